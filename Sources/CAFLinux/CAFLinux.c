@@ -1,1 +1,285 @@
+#define _GNU_SOURCE 1
 #include "CAFLinux.h"
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+// MARK: Fault injection
+
+static _Atomic(caf_hook) current_hook;
+
+void caf_set_hook(caf_hook hook) { atomic_store_explicit(&current_hook, hook, memory_order_release); }
+
+static bool intercepted(caf_intercepted_call *call) {
+    caf_hook hook = atomic_load_explicit(&current_hook, memory_order_acquire);
+    return __builtin_expect(hook != NULL, 0) && hook(call);
+}
+
+// One system call: asks the hook, performs `expression`, retries EINTR. The
+// expression may use `call.length`, which the hook may have lowered.
+#define PERFORM(kind, fd, wanted, expression)                                            \
+    caf_intercepted_call call = {.call = (kind), .descriptor = (fd), .length = (wanted)}; \
+    long result;                                                                         \
+    do {                                                                                 \
+        call.length = (wanted);                                                          \
+        if (intercepted(&call)) {                                                        \
+            result = call.result;                                                        \
+        } else {                                                                         \
+            result = (expression);                                                       \
+            if (result < 0) result = -errno;                                             \
+        }                                                                                \
+    } while (result == -EINTR)
+
+// MARK: Sockets
+
+int caf_socket_stream(int family) {
+    PERFORM(CAF_CALL_SOCKET, -1, 0, socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    return (int)result;
+}
+
+int caf_connect(int descriptor, const struct sockaddr *address, socklen_t length) {
+    caf_intercepted_call call = {.call = CAF_CALL_CONNECT, .descriptor = descriptor};
+    if (intercepted(&call) && call.result != -EINTR) return (int)call.result;
+    if (connect(descriptor, address, length) == 0) return 0;
+    // An interrupted connect goes on in the background, like one in progress.
+    return errno == EINTR ? -EINPROGRESS : -errno;
+}
+
+int caf_take_socket_error(int descriptor) {
+    int error = 0;
+    socklen_t length = sizeof error;
+    PERFORM(CAF_CALL_GETSOCKOPT, descriptor, 0, getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length));
+    return result < 0 ? (int)result : -error;
+}
+
+int caf_local_address(int descriptor, struct sockaddr_storage *address, socklen_t *length) {
+    PERFORM(CAF_CALL_GETSOCKNAME, descriptor, 0, getsockname(descriptor, (struct sockaddr *)address, length));
+    return (int)result;
+}
+
+long caf_recv(int descriptor, void *buffer, size_t length) {
+    PERFORM(CAF_CALL_RECV, descriptor, length, recv(descriptor, buffer, call.length, 0));
+    return result;
+}
+
+static long send_slices(int descriptor, const void *first, size_t first_length, const void *second,
+                        size_t second_length, size_t limit) {
+    if (first_length > limit) first_length = limit;
+    if (second_length > limit - first_length) second_length = limit - first_length;
+    if (second_length == 0) return send(descriptor, first, first_length, MSG_NOSIGNAL);
+    struct iovec slices[2] = {
+        {.iov_base = (void *)first, .iov_len = first_length},
+        {.iov_base = (void *)second, .iov_len = second_length},
+    };
+    struct msghdr message = {.msg_iov = slices, .msg_iovlen = 2};
+    return sendmsg(descriptor, &message, MSG_NOSIGNAL);
+}
+
+long caf_send(int descriptor, const void *first, size_t first_length, const void *second, size_t second_length) {
+    PERFORM(CAF_CALL_SEND, descriptor, first_length + second_length,
+            send_slices(descriptor, first, first_length, second, second_length, call.length));
+    return result;
+}
+
+int caf_shutdown_write(int descriptor) {
+    PERFORM(CAF_CALL_SHUTDOWN, descriptor, 0, shutdown(descriptor, SHUT_WR));
+    return (int)result;
+}
+
+static int set_option(int descriptor, int level, int name, const void *value, socklen_t length) {
+    PERFORM(CAF_CALL_SETSOCKOPT, descriptor, 0, setsockopt(descriptor, level, name, value, length));
+    return (int)result;
+}
+
+static int set_integer_option(int descriptor, int level, int name, int value) {
+    return set_option(descriptor, level, name, &value, sizeof value);
+}
+
+int caf_linger_reset(int descriptor) {
+    struct linger linger = {.l_onoff = 1, .l_linger = 0};
+    return set_option(descriptor, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
+}
+
+int caf_no_delay(int descriptor) { return set_integer_option(descriptor, IPPROTO_TCP, TCP_NODELAY, 1); }
+
+int caf_keep_alive(int descriptor, int idle_seconds, int interval_seconds, int probes, int user_timeout_milliseconds) {
+    int failed = set_integer_option(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
+    if (failed == 0) failed = set_integer_option(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, idle_seconds);
+    if (failed == 0) failed = set_integer_option(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, interval_seconds);
+    if (failed == 0) failed = set_integer_option(descriptor, IPPROTO_TCP, TCP_KEEPCNT, probes);
+    if (failed == 0)
+        failed = set_integer_option(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, user_timeout_milliseconds);
+    return failed;
+}
+
+int caf_close(int descriptor) {
+    caf_intercepted_call call = {.call = CAF_CALL_CLOSE, .descriptor = descriptor};
+    bool answered = intercepted(&call);
+    int result = close(descriptor) < 0 ? -errno : 0;
+    return answered ? (int)call.result : result;
+}
+
+// MARK: Polling
+
+int caf_epoll_create(void) {
+    PERFORM(CAF_CALL_EPOLL_CREATE, -1, 0, epoll_create1(EPOLL_CLOEXEC));
+    return (int)result;
+}
+
+int caf_epoll_add(int epoll, int descriptor, uint64_t token) {
+    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.u64 = token};
+    PERFORM(CAF_CALL_EPOLL_CTL, descriptor, 0, epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event));
+    return (int)result;
+}
+
+int caf_epoll_remove(int epoll, int descriptor) {
+    PERFORM(CAF_CALL_EPOLL_CTL, descriptor, 0, epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL));
+    return (int)result;
+}
+
+static uint32_t readiness_of(uint32_t events) {
+    uint32_t readiness = 0;
+    if (events & EPOLLIN) readiness |= CAF_READABLE;
+    if (events & EPOLLOUT) readiness |= CAF_WRITABLE;
+    // An error or a hang-up is learnt by reading (or by finishing a connect), so
+    // both directions are woken whatever else the kernel reported.
+    if (events & (EPOLLERR | EPOLLHUP)) readiness |= CAF_READABLE | CAF_WRITABLE | CAF_HANGUP;
+    if (events & EPOLLRDHUP) readiness |= CAF_READABLE | CAF_HANGUP;
+    return readiness;
+}
+
+int caf_epoll_wait(int epoll, caf_event *events, int capacity, int timeout_milliseconds) {
+    struct epoll_event raw[256];
+    if (capacity > 256) capacity = 256;
+    caf_intercepted_call call = {.call = CAF_CALL_EPOLL_WAIT, .descriptor = epoll, .length = (size_t)capacity};
+    if (intercepted(&call)) return (int)call.result;
+    int count = epoll_wait(epoll, raw, capacity, timeout_milliseconds);
+    if (count < 0) return -errno;
+    for (int i = 0; i < count; i++) {
+        events[i].token = raw[i].data.u64;
+        events[i].readiness = readiness_of(raw[i].events);
+    }
+    return count;
+}
+
+int caf_eventfd(void) {
+    PERFORM(CAF_CALL_EVENTFD, -1, 0, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+    return (int)result;
+}
+
+int caf_eventfd_signal(int descriptor) {
+    uint64_t one = 1;
+    PERFORM(CAF_CALL_SEND, descriptor, sizeof one, write(descriptor, &one, sizeof one));
+    // A saturated counter is already a wake-up that nobody has taken.
+    return result == -EAGAIN ? 0 : (result < 0 ? (int)result : 0);
+}
+
+// MARK: Time, threads, names
+
+int64_t caf_monotonic_nanoseconds(void) {
+    caf_intercepted_call call = {.call = CAF_CALL_CLOCK, .descriptor = -1};
+    struct timespec now;
+    if (intercepted(&call) || clock_gettime(CLOCK_MONOTONIC, &now) != 0) return -1;
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void caf_sleep_nanoseconds(int64_t nanoseconds) {
+    struct timespec pause = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    nanosleep(&pause, NULL);
+}
+
+typedef struct {
+    char name[16];
+    void (*body)(void *);
+    void *argument;
+} thread_start;
+
+static void *run_thread(void *argument) {
+    thread_start start = *(thread_start *)argument;
+    free(argument);
+    pthread_setname_np(pthread_self(), start.name);
+    start.body(start.argument);
+    return NULL;
+}
+
+static int create_detached(pthread_attr_t *attributes, size_t stack_size, thread_start *start) {
+    pthread_t thread;
+    pthread_attr_setdetachstate(attributes, PTHREAD_CREATE_DETACHED);
+    int failed = pthread_attr_setstacksize(attributes, stack_size);
+    return failed != 0 ? failed : pthread_create(&thread, attributes, run_thread, start);
+}
+
+int caf_start_thread(const char *name, size_t stack_size, void (*body)(void *), void *argument) {
+    caf_intercepted_call call = {.call = CAF_CALL_THREAD, .descriptor = -1};
+    if (intercepted(&call)) return (int)call.result;
+    thread_start *start = malloc(sizeof *start);
+    if (start == NULL) return -ENOMEM;
+    *start = (thread_start){.body = body, .argument = argument};
+    strncpy(start->name, name, sizeof start->name - 1);
+
+    // A new thread inherits the mask: signals belong to the program's own threads.
+    sigset_t everything, previous;
+    sigfillset(&everything);
+    pthread_sigmask(SIG_SETMASK, &everything, &previous);
+    pthread_attr_t attributes;
+    int failed = pthread_attr_init(&attributes);
+    if (failed == 0) {
+        failed = create_detached(&attributes, stack_size, start);
+        pthread_attr_destroy(&attributes);
+    }
+    pthread_sigmask(SIG_SETMASK, &previous, NULL);
+    if (failed != 0) free(start);
+    return -failed;
+}
+
+uintptr_t caf_current_thread(void) { return (uintptr_t)pthread_self(); }
+
+int caf_getaddrinfo(const char *host, struct addrinfo **result) {
+    caf_intercepted_call call = {.call = CAF_CALL_GETADDRINFO, .descriptor = -1};
+    if (intercepted(&call)) return (int)call.result;
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
+    return getaddrinfo(host, NULL, &hints, result);
+}
+
+void caf_freeaddrinfo(struct addrinfo *list) {
+    if (list != NULL) freeaddrinfo(list);
+}
+
+static void copy_text(const char *text, char *buffer, size_t capacity) {
+    if (capacity == 0) return;
+    strncpy(buffer, text, capacity - 1);
+    buffer[capacity - 1] = 0;
+}
+
+void caf_describe_resolver_error(int code, char *buffer, size_t capacity) {
+    if (code == EAI_SYSTEM)
+        caf_describe_errno(errno, buffer, capacity);
+    else
+        copy_text(gai_strerror(code), buffer, capacity);
+}
+
+void caf_describe_errno(int code, char *buffer, size_t capacity) {
+    char scratch[128];
+    copy_text(strerror_r(code, scratch, sizeof scratch), buffer, capacity);
+}
+
+static atomic_bool forked_child;
+
+static void note_fork(void) { atomic_store(&forked_child, true); }
+
+static void register_fork_handler(void) { pthread_atfork(NULL, NULL, note_fork); }
+
+void caf_watch_forks(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, register_fork_handler);
+}
+
+bool caf_is_forked_child(void) { return atomic_load_explicit(&forked_child, memory_order_relaxed); }

@@ -1,1 +1,105 @@
 #pragma once
+// Every system call of the package goes through these functions. They retry
+// EINTR, never raise SIGPIPE, set CLOEXEC at creation, and return the result or
+// -errno, so that Swift never reads errno. No _GNU_SOURCE here: a header that
+// Swift sees with it clashes with the Glibc module.
+#include <netdb.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+// MARK: Fault injection
+
+typedef enum {
+    CAF_CALL_SOCKET,
+    CAF_CALL_CONNECT,
+    CAF_CALL_RECV,
+    CAF_CALL_SEND,
+    CAF_CALL_SHUTDOWN,
+    CAF_CALL_CLOSE,
+    CAF_CALL_GETSOCKOPT,
+    CAF_CALL_SETSOCKOPT,
+    CAF_CALL_GETSOCKNAME,
+    CAF_CALL_EPOLL_CREATE,
+    CAF_CALL_EPOLL_CTL,
+    CAF_CALL_EPOLL_WAIT,
+    CAF_CALL_EVENTFD,
+    CAF_CALL_CLOCK,
+    CAF_CALL_THREAD,
+    CAF_CALL_GETADDRINFO,
+    CAF_CALL_COUNT
+} caf_call;
+
+// What is about to be done. A hook may lower `length`, or set `result` and
+// return true to answer instead of the kernel.
+typedef struct {
+    caf_call call;
+    int descriptor;
+    size_t length;
+    long result;
+} caf_intercepted_call;
+
+typedef bool (*caf_hook)(caf_intercepted_call *call);
+
+// Null, and one predicted branch per call, outside tests.
+void caf_set_hook(caf_hook hook);
+
+// MARK: Sockets
+
+int caf_socket_stream(int family);
+int caf_connect(int descriptor, const struct sockaddr *address, socklen_t length);
+// SO_ERROR, read and thereby cleared: 0, or -errno of the connection attempt.
+int caf_take_socket_error(int descriptor);
+int caf_local_address(int descriptor, struct sockaddr_storage *address, socklen_t *length);
+long caf_recv(int descriptor, void *buffer, size_t length);
+// Sends up to two slices with one call.
+long caf_send(int descriptor, const void *first, size_t first_length, const void *second, size_t second_length);
+int caf_shutdown_write(int descriptor);
+// Makes the next close send RST instead of FIN.
+int caf_linger_reset(int descriptor);
+int caf_no_delay(int descriptor);
+int caf_keep_alive(int descriptor, int idle_seconds, int interval_seconds, int probes, int user_timeout_milliseconds);
+// Never retried: after EINTR Linux has released the descriptor, and a second
+// close could hit somebody else's.
+int caf_close(int descriptor);
+
+// MARK: Polling
+
+enum {
+    CAF_READABLE = 1,
+    CAF_WRITABLE = 2,
+    CAF_HANGUP = 4
+};
+
+typedef struct {
+    uint64_t token;
+    uint32_t readiness;
+} caf_event;
+
+int caf_epoll_create(void);
+// Edge-triggered, for reading, writing and hang-up, for the descriptor's life.
+int caf_epoll_add(int epoll, int descriptor, uint64_t token);
+int caf_epoll_remove(int epoll, int descriptor);
+// At most 256 events. `timeout_milliseconds` -1 waits for ever.
+int caf_epoll_wait(int epoll, caf_event *events, int capacity, int timeout_milliseconds);
+int caf_eventfd(void);
+int caf_eventfd_signal(int descriptor);
+
+// MARK: Time, threads, names
+
+int64_t caf_monotonic_nanoseconds(void);
+void caf_sleep_nanoseconds(int64_t nanoseconds);
+// A detached thread with every signal blocked. 0 or -errno.
+int caf_start_thread(const char *name, size_t stack_size, void (*body)(void *), void *argument);
+uintptr_t caf_current_thread(void);
+int caf_getaddrinfo(const char *host, struct addrinfo **result);
+void caf_freeaddrinfo(struct addrinfo *list);
+// Copies a description of an EAI_ code, with errno's own text for EAI_SYSTEM.
+void caf_describe_resolver_error(int code, char *buffer, size_t capacity);
+void caf_describe_errno(int code, char *buffer, size_t capacity);
+// True in a child made by fork without exec, where our threads do not exist.
+bool caf_is_forked_child(void);
+void caf_watch_forks(void);

@@ -1,0 +1,59 @@
+/// A connection that carries bytes: the second of the three seams through which
+/// the world enters. A TLS engine wraps one and is one.
+///
+/// Confined to its loop. Its handler is told when it becomes readable or writable,
+/// once per edge, and then works until `isReadable` or `isWritable` turns false.
+package protocol ByteChannel: AnyObject {
+    /// Told about readiness. `close` lets go of it, which breaks the cycle with a
+    /// handler that owns its channel.
+    var handler: (any ChannelHandler)? { get set }
+
+    /// False once a read would block; true again when the handler is told.
+    var isReadable: Bool { get }
+    var isWritable: Bool { get }
+
+    /// Learns how the connection attempt ended, when the channel first becomes
+    /// writable. Throws what the network answered.
+    func finishConnecting() throws(SystemCallError)
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> ChannelRead
+
+    /// Writes a prefix of `first` followed by `second`, in one piece if possible.
+    func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> ChannelWrite
+
+    /// Asks to be told again in the next turn, for a handler that stops before the
+    /// channel would block.
+    func continueNextTurn()
+
+    /// Idempotent; no event follows. The descriptor itself is released at the end
+    /// of the turn.
+    func close()
+
+    /// Where the two ends are, once connected.
+    var remoteAddress: SocketAddress { get }
+    var localAddress: SocketAddress? { get }
+}
+
+package protocol ChannelHandler: AnyObject {
+    func channelReady()
+}
+
+package enum ChannelRead: Equatable, Sendable {
+    /// At least one byte.
+    case bytes(Int)
+    case wouldBlock
+    case end
+    case failed(SystemCallError)
+}
+
+package enum ChannelWrite: Equatable, Sendable {
+    case bytes(Int)
+    case wouldBlock
+    case failed(SystemCallError)
+}
+
+/// Starts connections.
+package protocol ChannelOpener: Sendable {
+    /// Starts connecting. The handler is told when the attempt has ended.
+    func open(_ address: SocketAddress, on loop: EventLoop) throws(SystemCallError) -> any ByteChannel
+}

@@ -1,0 +1,140 @@
+import CAFLinux
+import Glibc
+
+/// A non-blocking stream socket: TCP over IPv4 or IPv6, or a Unix-domain socket.
+package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
+    /// A half-open peer is noticed after about two minutes even on a connection
+    /// that only waits.
+    private static let keepAlive = (idle: Int32(60), interval: Int32(10), probes: Int32(6), timeout: Int32(120_000))
+
+    package var handler: (any ChannelHandler)?
+    package let remoteAddress: SocketAddress
+    package private(set) var isReadable = false
+    package private(set) var isWritable = false
+
+    private let loop: EventLoop
+    private var descriptor: Int32
+    private var token: PollToken = 0
+    private var isOpen = true
+    private var hasHungUp = false
+
+    /// Starts connecting to `address`.
+    package init(connectingTo address: SocketAddress, on loop: EventLoop) throws(SystemCallError) {
+        let created = caf_socket_stream(address.family)
+        guard created >= 0 else { throw SystemCallError(.socket, code: -created) }
+        self.loop = loop
+        descriptor = created
+        remoteAddress = address
+        do {
+            try connect()
+        } catch {
+            isOpen = false
+            _ = caf_close(created)
+            throw error
+        }
+    }
+
+    deinit {
+        assert(!isOpen, "a channel is closed on its loop before it is released")
+    }
+
+    private func connect() throws(SystemCallError) {
+        if remoteAddress.isInternet {
+            // Without these the connection works, only less well.
+            _ = caf_no_delay(descriptor)
+            let times = SocketChannel.keepAlive
+            _ = caf_keep_alive(descriptor, times.idle, times.interval, times.probes, times.timeout)
+        }
+        let result = remoteAddress.withPointer { caf_connect(descriptor, $0, $1) }
+        guard result == 0 || result == -EINPROGRESS else { throw SystemCallError(.connect, code: -result) }
+        token = try loop.register(descriptor, for: self)
+    }
+
+    package func finishConnecting() throws(SystemCallError) {
+        let result = caf_take_socket_error(descriptor)
+        guard result == 0 else { throw SystemCallError(.connect, code: -result) }
+        // A connect to a free port of this host in the ephemeral range can meet
+        // itself; whatever is sent would come back as the answer.
+        guard !remoteAddress.isInternet || localAddress != remoteAddress else {
+            throw SystemCallError(.connect, code: ECONNREFUSED)
+        }
+    }
+
+    package var localAddress: SocketAddress? {
+        isOpen ? SocketAddress { caf_local_address(descriptor, $0, $1) } : nil
+    }
+
+    package func channelReady(_ readiness: Readiness) {
+        if !readiness.isDisjoint(with: .readable) { isReadable = true }
+        if !readiness.isDisjoint(with: .writable) { isWritable = true }
+        if !readiness.isDisjoint(with: .hangup) { hasHungUp = true }
+        handler?.channelReady()
+    }
+
+    package func read(into buffer: UnsafeMutableRawBufferPointer) -> ChannelRead {
+        guard isOpen else { return .failed(SystemCallError(.recv, code: EBADF)) }
+        let count = caf_recv(descriptor, buffer.baseAddress, buffer.count)
+        if count > 0 {
+            // A short read has emptied the socket. Only a hang-up may still be
+            // hidden behind it, and that comes without an edge of its own.
+            if count < buffer.count && !hasHungUp { isReadable = false }
+            return .bytes(count)
+        }
+        if count == 0 {
+            isReadable = false
+            return .end
+        }
+        guard -count == Int(EAGAIN) else { return .failed(SystemCallError(.recv, code: Int32(-count))) }
+        isReadable = false
+        return .wouldBlock
+    }
+
+    package func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> ChannelWrite {
+        guard isOpen else { return .failed(SystemCallError(.send, code: EBADF)) }
+        let wanted = first.count + second.count
+        let count = caf_send(descriptor, first.baseAddress, first.count, second.baseAddress, second.count)
+        if count >= 0 {
+            if count < wanted { isWritable = false }
+            return .bytes(count)
+        }
+        // ENOBUFS passes like EAGAIN, but no edge announces it: look again.
+        if -count == Int(ENOBUFS) { loop.deliverAgain(.writable, to: token) }
+        guard -count == Int(EAGAIN) || -count == Int(ENOBUFS) else {
+            return .failed(SystemCallError(.send, code: Int32(-count)))
+        }
+        isWritable = false
+        return .wouldBlock
+    }
+
+    package func continueNextTurn() {
+        guard isOpen else { return }
+        var readiness: Readiness = []
+        if isReadable { readiness.insert(.readable) }
+        if isWritable { readiness.insert(.writable) }
+        loop.deliverAgain(readiness, to: token)
+    }
+
+    package func close() {
+        guard isOpen else { return }
+        isOpen = false
+        isReadable = false
+        isWritable = false
+        handler = nil
+        loop.deregister(token, descriptor)
+        loop.deferClose(self)
+    }
+
+    package func closeNow() {
+        _ = caf_close(descriptor)
+        descriptor = -1
+    }
+}
+
+/// Opens sockets of this host.
+package struct SocketOpener: ChannelOpener {
+    package init() {}
+
+    package func open(_ address: SocketAddress, on loop: EventLoop) throws(SystemCallError) -> any ByteChannel {
+        try SocketChannel(connectingTo: address, on: loop)
+    }
+}

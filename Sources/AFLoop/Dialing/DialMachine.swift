@@ -1,0 +1,77 @@
+/// Happy Eyeballs (RFC 8305): which address to try next, and when the race is over.
+///
+/// Attempts are numbered by the place of their address. The driver starts them,
+/// and while `hasUntried` it waits `attemptDelay` before offering `delayElapsed`.
+package struct DialMachine: Sendable {
+    package enum Action: Sendable, Equatable {
+        case wait
+        case attempt(Int)
+        /// This attempt won; all others still running are to be closed.
+        case connected(Int)
+        case fail
+    }
+
+    /// RFC 8305 §5: the recommended Connection Attempt Delay.
+    package static let attemptDelay = Duration.milliseconds(250)
+
+    /// A resolver that answers with hundreds of addresses does not get hundreds of
+    /// connections.
+    package static let maximumAddresses = 16
+
+    package let addresses: [SocketAddress]
+    private var next = 0
+    private var running: Set<Int> = []
+    private var isOver = false
+
+    package init(_ found: [SocketAddress]) {
+        addresses = DialMachine.interleaved(found)
+    }
+
+    package var hasUntried: Bool { !isOver && next < addresses.count }
+
+    package mutating func start() -> Action { attemptNext() }
+
+    package mutating func delayElapsed() -> Action {
+        hasUntried ? attemptNext() : .wait
+    }
+
+    package mutating func attemptFailed(_ attempt: Int) -> Action {
+        guard !isOver, running.remove(attempt) != nil else { return .wait }
+        if hasUntried { return attemptNext() }
+        guard running.isEmpty else { return .wait }
+        isOver = true
+        return .fail
+    }
+
+    package mutating func attemptConnected(_ attempt: Int) -> Action {
+        guard !isOver, running.contains(attempt) else { return .wait }
+        isOver = true
+        return .connected(attempt)
+    }
+
+    private mutating func attemptNext() -> Action {
+        guard hasUntried else {
+            isOver = true
+            return .fail
+        }
+        defer { next += 1 }
+        running.insert(next)
+        return .attempt(next)
+    }
+
+    /// RFC 8305 §4: the resolver's order within each family, the families in turn,
+    /// beginning with that of the most preferred address. Each address once.
+    private static func interleaved(_ found: [SocketAddress]) -> [SocketAddress] {
+        var seen: Set<SocketAddress> = []
+        let unique = found.filter { seen.insert($0).inserted }
+        guard let first = unique.first else { return [] }
+        var leading = unique.filter { $0.family == first.family }[...]
+        var other = unique.filter { $0.family != first.family }[...]
+        var order: [SocketAddress] = []
+        while order.count < maximumAddresses, let address = leading.popFirst() ?? other.popFirst() {
+            order.append(address)
+            if order.count < maximumAddresses, let alternate = other.popFirst() { order.append(alternate) }
+        }
+        return order
+    }
+}

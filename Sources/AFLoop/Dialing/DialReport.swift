@@ -1,0 +1,40 @@
+/// What became of one address.
+package struct DialAttempt: Sendable, Equatable {
+    package enum Outcome: Sendable, Equatable {
+        case connected
+        case failed(SystemCallError)
+        /// Another address won, or nobody wanted the connection any more.
+        case abandoned
+    }
+
+    package let address: SocketAddress
+    package let outcome: Outcome
+
+    package init(address: SocketAddress, outcome: Outcome) {
+        self.address = address
+        self.outcome = outcome
+    }
+}
+
+/// When a connection was resolved and connected, and every address tried.
+package struct DialReport: Sendable {
+    package var resolveStarted: LoopInstant?
+    package var resolveEnded: LoopInstant?
+    package var connectStarted: LoopInstant?
+    package var connectEnded: LoopInstant?
+    package var attempts: [DialAttempt] = []
+
+    package init() {}
+}
+
+package enum DialFailure: Error, Sendable {
+    case unresolved(ResolutionFailure)
+    /// Every address failed, each as the report says.
+    case unreachable
+}
+
+/// Where to dial.
+package enum DialTarget: Sendable, Hashable {
+    case name(String, port: UInt16)
+    case address(SocketAddress)
+}

@@ -1,0 +1,266 @@
+import Synchronization
+
+/// A run loop: channels, timers, observers, an inbox for other threads, and modes.
+///
+/// One turn does, in this order and never another:
+///
+/// 1. run the jobs that were in the inbox when the turn began
+/// 2. fire the timers that are due
+/// 3. poll: wait for readiness, or only look if there is work waiting
+/// 4. read the clock; everything until the next reading uses that `now`
+/// 5. deliver readiness
+/// 6. end-of-turn work: pools hand out connections, callbacks leave in batches
+/// 7. close what was closed during the turn
+///
+/// Jobs run *before* the poll and connections are handed out *after* it, so
+/// whatever an idle connection received before a request was started is known
+/// before that request could be sent on it.
+package final class EventLoop: @unchecked Sendable {
+    private struct Job {
+        let modes: LoopModes
+        let body: () -> Void
+    }
+
+    private struct Inbox {
+        var jobs: [Job] = []
+        var needsWake = false
+    }
+
+    // MARK: Constants
+    private let poller: any Poller
+    private let waker: any Waker
+
+    // MARK: Any thread
+    private let owner = Atomic<UInt>(0)
+    private let inbox = Lock(Inbox())
+
+    // MARK: Loop only
+    package private(set) var now: LoopInstant
+    private var heldJobs: [Job] = []
+    private var spareJobs: [Job] = []
+    private var timers = TimerHeap()
+    private var dueTimers: [TimerHeap.Due] = []
+    private var parkedTimers: [TimerHeap.Due] = []
+    private var timerMode: LoopModes = .default
+    private var registry = ChannelRegistry()
+    private var readyAgain: [ReadyEvent] = []
+    private var spareEvents: [ReadyEvent] = []
+    private var turnEnds: [any TurnEndTarget] = []
+    private var closes: [any DeferredClosing] = []
+    private var observers: [LoopObserver] = []
+
+    package init(poller: sending any Poller) {
+        self.poller = poller
+        waker = poller.waker
+        now = poller.now
+    }
+
+    // MARK: - From any thread
+
+    /// Runs `body` on the loop, in a later turn, after everything enqueued before.
+    /// The loop is woken only if it sleeps and nobody has woken it yet.
+    package func enqueue(in modes: LoopModes = .common, _ body: sending @escaping () -> Void) {
+        let job = Job(modes: modes, body: body)
+        let wake = inbox.withLock { inbox in
+            inbox.jobs.append(job)
+            defer { inbox.needsWake = false }
+            return inbox.needsWake
+        }
+        if wake { waker.wake() }
+    }
+
+    package var isOnLoop: Bool { owner.load(ordering: .relaxed) == currentThread() }
+
+    package func preconditionOnLoop() {
+        precondition(isOnLoop, "loop-confined state used on another thread")
+    }
+
+    // MARK: - Running
+
+    /// Runs turns for ever on the calling thread.
+    func runForever() {
+        while true { runTurn() }
+    }
+
+    /// Runs turns in `mode` until `condition` holds. May be called from a callback
+    /// of this very loop: what belongs to other modes waits for the outer run.
+    package func run(in mode: LoopModes, until condition: () -> Bool) {
+        notify(.entry)
+        while !condition() { runTurn(in: mode) }
+        notify(.exit)
+    }
+
+    /// Runs one turn, waiting no longer than `limit` (`nil`: until something happens).
+    package func runTurn(in mode: LoopModes = .default, until limit: LoopInstant? = nil) {
+        let outer = owner.exchange(currentThread(), ordering: .relaxed)
+        defer { owner.store(outer, ordering: .relaxed) }
+
+        runJobs(in: mode)
+        notify(.beforeTimers)
+        fireTimers(in: mode)
+        let events = poll(in: mode, until: limit)
+        deliver(events, in: mode)
+        finishTurn()
+    }
+
+    private func runJobs(in mode: LoopModes) {
+        var batch = spareJobs
+        spareJobs = []
+        inbox.withLock { swap(&$0.jobs, &batch) }
+        if !heldJobs.isEmpty {
+            batch = heldJobs + batch
+            heldJobs = []
+        }
+        for job in batch {
+            if job.modes.isDisjoint(with: mode) {
+                heldJobs.append(job)
+            } else {
+                job.body()
+            }
+        }
+        batch.removeAll(keepingCapacity: true)
+        spareJobs = batch
+    }
+
+    private func fireTimers(in mode: LoopModes) {
+        if mode != timerMode { unparkTimers(for: mode) }
+        guard let earliest = timers.earliestDeadline, earliest <= now else { return }
+        var due = dueTimers
+        dueTimers = []
+        timers.collectDue(at: now, into: &due)
+        for timer in due {
+            if timer.modes.isDisjoint(with: mode) {
+                parkedTimers.append(timer)
+            } else if timers.cancel(timer.timer) {
+                timer.target.timerFired(timer.timer)
+            }
+        }
+        due.removeAll(keepingCapacity: true)
+        dueTimers = due
+    }
+
+    /// Timers that came due in a mode that does not serve them are set aside: left
+    /// in the heap they would keep the loop from sleeping.
+    private func unparkTimers(for mode: LoopModes) {
+        timerMode = mode
+        for timer in parkedTimers { timers.putBack(timer) }
+        parkedTimers.removeAll()
+    }
+
+    private func poll(in mode: LoopModes, until limit: LoopInstant?) -> [ReadyEvent] {
+        var events = spareEvents
+        spareEvents = []
+        swap(&events, &readyAgain)
+        registry.takeHeld(in: mode, into: &events)
+
+        var deadline = limit
+        if let timer = timers.earliestDeadline { deadline = min(timer, deadline ?? .distantFuture) }
+        let hasWork = !events.isEmpty || !turnEnds.isEmpty
+        let mayWait = inbox.withLock { inbox in
+            inbox.needsWake = inbox.jobs.isEmpty && !hasWork
+            return inbox.needsWake
+        }
+        notify(.beforeWaiting)
+        poller.poll(until: mayWait ? deadline : now, into: &events)
+        inbox.withLock { $0.needsWake = false }
+        now = poller.now
+        notify(.afterWaiting)
+        return events
+    }
+
+    private func deliver(_ events: [ReadyEvent], in mode: LoopModes) {
+        for event in events {
+            guard let target = registry.target(of: event, in: mode) else { continue }
+            target.channelReady(event.readiness)
+        }
+        var spare = events
+        spare.removeAll(keepingCapacity: true)
+        spareEvents = spare
+    }
+
+    /// End-of-turn work may give rise to more of itself (a request that cannot be
+    /// sent completes at once), so it runs until there is none.
+    private func finishTurn() {
+        while !turnEnds.isEmpty {
+            let batch = turnEnds
+            turnEnds.removeAll(keepingCapacity: true)
+            for target in batch { target.turnEnded() }
+        }
+        guard !closes.isEmpty else { return }
+        let batch = closes
+        closes.removeAll(keepingCapacity: true)
+        for channel in batch { channel.closeNow() }
+    }
+
+    private func notify(_ activity: LoopObserver.Activities) {
+        guard !observers.isEmpty else { return }
+        for observer in observers where observer.activities.contains(activity) { observer.body(activity) }
+    }
+}
+
+// MARK: - On the loop
+
+extension EventLoop {
+    /// Arms a timer. It fires once, unless it is cancelled before.
+    package func startTimer(
+        at deadline: LoopInstant,
+        in modes: LoopModes = .common,
+        for target: any TimerTarget
+    ) -> TimerID {
+        timers.arm(at: deadline, modes: modes, for: target)
+    }
+
+    package func cancelTimer(_ timer: TimerID) {
+        timers.cancel(timer)
+    }
+
+    package var armedTimers: Int { timers.count }
+
+    package func register(
+        _ descriptor: Int32,
+        in modes: LoopModes = .all,
+        for target: any ChannelTarget
+    ) throws(SystemCallError) -> PollToken {
+        let token = registry.add(target, modes: modes)
+        do {
+            try poller.add(descriptor, token: token)
+        } catch {
+            registry.remove(token)
+            throw error
+        }
+        return token
+    }
+
+    /// From here on no event reaches the target, not even one already collected.
+    package func deregister(_ token: PollToken, _ descriptor: Int32) {
+        if registry.remove(token) { poller.remove(descriptor) }
+    }
+
+    package var registeredChannels: Int { registry.count }
+
+    /// Reports readiness again in the next turn: for a channel that used up its
+    /// share of this one, since an edge is reported only once.
+    package func deliverAgain(_ readiness: Readiness, to token: PollToken) {
+        readyAgain.append(ReadyEvent(token: token, readiness: readiness))
+    }
+
+    /// Calls `target` once at the end of this turn. Callers keep track of whether
+    /// they have asked already.
+    package func atTurnEnd(_ target: any TurnEndTarget) {
+        turnEnds.append(target)
+    }
+
+    /// Closes at the end of the turn: nothing is destroyed while a callback may be
+    /// above it, and no descriptor number comes back within the same batch of events.
+    package func deferClose(_ channel: any DeferredClosing) {
+        closes.append(channel)
+    }
+
+    package func add(_ observer: LoopObserver) {
+        observers.append(observer)
+    }
+
+    package func remove(_ observer: LoopObserver) {
+        observers.removeAll { $0 === observer }
+    }
+}

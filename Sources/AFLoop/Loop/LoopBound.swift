@@ -1,0 +1,25 @@
+/// Carries a loop-confined value through code that runs on other threads.
+/// Only the loop's thread can open it.
+package struct LoopBound<Value>: @unchecked Sendable {
+    package let loop: EventLoop
+    private let stored: Value
+
+    package init(_ value: sending Value, on loop: EventLoop) {
+        self.loop = loop
+        stored = value
+    }
+
+    /// For values that are on the loop already and are about to travel.
+    package init(confined value: Value, on loop: EventLoop) {
+        loop.preconditionOnLoop()
+        self.loop = loop
+        stored = value
+    }
+
+    /// The check stays on in release builds: it costs about a nanosecond, and it
+    /// is what makes the confinement a fact instead of a convention.
+    package var value: Value {
+        loop.preconditionOnLoop()
+        return stored
+    }
+}

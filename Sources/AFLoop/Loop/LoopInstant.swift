@@ -1,0 +1,39 @@
+/// A moment on the loop's monotonic clock.
+///
+/// Deadlines saturate instead of overflowing, so an absurd interval means
+/// "never", not a trap.
+package struct LoopInstant: Sendable, Hashable, Comparable {
+    /// Nanoseconds since an arbitrary origin.
+    package let nanoseconds: Int64
+
+    package static let distantFuture = LoopInstant(nanoseconds: .max)
+
+    package init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    package static func < (left: LoopInstant, right: LoopInstant) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+
+    package static func + (instant: LoopInstant, interval: Duration) -> LoopInstant {
+        let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(interval.saturatingNanoseconds)
+        guard overflow else { return LoopInstant(nanoseconds: sum) }
+        return LoopInstant(nanoseconds: interval < .zero ? .min : .max)
+    }
+
+    package func duration(to later: LoopInstant) -> Duration {
+        let (difference, overflow) = later.nanoseconds.subtractingReportingOverflow(nanoseconds)
+        return .nanoseconds(overflow ? .max : difference)
+    }
+}
+
+extension Duration {
+    package var saturatingNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, carried) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
+        guard overflow || carried else { return sum }
+        return seconds < 0 ? .min : .max
+    }
+}

@@ -1,0 +1,33 @@
+/// Finds the addresses of a name: the third of the three seams through which the
+/// world enters. Confined to its loop.
+package protocol Resolver: AnyObject {
+    /// Answers `client` in a later turn, exactly once unless it is cancelled.
+    func resolve(_ name: String, for client: any ResolverClient)
+
+    /// The client hears nothing any more. The lookup itself may go on.
+    func cancel(_ client: any ResolverClient)
+}
+
+package protocol ResolverClient: AnyObject {
+    /// Addresses without a port, in the order in which the system prefers them.
+    func resolved(_ result: Result<[SocketAddress], ResolutionFailure>)
+}
+
+package struct ResolutionFailure: Error, Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+        /// The name does not exist or has no address.
+        case notFound
+        /// The name service did not answer, or not usefully.
+        case unavailable
+        /// Too many lookups wait already, or no thread could be had for one.
+        case overloaded
+    }
+
+    package let kind: Kind
+    package let message: String
+
+    package init(_ kind: Kind, message: String) {
+        self.kind = kind
+        self.message = message
+    }
+}
