@@ -159,6 +159,7 @@ private final class Attempt: ChannelHandler {
     }
 
     func channelReady() {
+        guard channel.isWritable else { return }
         do {
             try channel.finishConnecting()
             dialer.attemptConnected(number)

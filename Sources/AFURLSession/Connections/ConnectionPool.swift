@@ -1,0 +1,168 @@
+import AFLoop
+
+/// The connections of one session. Performs what a `PoolMachine` per peer decides.
+///
+/// Decisions are made once per turn, after readiness has been delivered: by then
+/// every idle connection that the peer has closed, or spoken out of turn on, is
+/// gone, and requests that arrived together are served by priority.
+final class ConnectionPool: TurnEndTarget, TimerTarget {
+    private let world: World
+    private let limits: PoolLimits
+    private var peers: [ConnectionKey: Peer] = [:]
+    private var lastPeer: Peer?
+    private var unsettled: [Peer] = []
+    private var idleCount = 0
+    private var reaper: TimerID?
+
+    /// Connections opened before this generation are not used again.
+    private(set) var generation = 0
+
+    init(world: World, limits: PoolLimits) {
+        self.world = world
+        self.limits = limits
+    }
+
+    private var loop: EventLoop { world.loop }
+
+    // MARK: - Requests
+
+    func enqueue(_ transfer: Transfer, for key: ConnectionKey, priority: Float) {
+        let peer = peer(for: key)
+        transfer.peer = peer
+        peer.machine.requestArrived(transfer, priority: priority)
+        settleLater(peer)
+    }
+
+    func withdraw(_ transfer: Transfer) {
+        guard let peer = transfer.peer else { return }
+        peer.machine.requestLeft(transfer)
+        settleLater(peer)
+    }
+
+    func changePriority(of transfer: Transfer, to priority: Float) {
+        transfer.peer?.machine.priorityChanged(transfer, priority)
+    }
+
+    // MARK: - Connections
+
+    func exchangeEnded(on connection: HTTPConnection, mayReuse: Bool) {
+        let peer = connection.peer
+        if mayReuse, connection.generation == generation, let expires = limits.expiry(of: connection, at: loop.now) {
+            peer.machine.connectionFreed(connection, expires: expires)
+            idleCount += 1
+            if idleCount > limits.maximumIdle { evictLongestIdle() }
+            armReaper(at: expires)
+        } else {
+            peer.machine.connectionLost()
+            connection.close()
+        }
+        settleLater(peer)
+    }
+
+    /// The peer closed an idle connection, or spoke on it without being asked.
+    func idleConnectionEnded(_ connection: HTTPConnection) {
+        if connection.peer.machine.idleConnectionClosed(connection) { idleCount -= 1 }
+        connection.close()
+        settleLater(connection.peer)
+    }
+
+    /// Idle connections are closed now, those in use when their exchange ends.
+    func retireAll() {
+        generation += 1
+        for peer in peers.values {
+            for connection in peer.machine.takeAllIdle() { closeIdle(connection) }
+            settleLater(peer)
+        }
+    }
+
+    /// After the last exchange of an invalidated session.
+    func shutDown() {
+        retireAll()
+        for peer in peers.values { peer.cancelDials() }
+        if let reaper { loop.cancelTimer(reaper) }
+        reaper = nil
+        lastPeer = nil
+    }
+
+    private func closeIdle(_ connection: HTTPConnection) {
+        idleCount -= 1
+        connection.close()
+    }
+
+    private func evictLongestIdle() {
+        let oldest = peers.values.min { left, right in
+            (left.machine.idle.first?.expires ?? .distantFuture) < (right.machine.idle.first?.expires ?? .distantFuture)
+        }
+        if let connection = oldest?.machine.takeLongestIdle() { closeIdle(connection) }
+    }
+
+    // MARK: - Turns
+
+    private func peer(for key: ConnectionKey) -> Peer {
+        // Most programs talk to one peer at a time, and comparing a key is several
+        // times cheaper than hashing it.
+        if let lastPeer, lastPeer.key == key { return lastPeer }
+        let peer = peers[key] ?? Peer(key, limit: limits.perHost, pool: self, world: world)
+        if peer.machine.isEmpty { peers[key] = peer }
+        lastPeer = peer
+        return peer
+    }
+
+    func settleLater(_ peer: Peer) {
+        guard !peer.isUnsettled else { return }
+        peer.isUnsettled = true
+        if unsettled.isEmpty { loop.atTurnEnd(self) }
+        unsettled.append(peer)
+    }
+
+    func turnEnded() {
+        let batch = unsettled
+        unsettled.removeAll(keepingCapacity: true)
+        for peer in batch {
+            peer.isUnsettled = false
+            settle(peer)
+        }
+    }
+
+    private func settle(_ peer: Peer) {
+        while let action = peer.machine.nextAction(at: loop.now) {
+            switch action {
+            case .assign(let transfer, let connection):
+                idleCount -= 1
+                connection.begin(transfer)
+            case .dial: peer.dial()
+            case .cancelDial: peer.cancelNewestDial()
+            case .close(let connection): closeIdle(connection)
+            }
+        }
+        if peer.machine.isEmpty {
+            peers[peer.key] = nil
+            if lastPeer === peer { lastPeer = nil }
+        }
+    }
+
+    func connected(_ connection: HTTPConnection) {
+        idleCount += 1
+        let expires = limits.expiry(of: connection, at: loop.now) ?? loop.now
+        connection.peer.machine.dialSucceeded(connection, expires: expires)
+        armReaper(at: expires)
+        settleLater(connection.peer)
+    }
+
+    // MARK: - Reaping
+
+    private func armReaper(at deadline: LoopInstant) {
+        if reaper == nil { reaper = loop.startTimer(at: deadline, for: self) }
+    }
+
+    func timerFired(_ timer: TimerID) {
+        reaper = nil
+        var next = LoopInstant.distantFuture
+        for peer in peers.values {
+            for connection in peer.machine.takeExpired(at: loop.now) { closeIdle(connection) }
+            for idle in peer.machine.idle { next = min(next, idle.expires) }
+            settleLater(peer)
+        }
+        if next != .distantFuture { armReaper(at: next) }
+    }
+}

@@ -1,0 +1,146 @@
+import AFLoop
+
+/// Decides which waiting request gets which connection to one peer, and when to
+/// dial another. Events in, actions out; it opens and closes nothing itself.
+///
+/// Every connection it knows is idle or in use; a dial is a connection to be.
+/// Together they never exceed `limit`.
+struct PoolMachine<Connection: AnyObject, Waiter: QueuedWaiter> {
+    enum Action {
+        case assign(Waiter, Connection)
+        case dial
+        /// More dials are running than anybody waits for.
+        case cancelDial
+        /// Its idle time is over.
+        case close(Connection)
+    }
+
+    struct Idle {
+        let connection: Connection
+        let expires: LoopInstant
+    }
+
+    var limit: Int
+    private(set) var waiters = WaitQueue<Waiter>()
+    /// Longest idle first. The most recently used is taken, so that a burst's
+    /// surplus grows old and can be closed.
+    private(set) var idle: [Idle] = []
+    private(set) var inUse = 0
+    private(set) var dialing = 0
+    /// Dials on behalf of one request that must have a fresh connection.
+    private(set) var redialing = 0
+    private var surplusDials = 0
+
+    init(limit: Int) {
+        self.limit = max(1, limit)
+    }
+
+    var isEmpty: Bool { waiters.isEmpty && connections == 0 }
+    private var connections: Int { idle.count + inUse + dialing + redialing }
+
+    // MARK: - Events
+
+    mutating func requestArrived(_ waiter: Waiter, priority: Float) {
+        waiters.add(waiter, priority: priority)
+    }
+
+    mutating func priorityChanged(_ waiter: Waiter, _ priority: Float) {
+        waiters.reprioritize(waiter, priority)
+    }
+
+    /// A request was cancelled or gave up while it waited.
+    mutating func requestLeft(_ waiter: Waiter) {
+        waiters.remove(waiter)
+        // A dial to a host that does not answer would otherwise run on with nobody
+        // whose timeout could end it.
+        surplusDials = max(0, dialing - waiters.count)
+    }
+
+    mutating func dialSucceeded(_ connection: Connection, expires: LoopInstant) {
+        dialing -= 1
+        surplusDials = min(surplusDials, dialing)
+        idle.append(Idle(connection: connection, expires: expires))
+    }
+
+    /// Returns the request that fails with the dial, unless enough dials are still
+    /// under way for all who wait.
+    mutating func dialFailed() -> Waiter? {
+        dialing -= 1
+        surplusDials = min(surplusDials, dialing)
+        return waiters.count > dialing ? waiters.popFirst() : nil
+    }
+
+    mutating func dialCancelled() {
+        dialing -= 1
+    }
+
+    /// An exchange failed with its connection, and its request takes the place of
+    /// both for a dial of its own.
+    mutating func exchangeRetried() {
+        inUse -= 1
+        redialing += 1
+    }
+
+    mutating func redialSucceeded() {
+        redialing -= 1
+        inUse += 1
+    }
+
+    mutating func redialEnded() {
+        redialing -= 1
+    }
+
+    /// An exchange ended and left its connection fit for another.
+    mutating func connectionFreed(_ connection: Connection, expires: LoopInstant) {
+        inUse -= 1
+        idle.append(Idle(connection: connection, expires: expires))
+    }
+
+    /// An exchange ended and its connection with it.
+    mutating func connectionLost() {
+        inUse -= 1
+    }
+
+    /// True if the connection was idle.
+    mutating func idleConnectionClosed(_ connection: Connection) -> Bool {
+        guard let index = idle.lastIndex(where: { $0.connection === connection }) else { return false }
+        idle.remove(at: index)
+        return true
+    }
+
+    /// Takes out the connections whose idle time is over.
+    mutating func takeExpired(at now: LoopInstant) -> [Connection] {
+        let expired = idle.filter { $0.expires <= now }.map(\.connection)
+        if !expired.isEmpty { idle.removeAll { $0.expires <= now } }
+        return expired
+    }
+
+    mutating func takeLongestIdle() -> Connection? {
+        idle.isEmpty ? nil : idle.removeFirst().connection
+    }
+
+    mutating func takeAllIdle() -> [Connection] {
+        defer { idle = [] }
+        return idle.map(\.connection)
+    }
+
+    // MARK: - Actions
+
+    /// What to do next; called until it returns nil.
+    mutating func nextAction(at now: LoopInstant) -> Action? {
+        if !waiters.isEmpty, let freshest = idle.popLast() {
+            guard freshest.expires > now, let waiter = waiters.popFirst() else { return .close(freshest.connection) }
+            inUse += 1
+            return .assign(waiter, freshest.connection)
+        }
+        if surplusDials > 0 {
+            surplusDials -= 1
+            return .cancelDial
+        }
+        if waiters.count > dialing, connections < limit {
+            dialing += 1
+            return .dial
+        }
+        return nil
+    }
+}

@@ -1,0 +1,115 @@
+package import AFLoop
+import Dispatch
+package import Foundation
+
+/// One call into user code.
+package enum Callback: Sendable {
+    case completion(DataCompletion, Data?, URLResponse?, (any Error)?)
+    case block(@Sendable () -> Void)
+
+    package func run() {
+        switch self {
+        case .completion(let handler, let data, let response, let error): handler(data, response, error)
+        case .block(let body): body()
+        }
+    }
+}
+
+package typealias DataCompletion = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+
+/// Runs callbacks away from the loop, in order.
+package protocol CallbackExecutor: Sendable {
+    func run(_ batch: [Callback])
+}
+
+/// Callbacks on their way to one queue.
+///
+/// They gather while the loop works through a turn and leave together at its end:
+/// waking another thread costs more than a small request, so it is done once per
+/// turn and not once per request.
+final class CallbackOutbox: TurnEndTarget {
+    private let loop: EventLoop
+    private let executor: any CallbackExecutor
+    private var batch: [Callback] = []
+
+    init(loop: EventLoop, executor: any CallbackExecutor) {
+        self.loop = loop
+        self.executor = executor
+    }
+
+    func post(_ callback: Callback) {
+        if batch.isEmpty { loop.atTurnEnd(self) }
+        batch.append(callback)
+    }
+
+    func turnEnded() {
+        let leaving = batch
+        batch = []
+        executor.run(leaving)
+    }
+}
+
+/// Runs batches on a delegate queue.
+struct OperationQueueExecutor: CallbackExecutor {
+    let queue: OperationQueue
+    /// A queue that runs several operations at once must still see the events of
+    /// this executor's clients one at a time and in order.
+    private let lane = SerialLane()
+
+    init(_ queue: OperationQueue) {
+        self.queue = queue
+    }
+
+    func run(_ batch: [Callback]) {
+        guard queue.maxConcurrentOperationCount != 1 else {
+            queue.addOperation { for callback in batch { callback.run() } }
+            return
+        }
+        if lane.add(batch) { queue.addOperation { [lane] in lane.drain() } }
+    }
+}
+
+/// Keeps callbacks in order on a queue that does not.
+final class SerialLane: Sendable {
+    private struct State {
+        var waiting: [Callback] = []
+        var isDraining = false
+    }
+
+    private let state = Lock(State())
+
+    /// True if somebody has to call `drain`.
+    func add(_ batch: [Callback]) -> Bool {
+        state.withLock { state in
+            state.waiting += batch
+            defer { state.isDraining = true }
+            return !state.isDraining
+        }
+    }
+
+    func drain() {
+        while let batch = take() {
+            for callback in batch { callback.run() }
+        }
+    }
+
+    private func take() -> [Callback]? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.isDraining = false
+                return nil
+            }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+    }
+}
+
+/// Runs batches on a serial queue of our own, which nothing of the user's can block.
+struct DispatchQueueExecutor: CallbackExecutor {
+    let queue: DispatchQueue
+
+    func run(_ batch: [Callback]) {
+        queue.async { for callback in batch { callback.run() } }
+    }
+}

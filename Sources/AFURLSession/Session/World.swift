@@ -1,0 +1,49 @@
+package import AFLoop
+
+/// Everything a session touches outside itself: the loop with its clock and
+/// poller, a way to open channels, a resolver, and somewhere to run callbacks.
+///
+/// Production has one; tests make their own, with a virtual clock, a scripted
+/// network and callbacks in a seeded order, and run whole sessions in it.
+package final class World: Sendable {
+    package let loop: EventLoop
+    package let opener: any ChannelOpener
+    package let resolver: LoopBound<any Resolver>
+    /// Nil: callbacks run on the session's delegate queue.
+    package let callbackExecutor: (any CallbackExecutor)?
+    let readBuffer: LoopBound<ReadBuffer>
+
+    package init(
+        loop: EventLoop,
+        opener: any ChannelOpener,
+        resolver: LoopBound<any Resolver>,
+        callbackExecutor: (any CallbackExecutor)? = nil
+    ) {
+        self.loop = loop
+        self.opener = opener
+        self.resolver = resolver
+        self.callbackExecutor = callbackExecutor
+        readBuffer = LoopBound(ReadBuffer(), on: loop)
+    }
+
+    /// The machine we run on, served by the network thread.
+    package static let system = World(
+        loop: NetworkThread.loop,
+        opener: SocketOpener(),
+        resolver: LoopBound(GetaddrinfoResolver(loop: NetworkThread.loop), on: NetworkThread.loop)
+    )
+}
+
+/// The buffer into which every connection of a loop reads, one at a time. What it
+/// holds is parsed or copied before the next read, so one is enough for any number
+/// of connections.
+final class ReadBuffer {
+    /// Below 64 KiB a download costs half as much again; above 256 KiB nothing is won.
+    static let size = 256 << 10
+
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: ReadBuffer.size, alignment: 64)
+
+    deinit {
+        bytes.deallocate()
+    }
+}

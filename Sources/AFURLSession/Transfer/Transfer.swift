@@ -1,0 +1,277 @@
+import AFLoop
+import AFWire
+
+/// Hears what becomes of a transfer, on the loop, in wire order, and nothing after
+/// `transferFinished` or `transferFailed`.
+protocol TransferClient: AnyObject {
+    func transferSentBody(_ transfer: Transfer, total: Int64)
+    func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead)
+    /// The bytes are gone when this returns.
+    func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer)
+    func transferFinished(_ transfer: Transfer)
+    func transferFailed(_ transfer: Transfer, _ error: TransferError)
+}
+
+/// One request on its way to one final response: waiting for a connection, using
+/// it, and once, where that is provably safe, trying again on a fresh one.
+///
+/// Its two clocks are one timer: the *idle* deadline moves on with every progress
+/// and stands still while somebody else is to blame for the wait; the *hard*
+/// deadline stands still only while the task is suspended.
+final class Transfer: QueuedWaiter, TimerTarget {
+    /// Who keeps the transfer from going on. Reading stops, and so the peer.
+    struct Pauses: OptionSet {
+        let rawValue: UInt8
+
+        /// The task is suspended.
+        static let suspended = Pauses(rawValue: 1)
+        /// The delegate has not answered yet.
+        static let unanswered = Pauses(rawValue: 2)
+        /// The consumer is behind.
+        static let backPressure = Pauses(rawValue: 4)
+    }
+
+    private enum Stage {
+        case idle
+        case waiting
+        case redialing(Dialer)
+        case exchanging(HTTPConnection)
+        case over
+    }
+
+    let request: FrozenRequest
+    let key: ConnectionKey
+    let idleInterval: Duration
+    private(set) var times: TransferTimes
+    private(set) var phase = TransferPhase.queued
+    private(set) var pauses: Pauses = []
+
+    // MARK: The pool's
+    var ticket = WaitTicket()
+    var peer: Peer?
+
+    private let pool: ConnectionPool
+    private let loop: EventLoop
+    private var client: (any TransferClient)?
+    private var stage = Stage.idle
+    private var hasRetried = false
+    private var hardDeadline: LoopInstant
+    private var suspendedSince: LoopInstant?
+    private var lastProgress: LoopInstant
+    private var timer: TimerID?
+    private(set) var headBytesReceived = 0
+
+    init(
+        _ request: FrozenRequest,
+        key: ConnectionKey,
+        pool: ConnectionPool,
+        loop: EventLoop,
+        idleInterval: Duration,
+        hardDeadline: LoopInstant,
+        client: any TransferClient
+    ) {
+        self.request = request
+        self.key = key
+        self.pool = pool
+        self.loop = loop
+        self.idleInterval = idleInterval
+        self.hardDeadline = hardDeadline
+        self.client = client
+        lastProgress = loop.now
+        times = TransferTimes(fetchStarted: loop.now)
+    }
+
+    // MARK: - From the client
+
+    func start(priority: Float) {
+        stage = .waiting
+        lastProgress = loop.now
+        armTimer()
+        pool.enqueue(self, for: key, priority: priority)
+    }
+
+    /// The client hears nothing any more. A connection in use is closed: what is
+    /// still on its way must not meet the next request.
+    func cancel() {
+        client = nil
+        leave()
+    }
+
+    func changePriority(to priority: Float) {
+        if case .waiting = stage { pool.changePriority(of: self, to: priority) }
+    }
+
+    func pause(_ reason: Pauses) {
+        guard !pauses.contains(reason) else { return }
+        pauses.insert(reason)
+        if reason == .suspended { suspendedSince = loop.now }
+        armTimer()
+    }
+
+    func unpause(_ reason: Pauses) {
+        guard pauses.remove(reason) != nil else { return }
+        if reason == .suspended, let since = suspendedSince {
+            hardDeadline = hardDeadline + since.duration(to: loop.now)
+            suspendedSince = nil
+        }
+        noteProgress()
+        armTimer()
+        if pauses.isEmpty, case .exchanging(let connection) = stage { connection.continueReading() }
+    }
+
+    // MARK: - From the pool
+
+    func dialFailed(_ failure: DialFailure, _ report: DialReport) {
+        times.dial = report
+        fail(.dial(failure, report))
+    }
+
+    func exchangeBegins(on connection: HTTPConnection) {
+        stage = .exchanging(connection)
+        phase = .sending
+        times.isReused = connection.isReused
+        times.dial = connection.isReused ? nil : connection.dial
+        times.remote = connection.remoteAddress
+        times.local = connection.localAddress
+        times.requestStarted = loop.now
+        noteProgress()
+    }
+
+    // MARK: - From the connection
+
+    func sent(headBytes: Int, bodyBytes: Int) {
+        times.requestHeadBytes += Int64(headBytes)
+        noteProgress()
+        guard bodyBytes > 0 else { return }
+        times.requestBodyBytes += Int64(bodyBytes)
+        client?.transferSentBody(self, total: times.requestBodyBytes)
+    }
+
+    func requestSent() {
+        times.requestEnded = loop.now
+        if phase == .sending { phase = .waitingForHead }
+        noteProgress()
+    }
+
+    func responseBegan() {
+        if times.responseStarted == nil { times.responseStarted = loop.now }
+    }
+
+    func receivedInterim(headBytes: Int) {
+        headBytesReceived = headBytes
+        noteProgress()
+    }
+
+    func receivedHead(_ head: ResponseHead, headBytes: Int) {
+        headBytesReceived = headBytes
+        times.responseHeadBytes = Int64(headBytes)
+        phase = .receivingBody
+        noteProgress()
+        client?.transferReceivedHead(self, head)
+    }
+
+    func receivedBody(_ bytes: UnsafeRawBufferPointer) {
+        times.responseBodyBytes += Int64(bytes.count)
+        noteProgress()
+        client?.transferReceivedBody(self, bytes)
+    }
+
+    /// The connection is back in the pool, or closed, before this is called: the
+    /// client may start another request at once, and should find it.
+    func exchangeFinished() {
+        times.responseEnded = loop.now
+        guard let client else { return leave() }
+        end()
+        client.transferFinished(self)
+    }
+
+    /// - Parameter isUnprocessed: Nothing of a response arrived, so the peer may not
+    ///   have seen the request at all.
+    func exchangeFailed(on connection: HTTPConnection, _ error: TransferError, isUnprocessed: Bool) {
+        if client != nil, isUnprocessed, mayRetry(after: connection) { return retry() }
+        fail(error)
+    }
+
+    /// RFC 9110 §15.5.9: the server gave up on a connection that lay idle, and says
+    /// so to whoever came next. The request was not processed.
+    func mayRetryRequestTimeout(on connection: HTTPConnection) -> Bool {
+        connection.isReused && !hasRetried
+    }
+
+    func retry() {
+        guard let peer else { return }
+        hasRetried = true
+        phase = .connecting
+        noteProgress()
+        stage = .redialing(peer.redial(for: self))
+    }
+
+    /// RFC 9110 §9.2.2: only what is idempotent, or what provably never left, is
+    /// sent again by itself. And only once, and only if the connection had been
+    /// used before, when its death is explained by its age.
+    private func mayRetry(after connection: HTTPConnection) -> Bool {
+        guard connection.isReused, !hasRetried else { return false }
+        return request.isIdempotent || connection.bytesSentInExchange == 0
+    }
+
+    // MARK: - Ending
+
+    private func fail(_ error: TransferError) {
+        guard let client else { return leave() }
+        end()
+        client.transferFailed(self, error)
+    }
+
+    private func end() {
+        stage = .over
+        client = nil
+        cancelTimer()
+    }
+
+    private func leave() {
+        let left = stage
+        end()
+        switch left {
+        case .idle, .over: break
+        case .waiting: pool.withdraw(self)
+        case .redialing(let dialer): peer?.cancelRedial(dialer)
+        case .exchanging(let connection): connection.abandon()
+        }
+    }
+
+    // MARK: - Time
+
+    private func noteProgress() {
+        lastProgress = loop.now
+    }
+
+    private var deadline: LoopInstant {
+        if pauses.contains(.suspended) { return .distantFuture }
+        return pauses.isEmpty ? min(lastProgress + idleInterval, hardDeadline) : hardDeadline
+    }
+
+    private func armTimer() {
+        cancelTimer()
+        if deadline != .distantFuture { timer = loop.startTimer(at: deadline, for: self) }
+    }
+
+    private func cancelTimer() {
+        if let timer { loop.cancelTimer(timer) }
+        timer = nil
+    }
+
+    func timerFired(_ timer: TimerID) {
+        self.timer = nil
+        guard deadline <= loop.now else { return armTimer() }
+        let client = client
+        let phase = currentPhase
+        self.client = nil
+        leave()
+        client?.transferFailed(self, .timedOut(phase))
+    }
+
+    private var currentPhase: TransferPhase {
+        if case .waiting = stage, peer?.isConnecting == true { return .connecting }
+        return phase
+    }
+}

@@ -1,0 +1,32 @@
+import AFLoop
+import AFWire
+
+/// Why a transfer ended without a response, or in the middle of one. The engine's
+/// own vocabulary; `ErrorMapping` turns it into what users see.
+enum TransferError: Error, Sendable {
+    /// Never sent: the request itself is wrong.
+    case rejected(RequestRejection)
+    case dial(DialFailure, DialReport)
+    /// The peer's message broke a rule, or broke off.
+    case wire(HTTP1Error)
+    /// The connection failed under us.
+    case channel(SystemCallError, TransferPhase)
+    case timedOut(TransferPhase)
+    case cancelled
+    /// More body than may be held in memory.
+    case bodyTooLong(limit: Int)
+    /// `returnCacheDataDontLoad`, and nothing is cached.
+    case notCached
+    case sessionInvalidated
+    /// In the child of a fork there is no network thread.
+    case forked
+}
+
+/// What a transfer was waiting for.
+enum TransferPhase: Sendable {
+    case queued
+    case connecting
+    case sending
+    case waitingForHead
+    case receivingBody
+}
