@@ -1,0 +1,133 @@
+/// Reads the chunks of a body, up to and including the line of the last one
+/// (RFC 9112 §7.1). The trailers after it are a head's business.
+///
+/// Strict: sizes are hexadecimal digits and nothing else, lines end with CR LF and
+/// nothing else. Any leniency here lets two parsers disagree about where a response
+/// ends. Keeps no bytes and allocates nothing.
+struct ChunkDecoder: Sendable {
+    enum Event {
+        case needMore
+        case body(UnsafeRawBufferPointer)
+        case lastChunk
+    }
+
+    private enum State: Sendable {
+        case size
+        case chunkExtension
+        case lineFeed
+        case content
+        case contentReturn
+        case contentLineFeed
+        case ended
+    }
+
+    private let limits: HTTP1Limits
+    private var state = State.size
+    private var digits = 0
+    private var remaining: UInt64 = 0
+    private var extensionBytes = 0
+    private var isQuoted = false
+    private var isEscaped = false
+
+    init(limits: HTTP1Limits) {
+        self.limits = limits
+    }
+
+    /// Reads up to the next piece of content. With `.needMore` all input was read.
+    mutating func decode(_ input: UnsafeRawBufferPointer) throws(HTTP1Error) -> (consumed: Int, event: Event) {
+        var offset = 0
+        while offset < input.count {
+            if state == .content { return takeContent(input, at: offset) }
+            try step(input[offset], of: input, at: offset)
+            offset += 1
+            if state == .ended { return (offset, .lastChunk) }
+        }
+        return (offset, .needMore)
+    }
+
+    private mutating func takeContent(
+        _ input: UnsafeRawBufferPointer,
+        at offset: Int
+    ) -> (consumed: Int, event: Event) {
+        let count = Int(min(remaining, UInt64(input.count - offset)))
+        remaining -= UInt64(count)
+        if remaining == 0 { state = .contentReturn }
+        return (offset + count, .body(UnsafeRawBufferPointer(rebasing: input[offset..<(offset + count)])))
+    }
+
+    /// Reads one byte of what stands around the content.
+    private mutating func step(
+        _ byte: UInt8,
+        of input: UnsafeRawBufferPointer,
+        at offset: Int
+    ) throws(HTTP1Error) {
+        let isRight =
+            switch state {
+            case .size: readSize(byte)
+            case .chunkExtension: try readExtension(byte)
+            case .lineFeed: endLine(byte)
+            case .contentReturn: expect(0x0D, byte, then: .contentLineFeed)
+            case .contentLineFeed: expect(0x0A, byte, then: .size)
+            case .content, .ended: false
+            }
+        guard isRight else {
+            throw HTTP1Error(.chunk, reason, peer: UnsafeRawBufferPointer(rebasing: input[offset...]))
+        }
+    }
+
+    private var reason: StaticString {
+        switch state {
+        case .size: "a chunk size is not 1 to 16 hexadecimal digits"
+        case .chunkExtension: "a chunk extension is not text"
+        case .lineFeed: "a chunk line does not end with CR LF"
+        case .contentReturn, .contentLineFeed: "no CR LF after a chunk"
+        case .content, .ended: "nothing more belongs to the chunks"
+        }
+    }
+
+    private mutating func readSize(_ byte: UInt8) -> Bool {
+        if let digit = ByteScanning.hexDigit(byte) {
+            // As for Content-Length, sizes past 2^63 − 1 are refused.
+            guard digits < limits.chunkSizeDigits, remaining < 1 << 59 else { return false }
+            digits += 1
+            remaining = remaining << 4 | UInt64(digit)
+            return true
+        }
+        guard digits > 0, byte == 0x0D || byte == 0x3B else { return false }
+        state = byte == 0x0D ? .lineFeed : .chunkExtension
+        return true
+    }
+
+    /// Skips an extension. Quotes are followed only so that a CR LF between them,
+    /// which another parser might not take for the end, is refused.
+    private mutating func readExtension(_ byte: UInt8) throws(HTTP1Error) -> Bool {
+        if byte == 0x0D, !isQuoted {
+            state = .lineFeed
+            return true
+        }
+        extensionBytes += 1
+        guard extensionBytes <= limits.chunkExtensionBytes else {
+            throw HTTP1Error(.limit(.chunkExtensionBytes), "more than \(limits.chunkExtensionBytes) bytes")
+        }
+        switch byte {
+        case _ where isEscaped: isEscaped = false
+        case 0x22: isQuoted.toggle()
+        case 0x5C: isEscaped = isQuoted
+        default: break
+        }
+        return byte >= 0x20 && byte != 0x7F
+    }
+
+    private mutating func endLine(_ byte: UInt8) -> Bool {
+        guard byte == 0x0A else { return false }
+        state = remaining == 0 ? .ended : .content
+        digits = 0
+        return true
+    }
+
+    private mutating func expect(_ wanted: UInt8, _ byte: UInt8, then next: State) -> Bool {
+        guard byte == wanted else { return false }
+        state = next
+        return true
+    }
+}

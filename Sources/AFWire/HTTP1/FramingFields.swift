@@ -1,0 +1,100 @@
+/// What the fields of one head say about the body's end and the connection, noted
+/// while the lines are parsed so that no field is looked up afterwards.
+struct FramingFields: Sendable {
+    private(set) var contentLength: UInt64?
+    private(set) var isChunked = false
+    private(set) var saysClose = false
+    private(set) var saysKeepAlive = false
+    private(set) var expectsContinue = false
+    private(set) var hostCount = 0
+    private(set) var keepAliveTimeout: Int?
+
+    /// The length was stated more than once. The values agree, but a peer that
+    /// repeats itself here may have been talked into it: no reuse.
+    private(set) var repeatsLength = false
+
+    /// Takes note of one field. `name` is a token of `nameCount` bytes.
+    @inline(__always)
+    mutating func note(
+        name: UnsafeRawPointer,
+        nameCount: Int,
+        value: UnsafeRawBufferPointer
+    ) throws(HTTP1Error) {
+        switch nameCount {
+        case 4 where ByteScanning.token(at: name, is: "host"):
+            hostCount += 1
+        case 6 where ByteScanning.token(at: name, is: "expect"):
+            noteExpectation(ByteScanning.trimmingOWS(value))
+        case 10 where ByteScanning.token(at: name, is: "connection"):
+            noteConnection(value)
+        case 10 where ByteScanning.token(at: name, is: "keep-alive"):
+            noteKeepAlive(value)
+        case 14 where ByteScanning.token(at: name, is: "content-length"):
+            try noteLength(value)
+        case 17 where ByteScanning.token(at: name, is: "transfer-encoding"):
+            try noteTransferCoding(ByteScanning.trimmingOWS(value))
+        default:
+            return
+        }
+    }
+
+    /// RFC 9112 §6.3: a list of equal numbers may be read as one of them; anything
+    /// else that is not one number leaves the end of the body in doubt.
+    private mutating func noteLength(_ value: UnsafeRawBufferPointer) throws(HTTP1Error) {
+        try ByteScanning.forEachListElement(of: value) { element throws(HTTP1Error) in
+            guard let number = ByteScanning.decimal(element) else {
+                throw HTTP1Error(.framing, "Content-Length is not a number we can hold", peer: value)
+            }
+            let length = UInt64(number)
+            if let known = contentLength {
+                guard known == length else {
+                    throw HTTP1Error(.framing, "Content-Length differs from an earlier one", peer: value)
+                }
+                repeatsLength = true
+            }
+            contentLength = length
+        }
+    }
+
+    /// We ask for no transfer coding, so `chunked`, once, is all there may be. To
+    /// read anything else as "until close" would let a proxy in front of us disagree.
+    private mutating func noteTransferCoding(_ value: UnsafeRawBufferPointer) throws(HTTP1Error) {
+        guard !isChunked, ByteScanning.equalsIgnoringCase(value, "chunked") else {
+            throw HTTP1Error(.framing, "Transfer-Encoding is not simply chunked", peer: value)
+        }
+        isChunked = true
+    }
+
+    /// Only these two options concern us. The names of fields listed here were for
+    /// the previous hop and change nothing about framing.
+    private mutating func noteConnection(_ value: UnsafeRawBufferPointer) {
+        ByteScanning.forEachListElement(of: value) { option in
+            if ByteScanning.equalsIgnoringCase(option, "close") { saysClose = true }
+            if ByteScanning.equalsIgnoringCase(option, "keep-alive") { saysKeepAlive = true }
+        }
+    }
+
+    private mutating func noteKeepAlive(_ value: UnsafeRawBufferPointer) {
+        ByteScanning.forEachListElement(of: value) { parameter in
+            guard let equals = ByteScanning.firstIndex(of: 0x3D, in: parameter) else { return }
+            let name = UnsafeRawBufferPointer(rebasing: parameter[..<equals])
+            let number = UnsafeRawBufferPointer(rebasing: parameter[(equals + 1)...])
+            guard ByteScanning.equalsIgnoringCase(ByteScanning.trimmingOWS(name), "timeout") else { return }
+            guard let seconds = ByteScanning.decimal(ByteScanning.trimmingOWS(number)) else { return }
+            // Said twice, the shorter one is the safe one.
+            keepAliveTimeout = min(keepAliveTimeout ?? .max, Int(seconds))
+        }
+    }
+
+    private mutating func noteExpectation(_ value: UnsafeRawBufferPointer) {
+        if ByteScanning.equalsIgnoringCase(value, "100-continue") { expectsContinue = true }
+    }
+
+    /// Whether the peer will keep the connection after this message (RFC 9112 §9.3).
+    func allowPersistence(in version: HTTPVersion) -> Bool {
+        switch version {
+        case .http11: !saysClose
+        case .http10: saysKeepAlive && !saysClose
+        }
+    }
+}

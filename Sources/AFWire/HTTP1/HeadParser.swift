@@ -1,0 +1,204 @@
+internal import Glibc
+
+/// Parses the lines of one head, or of one trailer section.
+///
+/// Works on all bytes of the head received so far, wherever they lie, and looks at
+/// each complete line once: called again with more bytes it goes on at the first
+/// line it has not seen. Lines are found with `memchr`; validity is checked eight
+/// bytes at a time.
+struct HeadParser: Sendable {
+    /// Which head this is, and with that, how strict to be.
+    enum Role: Sendable {
+        case response
+        case request
+        case trailers
+    }
+
+    let role: Role
+    let limits: HTTP1Limits
+
+    /// Where the first line not yet parsed begins.
+    private(set) var position = 0
+
+    /// Where the first field line begins.
+    private(set) var fieldsStart = 0
+
+    private(set) var fieldCount = 0
+    private(set) var startLine = StartLine.none
+    private(set) var framing = FramingFields()
+
+    /// A line ended with LF alone. Where one parser sees a line end, another may not.
+    private(set) var sawBareLineFeed = false
+
+    /// An empty line came before the status line.
+    private(set) var sawLeadingEmptyLine = false
+
+    /// Set for the answer to CONNECT: a 2xx to it starts a tunnel, and its framing
+    /// fields mean nothing (RFC 9110 §9.3.6).
+    let answersConnect: Bool
+
+    private var allowsLeadingEmptyLine: Bool
+    private var awaitsStartLine: Bool
+    private var ignoresFraming = false
+
+    /// Bytes looked at so far; the tests hold it to a small multiple of the bytes fed.
+    #if DEBUG
+        var examined = 0
+    #endif
+
+    init(_ role: Role, limits: HTTP1Limits, allowsLeadingEmptyLine: Bool = false, answersConnect: Bool = false) {
+        self.role = role
+        self.limits = limits
+        self.allowsLeadingEmptyLine = allowsLeadingEmptyLine
+        self.answersConnect = answersConnect
+        self.awaitsStartLine = role != .trailers
+        self.ignoresFraming = role == .trailers
+    }
+
+    /// Parses all complete lines of `head`. True when the empty line was among them;
+    /// ``position`` is then the length of the head.
+    mutating func parse(_ head: UnsafeRawBufferPointer) throws(HTTP1Error) -> Bool {
+        guard let base = head.baseAddress else { return false }
+        while position < head.count {
+            let start = base + position
+            let found = memchr(start, 0x0A, head.count - position)
+            countExamined(found.map { UnsafeRawPointer($0) - start + 1 } ?? head.count - position)
+            guard let found else { return false }
+
+            let lineFeed = UnsafeRawPointer(found) - base
+            let end = try endOfText(in: base, from: position, lineFeed: lineFeed)
+            let line = UnsafeRawBufferPointer(start: start, count: end - position)
+            if awaitsStartLine {
+                try parseStartLine(line, next: lineFeed + 1)
+            } else if line.isEmpty {
+                position = lineFeed + 1
+                return true
+            } else {
+                try parseField(line)
+            }
+            position = lineFeed + 1
+        }
+        return false
+    }
+
+    /// Where the text of the line ends: before CR LF, or before a bare LF where that
+    /// is let pass.
+    @inline(__always)
+    private mutating func endOfText(
+        in base: UnsafeRawPointer,
+        from start: Int,
+        lineFeed: Int
+    ) throws(HTTP1Error) -> Int {
+        if lineFeed > start, base.load(fromByteOffset: lineFeed - 1, as: UInt8.self) == 0x0D { return lineFeed - 1 }
+        let line = UnsafeRawBufferPointer(start: base + start, count: lineFeed - start)
+        // RFC 9112 §2.2 lets a recipient take a bare LF for a line end. Servers that
+        // write such heads exist; in a request it only helps to smuggle one.
+        guard role == .response else { throw malformed(line, "a line ends with LF alone") }
+        try checkLine(line, from: 0, isComplete: true)
+        sawBareLineFeed = true
+        return lineFeed
+    }
+
+    private mutating func parseStartLine(_ line: UnsafeRawBufferPointer, next: Int) throws(HTTP1Error) {
+        if line.isEmpty, allowsLeadingEmptyLine, !sawBareLineFeed {
+            allowsLeadingEmptyLine = false
+            sawLeadingEmptyLine = true
+            return
+        }
+        try checkLength(of: line)
+        switch role {
+        case .response:
+            startLine = try StartLine.parseStatusLine(line, at: position)
+            if case .status(_, 200..<300, _) = startLine { ignoresFraming = answersConnect }
+        case .request:
+            startLine = try StartLine.parseRequestLine(line, at: position)
+        case .trailers:
+            preconditionFailure("trailers have no start line")
+        }
+        awaitsStartLine = false
+        fieldsStart = next
+    }
+
+    /// Parses one field line (RFC 9112 §5), which is not empty.
+    @inline(__always)
+    private mutating func parseField(_ line: UnsafeRawBufferPointer) throws(HTTP1Error) {
+        guard let start = line.baseAddress else { return }
+        if line.count > limits.lineBytes || fieldCount == fieldLimit { try refuseExcess(line) }
+        fieldCount += 1
+        countExamined(line.count)
+
+        var colon = 0
+        while colon < line.count, ByteScanning.isToken(start.load(fromByteOffset: colon, as: UInt8.self)) { colon += 1 }
+        // A line that begins with white space would be the continuation of the one
+        // before (obsolete folding); it fails here like any other non-token.
+        guard colon > 0, colon < line.count, start.load(fromByteOffset: colon, as: UInt8.self) == 0x3A else {
+            throw HTTP1Error(.header, "a field line does not begin with a name and a colon", peer: line)
+        }
+        guard ByteScanning.isFieldText(start, count: line.count) else {
+            throw HTTP1Error(.header, "control character in a field", peer: line)
+        }
+        guard !ignoresFraming else { return }
+        let value = UnsafeRawBufferPointer(start: start + colon + 1, count: line.count - colon - 1)
+        try framing.note(name: start, nameCount: colon, value: value)
+    }
+
+    // MARK: - Limits
+
+    private var fieldLimit: Int {
+        role == .trailers ? limits.trailerFields : limits.headFields
+    }
+
+    private func checkLength(of line: UnsafeRawBufferPointer) throws(HTTP1Error) {
+        if line.count > limits.lineBytes { try refuseExcess(line) }
+    }
+
+    /// Refuses a complete line that passes a limit; if it was broken before it
+    /// passed it, for that, as if it had come byte by byte.
+    private func refuseExcess(_ line: UnsafeRawBufferPointer) throws(HTTP1Error) {
+        try checkLine(line, from: 0, isComplete: true)
+        let limit = role == .trailers ? HTTP1Error.Limit.trailerFields : .headFields
+        throw HTTP1Error(.limit(limit), "more than \(fieldLimit) fields")
+    }
+
+    // MARK: - The line that is not complete yet
+
+    /// Refuses the beginning of a line if no end can make it good.
+    ///
+    /// `from` is how much of it was checked before. Unless the line is complete, a
+    /// CR in last place waits for the byte after it.
+    func checkLine(
+        _ line: UnsafeRawBufferPointer,
+        from checked: Int,
+        isComplete: Bool
+    ) throws(HTTP1Error) {
+        if awaitsStartLine, role == .response, checked < 8, !mayBecomeStatusLine(line) {
+            throw HTTP1Error(.status, "not an HTTP/1 response", peer: line)
+        }
+        let endsInCR = !isComplete && line.last == 0x0D
+        let text = UnsafeRawBufferPointer(rebasing: line[..<(line.count - (endsInCR ? 1 : 0))])
+        // Of a bare CR and the limit, the one that came first counts.
+        if let bare = ByteScanning.firstIndex(of: 0x0D, in: text, from: checked), bare <= limits.lineBytes {
+            throw malformed(line, "CR without LF")
+        }
+        guard text.count <= limits.lineBytes else {
+            throw HTTP1Error(.limit(.lineBytes), "a line of more than \(limits.lineBytes) bytes")
+        }
+    }
+
+    private func mayBecomeStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        if StartLine.mayBeStatusLine(line) { return true }
+        return allowsLeadingEmptyLine && line.count == 1 && line[0] == 0x0D
+    }
+
+    private func malformed(_ line: UnsafeRawBufferPointer, _ reason: StaticString) -> HTTP1Error {
+        guard awaitsStartLine else { return HTTP1Error(.header, reason, peer: line) }
+        return HTTP1Error(role == .response ? .status : .request, reason, peer: line)
+    }
+
+    @inline(__always)
+    private mutating func countExamined(_ count: Int) {
+        #if DEBUG
+            examined += count
+        #endif
+    }
+}

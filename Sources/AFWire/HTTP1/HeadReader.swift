@@ -1,0 +1,130 @@
+/// Collects one head, or one trailer section, from input in pieces of any size.
+///
+/// A head that arrives whole is parsed where it lies and costs one allocation, the
+/// block its fields are copied to. Only the beginning of an incomplete one is kept.
+struct HeadReader: Sendable {
+    /// The most bytes the head may have, and what to call that limit.
+    struct Ceiling: Sendable {
+        let bytes: Int
+        let limit: HTTP1Error.Limit
+    }
+
+    private(set) var parser: HeadParser
+    private let ceiling: Ceiling
+    private var pending: [UInt8] = []
+
+    /// How much of the incomplete line at the end of `pending` needs no second check.
+    private var checked = 0
+
+    init(_ parser: HeadParser, ceiling: Ceiling) {
+        self.parser = parser
+        self.ceiling = ceiling
+    }
+
+    /// Bytes taken in so far.
+    var bytesReceived: Int { isComplete ? parser.position : pending.count }
+
+    private(set) var isComplete = false
+
+    /// Takes in the next bytes and returns how many belong to the head. All of them,
+    /// unless it is complete now.
+    mutating func read(_ input: UnsafeRawBufferPointer, fields: inout HTTPHeaders) throws(HTTP1Error) -> Int {
+        guard pending.isEmpty else { return try readOn(input, fields: &fields) }
+        let head = UnsafeRawBufferPointer(rebasing: input.prefix(ceiling.bytes))
+        if try parser.parse(head) {
+            isComplete = true
+            fields = copyFields(of: head)
+            return parser.position
+        }
+        checked = try checkTail(of: head)
+        guard head.count == input.count else { throw excess() }
+        pending.append(contentsOf: head)
+        return input.count
+    }
+
+    /// Goes on with a head of which some bytes are kept already, line by line, so that
+    /// nothing after its end is copied.
+    private mutating func readOn(
+        _ input: UnsafeRawBufferPointer,
+        fields: inout HTTPHeaders
+    ) throws(HTTP1Error) -> Int {
+        var offset = 0
+        while offset < input.count {
+            let room = ceiling.bytes - pending.count
+            guard room > 0 else { throw excess() }
+            let rest = UnsafeRawBufferPointer(rebasing: input[offset...].prefix(room))
+            guard let lineFeed = ByteScanning.firstIndex(of: 0x0A, in: rest) else {
+                append(rest)
+                checked = try withPending(checkTail)
+                offset += rest.count
+                continue
+            }
+            append(UnsafeRawBufferPointer(rebasing: rest[...lineFeed]))
+            offset += lineFeed + 1
+            if try parseLine() {
+                fields = withPending(copyFields)
+                pending = []
+                return offset
+            }
+        }
+        return offset
+    }
+
+    private mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        pending.append(contentsOf: bytes)
+        #if DEBUG
+            parser.examined += bytes.count
+        #endif
+    }
+
+    private mutating func parseLine() throws(HTTP1Error) -> Bool {
+        checked = 0
+        let parsed = try withPending { [parser] bytes throws(HTTP1Error) in
+            var parser = parser
+            let isComplete = try parser.parse(bytes)
+            return (parser, isComplete)
+        }
+        parser = parsed.0
+        isComplete = parsed.1
+        return isComplete
+    }
+
+    private func withPending<R, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> R
+    ) throws(Failure) -> R {
+        try pending.withUnsafeBufferPointer { (bytes) throws(Failure) in try body(UnsafeRawBufferPointer(bytes)) }
+    }
+
+    /// Checks the incomplete line at the end of `head` and returns how much of it
+    /// needs no second check.
+    private func checkTail(of head: UnsafeRawBufferPointer) throws(HTTP1Error) -> Int {
+        let line = UnsafeRawBufferPointer(rebasing: head[parser.position...])
+        try parser.checkLine(line, from: checked, isComplete: false)
+        return line.last == 0x0D ? line.count - 1 : line.count
+    }
+
+    private func excess() -> HTTP1Error {
+        HTTP1Error(.limit(ceiling.limit), "more than \(ceiling.bytes) bytes")
+    }
+
+    /// Copies start line and fields, without the empty line, to a block of their own.
+    private func copyFields(of head: UnsafeRawBufferPointer) -> HTTPHeaders {
+        if parser.sawBareLineFeed { return rewriteFields(of: head) }
+        // The last line is the empty one: CR LF.
+        let block = UnsafeRawBufferPointer(rebasing: head[..<(parser.position - 2)])
+        return HTTPHeaders(validated: Array(block), fieldsStart: parser.fieldsStart, count: parser.fieldCount)
+    }
+
+    /// The same for a head with bare LFs: every line of the copy ends with CR LF, so
+    /// that what is written out again cannot repeat the fault.
+    private func rewriteFields(of head: UnsafeRawBufferPointer) -> HTTPHeaders {
+        var block = Array(head[..<parser.fieldsStart])
+        var lines = FieldLines(UnsafeRawBufferPointer(rebasing: head[parser.fieldsStart..<parser.position]))
+        for _ in 0..<parser.fieldCount {
+            guard let line = lines.next() else { break }
+            block.append(contentsOf: line.text)
+            block.append(contentsOf: [0x0D, 0x0A])
+        }
+        return HTTPHeaders(validated: block, fieldsStart: parser.fieldsStart, count: parser.fieldCount)
+    }
+}

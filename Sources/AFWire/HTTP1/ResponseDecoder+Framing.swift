@@ -1,0 +1,48 @@
+extension ResponseDecoder {
+    /// The methods whose responses are framed in their own way.
+    enum Method: Sendable {
+        case head
+        case connect
+        case other
+
+        init(_ method: String) {
+            switch method {
+            case "HEAD": self = .head
+            case "CONNECT": self = .connect
+            default: self = .other
+            }
+        }
+    }
+
+    /// Puts a parsed head and its meaning together.
+    func makeHead(_ parser: HeadParser, _ fields: HTTPHeaders) throws(HTTP1Error) -> ResponseHead {
+        guard case .status(let version, let status, let reason) = parser.startLine else {
+            throw HTTP1Error(.status, "no status line")
+        }
+        // We never ask for an upgrade, so whatever follows is no HTTP we agreed to.
+        guard status != 101 else { throw HTTP1Error(.status, "101 to a request that asked for no upgrade") }
+        let framing = parser.framing
+        return ResponseHead(
+            version: version,
+            status: status,
+            headers: fields,
+            framing: bodyFraming(status: status, framing),
+            persistent: framing.allowPersistence(in: version),
+            keepAliveTimeout: framing.keepAliveTimeout,
+            contentLength: framing.isChunked ? nil : framing.contentLength,
+            reasonRange: reason
+        )
+    }
+
+    /// RFC 9112 §6.3, in its order.
+    private func bodyFraming(status: Int, _ fields: FramingFields) -> BodyFraming {
+        switch (method, status) {
+        case (.head, _), (_, 100..<200), (_, 204), (_, 304): return .none
+        case (.connect, 200..<300): return .none
+        case (.connect, _), (.other, _): break
+        }
+        if fields.isChunked { return .chunked }
+        if let length = fields.contentLength { return .length(length) }
+        return .untilClose
+    }
+}

@@ -1,0 +1,93 @@
+/// The first line of a head, or nothing for trailers, which have none.
+///
+/// Ranges count from the first byte of the head.
+enum StartLine: Sendable {
+    case none
+    case status(version: HTTPVersion, status: Int, reason: Range<Int>)
+    case request(version: HTTPVersion, method: Range<Int>, target: Range<Int>)
+}
+
+extension StartLine {
+    /// "HTTP/1.", the part of a version that must match byte for byte.
+    private static let prefix: StaticString = "HTTP/1."
+    private static let prefixCount = 7
+
+    /// Whether what has arrived of a status line can still become one.
+    ///
+    /// Asked before the line is complete, so that a peer that speaks another
+    /// protocol, or HTTP/0.9, is refused at once rather than when time runs out.
+    static func mayBeStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        let expected = prefix.utf8Start
+        for index in 0..<min(line.count, prefixCount) where line[index] != expected[index] { return false }
+        return true
+    }
+
+    // MARK: - Status line
+
+    /// Parses `HTTP/1.1 200 OK` (RFC 9112 §4), which stands at `offset` in its head.
+    static func parseStatusLine(_ line: UnsafeRawBufferPointer, at offset: Int) throws(HTTP1Error) -> StartLine {
+        guard line.count >= 12, mayBeStatusLine(line), line[8] == 0x20, let version = version(digit: line[7]) else {
+            throw HTTP1Error(.status, "not an HTTP/1 status line", peer: line)
+        }
+        guard let status = status(line[9], line[10], line[11]) else {
+            throw HTTP1Error(.status, "not a status code from 100 to 599", peer: line)
+        }
+        // The space after the code is owed even before an empty reason, but many
+        // servers leave it out with the reason, and nothing depends on it.
+        guard line.count == 12 || line[12] == 0x20 else {
+            throw HTTP1Error(.status, "no space after the status code", peer: line)
+        }
+        let reason = min(13, line.count)..<line.count
+        guard isFieldText(line, reason) else {
+            throw HTTP1Error(.status, "control character in the reason phrase", peer: line)
+        }
+        return .status(
+            version: version,
+            status: status,
+            reason: offset + reason.lowerBound..<offset + reason.upperBound
+        )
+    }
+
+    private static func status(_ hundreds: UInt8, _ tens: UInt8, _ ones: UInt8) -> Int? {
+        guard hundreds &- 0x31 < 5, ByteScanning.isDigit(tens), ByteScanning.isDigit(ones) else { return nil }
+        return Int(hundreds &- 0x30) * 100 + Int(tens &- 0x30) * 10 + Int(ones &- 0x30)
+    }
+
+    private static func version(digit: UInt8) -> HTTPVersion? {
+        guard ByteScanning.isDigit(digit) else { return nil }
+        return digit == 0x30 ? .http10 : .http11
+    }
+
+    private static func isFieldText(_ line: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
+        guard let base = line.baseAddress else { return true }
+        return ByteScanning.isFieldText(base + range.lowerBound, count: range.count)
+    }
+
+    // MARK: - Request line
+
+    /// Parses `GET /path HTTP/1.1` (RFC 9112 §3), which stands at `offset` in its head.
+    static func parseRequestLine(_ line: UnsafeRawBufferPointer, at offset: Int) throws(HTTP1Error) -> StartLine {
+        guard let first = ByteScanning.firstIndex(of: 0x20, in: line),
+            let second = ByteScanning.firstIndex(of: 0x20, in: line, from: first + 1),
+            let version = requestVersion(UnsafeRawBufferPointer(rebasing: line[(second + 1)...]))
+        else {
+            throw HTTP1Error(.request, "not an HTTP/1 request line", peer: line)
+        }
+        guard ByteScanning.isToken(UnsafeRawBufferPointer(rebasing: line[..<first])) else {
+            throw HTTP1Error(.request, "the method is not a token", peer: line)
+        }
+        guard second > first + 1, line[(first + 1)..<second].allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw HTTP1Error(.request, "the target holds something other than visible ASCII", peer: line)
+        }
+        return .request(
+            version: version,
+            method: offset..<offset + first,
+            target: offset + first + 1..<offset + second
+        )
+    }
+
+    private static func requestVersion(_ bytes: UnsafeRawBufferPointer) -> HTTPVersion? {
+        guard bytes.count == 8, mayBeStatusLine(bytes) else { return nil }
+        return version(digit: bytes[7])
+    }
+}

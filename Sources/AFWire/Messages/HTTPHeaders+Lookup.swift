@@ -1,0 +1,79 @@
+extension HTTPHeaders {
+    /// Whether there is a field called `name`.
+    package func contains(_ name: String) -> Bool {
+        withName(name) { name, bytes in
+            var lines = FieldLines(bytes)
+            return lines.nextValue(of: name) != nil
+        }
+    }
+
+    /// The first value of the field `name`: read as UTF-8 if it is that, else as
+    /// Latin-1, so that no value is lost or altered.
+    package func first(_ name: String) -> String? {
+        withName(name) { name, bytes in
+            var lines = FieldLines(bytes)
+            return lines.nextValue(of: name).map(Self.text)
+        }
+    }
+
+    /// The first value of the field `name`, byte for byte.
+    package func firstBytes(_ name: String) -> [UInt8]? {
+        withName(name) { name, bytes in
+            var lines = FieldLines(bytes)
+            return lines.nextValue(of: name).map { Array($0) }
+        }
+    }
+
+    /// All values of the field `name`, each line its own.
+    package func values(_ name: String) -> [String] {
+        withName(name) { name, bytes in
+            var lines = FieldLines(bytes)
+            var values: [String] = []
+            while let value = lines.nextValue(of: name) { values.append(Self.text(value)) }
+            return values
+        }
+    }
+
+    /// All values of the field `name` as one list (RFC 9110 §5.3).
+    ///
+    /// Not for Set-Cookie, whose values hold commas of their own: see ``values(_:)``.
+    package func joined(_ name: String) -> String? {
+        let values = values(name)
+        return values.isEmpty ? nil : values.joined(separator: ", ")
+    }
+
+    /// All fields as text.
+    package var fields: [(name: String, value: String)] {
+        var fields: [(name: String, value: String)] = []
+        fields.reserveCapacity(count)
+        forEach { fields.append((Self.text($0), Self.text($1))) }
+        return fields
+    }
+
+    /// `bytes` as UTF-8 if they are that, else as Latin-1.
+    static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        if let text = String(validating: bytes, as: UTF8.self) { return text }
+        var text = ""
+        for byte in bytes { text.unicodeScalars.append(Unicode.Scalar(byte)) }
+        return text
+    }
+}
+
+extension HTTPHeaders: Equatable {
+    /// Whether both hold the same fields, byte for byte and in the same order; white
+    /// space around values does not count.
+    package static func == (one: HTTPHeaders, other: HTTPHeaders) -> Bool {
+        guard one.count == other.count else { return false }
+        return one.withBytes { left in
+            other.withBytes { right in
+                var lefts = FieldLines(left)
+                var rights = FieldLines(right)
+                while let field = lefts.next(), let counterpart = rights.next() {
+                    guard field.name.elementsEqual(counterpart.name) else { return false }
+                    guard field.value.elementsEqual(counterpart.value) else { return false }
+                }
+                return true
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+/// The fields of a message, in order, in the bytes they had on the wire.
+///
+/// All of them live in one heap block of lines, `Name: value` and CR LF, so taking
+/// over a received head is one copy. Strings are made when somebody asks. Names
+/// match without regard to the case of ASCII letters, and of no other character.
+package struct HTTPHeaders: Sendable {
+    /// The field lines. A received block may have any optional white space around
+    /// its values; every line ends with CR LF.
+    ///
+    /// Bytes before `fieldsStart` are the start line the block was received with.
+    private(set) var storage: [UInt8]
+    private(set) var fieldsStart: Int
+
+    /// How many fields there are.
+    package private(set) var count: Int
+
+    /// No fields.
+    package init() {
+        storage = []
+        fieldsStart = 0
+        count = 0
+    }
+
+    /// Takes over a block the head parser has validated.
+    init(validated storage: [UInt8], fieldsStart: Int, count: Int) {
+        self.storage = storage
+        self.fieldsStart = fieldsStart
+        self.count = count
+    }
+
+    package var isEmpty: Bool { count == 0 }
+
+    /// The block of lines, as sent or as received, without the empty line after it.
+    package func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try storage.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[fieldsStart...])) }
+    }
+
+    /// Calls `body` with each field, values without surrounding white space.
+    package func forEach(
+        _ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Void
+    ) rethrows {
+        try withBytes { bytes in
+            var lines = FieldLines(bytes)
+            while let line = lines.next() { try body(line.name, line.value) }
+        }
+    }
+
+    // MARK: - Changing
+
+    /// Adds a field after the others. The caller has validated both parts.
+    package mutating func append(_ name: String, _ value: String) {
+        var value = value
+        value.withUTF8 { append(name, bytes: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Adds a field whose value is not necessarily UTF-8, such as an entity tag to be
+    /// sent back as it came. The caller has validated both parts.
+    package mutating func append(_ name: String, bytes value: UnsafeRawBufferPointer) {
+        storage.reserveCapacity(storage.count + name.utf8.count + value.count + 4)
+        storage.append(contentsOf: name.utf8)
+        storage.append(0x3A)
+        storage.append(0x20)
+        storage.append(contentsOf: value)
+        storage.append(0x0D)
+        storage.append(0x0A)
+        count += 1
+    }
+
+    /// Gives the field `name` one value, where it first stood, or at the end if it
+    /// was not there. The caller has validated both parts.
+    package mutating func set(_ name: String, _ value: String) {
+        guard contains(name) else { return append(name, value) }
+        rebuild(without: name) { isFirst, fields in
+            if isFirst { fields.append(name, value) }
+        }
+    }
+
+    /// Removes every field called `name`.
+    package mutating func remove(_ name: String) {
+        guard contains(name) else { return }
+        rebuild(without: name) { _, _ in }
+    }
+
+    /// Copies all fields but those called `name`; `replace` is called in the place of
+    /// each of these.
+    private mutating func rebuild(without name: String, _ replace: (_ isFirst: Bool, inout HTTPHeaders) -> Void) {
+        var result = HTTPHeaders()
+        result.storage.reserveCapacity(storage.count)
+        var isFirst = true
+        withName(name) { wanted, bytes in
+            var lines = FieldLines(bytes)
+            while let line = lines.next() {
+                if ByteScanning.equalsIgnoringCase(line.name, wanted) {
+                    replace(isFirst, &result)
+                    isFirst = false
+                } else {
+                    result.storage.append(contentsOf: line.whole)
+                    result.count += 1
+                }
+            }
+        }
+        self = result
+    }
+
+    /// Gives `body` the UTF-8 of `name` and the block of lines.
+    func withName<R>(
+        _ name: String,
+        _ body: (_ name: UnsafeRawBufferPointer, _ lines: UnsafeRawBufferPointer) -> R
+    ) -> R {
+        var name = name
+        return name.withUTF8 { wanted in
+            withBytes { body(UnsafeRawBufferPointer(wanted), $0) }
+        }
+    }
+}
