@@ -5,5 +5,20 @@ import AFWire
 /// every field; whatever influences who is at the other end belongs in here.
 struct ConnectionKey: Hashable, Sendable {
     let endpoint: Endpoint
-    let target: DialTarget
+    /// The session's Unix-domain socket, which takes the place of host and port.
+    let unixPath: String?
+
+    /// Where to dial. Nil if the path is no possible socket address.
+    var target: DialTarget? {
+        if let unixPath { return SocketAddress(unixPath: unixPath).map(DialTarget.address) }
+        let host = endpoint.host
+        let address =
+            switch host.kind {
+            case .ipv4: SocketAddress(ipv4: host.text, port: endpoint.port)
+            case .ipv6: SocketAddress(ipv6: host.text, zone: host.zone, port: endpoint.port)
+            case .name: nil as SocketAddress?
+            }
+        if let address { return .address(address) }
+        return host.kind == .name ? .name(host.text, port: endpoint.port) : nil
+    }
 }

@@ -107,7 +107,11 @@ final class SerialLane: Sendable {
 
 /// Runs batches on a serial queue of our own, which nothing of the user's can block.
 struct DispatchQueueExecutor: CallbackExecutor {
-    let queue: DispatchQueue
+    private let queue: DispatchQueue
+
+    init(label: String) {
+        queue = DispatchQueue(label: label)
+    }
 
     func run(_ batch: [Callback]) {
         queue.async { for callback in batch { callback.run() } }

@@ -1,0 +1,98 @@
+import AFLoop
+import Foundation
+
+/// The loop's side of a session: its running tasks, its connections, its outboxes.
+final class SessionCore {
+    let world: World
+    let settings: SessionSettings
+    let pool: ConnectionPool
+    /// To the delegate queue.
+    let outbox: CallbackOutbox
+    /// To those who await, whatever the delegate queue is doing.
+    let awaitedOutbox: CallbackOutbox
+
+    private(set) var delegate: (any URLSessionDelegate)?
+    private(set) var isInvalidated = false
+    private var tasks: ContiguousArray<TaskCore?> = []
+    private var freePlaces: ContiguousArray<Int> = []
+    /// The handle to name in the last callback, until that was made.
+    private var invalidating: URLSession?
+
+    init(
+        world: World,
+        settings: SessionSettings,
+        delegate: (any URLSessionDelegate)?,
+        callbacks: any CallbackExecutor,
+        awaitedCallbacks: any CallbackExecutor
+    ) {
+        self.world = world
+        self.settings = settings
+        self.delegate = delegate
+        pool = ConnectionPool(world: world, limits: settings.poolLimits)
+        outbox = CallbackOutbox(loop: world.loop, executor: callbacks)
+        awaitedOutbox = CallbackOutbox(loop: world.loop, executor: awaitedCallbacks)
+    }
+
+    // MARK: - Tasks
+
+    private var runningTasks: Int { tasks.count - freePlaces.count }
+
+    func add(_ core: TaskCore) {
+        if let place = freePlaces.popLast() {
+            core.place = place
+            tasks[place] = core
+        } else {
+            core.place = tasks.count
+            tasks.append(core)
+        }
+    }
+
+    func remove(_ core: TaskCore) {
+        tasks[core.place] = nil
+        freePlaces.append(core.place)
+        finishInvalidationIfIdle()
+    }
+
+    var running: [URLSessionTask] { tasks.compactMap { $0?.handle } }
+
+    // MARK: - Ending
+
+    /// - Parameter cancelling: Whether running tasks are cancelled, or may finish.
+    func invalidate(_ session: URLSession, cancelling: Bool) {
+        if !isInvalidated {
+            isInvalidated = true
+            invalidating = session
+        }
+        if cancelling {
+            for core in tasks { core?.fail(.cancelled) }
+        }
+        finishInvalidationIfIdle()
+    }
+
+    private func finishInvalidationIfIdle() {
+        guard isInvalidated, runningTasks == 0, let session = invalidating else { return }
+        invalidating = nil
+        pool.shutDown()
+        guard let delegate else { return }
+        self.delegate = nil
+        session.forgetDelegate()
+        outbox.post(.block { delegate.urlSession(session, didBecomeInvalidWithError: nil) })
+    }
+
+    /// The last handle is gone, and with it every way to use the session.
+    func abandon() {
+        isInvalidated = true
+        delegate = nil
+        pool.shutDown()
+    }
+
+    /// New requests get new connections.
+    func retireConnections() {
+        pool.retireAll()
+    }
+
+    /// Calls back when everything asked for before has been done.
+    func confirm(_ handler: @escaping @Sendable () -> Void) {
+        outbox.post(.block(handler))
+    }
+}

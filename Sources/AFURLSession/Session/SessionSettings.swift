@@ -1,0 +1,50 @@
+import AFWire
+import Foundation
+
+/// A configuration as a session uses it: a value, with every setting made safe.
+struct SessionSettings: Sendable {
+    static let defaultRequestTimeout: TimeInterval = 60
+    static let defaultResourceTimeout: TimeInterval = 7 * 24 * 60 * 60
+
+    var timeoutIntervalForRequest = SessionSettings.defaultRequestTimeout
+    var timeoutIntervalForResource = SessionSettings.defaultResourceTimeout
+    var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
+    var additionalHeaders: [String: String] = [:]
+    var maximumConnectionsPerHost = 6
+    var maximumIdleConnections = 64
+    var idleConnectionTimeout: TimeInterval = 60
+    var maximumConnectionAge: TimeInterval = 600
+    var maximumBodyInMemory = 1 << 30
+    var unixDomainSocketPath: String?
+
+    var requestTimeout: Duration {
+        Duration(timeout: timeoutIntervalForRequest)
+    }
+
+    var resourceTimeout: Duration {
+        Duration(timeout: timeoutIntervalForResource, default: SessionSettings.defaultResourceTimeout)
+    }
+
+    var poolLimits: PoolLimits {
+        let perHost = max(1, maximumConnectionsPerHost)
+        return PoolLimits(
+            perHost: perHost,
+            // A host at its limit must be able to go idle between two bursts.
+            maximumIdle: max(maximumIdleConnections, perHost),
+            idleTime: Duration(timeout: idleConnectionTimeout, default: 0),
+            maximumAge: Duration(timeout: maximumConnectionAge, default: 0)
+        )
+    }
+}
+
+extension Duration {
+    /// Longer than any process lives, and far from overflowing.
+    private static let longestTimeout: TimeInterval = 1e9
+
+    /// A timeout in seconds. What is not a positive number means the default: an
+    /// accidental 0 must neither fail every request nor wait for ever.
+    init(timeout seconds: TimeInterval, default standard: TimeInterval = SessionSettings.defaultRequestTimeout) {
+        let sane = seconds > 0 ? min(seconds, Duration.longestTimeout) : standard
+        self = .nanoseconds(Int64(sane * 1e9))
+    }
+}

@@ -1,0 +1,78 @@
+import AFLoop
+public import Foundation
+
+extension URLSession {
+    /// Loads `url`.
+    ///
+    /// Cancelling the Swift task cancels the request. The answer does not depend on
+    /// the delegate queue.
+    ///
+    /// - Parameter delegate: Hears about this task in place of the session's delegate.
+    public func data(from url: URL, delegate: (any URLSessionTaskDelegate)? = nil) async throws -> (Data, URLResponse) {
+        try await data(for: URLRequest(url: url), delegate: delegate)
+    }
+
+    /// Loads `request`.
+    ///
+    /// Cancelling the Swift task cancels the request. The answer does not depend on
+    /// the delegate queue.
+    ///
+    /// - Parameter delegate: Hears about this task in place of the session's delegate.
+    public func data(
+        for request: URLRequest,
+        delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        let answer = Answer()
+        let task = makeDataTask(request, isAwaited: true) { answer.give($0, $1, $2) }
+        task.delegate = delegate
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                answer.expect(continuation)
+                task.resume()
+            }
+        } onCancel: {
+            task.cancel()
+        }
+        return try answer.taken()
+    }
+}
+
+/// Carries a result from the callback to the one who awaits it.
+///
+/// The value travels in a locked box and not through the continuation, where the
+/// thread sanitizer cannot follow it. A cancelled task may answer before anybody
+/// waits; then the waiter is resumed at once.
+private final class Answer: Sendable {
+    private struct State {
+        var continuation: UnsafeContinuation<Void, Never>?
+        var result: Result<(Data, URLResponse), any Error>?
+    }
+
+    private let state = Lock(State())
+
+    func expect(_ continuation: UnsafeContinuation<Void, Never>) {
+        let isThere = state.withLock { state in
+            if state.result == nil { state.continuation = continuation }
+            return state.result != nil
+        }
+        if isThere { continuation.resume() }
+    }
+
+    func give(_ data: Data?, _ response: URLResponse?, _ error: (any Error)?) {
+        let waiting = state.withLock { state in
+            if let data, let response {
+                state.result = .success((data, response))
+            } else {
+                state.result = .failure(error ?? URLError(.unknown))
+            }
+            defer { state.continuation = nil }
+            return state.continuation
+        }
+        waiting?.resume()
+    }
+
+    func taken() throws -> (Data, URLResponse) {
+        guard let result = state.withLock({ $0.result }) else { throw URLError(.unknown) }
+        return try result.get()
+    }
+}

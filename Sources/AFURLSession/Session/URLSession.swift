@@ -1,0 +1,243 @@
+import AFLoop
+public import Foundation
+
+/// Loads HTTP resources: makes tasks, shares connections among them, and calls back.
+///
+/// ```swift
+/// let (data, response) = try await URLSession.shared.data(from: url)
+/// ```
+///
+/// All sessions of a process are served by one network thread. A session may be used
+/// from any thread. Tasks that run keep it alive; when the last reference is gone its
+/// idle connections are closed, so invalidating it is a courtesy, not a duty.
+public final class URLSession: Sendable {
+    /// What to do with a response whose head has arrived.
+    public enum ResponseDisposition: Int, Sendable {
+        /// The task fails with `URLError.cancelled`.
+        case cancel = 0
+        case allow = 1
+    }
+
+    private struct State {
+        var nextTaskIdentifier = 1
+        var description: String?
+        var delegate: (any URLSessionDelegate)?
+        /// Tasks that may not have been resumed. The session does not keep them alive.
+        var made = MadeTasks()
+    }
+
+    /// The session for simple requests: default configuration, no delegate. It cannot
+    /// be invalidated.
+    public static let shared = URLSession(configuration: .default)
+
+    /// Where delegate methods and completion handlers are called. Serial unless you
+    /// passed one that is not; the callbacks of a session come one at a time anyway.
+    public let delegateQueue: OperationQueue
+
+    let world: World
+    let settings: SessionSettings
+    let headers: HeaderDefaults
+    let core: LoopBound<SessionCore>
+    private let callbacks: any CallbackExecutor
+    private let awaitedCallbacks: any CallbackExecutor
+    private let ownConfiguration: URLSessionConfiguration
+    private let state: Lock<State>
+
+    /// Makes a session without a delegate, with a serial queue of its own for
+    /// completion handlers.
+    public convenience init(configuration: URLSessionConfiguration) {
+        self.init(configuration: configuration, delegate: nil, delegateQueue: nil)
+    }
+
+    /// Makes a session.
+    ///
+    /// - Parameters:
+    ///   - configuration: Copied; later changes to it have no effect.
+    ///   - delegate: Held strongly until the session has become invalid.
+    ///   - queue: Where to call back. Nil makes a serial queue. In a program whose
+    ///     main thread is blocked nothing arrives on the main queue.
+    public convenience init(
+        configuration: URLSessionConfiguration,
+        delegate: (any URLSessionDelegate)?,
+        delegateQueue queue: OperationQueue?
+    ) {
+        self.init(configuration: configuration, delegate: delegate, delegateQueue: queue, world: .system)
+    }
+
+    /// A session in a world of its own.
+    package init(
+        configuration: URLSessionConfiguration,
+        delegate: (any URLSessionDelegate)?,
+        delegateQueue queue: OperationQueue?,
+        world: World
+    ) {
+        let settings = configuration.settings
+        self.world = world
+        self.settings = settings
+        headers = HeaderDefaults(additionalHeaders: settings.additionalHeaders)
+        delegateQueue = queue ?? .serial(named: "AFURLSession.delegate")
+        callbacks = world.callbackExecutor ?? OperationQueueExecutor(delegateQueue)
+        awaitedCallbacks = world.callbackExecutor ?? DispatchQueueExecutor(label: "AFURLSession.await")
+        ownConfiguration = URLSessionConfiguration(settings)
+        state = Lock(State(delegate: delegate))
+        core = LoopBound(
+            SessionCore(
+                world: world,
+                settings: settings,
+                delegate: delegate,
+                callbacks: callbacks,
+                awaitedCallbacks: awaitedCallbacks
+            ),
+            on: world.loop
+        )
+    }
+
+    deinit {
+        world.loop.enqueue { [core] in core.value.abandon() }
+    }
+
+    /// A copy of the configuration the session was made with.
+    public var configuration: URLSessionConfiguration { ownConfiguration.copied() }
+
+    /// The delegate, until the session has become invalid.
+    public var delegate: (any URLSessionDelegate)? { state.withLock { $0.delegate } }
+
+    /// Whatever you want to call the session.
+    public var sessionDescription: String? {
+        get { state.withLock { $0.description } }
+        set { state.withLock { $0.description = newValue } }
+    }
+
+    func forgetDelegate() {
+        state.withLock { $0.delegate = nil }
+    }
+
+    // MARK: - Making tasks
+
+    func makeDataTask(
+        _ request: URLRequest,
+        isAwaited: Bool = false,
+        _ completion: DataCompletion? = nil
+    ) -> URLSessionDataTask {
+        let identifier = state.withLock { state in
+            defer { state.nextTaskIdentifier += 1 }
+            return state.nextTaskIdentifier
+        }
+        let task = URLSessionDataTask(request, identifier, in: self, isAwaited: isAwaited, completion)
+        state.withLock { $0.made.add(task) }
+        return task
+    }
+}
+
+// MARK: - Data tasks
+
+extension URLSession {
+    /// A task whose response goes to the session's delegate.
+    public func dataTask(with request: URLRequest) -> URLSessionDataTask {
+        makeDataTask(request)
+    }
+
+    /// A task whose response goes to the session's delegate.
+    public func dataTask(with url: URL) -> URLSessionDataTask {
+        makeDataTask(URLRequest(url: url))
+    }
+
+    /// A task that hands its whole response to `completionHandler`.
+    ///
+    /// - Parameter completionHandler: Called once, on the delegate queue: with data
+    ///   and response, or with an error, and then with the response too if its head
+    ///   had arrived. An HTTP error status is not an error.
+    public func dataTask(
+        with request: URLRequest,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        makeDataTask(request, completionHandler)
+    }
+
+    /// A task that hands its whole response to `completionHandler`.
+    public func dataTask(
+        with url: URL,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        makeDataTask(URLRequest(url: url), completionHandler)
+    }
+}
+
+// MARK: - The tasks there are
+
+extension URLSession {
+    /// Finds all tasks that have not completed, in the order in which they were made.
+    ///
+    /// - Parameter completionHandler: Called on a queue of the session's own, never on
+    ///   the delegate queue: somebody who blocks that until the answer comes gets it.
+    public func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
+        let made = state.withLock { $0.made.tasks }
+        world.loop.enqueue { [core] in
+            let running = core.value.running
+            let known = Set(running.map(\.taskIdentifier))
+            let waiting = made.filter { $0.state != .completed && !known.contains($0.taskIdentifier) }
+            let all = (running + waiting).sorted { $0.taskIdentifier < $1.taskIdentifier }
+            core.value.awaitedOutbox.post(.block { completionHandler(all) })
+        }
+    }
+
+    /// All tasks that have not completed, in the order in which they were made.
+    public var allTasks: [URLSessionTask] {
+        get async {
+            await withCheckedContinuation { continuation in
+                getAllTasks { continuation.resume(returning: $0) }
+            }
+        }
+    }
+}
+
+// MARK: - Ending
+
+extension URLSession {
+    /// Takes no new tasks and lets running ones finish. Then the delegate hears
+    /// `didBecomeInvalid`, as the very last thing, and is released.
+    ///
+    /// Tasks that were never resumed are not waited for. A task resumed from now on
+    /// fails at once, with an error that says so. Has no effect on ``shared``.
+    public func finishTasksAndInvalidate() {
+        invalidate(cancelling: false)
+    }
+
+    /// Cancels all tasks, also those never resumed, and invalidates the session as
+    /// ``finishTasksAndInvalidate()`` does. Has no effect on ``shared``.
+    public func invalidateAndCancel() {
+        invalidate(cancelling: true)
+    }
+
+    private func invalidate(cancelling: Bool) {
+        guard self !== URLSession.shared else { return }
+        if cancelling {
+            for task in state.withLock({ $0.made.tasks }) { task.cancel() }
+        }
+        world.loop.enqueue { [self] in core.value.invalidate(self, cancelling: cancelling) }
+    }
+
+    /// Closes idle connections, lets those in use end with their exchange, and calls
+    /// back on the delegate queue. Requests resumed after that use new connections.
+    public func reset(completionHandler: @escaping @Sendable () -> Void) {
+        world.loop.enqueue { [core] in
+            core.value.retireConnections()
+            core.value.confirm(completionHandler)
+        }
+    }
+
+    /// As ``reset(completionHandler:)``, but without forgetting anything else the
+    /// session may have learnt.
+    public func flush(completionHandler: @escaping @Sendable () -> Void) {
+        reset(completionHandler: completionHandler)
+    }
+}
+
+extension OperationQueue {
+    fileprivate static func serial(named name: String) -> OperationQueue {
+        let queue = OperationQueue()
+        queue.name = name
+        queue.maxConcurrentOperationCount = 1
+        return queue
+    }
+}

@@ -1,0 +1,117 @@
+import AFLoop
+public import Foundation
+
+/// How a session behaves. A session copies its configuration when it is made.
+///
+/// Safe to use from any thread.
+public final class URLSessionConfiguration: Sendable {
+    private let state: Lock<SessionSettings>
+
+    /// A new configuration with the default settings.
+    public class var `default`: URLSessionConfiguration { URLSessionConfiguration(SessionSettings()) }
+
+    /// A new configuration for sessions that keep nothing once they are gone.
+    ///
+    /// Sessions keep nothing on disk so far, whatever their configuration.
+    public class var ephemeral: URLSessionConfiguration { URLSessionConfiguration(SessionSettings()) }
+
+    init(_ settings: SessionSettings) {
+        state = Lock(settings)
+    }
+
+    var settings: SessionSettings { state.withLock { $0 } }
+
+    /// A configuration with the same settings, independent of this one.
+    public func copied() -> URLSessionConfiguration { URLSessionConfiguration(settings) }
+
+    private subscript<Value>(_ setting: WritableKeyPath<SessionSettings, Value>) -> Value {
+        get { state.withLock { $0[keyPath: setting] } }
+        set { state.withLock { $0[keyPath: setting] = newValue } }
+    }
+}
+
+// MARK: - Foundation's settings
+
+extension URLSessionConfiguration {
+    /// How long a task waits for *something* to happen, in seconds: any progress in
+    /// either direction starts the time anew. It stands still while the task is
+    /// suspended or waits for its delegate. A request's own `timeoutInterval` goes
+    /// before this one. 60; not positive means 60.
+    public var timeoutIntervalForRequest: TimeInterval {
+        get { self[\.timeoutIntervalForRequest] }
+        set { self[\.timeoutIntervalForRequest] = newValue }
+    }
+
+    /// How long a whole task may take, in seconds, retries included. It stands still
+    /// while the task is suspended. 7 days; not positive means 7 days.
+    public var timeoutIntervalForResource: TimeInterval {
+        get { self[\.timeoutIntervalForResource] }
+        set { self[\.timeoutIntervalForResource] = newValue }
+    }
+
+    /// What requests that do not say otherwise want from caches.
+    public var requestCachePolicy: URLRequest.CachePolicy {
+        get { self[\.cachePolicy] }
+        set { self[\.cachePolicy] = newValue }
+    }
+
+    /// Header fields for every request that does not have them. Keys and values are
+    /// taken as their descriptions. A field that is not valid fails the requests.
+    public var httpAdditionalHeaders: [AnyHashable: Any]? {
+        get {
+            let headers = self[\.additionalHeaders]
+            return headers.isEmpty ? nil : headers
+        }
+        set {
+            let fields = (newValue ?? [:]).map { ("\($0.key)", "\($0.value)") }
+            self[\.additionalHeaders] = Dictionary(fields) { first, _ in first }
+        }
+    }
+
+    /// Connections a session may have to one host at a time; further tasks wait, by
+    /// priority and then in order. 6; less than 1 means 1.
+    public var httpMaximumConnectionsPerHost: Int {
+        get { self[\.maximumConnectionsPerHost] }
+        set { self[\.maximumConnectionsPerHost] = newValue }
+    }
+}
+
+// MARK: - Settings of our own
+
+extension URLSessionConfiguration {
+    /// Idle connections a session keeps, all hosts together; beyond it the longest
+    /// idle are closed. 64, and never less than one host may have.
+    public var maximumIdleConnections: Int {
+        get { self[\.maximumIdleConnections] }
+        set { self[\.maximumIdleConnections] = newValue }
+    }
+
+    /// How long an idle connection is kept, in seconds. A server that announces less
+    /// (`Keep-Alive: timeout=`) is believed. 60; not positive means not at all.
+    public var idleConnectionTimeout: TimeInterval {
+        get { self[\.idleConnectionTimeout] }
+        set { self[\.idleConnectionTimeout] = newValue }
+    }
+
+    /// The age after which a connection serves no further request, in seconds, so that
+    /// changes in the network are noticed. 600; not positive means one request each.
+    public var maximumConnectionAge: TimeInterval {
+        get { self[\.maximumConnectionAge] }
+        set { self[\.maximumConnectionAge] = newValue }
+    }
+
+    /// The longest response body that is gathered for a completion handler or an
+    /// `async` caller, in bytes; a longer one fails the task. Delegates are not
+    /// limited. 1 GiB; 0 or less allows only empty bodies.
+    public var maximumBodyInMemory: Int {
+        get { self[\.maximumBodyInMemory] }
+        set { self[\.maximumBodyInMemory] = newValue }
+    }
+
+    /// Connect every request of the session to this Unix-domain socket, whatever host
+    /// its URL names. The URL still gives the Host field.
+    public var unixDomainSocketPath: String? {
+        get { self[\.unixDomainSocketPath] }
+        set { self[\.unixDomainSocketPath] = newValue }
+    }
+}

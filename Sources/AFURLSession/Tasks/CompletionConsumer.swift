@@ -1,0 +1,36 @@
+import Foundation
+
+/// Gathers the body in memory and hands everything over at once.
+final class CompletionConsumer: TaskConsumer {
+    /// A peer that announces much must not make us allocate what it never sends.
+    private static let maximumReservation: Int64 = 64 << 10
+
+    private let handler: DataCompletion
+    /// The caller awaits: its answer must not depend on the delegate queue, which
+    /// may be the main queue of a program whose main thread is blocked.
+    private let isAwaited: Bool
+    private var body = Data()
+
+    var isHolding: Bool { false }
+
+    init(isAwaited: Bool, _ handler: @escaping DataCompletion) {
+        self.isAwaited = isAwaited
+        self.handler = handler
+    }
+
+    func receivedResponse(_ response: HTTPURLResponse, of core: TaskCore) {}
+
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore) {
+        let limit = core.session.settings.maximumBodyInMemory
+        guard body.count + bytes.count <= limit else { return core.fail(.bodyTooLong(limit: limit)) }
+        guard body.isEmpty else { return body.append(contentsOf: bytes) }
+        body = Data(bytes)
+        let announced = min(core.expectedBodyLength, CompletionConsumer.maximumReservation)
+        if announced > bytes.count { body.reserveCapacity(Int(announced)) }
+    }
+
+    func completed(_ error: (any Error)?, of core: TaskCore) {
+        let outbox = isAwaited ? core.session.awaitedOutbox : core.session.outbox
+        outbox.post(.completion(handler, error == nil ? body : nil, core.response, error))
+    }
+}

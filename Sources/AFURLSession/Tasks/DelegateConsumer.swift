@@ -1,0 +1,113 @@
+import AFLoop
+import Foundation
+
+/// Hands a response to the delegate as it arrives.
+///
+/// Body bytes gather in a mailbox between the loop and the delegate queue. When the
+/// delegate is behind by `highWater`, the connection is no longer read, its kernel
+/// buffers fill, and the peer has to wait; taking the mail lets it go on.
+final class DelegateConsumer: TaskConsumer {
+    static let highWater = 256 << 10
+    static let chunkSize = 64 << 10
+
+    private struct Mailbox {
+        var chunks: [Data] = []
+        var count = 0
+        /// A callback that will empty the mailbox is on its way.
+        var isAnnounced = false
+        /// The loop stopped reading until there is room.
+        var isFull = false
+    }
+
+    private let mailbox = Lock(Mailbox())
+
+    /// The delegate has been shown the response and has not said what to do with it.
+    private(set) var isHolding = false
+
+    func receivedResponse(_ response: HTTPURLResponse, of core: TaskCore) {
+        guard let (delegate, task) = core.dataDelegate else { return }
+        isHolding = true
+        core.pause(.unanswered)
+        let loop = core.session.world.loop
+        let consumer = LoopBound(confined: self, on: loop)
+        let bound = LoopBound(confined: core, on: loop)
+        core.session.outbox.post(
+            .block {
+                delegate.urlSession(task.session, dataTask: task, didReceive: response) { disposition in
+                    loop.enqueue { consumer.value.answered(disposition, of: bound.value) }
+                }
+            }
+        )
+    }
+
+    private func answered(_ disposition: URLSession.ResponseDisposition, of core: TaskCore) {
+        guard isHolding else { return }
+        isHolding = false
+        switch disposition {
+        case .cancel: core.fail(.cancelled)
+        case .allow:
+            announce(of: core)
+            core.unpause(.unanswered)
+            core.completeIfHeld()
+        }
+    }
+
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore) {
+        guard core.dataDelegate != nil else { return }
+        let isFull = mailbox.withLock { mailbox in
+            DelegateConsumer.append(bytes, to: &mailbox)
+            mailbox.isFull = mailbox.count >= DelegateConsumer.highWater
+            return mailbox.isFull
+        }
+        if isFull { core.pause(.backPressure) }
+        if !isHolding { announce(of: core) }
+    }
+
+    func completed(_ error: (any Error)?, of core: TaskCore) {
+        guard let (delegate, task) = core.taskDelegate else { return }
+        core.session.outbox.post(.block { delegate.urlSession(task.session, task: task, didCompleteWithError: error) })
+    }
+
+    // MARK: - The mailbox
+
+    private static func append(_ bytes: UnsafeRawBufferPointer, to mailbox: inout Mailbox) {
+        mailbox.count += bytes.count
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let last = mailbox.chunks.count - 1
+            let room = last < 0 ? 0 : chunkSize - mailbox.chunks[last].count
+            if room == 0 {
+                mailbox.chunks.append(Data(rest.prefix(chunkSize)))
+            } else {
+                mailbox.chunks[last].append(contentsOf: rest.prefix(room))
+            }
+            rest = rest.dropFirst(room == 0 ? chunkSize : room)
+        }
+    }
+
+    private func announce(of core: TaskCore) {
+        let needsAnnouncement = mailbox.withLock { mailbox in
+            guard mailbox.count > 0, !mailbox.isAnnounced else { return false }
+            mailbox.isAnnounced = true
+            return true
+        }
+        guard needsAnnouncement, let (delegate, task) = core.dataDelegate else { return }
+        let bound = LoopBound(confined: core, on: core.session.world.loop)
+        core.session.outbox.post(
+            .block { [mailbox] in
+                for chunk in DelegateConsumer.empty(mailbox, of: bound) {
+                    delegate.urlSession(task.session, dataTask: task, didReceive: chunk)
+                }
+            }
+        )
+    }
+
+    private static func empty(_ mailbox: Lock<Mailbox>, of core: LoopBound<TaskCore>) -> [Data] {
+        let (chunks, wasFull) = mailbox.withLock { mailbox in
+            defer { mailbox = Mailbox() }
+            return (mailbox.chunks, mailbox.isFull)
+        }
+        if wasFull { core.loop.enqueue { core.value.unpause(.backPressure) } }
+        return chunks
+    }
+}

@@ -1,0 +1,14 @@
+import AFLoop
+import Foundation
+
+/// Where a task's response goes: to a completion handler or to a delegate. Confined
+/// to the loop; it decides what is held, and when the peer has to wait.
+protocol TaskConsumer: AnyObject {
+    /// True while a response in full may not be reported as complete.
+    var isHolding: Bool { get }
+
+    func receivedResponse(_ response: HTTPURLResponse, of core: TaskCore)
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore)
+    /// Called last, with the task's state already completed.
+    func completed(_ error: (any Error)?, of core: TaskCore)
+}

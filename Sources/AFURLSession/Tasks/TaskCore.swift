@@ -1,0 +1,222 @@
+import AFLoop
+import AFWire
+import Foundation
+
+/// The loop's side of a task: starts its transfer, keeps its snapshot up to date,
+/// and completes it exactly once.
+final class TaskCore: TransferClient {
+    private enum Stage {
+        case new
+        case loading
+        /// Everything has arrived; the consumer does not let go yet.
+        case held
+        case completed
+    }
+
+    private let request: Result<FrozenRequest, RequestRejection>
+    private let consumer: any TaskConsumer
+    private var stage = Stage.new
+    /// Set while the task is known to its session: keeps it, and the session, alive.
+    private var task: URLSessionTask?
+    private var sessionCore: SessionCore?
+    private var transfer: Transfer?
+    private(set) var response: HTTPURLResponse?
+    private var bodyBytesReceived: Int64 = 0
+    private var started: LoopInstant?
+    /// Where the session keeps the task.
+    var place = 0
+
+    init(_ request: Result<FrozenRequest, RequestRejection>, consumer: any TaskConsumer) {
+        self.request = request
+        self.consumer = consumer
+    }
+
+    // MARK: - From the handle
+
+    /// Brings the loop's side to what the snapshot says.
+    func reconcile(_ task: URLSessionTask) {
+        switch (task.snapshot.withLock { $0.life.state }, stage) {
+        case (.running, .new): start(task)
+        case (.running, .loading): transfer?.unpause(.suspended)
+        case (.suspended, .loading): transfer?.pause(.suspended)
+        case (.canceling, .new):
+            adopt(task)
+            fail(.cancelled)
+        case (.canceling, .loading), (.canceling, .held): fail(.cancelled)
+        case (.suspended, .new),  // suspended more than once before it ever ran
+            (_, .held),  // only the delegate's answer is missing
+            (_, .completed), (.completed, _):
+            break
+        }
+    }
+
+    func priorityChanged(to priority: Float) {
+        transfer?.changePriority(to: priority)
+    }
+
+    // MARK: - From the session
+
+    var session: SessionCore {
+        guard let sessionCore else { preconditionFailure("a task without a session has no events") }
+        return sessionCore
+    }
+
+    var handle: URLSessionTask? { task }
+
+    private func adopt(_ task: URLSessionTask) {
+        self.task = task
+        sessionCore = task.session.core.value
+        session.add(self)
+    }
+
+    private func start(_ task: URLSessionTask) {
+        adopt(task)
+        stage = .loading
+        started = session.world.loop.now
+        guard !session.isInvalidated else { return fail(.sessionInvalidated) }
+        switch request {
+        case .success(let request): load(request, for: task)
+        case .failure(let rejection): fail(.rejected(rejection))
+        }
+    }
+
+    private func load(_ request: FrozenRequest, for task: URLSessionTask) {
+        let settings = session.settings
+        let original = task.originalRequest
+        guard (original?.explicitCachePolicy ?? settings.cachePolicy) != .returnCacheDataDontLoad else {
+            return fail(.notCached)
+        }
+        let now = session.world.loop.now
+        let transfer = Transfer(
+            request,
+            key: ConnectionKey(endpoint: request.url.endpoint, unixPath: settings.unixDomainSocketPath),
+            pool: session.pool,
+            loop: session.world.loop,
+            idleInterval: original?.explicitTimeout.map(Duration.init(timeout:)) ?? settings.requestTimeout,
+            hardDeadline: now + settings.resourceTimeout,
+            client: self
+        )
+        self.transfer = transfer
+        transfer.start(priority: task.priority)
+    }
+
+    // MARK: - From the consumer
+
+    /// The delegate and the handle it is called with. A task's own delegate goes
+    /// before the session's.
+    var taskDelegate: (delegate: any URLSessionTaskDelegate, task: URLSessionTask)? {
+        guard let task else { return nil }
+        let delegate = task.snapshot.withLock { $0.delegate } ?? session.delegate as? any URLSessionTaskDelegate
+        return delegate.map { ($0, task) }
+    }
+
+    var dataDelegate: (delegate: any URLSessionDataDelegate, task: URLSessionDataTask)? {
+        guard let (delegate, task) = taskDelegate, let delegate = delegate as? any URLSessionDataDelegate,
+            let task = task as? URLSessionDataTask
+        else { return nil }
+        return (delegate, task)
+    }
+
+    var expectedBodyLength: Int64 { response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown }
+
+    func pause(_ reason: Transfer.Pauses) { transfer?.pause(reason) }
+    func unpause(_ reason: Transfer.Pauses) { transfer?.unpause(reason) }
+
+    func completeIfHeld() {
+        if case .held = stage { complete(nil) }
+    }
+
+    // MARK: - From the transfer
+
+    func transferSentBody(_ transfer: Transfer, total: Int64) {
+        guard let task else { return }
+        let (before, expected) = task.snapshot.withLock { snapshot in
+            defer { snapshot.sent = total }
+            return (snapshot.sent, snapshot.expectedToSend)
+        }
+        guard let (delegate, task) = taskDelegate else { return }
+        session.outbox.post(
+            .block {
+                delegate.urlSession(
+                    task.session,
+                    task: task,
+                    didSendBodyData: total - before,
+                    totalBytesSent: total,
+                    totalBytesExpectedToSend: expected
+                )
+            }
+        )
+    }
+
+    func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead) {
+        guard let task, let url = task.originalRequest?.url else { return }
+        let response = HTTPURLResponse(url: url, head: head)
+        self.response = response
+        let expected = transfer.request.isHead ? 0 : response.expectedContentLength
+        task.snapshot.withLock { snapshot in
+            snapshot.response = response
+            snapshot.expectedToReceive = expected
+            snapshot.progress?.totalUnitCount = expected
+        }
+        consumer.receivedResponse(response, of: self)
+    }
+
+    func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer) {
+        bodyBytesReceived += Int64(bytes.count)
+        let received = bodyBytesReceived
+        task?.snapshot.withLock { snapshot in
+            snapshot.received = received
+            snapshot.progress?.completedUnitCount = received
+        }
+        consumer.receivedBody(bytes, of: self)
+    }
+
+    func transferFinished(_ transfer: Transfer) {
+        guard !consumer.isHolding else {
+            stage = .held
+            return
+        }
+        complete(nil)
+    }
+
+    func transferFailed(_ transfer: Transfer, _ error: TransferError) {
+        fail(error)
+    }
+
+    // MARK: - Ending
+
+    func fail(_ error: TransferError) {
+        if case .completed = stage { return }
+        transfer?.cancel()
+        complete(error.urlError(for: task?.originalRequest?.url))
+    }
+
+    private func complete(_ error: (any Error)?) {
+        guard let task else { return }
+        stage = .completed
+        task.snapshot.withLock { snapshot in
+            snapshot.error = error
+            snapshot.life.complete()
+        }
+        postMetrics()
+        consumer.completed(error, of: self)
+        session.remove(self)
+        transfer = nil
+        self.task = nil
+        sessionCore = nil
+    }
+
+    private func postMetrics() {
+        guard let (delegate, task) = taskDelegate, let started else { return }
+        let metrics = URLSessionTaskMetrics(
+            transfer.map { [$0.times] } ?? [],
+            of: task,
+            response: response,
+            started: started,
+            now: session.world.loop.now
+        )
+        session.outbox.post(
+            .block { delegate.urlSession(task.session, task: task, didFinishCollecting: metrics) }
+        )
+    }
+}

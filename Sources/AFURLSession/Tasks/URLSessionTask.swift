@@ -1,0 +1,222 @@
+import AFLoop
+import AFWire
+public import Foundation
+
+/// The number of bytes is not known.
+public let NSURLSessionTransferSizeUnknown: Int64 = -1
+
+/// One request of a session, and what has become of it.
+///
+/// A task is made suspended; ``resume()`` starts it. All methods and properties may
+/// be used from any thread, in any order and in any state: what makes no sense any
+/// more does nothing. A task that runs keeps its session, and itself, alive until it
+/// has completed.
+// Not final, so the compiler cannot check it: every stored property is immutable or
+// guarded by its own lock.
+public class URLSessionTask: @unchecked Sendable {
+    /// What a task is doing.
+    public enum State: Int, Sendable {
+        case running = 0
+        case suspended = 1
+        /// `cancel()` was called; the completion is on its way.
+        case canceling = 2
+        case completed = 3
+    }
+
+    /// Behind every other task.
+    public static let lowPriority: Float = 0.25
+    /// In order of arrival.
+    public static let defaultPriority: Float = 0.5
+    /// Before every other task.
+    public static let highPriority: Float = 0.75
+
+    /// What a caller may read while the loop is at work.
+    struct Snapshot {
+        var life = TaskState()
+        var response: URLResponse?
+        var error: (any Error)?
+        var currentRequest: URLRequest
+        var received: Int64 = 0
+        var expectedToReceive = NSURLSessionTransferSizeUnknown
+        var sent: Int64 = 0
+        var expectedToSend: Int64 = 0
+        var priority = URLSessionTask.defaultPriority
+        var description: String?
+        var delegate: (any URLSessionTaskDelegate)?
+        var progress: Progress?
+    }
+
+    // MARK: Constants
+
+    /// Unique within the session; the first task is number 1.
+    public let taskIdentifier: Int
+
+    /// The request the task was made with.
+    public let originalRequest: URLRequest?
+
+    let session: URLSession
+    let snapshot: Lock<Snapshot>
+    private let core: LoopBound<TaskCore>
+
+    private let completion: DataCompletion?
+
+    /// The request is frozen here, on the caller's thread: the network thread gets
+    /// bytes that are ready to be sent.
+    init(
+        _ request: URLRequest,
+        _ identifier: Int,
+        in session: URLSession,
+        isAwaited: Bool,
+        _ completion: DataCompletion?
+    ) {
+        taskIdentifier = identifier
+        originalRequest = request
+        self.session = session
+        self.completion = completion
+        snapshot = Lock(Snapshot(currentRequest: request, expectedToSend: Int64(request.httpBody?.count ?? 0)))
+        let frozen = Result { () throws(RequestRejection) in
+            try RequestFreezer.freeze(request, defaults: session.headers)
+        }
+        let consumer: any TaskConsumer =
+            if let completion { CompletionConsumer(isAwaited: isAwaited, completion) } else { DelegateConsumer() }
+        core = LoopBound(TaskCore(frozen, consumer: consumer), on: session.world.loop)
+    }
+}
+
+// MARK: - Running it
+
+extension URLSessionTask {
+    /// Starts the task, or ends one suspension.
+    ///
+    /// Suspensions nest: a task runs once `resume()` was called as often as
+    /// ``suspend()``, and once more for the suspension it was born with.
+    public func resume() {
+        guard snapshot.withLock({ $0.life.resume() }) else { return }
+        reconcile()
+    }
+
+    /// Pauses the task: it reads nothing more, its peer is held up, and its timeouts
+    /// stand still. Callbacks already on their way may still come.
+    public func suspend() {
+        guard snapshot.withLock({ $0.life.suspend() }) else { return }
+        reconcile()
+    }
+
+    /// Cancels the task. It completes once, with `URLError.cancelled`, also if it was
+    /// never resumed.
+    ///
+    /// Safe from any thread and in any state; cancelling a finished task does
+    /// nothing. Callbacks already queued when this is called may still come first.
+    public func cancel() {
+        guard snapshot.withLock({ $0.life.cancel() }) else { return }
+        reconcile()
+    }
+
+    /// Brings the loop's side to what the snapshot says. Jobs carry no order of their
+    /// own: two threads that resume and suspend at once agree on the snapshot, and
+    /// whichever job runs last sees it.
+    private func reconcile() {
+        if NetworkThread.isLostToFork, session.world === World.system { return failInForkedChild() }
+        session.world.loop.enqueue { [self] in core.value.reconcile(self) }
+    }
+
+    /// Calls back on the calling thread: a child made by `fork` has no other.
+    private func failInForkedChild() {
+        let error = TransferError.forked.urlError(for: originalRequest?.url)
+        snapshot.withLock { snapshot in
+            snapshot.error = error
+            snapshot.life.complete()
+        }
+        if let completion { return completion(nil, nil, error) }
+        let delegate = delegate ?? session.delegate as? any URLSessionTaskDelegate
+        delegate?.urlSession(session, task: self, didCompleteWithError: error)
+    }
+}
+
+// MARK: - Looking at it
+
+extension URLSessionTask {
+    /// What the task is doing.
+    public var state: State { snapshot.withLock { $0.life.state } }
+
+    /// The request being made.
+    public var currentRequest: URLRequest? { snapshot.withLock { $0.currentRequest } }
+
+    /// The response, from the moment its head has arrived.
+    public var response: URLResponse? { snapshot.withLock { $0.response } }
+
+    /// Why the task failed. An HTTP error status is not a failure.
+    public var error: (any Error)? { snapshot.withLock { $0.error } }
+
+    /// Body bytes received so far.
+    public var countOfBytesReceived: Int64 { snapshot.withLock { $0.received } }
+
+    /// Body bytes the response announced, or `NSURLSessionTransferSizeUnknown`.
+    public var countOfBytesExpectedToReceive: Int64 { snapshot.withLock { $0.expectedToReceive } }
+
+    /// Body bytes sent so far.
+    public var countOfBytesSent: Int64 { snapshot.withLock { $0.sent } }
+
+    /// Body bytes to send, 0 if there is no body.
+    public var countOfBytesExpectedToSend: Int64 { snapshot.withLock { $0.expectedToSend } }
+
+    /// Whatever you want to call the task. Not used by the session.
+    public var taskDescription: String? {
+        get { snapshot.withLock { $0.description } }
+        set { snapshot.withLock { $0.description = newValue } }
+    }
+
+    /// From 0 to 1: who is served first when connections are scarce. May be changed
+    /// at any time; values outside are clamped.
+    public var priority: Float {
+        get { snapshot.withLock { $0.priority } }
+        set {
+            let clamped = newValue.isNaN ? URLSessionTask.defaultPriority : min(max(newValue, 0), 1)
+            snapshot.withLock { $0.priority = clamped }
+            session.world.loop.enqueue { [core] in core.value.priorityChanged(to: clamped) }
+        }
+    }
+
+    /// Hears about this task in place of the session's delegate. Set it before the
+    /// task is resumed.
+    public var delegate: (any URLSessionTaskDelegate)? {
+        get { snapshot.withLock { $0.delegate } }
+        set { snapshot.withLock { $0.delegate = newValue } }
+    }
+
+    /// Progress of the response body. Cancelling, pausing and resuming it does the
+    /// same to the task.
+    public var progress: Progress {
+        let existing = snapshot.withLock { $0.progress }
+        if let existing { return existing }
+        let made = Progress(totalUnitCount: -1)
+        made.cancellationHandler = { [weak self] in self?.cancel() }
+        made.pausingHandler = { [weak self] in self?.suspend() }
+        made.resumingHandler = { [weak self] in self?.resume() }
+        return snapshot.withLock { snapshot in
+            if let winner = snapshot.progress { return winner }
+            made.totalUnitCount = snapshot.expectedToReceive
+            made.completedUnitCount = snapshot.received
+            snapshot.progress = made
+            return made
+        }
+    }
+}
+
+extension URLSessionTask: Hashable, CustomStringConvertible {
+    /// Tasks are equal if they are the same task.
+    public static func == (left: URLSessionTask, right: URLSessionTask) -> Bool { left === right }
+
+    /// Hashes the task's identity.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(self))
+    }
+
+    /// The kind of task, its number and its state. No URL: it may carry a secret.
+    public var description: String { "\(type(of: self))(\(taskIdentifier), \(state))" }
+}
+
+/// A task whose response body is delivered in memory: all at once to a completion
+/// handler, or piece by piece to the delegate.
+// Unchecked as its superclass.
+public final class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
