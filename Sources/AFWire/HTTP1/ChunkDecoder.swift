@@ -21,7 +21,6 @@ struct ChunkDecoder: Sendable {
         case ended
     }
 
-    private let limits: HTTP1Limits
     private var state = State.size
     private var digits = 0
     private var remaining: UInt64 = 0
@@ -29,16 +28,15 @@ struct ChunkDecoder: Sendable {
     private var isQuoted = false
     private var isEscaped = false
 
-    init(limits: HTTP1Limits) {
-        self.limits = limits
-    }
-
     /// Reads up to the next piece of content. With `.needMore` all input was read.
-    mutating func decode(_ input: UnsafeRawBufferPointer) throws(HTTP1Error) -> (consumed: Int, event: Event) {
+    mutating func decode(
+        _ input: UnsafeRawBufferPointer,
+        _ limits: HTTP1Limits
+    ) throws(HTTP1Error) -> (consumed: Int, event: Event) {
         var offset = 0
         while offset < input.count {
             if state == .content { return takeContent(input, at: offset) }
-            try step(input[offset], of: input, at: offset)
+            try step(input[offset], of: input, at: offset, limits)
             offset += 1
             if state == .ended { return (offset, .lastChunk) }
         }
@@ -59,12 +57,13 @@ struct ChunkDecoder: Sendable {
     private mutating func step(
         _ byte: UInt8,
         of input: UnsafeRawBufferPointer,
-        at offset: Int
+        at offset: Int,
+        _ limits: HTTP1Limits
     ) throws(HTTP1Error) {
         let isRight =
             switch state {
-            case .size: readSize(byte)
-            case .chunkExtension: try readExtension(byte)
+            case .size: readSize(byte, limits)
+            case .chunkExtension: try readExtension(byte, limits)
             case .lineFeed: endLine(byte)
             case .contentReturn: expect(0x0D, byte, then: .contentLineFeed)
             case .contentLineFeed: expect(0x0A, byte, then: .size)
@@ -85,7 +84,7 @@ struct ChunkDecoder: Sendable {
         }
     }
 
-    private mutating func readSize(_ byte: UInt8) -> Bool {
+    private mutating func readSize(_ byte: UInt8, _ limits: HTTP1Limits) -> Bool {
         if let digit = ByteScanning.hexDigit(byte) {
             // As for Content-Length, sizes past 2^63 − 1 are refused.
             guard digits < limits.chunkSizeDigits, remaining < 1 << 59 else { return false }
@@ -100,7 +99,7 @@ struct ChunkDecoder: Sendable {
 
     /// Skips an extension. Quotes are followed only so that a CR LF between them,
     /// which another parser might not take for the end, is refused.
-    private mutating func readExtension(_ byte: UInt8) throws(HTTP1Error) -> Bool {
+    private mutating func readExtension(_ byte: UInt8, _ limits: HTTP1Limits) throws(HTTP1Error) -> Bool {
         if byte == 0x0D, !isQuoted {
             state = .lineFeed
             return true

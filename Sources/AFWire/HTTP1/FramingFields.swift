@@ -41,6 +41,10 @@ struct FramingFields: Sendable {
     /// RFC 9112 §6.3: a list of equal numbers may be read as one of them; anything
     /// else that is not one number leaves the end of the body in doubt.
     private mutating func noteLength(_ value: UnsafeRawBufferPointer) throws(HTTP1Error) {
+        if contentLength == nil, let number = ByteScanning.decimal(ByteScanning.trimmingOWS(value)) {
+            contentLength = UInt64(number)
+            return
+        }
         try ByteScanning.forEachListElement(of: value) { element throws(HTTP1Error) in
             guard let number = ByteScanning.decimal(element) else {
                 throw HTTP1Error(.framing, "Content-Length is not a number we can hold", peer: value)

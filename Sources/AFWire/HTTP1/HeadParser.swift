@@ -15,7 +15,6 @@ struct HeadParser: Sendable {
     }
 
     let role: Role
-    let limits: HTTP1Limits
 
     /// Where the first line not yet parsed begins.
     private(set) var position = 0
@@ -46,9 +45,8 @@ struct HeadParser: Sendable {
         var examined = 0
     #endif
 
-    init(_ role: Role, limits: HTTP1Limits, allowsLeadingEmptyLine: Bool = false, answersConnect: Bool = false) {
+    init(_ role: Role, allowsLeadingEmptyLine: Bool = false, answersConnect: Bool = false) {
         self.role = role
-        self.limits = limits
         self.allowsLeadingEmptyLine = allowsLeadingEmptyLine
         self.answersConnect = answersConnect
         self.awaitsStartLine = role != .trailers
@@ -57,7 +55,7 @@ struct HeadParser: Sendable {
 
     /// Parses all complete lines of `head`. True when the empty line was among them;
     /// ``position`` is then the length of the head.
-    mutating func parse(_ head: UnsafeRawBufferPointer) throws(HTTP1Error) -> Bool {
+    mutating func parse(_ head: UnsafeRawBufferPointer, _ limits: HTTP1Limits) throws(HTTP1Error) -> Bool {
         guard let base = head.baseAddress else { return false }
         while position < head.count {
             let start = base + position
@@ -66,15 +64,15 @@ struct HeadParser: Sendable {
             guard let found else { return false }
 
             let lineFeed = UnsafeRawPointer(found) - base
-            let end = try endOfText(in: base, from: position, lineFeed: lineFeed)
+            let end = try endOfText(in: base, from: position, lineFeed: lineFeed, limits)
             let line = UnsafeRawBufferPointer(start: start, count: end - position)
             if awaitsStartLine {
-                try parseStartLine(line, next: lineFeed + 1)
+                try parseStartLine(line, next: lineFeed + 1, limits)
             } else if line.isEmpty {
                 position = lineFeed + 1
                 return true
             } else {
-                try parseField(line)
+                try parseField(line, readable: head.count - position, limits)
             }
             position = lineFeed + 1
         }
@@ -87,25 +85,28 @@ struct HeadParser: Sendable {
     private mutating func endOfText(
         in base: UnsafeRawPointer,
         from start: Int,
-        lineFeed: Int
+        lineFeed: Int,
+        _ limits: HTTP1Limits
     ) throws(HTTP1Error) -> Int {
         if lineFeed > start, base.load(fromByteOffset: lineFeed - 1, as: UInt8.self) == 0x0D { return lineFeed - 1 }
         let line = UnsafeRawBufferPointer(start: base + start, count: lineFeed - start)
         // RFC 9112 §2.2 lets a recipient take a bare LF for a line end. Servers that
         // write such heads exist; in a request it only helps to smuggle one.
         guard role == .response else { throw malformed(line, "a line ends with LF alone") }
-        try checkLine(line, from: 0, isComplete: true)
+        try checkLine(line, from: 0, isComplete: true, limits)
         sawBareLineFeed = true
         return lineFeed
     }
 
-    private mutating func parseStartLine(_ line: UnsafeRawBufferPointer, next: Int) throws(HTTP1Error) {
+    private mutating func parseStartLine(_ line: UnsafeRawBufferPointer, next: Int, _ limits: HTTP1Limits)
+        throws(HTTP1Error)
+    {
         if line.isEmpty, allowsLeadingEmptyLine, !sawBareLineFeed {
             allowsLeadingEmptyLine = false
             sawLeadingEmptyLine = true
             return
         }
-        try checkLength(of: line)
+        if line.count > limits.lineBytes { try refuseExcess(line, limits) }
         switch role {
         case .response:
             startLine = try StartLine.parseStatusLine(line, at: position)
@@ -119,16 +120,20 @@ struct HeadParser: Sendable {
         fieldsStart = next
     }
 
-    /// Parses one field line (RFC 9112 §5), which is not empty.
+    /// Parses one field line (RFC 9112 §5), which is not empty and after whose first
+    /// byte so many are `readable`.
     @inline(__always)
-    private mutating func parseField(_ line: UnsafeRawBufferPointer) throws(HTTP1Error) {
+    private mutating func parseField(
+        _ line: UnsafeRawBufferPointer,
+        readable: Int,
+        _ limits: HTTP1Limits
+    ) throws(HTTP1Error) {
         guard let start = line.baseAddress else { return }
-        if line.count > limits.lineBytes || fieldCount == fieldLimit { try refuseExcess(line) }
+        if line.count > limits.lineBytes || fieldCount >= fieldLimit(limits) { try refuseExcess(line, limits) }
         fieldCount += 1
         countExamined(line.count)
 
-        var colon = 0
-        while colon < line.count, ByteScanning.isToken(start.load(fromByteOffset: colon, as: UInt8.self)) { colon += 1 }
+        let colon = ByteScanning.countOfToken(at: start, limit: line.count, readable: readable)
         // A line that begins with white space would be the continuation of the one
         // before (obsolete folding); it fails here like any other non-token.
         guard colon > 0, colon < line.count, start.load(fromByteOffset: colon, as: UInt8.self) == 0x3A else {
@@ -144,20 +149,16 @@ struct HeadParser: Sendable {
 
     // MARK: - Limits
 
-    private var fieldLimit: Int {
+    private func fieldLimit(_ limits: HTTP1Limits) -> Int {
         role == .trailers ? limits.trailerFields : limits.headFields
-    }
-
-    private func checkLength(of line: UnsafeRawBufferPointer) throws(HTTP1Error) {
-        if line.count > limits.lineBytes { try refuseExcess(line) }
     }
 
     /// Refuses a complete line that passes a limit; if it was broken before it
     /// passed it, for that, as if it had come byte by byte.
-    private func refuseExcess(_ line: UnsafeRawBufferPointer) throws(HTTP1Error) {
-        try checkLine(line, from: 0, isComplete: true)
+    private func refuseExcess(_ line: UnsafeRawBufferPointer, _ limits: HTTP1Limits) throws(HTTP1Error) {
+        try checkLine(line, from: 0, isComplete: true, limits)
         let limit = role == .trailers ? HTTP1Error.Limit.trailerFields : .headFields
-        throw HTTP1Error(.limit(limit), "more than \(fieldLimit) fields")
+        throw HTTP1Error(.limit(limit), "more than \(fieldLimit(limits)) fields")
     }
 
     // MARK: - The line that is not complete yet
@@ -169,7 +170,8 @@ struct HeadParser: Sendable {
     func checkLine(
         _ line: UnsafeRawBufferPointer,
         from checked: Int,
-        isComplete: Bool
+        isComplete: Bool,
+        _ limits: HTTP1Limits
     ) throws(HTTP1Error) {
         if awaitsStartLine, role == .response, checked < 8, !mayBecomeStatusLine(line) {
             throw HTTP1Error(.status, "not an HTTP/1 response", peer: line)

@@ -28,15 +28,19 @@ struct HeadReader: Sendable {
 
     /// Takes in the next bytes and returns how many belong to the head. All of them,
     /// unless it is complete now.
-    mutating func read(_ input: UnsafeRawBufferPointer, fields: inout HTTPHeaders) throws(HTTP1Error) -> Int {
-        guard pending.isEmpty else { return try readOn(input, fields: &fields) }
+    mutating func read(
+        _ input: UnsafeRawBufferPointer,
+        _ limits: HTTP1Limits,
+        fields: inout HTTPHeaders
+    ) throws(HTTP1Error) -> Int {
+        guard pending.isEmpty else { return try readOn(input, limits, fields: &fields) }
         let head = UnsafeRawBufferPointer(rebasing: input.prefix(ceiling.bytes))
-        if try parser.parse(head) {
+        if try parser.parse(head, limits) {
             isComplete = true
             fields = copyFields(of: head)
             return parser.position
         }
-        checked = try checkTail(of: head)
+        checked = try checkTail(of: head, limits)
         guard head.count == input.count else { throw excess() }
         pending.append(contentsOf: head)
         return input.count
@@ -46,6 +50,7 @@ struct HeadReader: Sendable {
     /// nothing after its end is copied.
     private mutating func readOn(
         _ input: UnsafeRawBufferPointer,
+        _ limits: HTTP1Limits,
         fields: inout HTTPHeaders
     ) throws(HTTP1Error) -> Int {
         var offset = 0
@@ -54,20 +59,36 @@ struct HeadReader: Sendable {
             guard room > 0 else { throw excess() }
             let rest = UnsafeRawBufferPointer(rebasing: input[offset...].prefix(room))
             guard let lineFeed = ByteScanning.firstIndex(of: 0x0A, in: rest) else {
-                append(rest)
-                checked = try withPending(checkTail)
+                try appendPartOfLine(rest, limits)
                 offset += rest.count
                 continue
             }
             append(UnsafeRawBufferPointer(rebasing: rest[...lineFeed]))
             offset += lineFeed + 1
-            if try parseLine() {
+            if try parseLine(limits) {
                 fields = withPending(copyFields)
                 pending = []
                 return offset
             }
         }
         return offset
+    }
+
+    /// Takes in bytes without a line end.
+    private mutating func appendPartOfLine(
+        _ bytes: UnsafeRawBufferPointer,
+        _ limits: HTTP1Limits
+    ) throws(HTTP1Error) {
+        let lineBytes = pending.count - parser.position
+        // What the parser would look for in an incomplete line: a CR, too many bytes,
+        // or at its very beginning, a protocol that is not ours.
+        let isPlain =
+            lineBytes >= 8 && checked == lineBytes && lineBytes + bytes.count <= limits.lineBytes
+            && ByteScanning.firstIndex(of: 0x0D, in: bytes) == nil
+        append(bytes)
+        checked = lineBytes + bytes.count
+        if isPlain { return }
+        checked = try withPending { bytes throws(HTTP1Error) in try checkTail(of: bytes, limits) }
     }
 
     private mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -77,11 +98,11 @@ struct HeadReader: Sendable {
         #endif
     }
 
-    private mutating func parseLine() throws(HTTP1Error) -> Bool {
+    private mutating func parseLine(_ limits: HTTP1Limits) throws(HTTP1Error) -> Bool {
         checked = 0
         let parsed = try withPending { [parser] bytes throws(HTTP1Error) in
             var parser = parser
-            let isComplete = try parser.parse(bytes)
+            let isComplete = try parser.parse(bytes, limits)
             return (parser, isComplete)
         }
         parser = parsed.0
@@ -97,9 +118,9 @@ struct HeadReader: Sendable {
 
     /// Checks the incomplete line at the end of `head` and returns how much of it
     /// needs no second check.
-    private func checkTail(of head: UnsafeRawBufferPointer) throws(HTTP1Error) -> Int {
+    private func checkTail(of head: UnsafeRawBufferPointer, _ limits: HTTP1Limits) throws(HTTP1Error) -> Int {
         let line = UnsafeRawBufferPointer(rebasing: head[parser.position...])
-        try parser.checkLine(line, from: checked, isComplete: false)
+        try parser.checkLine(line, from: checked, isComplete: false, limits)
         return line.last == 0x0D ? line.count - 1 : line.count
     }
 

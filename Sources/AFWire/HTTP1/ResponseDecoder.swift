@@ -31,21 +31,11 @@ package struct ResponseDecoder: Sendable {
         case end(trailers: HTTPHeaders)
     }
 
-    private enum State: Sendable {
-        case head
-        case length(UInt64)
-        case chunks
-        case trailers
-        case untilClose
-        case ending
-        case finished
-    }
-
     let method: Method
     let limits: HTTP1Limits
-    private var state = State.head
     private var reader: HeadReader
-    private var chunks: ChunkDecoder
+    /// Nil until the final head is complete.
+    private var body: BodyReader?
     private var interimCount = 0
     private var completedHeadBytes = 0
     private let headBudget: Int
@@ -67,7 +57,6 @@ package struct ResponseDecoder: Sendable {
         self.method = Method(method)
         self.limits = limits
         self.headBudget = headBudget ?? limits.taskHeadBytes
-        chunks = ChunkDecoder(limits: limits)
         reader = Self.reader(
             limits: limits,
             budget: self.headBudget,
@@ -77,9 +66,7 @@ package struct ResponseDecoder: Sendable {
     }
 
     /// The end of the response was reported.
-    package var isFinished: Bool {
-        if case .finished = state { true } else { false }
-    }
+    package var isFinished: Bool { body?.isFinished ?? false }
 
     /// The receiving half of "the connection may be used again": the message ended by
     /// its own framing, the peer agreed to persist, and nothing had to be forgiven.
@@ -87,8 +74,7 @@ package struct ResponseDecoder: Sendable {
 
     /// Bytes of all heads received, interim ones included.
     package var headBytesReceived: Int {
-        if case .head = state { return completedHeadBytes + reader.bytesReceived }
-        return completedHeadBytes
+        completedHeadBytes + (body == nil ? reader.bytesReceived : 0)
     }
 
     #if DEBUG
@@ -118,59 +104,40 @@ package struct ResponseDecoder: Sendable {
     package mutating func inputEnded() throws(HTTP1Error) -> Event {
         if let failure { throw failure }
         mayReuse = false
-        switch state {
-        case .untilClose, .ending:
-            state = .finished
-            return .end(trailers: HTTPHeaders())
-        case .finished:
-            return .needMore
-        case .head:
-            throw closed(headBytesReceived == 0 ? .beforeHead : .inHead)
-        case .length, .chunks, .trailers:
-            throw closed(.inBody)
+        let position: HTTP1Error.Position
+        if body == nil {
+            position = headBytesReceived == 0 ? .beforeHead : .inHead
+        } else if let event = body?.inputEnded() {
+            return Event(event)
+        } else {
+            position = .inBody
         }
+        let error = HTTP1Error(.closed(position), "the peer closed before the response was complete")
+        failure = error
+        throw error
     }
 
     private mutating func advance(_ input: UnsafeRawBufferPointer) throws(HTTP1Error) -> Step {
-        switch state {
-        case .head: return try readHead(input)
-        case .length(let remaining): return takeBody(input, remaining: remaining)
-        case .chunks: return try readChunks(input)
-        case .trailers: return try readTrailers(input)
-        case .untilClose:
-            return Step(consumed: input.count, event: input.isEmpty ? .needMore : .body(input))
-        case .ending:
-            state = .finished
-            return Step(consumed: 0, event: .end(trailers: HTTPHeaders()))
-        case .finished:
-            guard input.isEmpty else { throw HTTP1Error(.framing, "bytes after the response", peer: input) }
-            return Step(consumed: 0, event: .needMore)
-        }
-    }
-
-    private mutating func closed(_ position: HTTP1Error.Position) -> HTTP1Error {
-        let error = HTTP1Error(.closed(position), "the peer closed before the response was complete")
-        failure = error
-        return error
+        guard let (consumed, event) = try body?.read(input, limits) else { return try readHead(input) }
+        return Step(consumed: consumed, event: Event(event))
     }
 
     // MARK: - Head
 
     private mutating func readHead(_ input: UnsafeRawBufferPointer) throws(HTTP1Error) -> Step {
         var fields = HTTPHeaders()
-        let consumed = try reader.read(input, fields: &fields)
+        let consumed = try reader.read(input, limits, fields: &fields)
         guard reader.isComplete else { return Step(consumed: consumed, event: .needMore) }
 
-        let parser = reader.parser
-        completedHeadBytes += parser.position
-        let head = try makeHead(parser, fields)
-        if parser.sawBareLineFeed || parser.sawLeadingEmptyLine { mayReuse = false }
+        completedHeadBytes += reader.parser.position
+        let head = try makeHead(reader.parser, fields)
+        if reader.parser.sawBareLineFeed || reader.parser.sawLeadingEmptyLine { mayReuse = false }
         if head.status < 200 {
             try startNextHead()
             return Step(consumed: consumed, event: .interim(head))
         }
-        noteReuse(head, parser.framing)
-        startBody(head.framing)
+        noteReuse(head, reader.parser.framing)
+        body = BodyReader(head.framing)
         return Step(consumed: consumed, event: .head(head))
     }
 
@@ -195,7 +162,6 @@ package struct ResponseDecoder: Sendable {
     ) -> HeadReader {
         let parser = HeadParser(
             .response,
-            limits: limits,
             allowsLeadingEmptyLine: allowsLeadingEmptyLine,
             answersConnect: answersConnect
         )
@@ -213,46 +179,14 @@ package struct ResponseDecoder: Sendable {
         // A 204 must not announce a body (RFC 9110 §8.6); one that does may send it.
         if head.status == 204, fields.isChunked || fields.contentLength ?? 0 > 0 { mayReuse = false }
     }
+}
 
-    private mutating func startBody(_ framing: BodyFraming) {
-        switch framing {
-        case .none, .length(0): state = .ending
-        case .length(let count): state = .length(count)
-        case .chunked: state = .chunks
-        case .untilClose: state = .untilClose
-        }
-    }
-
-    // MARK: - Body
-
-    private mutating func takeBody(_ input: UnsafeRawBufferPointer, remaining: UInt64) -> Step {
-        guard !input.isEmpty else { return Step(consumed: 0, event: .needMore) }
-        let count = Int(min(remaining, UInt64(input.count)))
-        state = remaining == UInt64(count) ? .ending : .length(remaining - UInt64(count))
-        return Step(consumed: count, event: .body(UnsafeRawBufferPointer(rebasing: input[..<count])))
-    }
-
-    private mutating func readChunks(_ input: UnsafeRawBufferPointer) throws(HTTP1Error) -> Step {
-        let (consumed, event) = try chunks.decode(input)
+extension ResponseDecoder.Event {
+    fileprivate init(_ event: BodyReader.Event) {
         switch event {
-        case .needMore:
-            return Step(consumed: consumed, event: .needMore)
-        case .body(let bytes):
-            return Step(consumed: consumed, event: .body(bytes))
-        case .lastChunk:
-            state = .trailers
-            let ceiling = HeadReader.Ceiling(bytes: limits.trailerBytes, limit: .trailerBytes)
-            reader = HeadReader(HeadParser(.trailers, limits: limits), ceiling: ceiling)
-            let rest = try readTrailers(UnsafeRawBufferPointer(rebasing: input[consumed...]))
-            return Step(consumed: consumed + rest.consumed, event: rest.event)
+        case .needMore: self = .needMore
+        case .body(let bytes): self = .body(bytes)
+        case .end(let trailers): self = .end(trailers: trailers)
         }
-    }
-
-    private mutating func readTrailers(_ input: UnsafeRawBufferPointer) throws(HTTP1Error) -> Step {
-        var trailers = HTTPHeaders()
-        let consumed = try reader.read(input, fields: &trailers)
-        guard reader.isComplete else { return Step(consumed: consumed, event: .needMore) }
-        state = .finished
-        return Step(consumed: consumed, event: .end(trailers: trailers))
     }
 }

@@ -3,8 +3,8 @@
 /// Ranges count from the first byte of the head.
 enum StartLine: Sendable {
     case none
-    case status(version: HTTPVersion, status: Int, reason: Range<Int>)
-    case request(version: HTTPVersion, method: Range<Int>, target: Range<Int>)
+    case status(version: HTTPVersion, status: Int, reason: Range<UInt32>)
+    case request(version: HTTPVersion, method: Range<UInt32>, target: Range<UInt32>)
 }
 
 extension StartLine {
@@ -44,7 +44,7 @@ extension StartLine {
         return .status(
             version: version,
             status: status,
-            reason: offset + reason.lowerBound..<offset + reason.upperBound
+            reason: range(reason.lowerBound, reason.upperBound, from: offset)
         )
     }
 
@@ -61,6 +61,11 @@ extension StartLine {
     private static func isFieldText(_ line: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
         guard let base = line.baseAddress else { return true }
         return ByteScanning.isFieldText(base + range.lowerBound, count: range.count)
+    }
+
+    /// A head is shorter than its ceiling, which leaves 32 bits far behind it.
+    private static func range(_ start: Int, _ end: Int, from offset: Int) -> Range<UInt32> {
+        UInt32(offset + start)..<UInt32(offset + end)
     }
 
     // MARK: - Request line
@@ -81,8 +86,8 @@ extension StartLine {
         }
         return .request(
             version: version,
-            method: offset..<offset + first,
-            target: offset + first + 1..<offset + second
+            method: range(0, first, from: offset),
+            target: range(first + 1, second, from: offset)
         )
     }
 

@@ -50,6 +50,13 @@ extension HTTPHeaders {
         return fields
     }
 
+    /// A part of the start line the fields were received with.
+    func startText(_ range: Range<UInt32>) -> String {
+        storage.withUnsafeBytes {
+            Self.text(UnsafeRawBufferPointer(rebasing: $0[Int(range.lowerBound)..<Int(range.upperBound)]))
+        }
+    }
+
     /// `bytes` as UTF-8 if they are that, else as Latin-1.
     static func text(_ bytes: UnsafeRawBufferPointer) -> String {
         if let text = String(validating: bytes, as: UTF8.self) { return text }

@@ -9,30 +9,32 @@ package struct HTTPHeaders: Sendable {
     ///
     /// Bytes before `fieldsStart` are the start line the block was received with.
     private(set) var storage: [UInt8]
-    private(set) var fieldsStart: Int
+    private var fieldsStart: UInt32
+
+    private var fieldCount: UInt32
 
     /// How many fields there are.
-    package private(set) var count: Int
+    package var count: Int { Int(fieldCount) }
 
     /// No fields.
     package init() {
         storage = []
         fieldsStart = 0
-        count = 0
+        fieldCount = 0
     }
 
     /// Takes over a block the head parser has validated.
     init(validated storage: [UInt8], fieldsStart: Int, count: Int) {
         self.storage = storage
-        self.fieldsStart = fieldsStart
-        self.count = count
+        self.fieldsStart = UInt32(fieldsStart)
+        fieldCount = UInt32(count)
     }
 
-    package var isEmpty: Bool { count == 0 }
+    package var isEmpty: Bool { fieldCount == 0 }
 
     /// The block of lines, as sent or as received, without the empty line after it.
     package func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
-        try storage.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[fieldsStart...])) }
+        try storage.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[Int(fieldsStart)...])) }
     }
 
     /// Calls `body` with each field, values without surrounding white space.
@@ -63,7 +65,7 @@ package struct HTTPHeaders: Sendable {
         storage.append(contentsOf: value)
         storage.append(0x0D)
         storage.append(0x0A)
-        count += 1
+        fieldCount += 1
     }
 
     /// Gives the field `name` one value, where it first stood, or at the end if it
@@ -95,7 +97,7 @@ package struct HTTPHeaders: Sendable {
                     isFirst = false
                 } else {
                     result.storage.append(contentsOf: line.whole)
-                    result.count += 1
+                    result.fieldCount += 1
                 }
             }
         }

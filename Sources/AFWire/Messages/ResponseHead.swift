@@ -24,13 +24,11 @@ package struct ResponseHead: Sendable {
     package let contentLength: UInt64?
 
     /// Where the reason phrase stands in the received block.
-    let reasonRange: Range<Int>
+    let reasonRange: Range<UInt32>
 
     /// The reason phrase, often empty. For people only; it may hold anything the
     /// server chose to write.
-    package var reason: String {
-        headers.storage.withUnsafeBytes { HTTPHeaders.text(UnsafeRawBufferPointer(rebasing: $0[reasonRange])) }
-    }
+    package var reason: String { headers.startText(reasonRange) }
 }
 
 extension ResponseHead: Equatable {

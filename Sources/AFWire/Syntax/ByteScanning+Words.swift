@@ -31,6 +31,38 @@ extension ByteScanning {
         return (below | equal) & (ones &* 0x80) != 0
     }
 
+    /// How many bytes from `start` on are token bytes, up to `limit`, of which
+    /// `readable` (no fewer) may be looked at.
+    @inline(__always)
+    static func countOfToken(at start: UnsafeRawPointer, limit: Int, readable: Int) -> Int {
+        var count = 0
+        while count < limit {
+            if count + 8 <= readable {
+                let word = start.loadUnaligned(fromByteOffset: count, as: UInt64.self)
+                count += countOfLettersAndHyphens(UInt64(littleEndian: word))
+                // The rest of the alphabet of tokens is rare in names.
+                if count >= limit { return limit }
+            }
+            guard isToken(start.load(fromByteOffset: count, as: UInt8.self)) else { return count }
+            count += 1
+        }
+        return count
+    }
+
+    /// How many bytes of the word, lowest first, are ASCII letters or hyphens.
+    @inline(__always)
+    private static func countOfLettersAndHyphens(_ word: UInt64) -> Int {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let high = ones &* 0x80
+        // With the top bits cleared no addition carries into the next byte.
+        let ascii = word & ~high
+        let lower = ascii | ones &* 0x20
+        let isLetter = (lower &+ ones &* (0x80 - 0x61)) & ~(lower &+ ones &* (0x80 - 0x7B))
+        let isHyphen = ~((ascii ^ ones &* 0x2D) &+ ones &* 0x7F)
+        let isOther = ~(isLetter | isHyphen) | word
+        return (isOther & high).trailingZeroBitCount / 8
+    }
+
     /// Whether the token at `start` is `lowercase`, ignoring case.
     ///
     /// Only for bytes already known to be a token of the same length: there, setting

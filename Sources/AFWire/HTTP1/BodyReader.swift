@@ -1,0 +1,134 @@
+/// Reads the body of one message, whose framing its head has settled.
+struct BodyReader: Sendable {
+    enum Event {
+        case needMore
+
+        /// A part of the input, never empty.
+        case body(UnsafeRawBufferPointer)
+
+        case end(trailers: HTTPHeaders)
+    }
+
+    /// A box, because few bodies have trailers, and fewer in pieces.
+    private indirect enum Trailers: Sendable {
+        case none
+        case begun(HeadReader)
+    }
+
+    private enum State: Sendable {
+        case length(UInt64)
+        case chunks
+        case trailers
+        case untilClose
+        /// Nothing is missing, but the end was not reported yet.
+        case ending
+        case finished
+    }
+
+    private var state: State
+    private var chunks = ChunkDecoder()
+    private var trailers = Trailers.none
+
+    init(_ framing: BodyFraming) {
+        state =
+            switch framing {
+            case .none, .length(0): .ending
+            case .length(let count): .length(count)
+            case .chunked: .chunks
+            case .untilClose: .untilClose
+            }
+    }
+
+    /// The end was reported.
+    var isFinished: Bool {
+        if case .finished = state { true } else { false }
+    }
+
+    /// Consumes a prefix of `input`; all of it with `.needMore`.
+    mutating func read(
+        _ input: UnsafeRawBufferPointer,
+        _ limits: HTTP1Limits
+    ) throws(HTTP1Error) -> (consumed: Int, event: Event) {
+        switch state {
+        case .length(let remaining):
+            return takeContent(input, remaining: remaining)
+        case .chunks:
+            return try readChunks(input, limits)
+        case .trailers:
+            return try readTrailers(input, limits)
+        case .untilClose:
+            return (input.count, input.isEmpty ? .needMore : .body(input))
+        case .ending:
+            state = .finished
+            return (0, .end(trailers: HTTPHeaders()))
+        case .finished:
+            guard input.isEmpty else { throw HTTP1Error(.framing, "bytes after the message", peer: input) }
+            return (0, .needMore)
+        }
+    }
+
+    /// The peer closed its side. Nil if something was missing.
+    mutating func inputEnded() -> Event? {
+        switch state {
+        case .untilClose, .ending:
+            state = .finished
+            return .end(trailers: HTTPHeaders())
+        case .finished:
+            return .needMore
+        case .length, .chunks, .trailers:
+            return nil
+        }
+    }
+
+    private mutating func takeContent(
+        _ input: UnsafeRawBufferPointer,
+        remaining: UInt64
+    ) -> (consumed: Int, event: Event) {
+        guard !input.isEmpty else { return (0, .needMore) }
+        let count = Int(min(remaining, UInt64(input.count)))
+        state = remaining == UInt64(count) ? .ending : .length(remaining - UInt64(count))
+        return (count, .body(UnsafeRawBufferPointer(rebasing: input[..<count])))
+    }
+
+    private mutating func readChunks(
+        _ input: UnsafeRawBufferPointer,
+        _ limits: HTTP1Limits
+    ) throws(HTTP1Error) -> (consumed: Int, event: Event) {
+        let (consumed, event) = try chunks.decode(input, limits)
+        switch event {
+        case .needMore:
+            return (consumed, .needMore)
+        case .body(let bytes):
+            return (consumed, .body(bytes))
+        case .lastChunk:
+            state = .trailers
+            let rest = try readTrailers(UnsafeRawBufferPointer(rebasing: input[consumed...]), limits)
+            return (consumed + rest.consumed, rest.event)
+        }
+    }
+
+    private mutating func readTrailers(
+        _ input: UnsafeRawBufferPointer,
+        _ limits: HTTP1Limits
+    ) throws(HTTP1Error) -> (consumed: Int, event: Event) {
+        var reader = HeadReader.forTrailers(limits)
+        if case .begun(let begun) = trailers { reader = begun }
+        // Taken out while it works: two owners would mean a copy of what it keeps.
+        trailers = .none
+        var fields = HTTPHeaders()
+        let consumed = try reader.read(input, limits, fields: &fields)
+        guard reader.isComplete else {
+            trailers = .begun(reader)
+            return (consumed, .needMore)
+        }
+        state = .finished
+        return (consumed, .end(trailers: fields))
+    }
+}
+
+extension HeadReader {
+    fileprivate static func forTrailers(_ limits: HTTP1Limits) -> HeadReader {
+        let ceiling = Ceiling(bytes: limits.trailerBytes, limit: .trailerBytes)
+        return HeadReader(HeadParser(.trailers), ceiling: ceiling)
+    }
+}
