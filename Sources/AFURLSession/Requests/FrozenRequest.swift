@@ -1,0 +1,21 @@
+package import AFWire
+package import Foundation
+
+/// A request turned into bytes, once, before a connection is chosen. Nothing that happens later changes it, and it
+/// is a pure function of the request and the session's header defaults.
+package struct FrozenRequest: Sendable {
+    package let url: RequestURL
+    package let method: String
+    /// Whether sending it twice asks for nothing more than sending it once (RFC 9110 §9.2.2).
+    package let isIdempotent: Bool
+    /// Whether the response to it has no body whatever its fields say.
+    package let isHead: Bool
+    /// Request line, fields and the empty line, ready for the socket.
+    package let headBytes: [UInt8]
+    /// The body held by the request itself; nil also when the task brings its own.
+    package let body: Data?
+    /// What `Content-Length` says; nil when the head carries none and no body follows.
+    package let bodyLength: Int?
+    /// The caller asked for `Connection: close`.
+    package let closesConnection: Bool
+}

@@ -1,0 +1,97 @@
+import AFWire
+import Foundation
+
+/// The bytes of a request head while they grow. Everything appended was checked on its way in.
+struct HeadAssembly {
+    private(set) var bytes: [UInt8] = []
+    private(set) var closesConnection: Bool
+
+    init(_ url: RequestURL, method: String, fields: RequestFields, defaults: HeaderDefaults) throws(RequestRejection) {
+        closesConnection = defaults.closesConnection
+        bytes.reserveCapacity(256 + url.target.count + defaults.allLines.count + fields.byteCount)
+        bytes.append(contentsOf: method.utf8)
+        bytes.append(UInt8(ascii: " "))
+        bytes.append(contentsOf: url.target)
+        append(" HTTP/1.1\r\nHost: ")
+        if let host = fields.isEmpty ? nil : fields["Host"] {
+            try host.withUTF8Bytes { host throws(RequestRejection) in
+                let value = try RequestSyntax.checkedHostValue(host)
+                bytes.append(contentsOf: value)
+            }
+        } else if let host = defaults.hostField {
+            bytes.append(contentsOf: host)
+        } else {
+            url.endpoint.appendHostField(to: &bytes)
+        }
+        append("\r\n")
+    }
+
+    /// The caller's fields in their order, without those that are not the caller's to set.
+    mutating func add(_ fields: RequestFields, hasBody: Bool) throws(RequestRejection) {
+        for field in fields {
+            try field.name.withUTF8Bytes { name throws(RequestRejection) in
+                try field.value.withUTF8Bytes { value throws(RequestRejection) in
+                    try add(name, value, hasBody: hasBody)
+                }
+            }
+        }
+    }
+
+    private mutating func add(
+        _ name: UnsafeRawBufferPointer,
+        _ rawValue: UnsafeRawBufferPointer,
+        hasBody: Bool
+    ) throws(RequestRejection) {
+        try RequestSyntax.checkFieldName(name)
+        let value = try RequestSyntax.trimmedFieldValue(rawValue, of: name)
+        switch ReservedField.of(name) {
+        case nil: appendLine(name, value)
+        case .expect: if hasBody { appendLine(name, value) }
+        case .connection: closesConnection = closesConnection || ReservedField.listsClose(value)
+        case .host, .ignored: break  // the Host line is written already
+        case .refused: throw RequestRejection(.fieldName, .notAllowed, excerpt: EscapedText(name))
+        }
+    }
+
+    /// RFC 9111 §5.4: `Pragma` is for caches that know nothing else.
+    mutating func addNoCache(_ fields: RequestFields) {
+        if fields["Cache-Control"] == nil { append("Cache-Control: no-cache\r\n") }
+        if fields["Pragma"] == nil { append("Pragma: no-cache\r\n") }
+    }
+
+    /// Those of the session's fields that the request lacks.
+    mutating func add(_ defaults: HeaderDefaults, lackingIn fields: RequestFields) {
+        if fields.isEmpty {
+            bytes.append(contentsOf: defaults.allLines)
+            return
+        }
+        for field in defaults.fields where !fields.contains(field.name) {
+            bytes.append(contentsOf: field.line)
+        }
+    }
+
+    /// Framing, connection and the empty line.
+    mutating func finish(bodyLength: Int?) throws(RequestRejection) -> [UInt8] {
+        if let bodyLength {
+            append("Content-Length: ")
+            var digits = String(bodyLength)
+            digits.withUTF8 { bytes.append(contentsOf: $0) }
+            append("\r\n")
+        }
+        if closesConnection { append("Connection: close\r\n") }
+        append("\r\n")
+        if bytes.count > RequestSyntax.maximumHeadLength { throw RequestRejection(.head, .tooLong) }
+        return bytes
+    }
+
+    private mutating func append(_ text: StaticString) {
+        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    private mutating func appendLine(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+        bytes.append(contentsOf: name)
+        append(": ")
+        bytes.append(contentsOf: value)
+        append("\r\n")
+    }
+}

@@ -1,0 +1,70 @@
+import AFWire
+
+/// The caller's header fields, in the order they were set, one per name.
+///
+/// A handful of fields is searched faster in an array than hashed, and the order on the wire is the caller's.
+struct RequestFields: Sendable {
+    struct Field: Sendable {
+        var name: String
+        var value: String
+    }
+
+    private var fields: [Field] = []
+
+    init() {}
+
+    /// Sorted by name, so that the same dictionary always gives the same bytes.
+    init(_ dictionary: [String: String]) {
+        for (name, value) in dictionary.sorted(by: { $0.key < $1.key }) { add(value, to: name) }
+    }
+
+    var dictionary: [String: String]? {
+        if fields.isEmpty { return nil }
+        return Dictionary(fields.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    subscript(name: String) -> String? {
+        get { index(of: name).map { fields[$0].value } }
+        set {
+            let index = index(of: name)
+            switch (index, newValue) {
+            case (let index?, let value?): fields[index] = Field(name: name, value: value)
+            case (let index?, nil): fields.remove(at: index)
+            case (nil, let value?): fields.append(Field(name: name, value: value))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    mutating func add(_ value: String, to name: String) {
+        guard let index = index(of: name) else {
+            fields.append(Field(name: name, value: value))
+            return
+        }
+        fields[index].value += ",\(value)"
+    }
+
+    func contains(_ name: [UInt8]) -> Bool {
+        name.withUnsafeBytes { wanted in
+            fields.contains { field in field.name.withUTF8Bytes { RequestSyntax.isEqual($0, wanted) } }
+        }
+    }
+
+    /// What the fields take in a head, four bytes of punctuation each.
+    var byteCount: Int {
+        fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
+    }
+
+    private func index(of name: String) -> Int? {
+        if fields.isEmpty { return nil }
+        return name.withUTF8Bytes { wanted in
+            fields.firstIndex { field in field.name.withUTF8Bytes { RequestSyntax.isEqual($0, wanted) } }
+        }
+    }
+}
+
+extension RequestFields: RandomAccessCollection {
+    var startIndex: Int { 0 }
+    var endIndex: Int { fields.count }
+    subscript(position: Int) -> Field { fields[position] }
+}

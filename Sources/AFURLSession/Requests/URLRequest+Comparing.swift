@@ -1,0 +1,17 @@
+import Foundation
+
+extension URLRequest: Hashable {
+    /// Requests are equal when they would be sent alike: the order of fields does not count.
+    public static func == (one: URLRequest, other: URLRequest) -> Bool {
+        one.url == other.url && one.httpMethod == other.httpMethod && one.cachePolicy == other.cachePolicy
+            && one.timeoutInterval == other.timeoutInterval && one.httpBody == other.httpBody
+            && one.allHTTPHeaderFields == other.allHTTPHeaderFields
+    }
+
+    /// Feeds URL, method and body into the hasher.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(url)
+        hasher.combine(httpMethod)
+        hasher.combine(httpBody)
+    }
+}

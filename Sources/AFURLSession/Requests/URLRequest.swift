@@ -1,0 +1,121 @@
+public import Foundation
+
+/// A request to load a URL: where, how, with which header fields and body.
+///
+/// A value: a copy handed to a task never changes. Copying is one retain; the contents are copied when a shared
+/// request is changed. Nothing is checked here. A request with an unusable URL, method or field fails when its task
+/// starts, before a connection is made, with an error naming the part.
+public struct URLRequest: Sendable {
+    private var box: Box
+
+    // The lock-free contract of copy-on-write: `contents` is only written through a `mutating` method that made sure
+    // that no other request refers to the box. The compiler cannot see that, hence unchecked.
+    private final class Box: @unchecked Sendable {
+        var contents: Contents
+
+        init(_ contents: Contents) {
+            self.contents = contents
+        }
+    }
+
+    struct Contents: Sendable {
+        var url: URL?
+        var explicitCachePolicy: CachePolicy?
+        var explicitTimeout: TimeInterval?
+        var method = "GET"
+        var fields = RequestFields()
+        var body: Data?
+    }
+
+    /// Makes a GET request that follows the protocol's cache rules and times out after 60 idle seconds.
+    public init(url: URL) {
+        box = Box(Contents(url: url))
+    }
+
+    /// Makes a GET request with a cache policy.
+    public init(url: URL, cachePolicy: CachePolicy) {
+        box = Box(Contents(url: url, explicitCachePolicy: cachePolicy))
+    }
+
+    /// Makes a GET request with a timeout in seconds.
+    public init(url: URL, timeoutInterval: TimeInterval) {
+        box = Box(Contents(url: url, explicitTimeout: timeoutInterval))
+    }
+
+    /// Makes a GET request with a cache policy and a timeout in seconds.
+    public init(url: URL, cachePolicy: CachePolicy, timeoutInterval: TimeInterval) {
+        box = Box(Contents(url: url, explicitCachePolicy: cachePolicy, explicitTimeout: timeoutInterval))
+    }
+
+    var contents: Contents { box.contents }
+
+    private mutating func change(_ body: (inout Contents) -> Void) {
+        if !isKnownUniquelyReferenced(&box) { box = Box(box.contents) }
+        body(&box.contents)
+    }
+}
+
+// MARK: - What to load
+
+extension URLRequest {
+    /// The URL to load.
+    public var url: URL? {
+        get { box.contents.url }
+        set { change { $0.url = newValue } }
+    }
+
+    /// How a cache may be used. The protocol's rules unless set.
+    public var cachePolicy: CachePolicy {
+        get { box.contents.explicitCachePolicy ?? .useProtocolCachePolicy }
+        set { change { $0.explicitCachePolicy = newValue } }
+    }
+
+    /// The longest time in seconds without any progress. 60 unless set.
+    public var timeoutInterval: TimeInterval {
+        get { box.contents.explicitTimeout ?? 60 }
+        set { change { $0.explicitTimeout = newValue } }
+    }
+
+    /// The method, in the case it was set. Setting nil restores `GET`.
+    public var httpMethod: String? {
+        get { box.contents.method }
+        set { change { $0.method = newValue ?? "GET" } }
+    }
+
+    /// The body to send.
+    public var httpBody: Data? {
+        get { box.contents.body }
+        set { change { $0.body = newValue } }
+    }
+
+    /// The timeout if the caller set one: only then it wins over the session configuration's.
+    package var explicitTimeout: TimeInterval? { box.contents.explicitTimeout }
+
+    /// The cache policy if the caller set one: only then it wins over the session configuration's.
+    package var explicitCachePolicy: CachePolicy? { box.contents.explicitCachePolicy }
+}
+
+// MARK: - Header fields
+
+extension URLRequest {
+    /// All header fields; nil when there are none. Setting replaces all of them.
+    public var allHTTPHeaderFields: [String: String]? {
+        get { box.contents.fields.dictionary }
+        set { change { $0.fields = RequestFields(newValue ?? [:]) } }
+    }
+
+    /// The value of a field. Names are compared without regard to ASCII case.
+    public func value(forHTTPHeaderField field: String) -> String? {
+        box.contents.fields[field]
+    }
+
+    /// Replaces the value of a field, or removes the field if the value is nil.
+    public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
+        change { $0.fields[field] = value }
+    }
+
+    /// Adds a value to a field. An earlier value is kept in front of it, with a comma between.
+    public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
+        change { $0.fields.add(value, to: field) }
+    }
+}

@@ -1,0 +1,157 @@
+extension Endpoint {
+    /// A host that passed our grammar, in canonical spelling.
+    ///
+    /// - Names are lower-cased letters, digits, hyphens, dots and underscores, at most 253 bytes, labels at most 63.
+    ///   International names arrive here as punycode; raw UTF-8 is refused.
+    /// - One trailing dot is removed, everywhere: `example.com.` is the same peer as `example.com` for connecting,
+    ///   SNI, certificates, pins, cookies and the pool. Two dots are refused.
+    /// - A name whose last label is a number must be a dotted quad without leading zeros. `0x7f.1`, `2130706433` and
+    ///   `1.2.3` are addresses to some resolvers and names to others, hence refused.
+    /// - IPv6 stands in brackets and is rewritten as RFC 5952 says. A zone (`%25eth0`, RFC 6874) is accepted on
+    ///   link-local addresses only; it is used to connect and never sent.
+    package struct Host: Hashable, Sendable {
+        package enum Kind: UInt8, Hashable, Sendable {
+            case name
+            case ipv4
+            case ipv6
+        }
+
+        package let kind: Kind
+        /// Neither brackets nor zone.
+        package let text: String
+        package let zone: String?
+
+        package var bracketed: String { kind == .ipv6 ? "[\(text)]" : text }
+
+        /// What the resolver is asked for: the address carries its zone here.
+        package var connectName: String {
+            guard let zone else { return text }
+            return "\(text)%\(zone)"
+        }
+
+        /// The name for SNI and certificate checks. RFC 6066 §3 forbids literal addresses there.
+        package var serverName: String? { kind == .name ? text : nil }
+
+        /// - Parameter offset: where `bytes` begin in the text the caller sees; only for the position in errors.
+        package init(_ bytes: UnsafeRawBufferPointer, offset: Int) throws(RequestRejection) {
+            if bytes.first == UInt8(ascii: "[") {
+                (kind, text, zone) = try Self.literal(bytes, offset: offset)
+            } else {
+                (kind, text) = try Self.registeredName(bytes, offset: offset)
+                zone = nil
+            }
+        }
+    }
+}
+
+// MARK: - Names and dotted quads
+
+extension Endpoint.Host {
+    private static func registeredName(
+        _ whole: UnsafeRawBufferPointer,
+        offset: Int
+    ) throws(RequestRejection) -> (Kind, String) {
+        var count = whole.count
+        if count > 1, whole[count - 1] == UInt8(ascii: ".") { count -= 1 }
+        let bytes = UnsafeRawBufferPointer(rebasing: whole[..<count])
+        if bytes.isEmpty { throw RequestRejection(.host, .empty, at: offset) }
+
+        let lastLabel = try checkLabels(bytes, offset: offset)
+        if bytes.count > 253 { throw RequestRejection(.host, .tooLong, at: offset) }
+
+        var kind = Kind.name
+        if isNumber(UnsafeRawBufferPointer(rebasing: bytes[lastLabel...])) {
+            // `1.2.3.4.` would be an address only to those who drop the dot.
+            guard count == whole.count, IPAddressSyntax.isDottedQuad(bytes) else {
+                throw RequestRejection(.host, .numericHost, at: offset, excerpt: EscapedText(whole))
+            }
+            kind = .ipv4
+        }
+        let text = String(unsafeUninitializedCapacity: bytes.count) { output in
+            for index in bytes.indices { output[index] = bytes[index].loweredASCII }
+            return bytes.count
+        }
+        return (kind, text)
+    }
+
+    /// Checks characters and label lengths in one pass; returns where the last label begins.
+    private static func checkLabels(_ bytes: UnsafeRawBufferPointer, offset: Int) throws(RequestRejection) -> Int {
+        let allowed = ASCIISet.hostName
+        var label = 0
+        for index in bytes.indices {
+            let byte = bytes[index]
+            if !allowed.contains(byte) { throw refusal(of: byte, at: index, in: bytes, offset: offset) }
+            guard byte == UInt8(ascii: ".") else { continue }
+            try checkLabel(label..<index, offset: offset)
+            label = index + 1
+        }
+        try checkLabel(label..<bytes.count, offset: offset)
+        return label
+    }
+
+    @inline(__always)
+    private static func checkLabel(_ label: Range<Int>, offset: Int) throws(RequestRejection) {
+        if label.isEmpty { throw RequestRejection(.host, .emptyLabel, at: offset + label.lowerBound) }
+        if label.count > 63 { throw RequestRejection(.host, .labelTooLong, at: offset + label.lowerBound) }
+    }
+
+    private static func refusal(
+        of byte: UInt8,
+        at index: Int,
+        in bytes: UnsafeRawBufferPointer,
+        offset: Int
+    ) -> RequestRejection {
+        let rule: RequestRejection.Rule =
+            switch byte {
+            case UInt8(ascii: "%"): .percentInHost
+            case UInt8(ascii: "\\"): .backslash
+            case 0..<0x20, 0x7F: .control
+            default: .forbiddenByte
+            }
+        return RequestRejection(.host, rule, at: offset + index, excerpt: EscapedText(bytes))
+    }
+
+    /// Whether some resolver would read the label as a number: decimal digits, or `0x` and hexadecimal ones.
+    private static func isNumber(_ label: UnsafeRawBufferPointer) -> Bool {
+        if label.allSatisfy(ASCIISet.digits.contains) { return true }
+        guard label.count >= 2, label[0] == UInt8(ascii: "0"), label[1].loweredASCII == UInt8(ascii: "x") else {
+            return false
+        }
+        return label[2...].allSatisfy { $0.hexValue != nil }
+    }
+}
+
+// MARK: - IPv6 literals
+
+extension Endpoint.Host {
+    private static func literal(
+        _ bytes: UnsafeRawBufferPointer,
+        offset: Int
+    ) throws(RequestRejection) -> (Kind, String, String?) {
+        // The longest address is 45 bytes, a zone at most 15 and its delimiter 3.
+        guard bytes.count > 2, bytes.count <= 80, bytes[bytes.count - 1] == UInt8(ascii: "]") else {
+            throw RequestRejection(.host, .notIPv6, at: offset, excerpt: EscapedText(bytes))
+        }
+        let inner = bytes[1..<bytes.count - 1]
+        let percent = inner.firstIndex(of: UInt8(ascii: "%")) ?? inner.endIndex
+        guard let address = IPAddressSyntax.ipv6(UnsafeRawBufferPointer(rebasing: inner[..<percent])) else {
+            throw RequestRejection(.host, .notIPv6, at: offset, excerpt: EscapedText(bytes))
+        }
+        var zone: String?
+        if percent < inner.endIndex {
+            guard address.isLinkLocal, let name = zoneName(inner[percent...]) else {
+                throw RequestRejection(.host, .zoneNotAllowed, at: offset + percent, excerpt: EscapedText(bytes))
+            }
+            zone = name
+        }
+        return (.ipv6, address.text, zone)
+    }
+
+    /// `%25` and an interface name or number, at most 15 bytes as the kernel allows.
+    private static func zoneName(_ bytes: Slice<UnsafeRawBufferPointer>) -> String? {
+        guard bytes.starts(with: "%25".utf8) else { return nil }
+        let name = bytes.dropFirst(3)
+        guard (1...15).contains(name.count), name.allSatisfy(ASCIISet.unreserved.contains) else { return nil }
+        return String(decoding: name, as: UTF8.self)
+    }
+}

@@ -1,0 +1,66 @@
+/// Where a request goes: scheme, host and port, validated and in one canonical spelling.
+///
+/// This one value feeds the filter, the pool, DNS, SNI, the certificate check, `Host`, cookies and the cache, so none
+/// of them can disagree about who the peer is. It cannot be empty and cannot be built from unchecked text.
+package struct Endpoint: Hashable, Sendable {
+    package enum Scheme: UInt8, Hashable, Sendable {
+        case http
+        case https
+
+        package var text: String {
+            switch self {
+            case .http: "http"
+            case .https: "https"
+            }
+        }
+
+        package var defaultPort: UInt16 {
+            switch self {
+            case .http: 80
+            case .https: 443
+            }
+        }
+    }
+
+    package let scheme: Scheme
+    package let host: Host
+    package let port: UInt16
+
+    package init(scheme: Scheme, host: Host, port: UInt16) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+    }
+
+    /// Validates a host as it stands in a URL (an IPv6 address in brackets) and joins it with scheme and port.
+    package init(scheme: Scheme, host: String, port: UInt16? = nil) throws(RequestRejection) {
+        let parsed = try host.withUTF8Bytes { bytes throws(RequestRejection) in try Host(bytes, offset: 0) }
+        if port == 0 { throw RequestRejection(.port, .portRange) }
+        self.init(scheme: scheme, host: parsed, port: port ?? scheme.defaultPort)
+    }
+
+    package var isDefaultPort: Bool { port == scheme.defaultPort }
+
+    /// What stands in `Host`: no zone, brackets around IPv6, the port unless it is the scheme's own.
+    package var hostField: String {
+        isDefaultPort ? host.bracketed : "\(host.bracketed):\(port)"
+    }
+
+    /// `host:port` for messages and logs.
+    package var text: String { "\(host.bracketed):\(port)" }
+
+    /// Appends `hostField` without making a string for it.
+    package func appendHostField(to bytes: inout [UInt8]) {
+        if host.kind == .ipv6 { bytes.append(UInt8(ascii: "[")) }
+        bytes.append(contentsOf: host.text.utf8)
+        if host.kind == .ipv6 { bytes.append(UInt8(ascii: "]")) }
+        guard !isDefaultPort else { return }
+        bytes.append(UInt8(ascii: ":"))
+        var divisor: UInt16 = 10_000
+        while divisor > port { divisor /= 10 }
+        while divisor > 0 {
+            bytes.append(UInt8(ascii: "0") + UInt8(port / divisor % 10))
+            divisor /= 10
+        }
+    }
+}

@@ -1,0 +1,167 @@
+/// An absolute http or https URL, split once into what goes where.
+///
+/// Parsed from the bytes of the URL's text, never from decoded parts: whatever is checked here is what is sent. Every
+/// step walks forward once, so a hostile URL costs time in proportion to its length and nothing more. Dot segments
+/// are left as they are; the origin resolves them.
+package struct RequestURL: Hashable, Sendable {
+    package static let maximumLength = 65_536
+
+    package let endpoint: Endpoint
+    /// Origin form (RFC 9112 §3.2.1): begins with `/`, holds no fragment, and only bytes a request line may hold.
+    package let target: [UInt8]
+    /// What stood before `@`, still encoded. It goes nowhere unless someone asks for it.
+    package let userInfo: [UInt8]?
+
+    package init(_ text: String) throws(RequestRejection) {
+        self = try text.withUTF8Bytes { bytes throws(RequestRejection) in try RequestURL(bytes) }
+    }
+
+    package init(_ bytes: UnsafeRawBufferPointer) throws(RequestRejection) {
+        if bytes.count > Self.maximumLength { throw RequestRejection(.url, .tooLong) }
+        let scheme = try Self.scheme(bytes)
+        let authority = try Self.authority(bytes, from: scheme.text.utf8.count + 1)
+        let split = try Self.splitAuthority(bytes, authority)
+        let port = try Self.port(bytes, split.port)
+        let host = try Endpoint.Host(UnsafeRawBufferPointer(rebasing: bytes[split.host]), offset: split.host.lowerBound)
+        endpoint = Endpoint(scheme: scheme, host: host, port: port ?? scheme.defaultPort)
+        userInfo = split.userInfo.map { Array(bytes[$0]) }
+        target = try Self.target(bytes, from: authority.upperBound)
+    }
+
+    /// The URL without user information and fragment, for messages, logs and keys.
+    package var text: String {
+        "\(endpoint.scheme.text)://\(endpoint.hostField)\(String(decoding: target, as: UTF8.self))"
+    }
+
+    /// `text` without its query, which may hold a token.
+    package var textWithoutQuery: String {
+        let path = target.prefix { $0 != UInt8(ascii: "?") }
+        return "\(endpoint.scheme.text)://\(endpoint.hostField)\(String(decoding: path, as: UTF8.self))"
+    }
+}
+
+// MARK: - Steps, in the order of the text
+
+extension RequestURL {
+    private static func scheme(_ bytes: UnsafeRawBufferPointer) throws(RequestRejection) -> Endpoint.Scheme {
+        if bytes.isEmpty { throw RequestRejection(.url, .empty) }
+        if hasPrefix(bytes, "http:") { return .http }
+        if hasPrefix(bytes, "https:") { return .https }
+        let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
+        guard let colon, bytes[..<colon].allSatisfy({ ASCIISet.letterDigits.contains($0) || $0 == 0x2B || $0 == 0x2D })
+        else { throw RequestRejection(.scheme, .missing, at: 0) }
+        throw RequestRejection(.scheme, .notHTTP, at: 0, excerpt: EscapedText(bytes[..<colon]))
+    }
+
+    private static func hasPrefix(_ bytes: UnsafeRawBufferPointer, _ lowered: StaticString) -> Bool {
+        guard bytes.count >= lowered.utf8CodeUnitCount else { return false }
+        for index in 0..<lowered.utf8CodeUnitCount where bytes[index].loweredASCII != lowered.utf8Start[index] {
+            return false
+        }
+        return true
+    }
+
+    /// From behind `//` to the first `/`, `?` or `#`.
+    private static func authority(
+        _ bytes: UnsafeRawBufferPointer,
+        from start: Int
+    ) throws(RequestRejection) -> Range<Int> {
+        guard bytes.count >= start + 2, bytes[start] == UInt8(ascii: "/"), bytes[start + 1] == UInt8(ascii: "/") else {
+            throw RequestRejection(.scheme, .noAuthority, at: start)
+        }
+        var end = start + 2
+        while end < bytes.count, !isAuthorityEnd(bytes[end]) { end += 1 }
+        return start + 2..<end
+    }
+
+    @inline(__always)
+    private static func isAuthorityEnd(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+    }
+
+    private static func splitAuthority(
+        _ bytes: UnsafeRawBufferPointer,
+        _ authority: Range<Int>
+    ) throws(RequestRejection) -> (userInfo: Range<Int>?, host: Range<Int>, port: Range<Int>) {
+        var userInfo: Range<Int>?
+        var start = authority.lowerBound
+        for index in authority where bytes[index] == UInt8(ascii: "@") {
+            // Which of two @ ends the user information is where parsers differ, and the host with it.
+            if userInfo != nil { throw RequestRejection(.userInfo, .severalAtSigns, at: index) }
+            userInfo = authority.lowerBound..<index
+            start = index + 1
+        }
+        if let userInfo { try checkUserInfo(bytes, userInfo) }
+
+        var end = start
+        if end < authority.upperBound, bytes[end] == UInt8(ascii: "[") {
+            while end < authority.upperBound, bytes[end] != UInt8(ascii: "]") { end += 1 }
+            if end < authority.upperBound { end += 1 }
+            guard end == authority.upperBound || bytes[end] == UInt8(ascii: ":") else {
+                throw RequestRejection(.host, .notIPv6, at: end)
+            }
+        } else {
+            while end < authority.upperBound, bytes[end] != UInt8(ascii: ":") { end += 1 }
+        }
+        if start == end { throw RequestRejection(.host, .missing, at: start) }
+        return (userInfo, start..<end, min(end + 1, authority.upperBound)..<authority.upperBound)
+    }
+
+    /// An encoded separator in front of `@` is the mark of a host hidden from a reader (`http://good\@evil/` reaches
+    /// us as `good%5C@evil`), so it is refused although RFC 3986 allows it. Such a user name can be given as a
+    /// credential instead.
+    private static func checkUserInfo(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) throws(RequestRejection) {
+        for index in range where !ASCIISet.userInfo.contains(bytes[index]) {
+            guard bytes[index] == UInt8(ascii: "%") else {
+                let rule: RequestRejection.Rule = bytes[index] == UInt8(ascii: "\\") ? .backslash : .forbiddenByte
+                throw RequestRejection(.userInfo, rule, at: index)
+            }
+            guard index + 2 < range.upperBound, let high = bytes[index + 1].hexValue,
+                let low = bytes[index + 2].hexValue
+            else { throw RequestRejection(.userInfo, .forbiddenByte, at: index) }
+            switch high << 4 | low {
+            case 0..<0x20, 0x7F, UInt8(ascii: "@"), UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "?"),
+                UInt8(ascii: "#"):
+                throw RequestRejection(.userInfo, .encodedSeparator, at: index)
+            default: continue
+            }
+        }
+    }
+
+    /// Nil when absent or empty, which both mean the scheme's own (RFC 3986 §3.2.3). No excerpt in its errors: in
+    /// `http://user:pass/word@host/` the port is a piece of the password.
+    private static func port(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) throws(RequestRejection) -> UInt16? {
+        if range.isEmpty { return nil }
+        var port = 0
+        for index in range {
+            guard ASCIISet.digits.contains(bytes[index]), port > 0 || bytes[index] != UInt8(ascii: "0") else {
+                throw RequestRejection(.port, .portRange, at: index)
+            }
+            port = port * 10 + Int(bytes[index] - UInt8(ascii: "0"))
+            guard port <= 65_535 else {
+                throw RequestRejection(.port, .portRange, at: range.lowerBound)
+            }
+        }
+        return UInt16(port)
+    }
+
+    private static func target(_ bytes: UnsafeRawBufferPointer, from start: Int) throws(RequestRejection) -> [UInt8] {
+        let allowed = ASCIISet.target
+        var clean = true
+        var end = start
+        while end < bytes.count {
+            let byte = bytes[end]
+            if !allowed.contains(byte) {
+                if byte == UInt8(ascii: "#") { break }
+                if byte < 0x20 || byte == 0x7F { throw RequestRejection(.target, .control, at: end) }
+                if byte == UInt8(ascii: "\\") { throw RequestRejection(.target, .backslash, at: end) }
+                clean = false
+            }
+            end += 1
+        }
+        let part = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+        let slash: [UInt8] = part.first == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")]
+        if clean, slash.isEmpty { return Array(part) }
+        return PercentEncoding.encodeOnce(part, allowed: allowed, prefix: slash)
+    }
+}

@@ -1,0 +1,71 @@
+/// A set of ASCII bytes in two machine words. A byte above 0x7F is never a member.
+///
+/// Every grammar below works on bytes and on sets like these: `Character` hides CR LF inside one element and
+/// Unicode folding makes `\u{212A}` a `k`, so neither may decide what goes on the wire.
+package struct ASCIISet: Sendable {
+    private let low: UInt64
+    private let high: UInt64
+
+    private init(low: UInt64, high: UInt64) {
+        self.low = low
+        self.high = high
+    }
+
+    init(_ members: StaticString) {
+        var low: UInt64 = 0
+        var high: UInt64 = 0
+        for byte in UnsafeBufferPointer(start: members.utf8Start, count: members.utf8CodeUnitCount) {
+            if byte < 64 { low |= 1 &<< UInt64(byte) } else if byte < 128 { high |= 1 &<< UInt64(byte & 63) }
+        }
+        self.init(low: low, high: high)
+    }
+
+    @inline(__always)
+    func contains(_ byte: UInt8) -> Bool {
+        let word = byte < 64 ? low : high
+        return byte < 128 && (word &>> UInt64(byte & 63)) & 1 == 1
+    }
+
+    func union(_ other: ASCIISet) -> ASCIISet {
+        ASCIISet(low: low | other.low, high: high | other.high)
+    }
+}
+
+extension ASCIISet {
+    static let letters = ASCIISet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    static let digits = ASCIISet("0123456789")
+    static let letterDigits = letters.union(digits)
+
+    /// RFC 3986 §2.3.
+    package static let unreserved = letterDigits.union(ASCIISet("-._~"))
+    /// RFC 3986 §2.2.
+    static let subDelimiters = ASCIISet("!$&'()*+,;=")
+    /// What may stand in a request target in origin form besides `%` (RFC 9112 §3.2.1, RFC 3986 §3.3 and §3.4).
+    package static let target = unreserved.union(subDelimiters).union(ASCIISet(":@/?"))
+    /// RFC 3986 §3.2.1, without `%`.
+    static let userInfo = unreserved.union(subDelimiters).union(ASCIISet(":"))
+    /// RFC 9110 §5.6.2: methods, field names, parameter names.
+    package static let token = letterDigits.union(ASCIISet("!#$%&'*+-.^_`|~"))
+    /// RFC 9110 §11.2: the `token68` of a challenge, before its trailing `=`.
+    static let token68 = letterDigits.union(ASCIISet("-._~+/"))
+    /// RFC 8187 §3.2.1: what an extended parameter value may hold unencoded.
+    package static let attribute = letterDigits.union(ASCIISet("!#$&+-.^_`|~"))
+    /// A registered name as we accept it: what DNS and real intranets use, and nothing else.
+    static let hostName = letterDigits.union(ASCIISet("-._"))
+}
+
+extension UInt8 {
+    /// ASCII only, by design: no other alphabet folds in HTTP.
+    @inline(__always)
+    var loweredASCII: UInt8 { self &- 65 < 26 ? self | 0x20 : self }
+
+    @inline(__always)
+    var hexValue: UInt8? {
+        switch self {
+        case 0x30...0x39: self &- 0x30
+        case 0x41...0x46: self &- 0x37
+        case 0x61...0x66: self &- 0x57
+        default: nil
+        }
+    }
+}
