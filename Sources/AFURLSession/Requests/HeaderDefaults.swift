@@ -57,7 +57,7 @@ package struct HeaderDefaults: Sendable {
 
         mutating func addUnlessPresent(_ name: String, _ value: String) {
             let isPresent = name.withUTF8Bytes { name in
-                fields.contains { field in field.name.withUnsafeBytes { RequestSyntax.isEqual($0, name) } }
+                fields.contains { field in field.name.withUnsafeBytes { ByteScanning.equalsIgnoringCase($0, name) } }
             }
             if !isPresent { add(name, value) }
         }

@@ -46,7 +46,7 @@ struct RequestFields: Sendable {
 
     func contains(_ name: [UInt8]) -> Bool {
         name.withUnsafeBytes { wanted in
-            fields.contains { field in field.name.withUTF8Bytes { RequestSyntax.isEqual($0, wanted) } }
+            fields.contains { field in field.name.withUTF8Bytes { ByteScanning.equalsIgnoringCase($0, wanted) } }
         }
     }
 
@@ -58,7 +58,7 @@ struct RequestFields: Sendable {
     private func index(of name: String) -> Int? {
         if fields.isEmpty { return nil }
         return name.withUTF8Bytes { wanted in
-            fields.firstIndex { field in field.name.withUTF8Bytes { RequestSyntax.isEqual($0, wanted) } }
+            fields.firstIndex { field in field.name.withUTF8Bytes { ByteScanning.equalsIgnoringCase($0, wanted) } }
         }
     }
 }

@@ -68,7 +68,7 @@ extension Endpoint.Host {
             kind = .ipv4
         }
         let text = String(unsafeUninitializedCapacity: bytes.count) { output in
-            for index in bytes.indices { output[index] = bytes[index].loweredASCII }
+            for index in bytes.indices { output[index] = ByteScanning.folded(bytes[index]) }
             return bytes.count
         }
         return (kind, text)
@@ -114,10 +114,10 @@ extension Endpoint.Host {
     /// Whether some resolver would read the label as a number: decimal digits, or `0x` and hexadecimal ones.
     private static func isNumber(_ label: UnsafeRawBufferPointer) -> Bool {
         if label.allSatisfy(ASCIISet.digits.contains) { return true }
-        guard label.count >= 2, label[0] == UInt8(ascii: "0"), label[1].loweredASCII == UInt8(ascii: "x") else {
+        guard label.count >= 2, label[0] == UInt8(ascii: "0"), ByteScanning.folded(label[1]) == UInt8(ascii: "x") else {
             return false
         }
-        return label[2...].allSatisfy { $0.hexValue != nil }
+        return label[2...].allSatisfy { ByteScanning.hexDigit($0) != nil }
     }
 }
 

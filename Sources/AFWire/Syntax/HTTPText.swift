@@ -2,7 +2,7 @@
 package enum HTTPText {
     /// UTF-8 if the bytes are that, Latin-1 otherwise: no byte is lost and none can crash a reader.
     package static func decode(_ bytes: [UInt8]) -> String {
-        String(validating: bytes, as: UTF8.self) ?? latin1(bytes)
+        bytes.withUnsafeBytes { HTTPHeaders.text($0) }
     }
 
     static func latin1(_ bytes: [UInt8]) -> String {
