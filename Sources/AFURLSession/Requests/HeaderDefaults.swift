@@ -57,7 +57,11 @@ package struct HeaderDefaults: Sendable {
 
         mutating func addUnlessPresent(_ name: String, _ value: String) {
             let isPresent = name.withUTF8Bytes { name in
+<<<<<<< HEAD
                 fields.contains { field in field.name.withUnsafeBytes { RequestSyntax.isEqual($0, name) } }
+=======
+                fields.contains { field in field.name.withUnsafeBytes { ByteScanning.equalsIgnoringCase($0, name) } }
+>>>>>>> request
             }
             if !isPresent { add(name, value) }
         }

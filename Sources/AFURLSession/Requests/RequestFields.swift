@@ -46,7 +46,11 @@ struct RequestFields: Sendable {
 
     func contains(_ name: [UInt8]) -> Bool {
         name.withUnsafeBytes { wanted in
+<<<<<<< HEAD
             fields.contains { field in field.name.withUTF8Bytes { RequestSyntax.isEqual($0, wanted) } }
+=======
+            fields.contains { field in field.name.withUTF8Bytes { ByteScanning.equalsIgnoringCase($0, wanted) } }
+>>>>>>> request
         }
     }
 
@@ -58,7 +62,11 @@ struct RequestFields: Sendable {
     private func index(of name: String) -> Int? {
         if fields.isEmpty { return nil }
         return name.withUTF8Bytes { wanted in
+<<<<<<< HEAD
             fields.firstIndex { field in field.name.withUTF8Bytes { RequestSyntax.isEqual($0, wanted) } }
+=======
+            fields.firstIndex { field in field.name.withUTF8Bytes { ByteScanning.equalsIgnoringCase($0, wanted) } }
+>>>>>>> request
         }
     }
 }

@@ -59,7 +59,6 @@ final class Transfer: QueuedWaiter, TimerTarget {
     private var suspendedSince: LoopInstant?
     private var lastProgress: LoopInstant
     private var timer: TimerID?
-    private(set) var headBytesReceived = 0
 
     init(
         _ request: FrozenRequest,
@@ -157,13 +156,11 @@ final class Transfer: QueuedWaiter, TimerTarget {
         if times.responseStarted == nil { times.responseStarted = loop.now }
     }
 
-    func receivedInterim(headBytes: Int) {
-        headBytesReceived = headBytes
+    func receivedInterim() {
         noteProgress()
     }
 
     func receivedHead(_ head: ResponseHead, headBytes: Int) {
-        headBytesReceived = headBytes
         times.responseHeadBytes = Int64(headBytes)
         phase = .receivingBody
         noteProgress()
@@ -185,17 +182,15 @@ final class Transfer: QueuedWaiter, TimerTarget {
         client.transferFinished(self)
     }
 
-    /// - Parameter isUnprocessed: Nothing of a response arrived, so the peer may not
-    ///   have seen the request at all.
-    func exchangeFailed(on connection: HTTPConnection, _ error: TransferError, isUnprocessed: Bool) {
-        if client != nil, isUnprocessed, mayRetry(after: connection) { return retry() }
+    func exchangeFailed(_ error: TransferError) {
         fail(error)
     }
 
-    /// RFC 9110 §15.5.9: the server gave up on a connection that lay idle, and says
-    /// so to whoever came next. The request was not processed.
-    func mayRetryRequestTimeout(on connection: HTTPConnection) -> Bool {
-        connection.isReused && !hasRetried
+    /// RFC 9110 §9.2.2: only what is idempotent, or what provably was not acted on, is
+    /// sent again by itself. And only once, and only if the connection had been used
+    /// before, when its death is explained by its age.
+    func mayRetry(reused: Bool, unprocessed: Bool) -> Bool {
+        reused && !hasRetried && (request.isIdempotent || unprocessed)
     }
 
     func retry() {
@@ -204,14 +199,6 @@ final class Transfer: QueuedWaiter, TimerTarget {
         phase = .connecting
         noteProgress()
         stage = .redialing(peer.redial(for: self))
-    }
-
-    /// RFC 9110 §9.2.2: only what is idempotent, or what provably never left, is
-    /// sent again by itself. And only once, and only if the connection had been
-    /// used before, when its death is explained by its age.
-    private func mayRetry(after connection: HTTPConnection) -> Bool {
-        guard connection.isReused, !hasRetried else { return false }
-        return request.isIdempotent || connection.bytesSentInExchange == 0
     }
 
     // MARK: - Ending

@@ -53,6 +53,7 @@ extension ASCIISet {
     /// A registered name as we accept it: what DNS and real intranets use, and nothing else.
     static let hostName = letterDigits.union(ASCIISet("-._"))
 }
+<<<<<<< HEAD
 
 extension UInt8 {
     /// ASCII only, by design: no other alphabet folds in HTTP.
@@ -69,3 +70,5 @@ extension UInt8 {
         }
     }
 }
+=======
+>>>>>>> request

@@ -1,5 +1,6 @@
 /// Text from a peer or a caller, made safe to print: printable ASCII only, at most 256 bytes.
 ///
+<<<<<<< HEAD
 /// Everything of foreign origin that reaches an error, a log or a description goes through here, so that no header
 /// can fake a log line or drive a terminal. A backslash and a quote are escaped too, which keeps the result
 /// unambiguous between the quotes `description` puts around it.
@@ -24,6 +25,16 @@ package struct EscapedText: Hashable, Sendable, CustomStringConvertible {
             }
         }
         text = String(decoding: escaped, as: UTF8.self)
+=======
+/// Carrying it as a type of its own shows that it went through ``PeerText``; `description` puts it in quotation
+/// marks, so that a reader sees where the foreign text begins and ends.
+package struct EscapedText: Hashable, Sendable, CustomStringConvertible {
+    /// The escaped text without quotation marks.
+    package let text: String
+
+    package init(_ bytes: some Sequence<UInt8>) {
+        text = PeerText.escaped(bytes)
+>>>>>>> request
     }
 
     package init(_ string: String) {
@@ -31,6 +42,7 @@ package struct EscapedText: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String { "\"\(text)\"" }
+<<<<<<< HEAD
 
     private static func append(_ byte: UInt8, to escaped: inout [UInt8]) {
         switch byte {
@@ -57,4 +69,6 @@ enum StaticHex {
 
     @inline(__always)
     static func lower(_ nibble: UInt8) -> UInt8 { nibble < 10 ? nibble &+ 0x30 : nibble &+ 0x57 }
+=======
+>>>>>>> request
 }

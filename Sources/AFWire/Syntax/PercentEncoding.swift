@@ -53,7 +53,8 @@ package enum PercentEncoding {
                 index += 1
                 continue
             }
-            guard index + 2 < bytes.count, let high = bytes[index + 1].hexValue, let low = bytes[index + 2].hexValue
+            guard index + 2 < bytes.count, let high = ByteScanning.hexDigit(bytes[index + 1]),
+                let low = ByteScanning.hexDigit(bytes[index + 2])
             else { return nil }
             decoded.append(high << 4 | low)
             index += 3
@@ -72,16 +73,20 @@ package enum PercentEncoding {
     @inline(__always)
     private static func isTriplet(_ bytes: UnsafeRawBufferPointer, at index: Int) -> Bool {
         bytes[index] == UInt8(ascii: "%") && bytes.count - index > 2
-            && bytes[index + 1].hexValue != nil && bytes[index + 2].hexValue != nil
+            && ByteScanning.hexDigit(bytes[index + 1]) != nil && ByteScanning.hexDigit(bytes[index + 2]) != nil
     }
 
     @inline(__always)
     private static func write(_ byte: UInt8, to output: UnsafeMutableBufferPointer<UInt8>, at used: inout Int) {
         output[used] = UInt8(ascii: "%")
-        output[used + 1] = StaticHex.upper(byte >> 4)
-        output[used + 2] = StaticHex.upper(byte & 15)
+        output[used + 1] = digit(byte >> 4)
+        output[used + 2] = digit(byte & 15)
         used += 3
     }
+
+    /// RFC 3986 §2.1 prefers upper case.
+    @inline(__always)
+    private static func digit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? nibble &+ 0x30 : nibble &+ 0x37 }
 }
 
 extension String {

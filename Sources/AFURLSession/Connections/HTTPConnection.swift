@@ -1,0 +1,283 @@
+import AFLoop
+import AFWire
+
+/// One connection that speaks HTTP/1.1, one exchange at a time.
+///
+/// Drives a channel by what the exchange machine and the response decoder say, and
+/// holds no buffer of its own beyond an incomplete head.
+final class HTTPConnection: ChannelHandler {
+    /// Reads or writes per turn, so that one fast peer leaves room for the others.
+    private static let stepsPerTurn = 16
+    /// Bytes of a body offered to the kernel at once.
+    private static let writeSize = 256 << 10
+
+    // MARK: Constants
+    let peer: Peer
+    let dial: DialReport
+    let opened: LoopInstant
+    let generation: Int
+    let remoteAddress: SocketAddress
+    let localAddress: SocketAddress?
+    private let channel: any ByteChannel
+    private let pool: ConnectionPool
+    private let loop: EventLoop
+    private let buffer: ReadBuffer
+
+    // MARK: From exchange to exchange
+    /// It has completed an exchange before.
+    private(set) var isReused = false
+    /// How long the peer said it will keep the connection.
+    private(set) var keepAliveHint: Duration?
+
+    // MARK: The exchange under way
+    private var transfer: Transfer?
+    private var machine = ExchangeMachine()
+    private var decoder = ResponseDecoder(method: "GET")
+    /// Bytes of the request, head and body together, that the kernel has taken.
+    private var sent = 0
+    private var hasReceived = false
+
+    init(_ channel: any ByteChannel, to peer: Peer, in pool: ConnectionPool, world: World, dial: DialReport) {
+        self.channel = channel
+        self.peer = peer
+        self.pool = pool
+        self.dial = dial
+        loop = world.loop
+        buffer = world.readBuffer.value
+        opened = world.loop.now
+        generation = pool.generation
+        remoteAddress = channel.remoteAddress
+        localAddress = channel.localAddress
+        channel.handler = self
+    }
+
+    // MARK: - From the pool
+
+    func begin(_ transfer: Transfer) {
+        self.transfer = transfer
+        machine = ExchangeMachine(keepsAlive: !transfer.request.closesConnection)
+        decoder = ResponseDecoder(method: transfer.request.method, allowsLeadingEmptyLine: !isReused)
+        sent = 0
+        hasReceived = false
+        transfer.exchangeBegins(on: self)
+        guard !channel.isReadable else { return peerSpokeFirst() }
+        write()
+    }
+
+    func close() {
+        transfer = nil
+        channel.close()
+    }
+
+    // MARK: - From the transfer
+
+    /// The transfer has lost interest. The rest of its response must meet no other.
+    func abandon() {
+        guard transfer != nil else { return }
+        transfer = nil
+        pool.exchangeEnded(on: self, mayReuse: false)
+    }
+
+    func continueReading() {
+        if channel.isReadable { channel.continueNextTurn() }
+    }
+
+    // MARK: - From the channel
+
+    func channelReady() {
+        guard transfer != nil else {
+            // Nothing was asked, so whatever comes is no answer: bytes that lie in
+            // wait would be taken for the next response.
+            if channel.isReadable { pool.idleConnectionEnded(self) }
+            return
+        }
+        if channel.isWritable { write() }
+        if channel.isReadable { read() }
+    }
+
+    // MARK: - Sending
+
+    /// Sends what is left of head and body, the head and the beginning of the body in
+    /// one go.
+    private func write() {
+        guard let request = transfer?.request, machine.sending == .head || machine.sending == .body else { return }
+        let total = request.headBytes.count + (request.body?.count ?? 0)
+        for _ in 0..<HTTPConnection.stepsPerTurn {
+            switch HTTPConnection.write(request, from: sent, to: channel) {
+            case .bytes(let count): noteSent(count, of: request)
+            case .wouldBlock: return
+            case .failed(let error): return sendingFailed(error)
+            }
+            guard sent < total else { return requestSent() }
+            guard channel.isWritable else { return }
+        }
+        channel.continueNextTurn()
+    }
+
+    private static func write(_ request: FrozenRequest, from offset: Int, to channel: any ByteChannel) -> ChannelWrite {
+        request.headBytes.withUnsafeBytes { head in
+            let restOfHead = UnsafeRawBufferPointer(rebasing: head[min(offset, head.count)...])
+            guard let body = request.body else { return channel.write(restOfHead, .empty) }
+            return body.withUnsafeBytes { body in
+                let start = max(0, offset - head.count)
+                let end = min(body.count, start + writeSize)
+                return channel.write(restOfHead, UnsafeRawBufferPointer(rebasing: body[start..<end]))
+            }
+        }
+    }
+
+    private func noteSent(_ count: Int, of request: FrozenRequest) {
+        let headBytes = max(0, min(count, request.headBytes.count - sent))
+        sent += count
+        transfer?.sent(headBytes: headBytes, bodyBytes: count - headBytes)
+    }
+
+    private func requestSent() {
+        perform(.requestFinished)
+        transfer?.requestSent()
+    }
+
+    /// The peer takes no more. What it said before is in our receive buffer, behind
+    /// the error, and is the better answer.
+    private func sendingFailed(_ error: SystemCallError) {
+        perform(.sendingFailed)
+        while transfer != nil, readOnce(insteadOf: error) {}
+    }
+
+    // MARK: - Receiving
+
+    private func read() {
+        for _ in 0..<HTTPConnection.stepsPerTurn {
+            guard let transfer, transfer.pauses.isEmpty, channel.isReadable, readOnce() else { return }
+        }
+        if transfer != nil { channel.continueNextTurn() }
+    }
+
+    /// False if there is nothing more to read now.
+    private func readOnce(insteadOf sendError: SystemCallError? = nil) -> Bool {
+        switch channel.read(into: buffer.bytes) {
+        case .bytes(let count):
+            decode(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]))
+            return true
+        case .wouldBlock:
+            if let sendError { channelFailed(sendError) }
+        case .end:
+            inputEnded(sendError)
+        case .failed(let error):
+            channelFailed(sendError ?? error)
+        }
+        return false
+    }
+
+    private func decode(_ bytes: UnsafeRawBufferPointer) {
+        if !hasReceived {
+            hasReceived = true
+            transfer?.responseBegan()
+        }
+        var rest = bytes
+        while let transfer {
+            do throws(HTTP1Error) {
+                let step = try decoder.decode(rest)
+                rest = UnsafeRawBufferPointer(rebasing: rest[step.consumed...])
+                if case .needMore = step.event { return }
+                deliver(step.event, to: transfer, surplus: !rest.isEmpty)
+            } catch {
+                if case .fail = machine.handle(.responseMalformed) { fail(.wire(error)) }
+            }
+        }
+    }
+
+    private func deliver(_ event: ResponseDecoder.Event, to transfer: Transfer, surplus: Bool) {
+        switch event {
+        case .needMore: break
+        case .interim:
+            perform(.interimResponse)
+            transfer.receivedInterim()
+        case .head(let head):
+            // RFC 9110 §15.5.9: the server gave up on a connection that lay idle, and
+            // says so to whoever came next. It has not seen the request.
+            if head.status == 408, transfer.mayRetry(reused: isReused, unprocessed: true) { return replace(transfer) }
+            keepAliveHint = head.keepAliveTimeout.map { .seconds($0) }
+            perform(.responseHead)
+            transfer.receivedHead(head, headBytes: decoder.headBytesReceived)
+        case .body(let slice):
+            transfer.receivedBody(slice)
+        case .end:
+            perform(.responseFinished(framedExactly: decoder.framedExactly, surplus: surplus))
+        }
+    }
+
+    private func inputEnded(_ sendError: SystemCallError?) {
+        guard let transfer else { return }
+        do throws(HTTP1Error) {
+            deliver(try decoder.inputEnded(), to: transfer, surplus: false)
+        } catch {
+            peerClosed(sendError.map { .channel($0, .sending) } ?? .wire(error))
+        }
+    }
+
+    private func channelFailed(_ error: SystemCallError) {
+        guard let transfer else { return }
+        peerClosed(.channel(error, transfer.phase))
+    }
+
+    private func peerSpokeFirst() {
+        switch channel.read(into: buffer.bytes) {
+        case .bytes(let count):
+            let said = UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count])
+            fail(.wire(HTTP1Error(.status, "the peer spoke before it was asked", peer: said)))
+        case .wouldBlock: write()
+        case .end: inputEnded(nil)
+        case .failed(let error): channelFailed(error)
+        }
+    }
+
+    // MARK: - Ending
+
+    private func perform(_ event: ExchangeMachine.Event) {
+        switch machine.handle(event) {
+        case .finish(let reuse): finish(reuse: reuse)
+        case .wait, .deliverHead, .stopSending: break  // `write` asks the machine each time
+        case .fail: break  // only follows the events that their callers report with an error
+        }
+    }
+
+    private func peerClosed(_ error: TransferError) {
+        guard case .fail(let retryable) = machine.handle(.peerClosed(receivedBytes: hasReceived)) else { return }
+        fail(error, isUnanswered: retryable)
+    }
+
+    /// The connection goes back first: the completion may start another request to
+    /// the same peer, and must find it idle.
+    private func finish(reuse: Bool) {
+        guard let transfer else { return }
+        self.transfer = nil
+        isReused = true
+        pool.exchangeEnded(on: self, mayReuse: reuse && isSilent)
+        transfer.exchangeFinished()
+    }
+
+    /// A read that filled the buffer to its end, or that met a hang-up, says nothing
+    /// about what follows.
+    private var isSilent: Bool {
+        !channel.isReadable || channel.read(into: buffer.bytes) == .wouldBlock
+    }
+
+    private func fail(_ error: TransferError, isUnanswered: Bool = false) {
+        guard let transfer else { return }
+        if isUnanswered, transfer.mayRetry(reused: isReused, unprocessed: sent == 0) { return replace(transfer) }
+        self.transfer = nil
+        pool.exchangeEnded(on: self, mayReuse: false)
+        transfer.exchangeFailed(error)
+    }
+
+    /// Leaves the request to a fresh connection, which takes this one's place.
+    private func replace(_ transfer: Transfer) {
+        close()
+        transfer.retry()
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate static let empty = UnsafeRawBufferPointer(start: nil, count: 0)
+}

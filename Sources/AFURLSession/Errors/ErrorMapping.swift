@@ -1,0 +1,86 @@
+package import Foundation
+
+/// The one place where causes become public errors.
+package enum ErrorMapping {
+    /// The error a task reports: Apple's code, the failing URL without user name and password, and the whole cause.
+    package static func error(_ failure: LoadFailure, url: URL?) -> URLError {
+        var details: [String: Any] = [
+            NSLocalizedDescriptionKey: failure.message,
+            NSUnderlyingErrorKey: failure,
+        ]
+        if let text = url?.textWithoutUserInfo {
+            details[failingURLStringKey] = text
+            details[NSURLErrorFailingURLErrorKey] = URL(string: text)
+        }
+        return URLError(code(for: failure), userInfo: details)
+    }
+
+    /// The value of `NSURLErrorFailingURLStringErrorKey`, which is still read although it is deprecated.
+    package static let failingURLStringKey = "NSErrorFailingURLStringKey"
+
+    package static func code(for failure: LoadFailure) -> URLError.Code {
+        switch failure.reason {
+        case .request: requestCode(failure.detail)
+        case .resources: resourcesCode(failure.detail)
+        case .timeout: .timedOut
+        case .lost: .networkConnectionLost
+        case .malformed: .cannotParseResponse
+        case .limit: .dataLengthExceedsMaximum
+        case .decoding: .cannotDecodeContentData
+        case .tls: .secureConnectionFailed
+        case .trust: trustCode(failure.detail)
+        case .clientCertificate:
+            failure.detail == .required ? .clientCertificateRequired : .clientCertificateRejected
+        case .redirect: redirectCode(failure.detail)
+        case .authentication: .userAuthenticationRequired
+        case .proxy: .cannotConnectToHost
+        case .file: fileCode(failure.detail)
+        case .cancelled: .cancelled
+        // Reasons are an open set, but only this module makes failures.
+        default: .unknown
+        }
+    }
+
+    private static func requestCode(_ detail: LoadFailure.Detail?) -> URLError.Code {
+        switch detail {
+        case .scheme: .unsupportedURL
+        case .size: .dataLengthExceedsMaximum
+        default: .badURL
+        }
+    }
+
+    private static func resourcesCode(_ detail: LoadFailure.Detail?) -> URLError.Code {
+        switch detail {
+        case .nameNotFound: .cannotFindHost
+        case .nameLookup: .dnsLookupFailed
+        default: .cannotConnectToHost
+        }
+    }
+
+    private static func trustCode(_ detail: LoadFailure.Detail?) -> URLError.Code {
+        switch detail {
+        case .date: .serverCertificateHasBadDate
+        case .notYetValid: .serverCertificateNotYetValid
+        case .unknownRoot: .serverCertificateHasUnknownRoot
+        default: .serverCertificateUntrusted
+        }
+    }
+
+    private static func redirectCode(_ detail: LoadFailure.Detail?) -> URLError.Code {
+        switch detail {
+        case .location: .redirectToNonExistentLocation
+        case .scheme: .unsupportedURL
+        default: .httpTooManyRedirects
+        }
+    }
+
+    private static func fileCode(_ detail: LoadFailure.Detail?) -> URLError.Code {
+        switch detail {
+        case .create: .cannotCreateFile
+        case .open: .cannotOpenFile
+        case .move: .cannotMoveFile
+        case .missing: .fileDoesNotExist
+        default: .cannotWriteToFile
+        }
+    }
+}

@@ -1,0 +1,97 @@
+extension LoadFailure {
+    /// What kind of thing went wrong. The tree at the top of `LoadFailure.swift` shows all of them.
+    public struct Reason: RawRepresentable, Hashable, Sendable {
+        /// The name of the reason.
+        public let rawValue: String
+
+        /// Makes a reason from its name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// The request was refused before a connection was chosen.
+        public static let request = Reason(rawValue: "request")
+        /// The local system or the network refused.
+        public static let resources = Reason(rawValue: "resources")
+        /// A deadline passed.
+        public static let timeout = Reason(rawValue: "timeout")
+        /// The peer went away.
+        public static let lost = Reason(rawValue: "lost")
+        /// The peer's message breaks HTTP.
+        public static let malformed = Reason(rawValue: "malformed")
+        /// The peer sent more than we are willing to hold.
+        public static let limit = Reason(rawValue: "limit")
+        /// The content could not be decoded.
+        public static let decoding = Reason(rawValue: "decoding")
+        /// The TLS handshake or a record failed.
+        public static let tls = Reason(rawValue: "tls")
+        /// The peer's certificate was not accepted.
+        public static let trust = Reason(rawValue: "trust")
+        /// Our own certificate was missing or refused.
+        public static let clientCertificate = Reason(rawValue: "clientCertificate")
+        /// A redirect was not followed.
+        public static let redirect = Reason(rawValue: "redirect")
+        /// Credentials are needed.
+        public static let authentication = Reason(rawValue: "authentication")
+        /// The proxy failed.
+        public static let proxy = Reason(rawValue: "proxy")
+        /// A file could not be used.
+        public static let file = Reason(rawValue: "file")
+        /// The caller cancelled.
+        public static let cancelled = Reason(rawValue: "cancelled")
+    }
+
+    /// A kind of a reason.
+    public struct Detail: RawRepresentable, Hashable, Sendable {
+        /// The name of the detail.
+        public let rawValue: String
+
+        /// Makes a detail from its name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// A scheme that is neither http nor https.
+        public static let scheme = Detail(rawValue: "scheme")
+        /// Longer than we send, or a body where none may be.
+        public static let size = Detail(rawValue: "size")
+        /// The name does not exist.
+        public static let nameNotFound = Detail(rawValue: "nameNotFound")
+        /// The name service gave no answer.
+        public static let nameLookup = Detail(rawValue: "nameLookup")
+        /// While waiting for or reading a head.
+        public static let head = Detail(rawValue: "head")
+        /// While reading a body.
+        public static let body = Detail(rawValue: "body")
+        /// Fewer bytes than were announced.
+        public static let truncated = Detail(rawValue: "truncated")
+        /// The connection was reset.
+        public static let reset = Detail(rawValue: "reset")
+        /// The status line.
+        public static let status = Detail(rawValue: "status")
+        /// A header field.
+        public static let header = Detail(rawValue: "header")
+        /// The fields that say where the body ends.
+        public static let framing = Detail(rawValue: "framing")
+        /// The chunked coding.
+        public static let chunk = Detail(rawValue: "chunk")
+        /// A certificate that has expired.
+        public static let date = Detail(rawValue: "date")
+        /// A certificate that is not valid yet.
+        public static let notYetValid = Detail(rawValue: "notYetValid")
+        /// A certificate no anchor of ours signed.
+        public static let unknownRoot = Detail(rawValue: "unknownRoot")
+        /// The peer wants a certificate of ours.
+        public static let required = Detail(rawValue: "required")
+        /// A redirect to no usable place.
+        public static let location = Detail(rawValue: "location")
+        /// A file could not be created.
+        public static let create = Detail(rawValue: "create")
+        /// A file could not be opened.
+        public static let open = Detail(rawValue: "open")
+        /// A file could not be moved.
+        public static let move = Detail(rawValue: "move")
+        /// A file is missing.
+        public static let missing = Detail(rawValue: "missing")
+    }
+}

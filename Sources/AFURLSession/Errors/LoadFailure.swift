@@ -1,0 +1,74 @@
+// Why a load failed, as a tree of reasons and their details. The public code is in the last column.
+//
+// LoadFailure
+// ├── request ────────────── refused before a connection was chosen      badURL
+// │   ├── scheme             neither http nor https                      unsupportedURL
+// │   └── size               longer than we send; a body where none goes dataLengthExceedsMaximum
+// ├── resources ──────────── the local system or the network refused     cannotConnectToHost
+// │   ├── nameNotFound       the name does not exist                     cannotFindHost
+// │   └── nameLookup         the name service gave no answer             dnsLookupFailed
+// ├── timeout ────────────── a deadline passed; see the phase            timedOut
+// ├── lost ───────────────── the peer went away                          networkConnectionLost
+// │   └── head, body, truncated, reset
+// ├── malformed ──────────── the message breaks HTTP                     cannotParseResponse
+// │   └── status, header, framing, chunk
+// ├── limit ──────────────── more than we are willing to hold            dataLengthExceedsMaximum
+// ├── decoding ───────────── the content cannot be decoded               cannotDecodeContentData
+// ├── tls ────────────────── the handshake or a record failed            secureConnectionFailed
+// ├── trust ──────────────── the peer's certificate was not accepted     serverCertificateUntrusted
+// │   ├── date               it has expired                              serverCertificateHasBadDate
+// │   ├── notYetValid        it is not valid yet                         serverCertificateNotYetValid
+// │   └── unknownRoot        no anchor of ours signed it                 serverCertificateHasUnknownRoot
+// ├── clientCertificate ──── ours was refused                            clientCertificateRejected
+// │   └── required           the peer wants one                          clientCertificateRequired
+// ├── redirect ───────────── too many of them                            httpTooManyRedirects
+// │   ├── location           to no usable place                          redirectToNonExistentLocation
+// │   └── scheme             to something that is not http               unsupportedURL
+// ├── authentication ─────── credentials are needed                      userAuthenticationRequired
+// ├── proxy ──────────────── the proxy failed us                         cannotConnectToHost
+// ├── file ───────────────── a file could not be written                 cannotWriteToFile
+// │   └── create, open, move, missing                                    the code of that name
+// └── cancelled ──────────── the caller asked for it                     cancelled
+
+/// The whole story behind a failed load.
+///
+/// Every `URLError` of this module carries one; ``Foundation/URLError/loadFailure`` gets it. Reasons, details and
+/// phases are open sets: compare with the ones you know and expect others. Nothing in it is a credential, and text
+/// from the peer is escaped.
+public struct LoadFailure: Error, Hashable, Sendable {
+    /// What we were doing.
+    public let phase: Phase
+    /// What kind of thing went wrong.
+    public let reason: Reason
+    /// More exactly, where the reason has kinds of its own.
+    public let detail: Detail?
+    /// Every address that was tried, in order, and how that ended.
+    public let attempts: [Attempt]
+    /// The error number of the system call that failed, if one did.
+    public let errno: Int32?
+    /// What we were doing, to whom, what happened and what to change, in a sentence or two.
+    public let message: String
+
+    package init(
+        _ reason: Reason,
+        _ detail: Detail? = nil,
+        phase: Phase,
+        attempts: [Attempt] = [],
+        errno: Int32? = nil,
+        message: String
+    ) {
+        self.phase = phase
+        self.reason = reason
+        self.detail = detail
+        self.attempts = attempts
+        self.errno = errno
+        self.message = message
+    }
+}
+
+extension LoadFailure: CustomStringConvertible {
+    /// The message, then one line for each address that was tried.
+    public var description: String {
+        ([message] + attempts.map { "  \($0)" }).joined(separator: "\n")
+    }
+}

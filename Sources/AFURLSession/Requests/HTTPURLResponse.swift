@@ -1,0 +1,101 @@
+package import AFWire
+public import Foundation
+
+/// The head of a response to an HTTP request.
+///
+/// Holds the fields in the bytes they arrived in. Strings and everything derived from fields are made when asked for,
+/// each time anew; keep what you use often.
+open class HTTPURLResponse: URLResponse, @unchecked Sendable {
+    /// The fields in the bytes of the wire.
+    package let headers: HTTPHeaders
+    package let version: HTTPVersion
+    private let status: Int
+    private let announcedLength: Int64
+
+    /// Makes a response, for tests and caches. Nil if a field name is no token or a value holds control characters.
+    public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
+        guard let headers = HTTPHeaders(checking: headerFields ?? [:]) else { return nil }
+        self.headers = headers
+        version = httpVersion == "HTTP/1.0" ? .http10 : .http11
+        status = statusCode
+        announcedLength = Self.announcedLength(headers)
+        super.init(url: url)
+    }
+
+    package init(url: URL, head: ResponseHead) {
+        headers = head.headers
+        version = head.version
+        status = head.status
+        announcedLength = head.contentLength.flatMap { Int64(exactly: $0) } ?? -1
+        super.init(url: url)
+    }
+
+    /// The status code.
+    open var statusCode: Int { status }
+
+    /// The media type of `Content-Type` in lower case without parameters; nil when there is none or it is malformed.
+    open override var mimeType: String? { contentType?.essence }
+
+    /// The `charset` of `Content-Type` in lower case; nil when there is none.
+    open override var textEncodingName: String? { contentType?.charset }
+
+    /// What `Content-Length` says; -1 when it is missing, malformed or overruled by `Transfer-Encoding`.
+    open override var expectedContentLength: Int64 { announcedLength }
+
+    /// A name to save the body under: from `Content-Disposition`, else the last component of the URL's path, else
+    /// `Unknown`. Folders, leading dots and control characters are removed.
+    open override var suggestedFilename: String? {
+        let disposition = headers.firstBytes("Content-Disposition").flatMap { bytes in
+            bytes.withUnsafeBytes { ContentDisposition($0) }
+        }
+        return disposition?.fileName ?? Self.fileName(fromPathOf: url)
+    }
+
+    private var contentType: MediaType? {
+        headers.firstBytes("Content-Type").flatMap { bytes in bytes.withUnsafeBytes { MediaType($0) } }
+    }
+
+    private static func announcedLength(_ headers: HTTPHeaders) -> Int64 {
+        guard !headers.contains("Transfer-Encoding"), let value = headers.firstBytes("Content-Length") else {
+            return -1
+        }
+        return value.withUnsafeBytes { ByteScanning.decimal($0) } ?? -1
+    }
+
+    // MARK: - Coding
+
+    /// Reads an archived response; nil if the archive holds what could not be a response.
+    public required init?(coder: NSCoder) {
+        guard coder.allowsKeyedCoding,
+            let block = coder.decodeObject(of: NSData.self, forKey: ResponseKey.fields.rawValue),
+            let headers = HTTPHeaders(checkingBlock: [UInt8](Data(referencing: block)))
+        else { return nil }
+        self.headers = headers
+        version = coder.decodeInteger(forKey: ResponseKey.version.rawValue) == 0 ? .http10 : .http11
+        status = coder.decodeInteger(forKey: ResponseKey.status.rawValue)
+        announcedLength = Self.announcedLength(headers)
+        super.init(urlFrom: coder)
+    }
+
+    /// Archives the response with its fields byte for byte.
+    open override func encode(with coder: NSCoder) {
+        coder.encodeText(url?.absoluteString, .url)
+        coder.encode(status, forKey: ResponseKey.status.rawValue)
+        coder.encode(Int(version.rawValue), forKey: ResponseKey.version.rawValue)
+        let block = headers.withBytes { Data($0) }
+        coder.encode(NSData(data: block), forKey: ResponseKey.fields.rawValue)
+    }
+
+    // MARK: - Comparing and describing
+
+    /// Whether the other object is a response of the same class with the same URL, status and fields.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? HTTPURLResponse, type(of: other) == type(of: self) else { return false }
+        return url == other.url && status == other.status && headers == other.headers
+    }
+
+    /// Class, status and URL without user name and password.
+    open override var description: String {
+        "<\(type(of: self)) \(status) \(url?.textWithoutUserInfo ?? "url: nil")>"
+    }
+}

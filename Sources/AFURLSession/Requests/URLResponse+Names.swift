@@ -1,0 +1,30 @@
+import AFWire
+import Foundation
+
+extension URLResponse {
+    static func fileName(fromPathOf url: URL?) -> String {
+        url.flatMap { FileNameSyntax.sanitized($0.lastPathComponent) } ?? "Unknown"
+    }
+}
+
+/// The keys of archived responses.
+enum ResponseKey: String {
+    case url = "AF.url"
+    case mimeType = "AF.mimeType"
+    case length = "AF.expectedContentLength"
+    case textEncodingName = "AF.textEncodingName"
+    case status = "AF.statusCode"
+    case version = "AF.version"
+    case fields = "AF.headerFields"
+}
+
+extension NSCoder {
+    func decodeText(_ key: ResponseKey) -> String? {
+        decodeObject(of: NSString.self, forKey: key.rawValue).map { String(describing: $0) }
+    }
+
+    func encodeText(_ text: String?, _ key: ResponseKey) {
+        guard let text else { return }
+        encode(NSString(string: text), forKey: key.rawValue)
+    }
+}

@@ -1,0 +1,84 @@
+/// The directives of `Cache-Control` (RFC 9111 §5.2, RFC 5861, RFC 8246), of requests and of responses.
+///
+/// Where directives repeat or are malformed the stricter reading holds: the shortest of several ages, zero for an age
+/// that is no number. `no-cache` and `private` with a list of fields count as without one, which a cache may do.
+package struct CacheControl: Sendable, Equatable {
+    package var noStore = false
+    package var noCache = false
+    package var isPrivate = false
+    package var isPublic = false
+    package var mustRevalidate = false
+    package var proxyRevalidate = false
+    package var mustUnderstand = false
+    package var noTransform = false
+    package var onlyIfCached = false
+    package var immutable = false
+    /// Seconds, like all below; at most 2^31.
+    package var maxAge: Int64?
+    package var sharedMaxAge: Int64?
+    package var staleWhileRevalidate: Int64?
+    package var staleIfError: Int64?
+    package var minFresh: Int64?
+    /// `.max` for the directive without a value: any staleness will do.
+    package var maxStale: Int64?
+
+    package init() {}
+
+    /// Reads one field value into the directives of those before it. Unknown directives are passed over.
+    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
+        var scanner = FieldScanner(bytes)
+        while true {
+            scanner.skipListSeparators()
+            if scanner.isAtEnd { return }
+            guard let name = scanner.loweredToken() else { return }
+            scanner.skipBlanks()
+            var value: [UInt8]?
+            if scanner.take(UInt8(ascii: "=")) {
+                scanner.skipBlanks()
+                value = scanner.word() ?? []
+                // A quote without an end swallows the rest of the field.
+                if scanner.next == UInt8(ascii: "\"") { return apply(name, value) }
+            }
+            apply(name, value)
+            scanner.skipBlanks()
+            guard scanner.isAtEnd || scanner.next == UInt8(ascii: ",") else { return }
+        }
+    }
+
+    package init(_ text: String) {
+        text.withUTF8Bytes { add($0) }
+    }
+
+    private mutating func apply(_ name: String, _ value: [UInt8]?) {
+        switch name {
+        case "no-store": noStore = true
+        case "no-cache": noCache = true
+        case "private": isPrivate = true
+        case "public": isPublic = true
+        case "must-revalidate": mustRevalidate = true
+        case "proxy-revalidate": proxyRevalidate = true
+        case "must-understand": mustUnderstand = true
+        case "no-transform": noTransform = true
+        case "only-if-cached": onlyIfCached = true
+        case "immutable": immutable = true
+        case "max-age": Self.keepShortest(&maxAge, Self.age(value))
+        case "s-maxage": Self.keepShortest(&sharedMaxAge, Self.age(value))
+        case "stale-while-revalidate": Self.keepShortest(&staleWhileRevalidate, Self.age(value))
+        case "stale-if-error": Self.keepShortest(&staleIfError, Self.age(value))
+        case "min-fresh": minFresh = max(minFresh ?? 0, Self.age(value))
+        case "max-stale": Self.keepShortest(&maxStale, value == nil ? .max : Self.age(value))
+        default: break
+        }
+    }
+
+    private static func keepShortest(_ age: inout Int64?, _ other: Int64) {
+        age = min(age ?? .max, other)
+    }
+
+    /// RFC 9111 §1.2.2: what overflows counts as 2^31.
+    private static func age(_ value: [UInt8]?) -> Int64 {
+        guard let value, !value.isEmpty, value.allSatisfy({ ByteScanning.isDigit($0) }) else { return 0 }
+        let seconds = value.withUnsafeBytes { ByteScanning.decimal($0) } ?? .max
+        return min(seconds, 1 << 31)
+    }
+}

@@ -1,0 +1,85 @@
+/// One challenge of `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110 §11.6.1).
+package struct Challenge: Sendable, Equatable {
+    package struct Parameter: Sendable, Equatable {
+        /// In lower case.
+        package let name: String
+        /// Quotes and escapes resolved.
+        package let value: [UInt8]
+
+        package var text: String { HTTPText.decode(value) }
+    }
+
+    /// In lower case.
+    package let scheme: String
+    package let token68: String?
+    package let parameters: [Parameter]
+
+    /// The first parameter called `name`.
+    /// - Parameter name: in lower case.
+    package func parameter(_ name: String) -> String? {
+        parameters.first { $0.name == name }?.text
+    }
+
+    /// All challenges of one field value, in order. Challenges and their parameters share the comma, so a word is a
+    /// parameter if `=` follows and the next scheme if not. Parsing ends at the first malformed challenge, which is
+    /// left out: credentials must not be chosen by what was guessed.
+    package static func list(_ bytes: UnsafeRawBufferPointer) -> [Challenge] {
+        var scanner = FieldScanner(bytes)
+        var challenges: [Challenge] = []
+        while true {
+            scanner.skipListSeparators()
+            guard !scanner.isAtEnd, let challenge = one(&scanner) else { return challenges }
+            challenges.append(challenge)
+        }
+    }
+
+    package static func list(_ text: String) -> [Challenge] {
+        text.withUTF8Bytes { list($0) }
+    }
+
+    private static func one(_ scanner: inout FieldScanner) -> Challenge? {
+        guard let scheme = scanner.loweredToken() else { return nil }
+        guard let byte = scanner.next, byte != UInt8(ascii: ",") else {
+            return Challenge(scheme: scheme, token68: nil, parameters: [])
+        }
+        guard ByteScanning.isOWS(byte) else { return nil }
+        scanner.skipBlanks()
+        if let token68 = token68(&scanner) {
+            return Challenge(scheme: scheme, token68: token68, parameters: [])
+        }
+        guard let parameters = parameters(&scanner) else { return nil }
+        return Challenge(scheme: scheme, token68: nil, parameters: parameters)
+    }
+
+    /// Only if nothing but the end of the challenge follows: `abc=` is one, `abc=def` is a parameter.
+    private static func token68(_ scanner: inout FieldScanner) -> String? {
+        let start = scanner.position
+        guard let text = scanner.take(while: .token68) else { return nil }
+        var padding = 0
+        while scanner.take(UInt8(ascii: "=")) { padding += 1 }
+        scanner.skipBlanks()
+        guard scanner.isAtEnd || scanner.next == UInt8(ascii: ",") else {
+            scanner.rewind(to: start)
+            return nil
+        }
+        return String(decoding: text, as: UTF8.self) + String(repeating: "=", count: padding)
+    }
+
+    private static func parameters(_ scanner: inout FieldScanner) -> [Parameter]? {
+        var parameters: [Parameter] = []
+        while true {
+            let start = scanner.position
+            scanner.skipListSeparators()
+            if scanner.isAtEnd { return parameters }
+            guard let parameter = scanner.parameter() else {
+                // Another scheme, unless it follows without a comma.
+                scanner.rewind(to: start)
+                scanner.skipBlanks()
+                return scanner.next == UInt8(ascii: ",") || parameters.isEmpty && scanner.isAtEnd ? parameters : nil
+            }
+            parameters.append(Parameter(name: parameter.name, value: parameter.value))
+            scanner.skipBlanks()
+            guard scanner.isAtEnd || scanner.next == UInt8(ascii: ",") else { return nil }
+        }
+    }
+}

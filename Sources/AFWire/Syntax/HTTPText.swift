@@ -1,0 +1,11 @@
+/// Bytes from a peer as text.
+package enum HTTPText {
+    /// UTF-8 if the bytes are that, Latin-1 otherwise: no byte is lost and none can crash a reader.
+    package static func decode(_ bytes: [UInt8]) -> String {
+        bytes.withUnsafeBytes { HTTPHeaders.text($0) }
+    }
+
+    static func latin1(_ bytes: [UInt8]) -> String {
+        String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
+}
