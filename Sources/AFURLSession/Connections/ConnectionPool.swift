@@ -26,11 +26,13 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     // MARK: - Requests
 
-    func enqueue(_ transfer: Transfer, for key: ConnectionKey, priority: Float) {
-        let peer = peer(for: key)
+    /// False if the key names nothing that could be dialled.
+    func enqueue(_ transfer: Transfer, priority: Float) -> Bool {
+        guard let peer = peer(for: transfer.key) else { return false }
         transfer.peer = peer
         peer.machine.requestArrived(transfer, priority: priority)
         settleLater(peer)
+        return true
     }
 
     func withdraw(_ transfer: Transfer) {
@@ -98,12 +100,12 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     // MARK: - Turns
 
-    private func peer(for key: ConnectionKey) -> Peer {
+    private func peer(for key: ConnectionKey) -> Peer? {
         // Most programs talk to one peer at a time, and comparing a key is several
         // times cheaper than hashing it.
         if let lastPeer, lastPeer.key == key { return lastPeer }
-        let peer = peers[key] ?? Peer(key, limit: limits.perHost, pool: self, world: world)
-        if peer.machine.isEmpty { peers[key] = peer }
+        let peer = peers[key] ?? key.target.map { Peer(key, $0, limit: limits.perHost, pool: self, world: world) }
+        if let peer, peer.machine.isEmpty { peers[key] = peer }
         lastPeer = peer
         return peer
     }

@@ -279,5 +279,5 @@ final class HTTPConnection: ChannelHandler {
 }
 
 extension UnsafeRawBufferPointer {
-    fileprivate static let empty = UnsafeRawBufferPointer(start: nil, count: 0)
+    fileprivate static var empty: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 }

@@ -7,13 +7,15 @@ final class Peer: DialClient {
     /// Waiting for the end of the turn, when the pool will see to it.
     var isUnsettled = false
 
+    private let target: DialTarget
     private let pool: ConnectionPool
     private let world: World
     private var dials: [Dialer] = []
     private var redials: [(dialer: Dialer, transfer: Transfer)] = []
 
-    init(_ key: ConnectionKey, limit: Int, pool: ConnectionPool, world: World) {
+    init(_ key: ConnectionKey, _ target: DialTarget, limit: Int, pool: ConnectionPool, world: World) {
         self.key = key
+        self.target = target
         self.pool = pool
         self.world = world
         machine = PoolMachine(limit: limit)
@@ -43,7 +45,7 @@ final class Peer: DialClient {
     }
 
     private func makeDialer() -> Dialer {
-        Dialer(key.target, on: world.loop, opener: world.opener, resolver: world.resolver.value, client: self)
+        Dialer(target, on: world.loop, opener: world.opener, resolver: world.resolver.value, client: self)
     }
 
     private func takeRedial(_ dialer: Dialer) -> Transfer? {

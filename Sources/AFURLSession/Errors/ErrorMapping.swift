@@ -36,6 +36,7 @@ package enum ErrorMapping {
         case .proxy: .cannotConnectToHost
         case .file: fileCode(failure.detail)
         case .cancelled: .cancelled
+        case .cache: .resourceUnavailable
         // Reasons are an open set, but only this module makes failures.
         default: .unknown
         }

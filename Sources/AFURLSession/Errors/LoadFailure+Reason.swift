@@ -39,6 +39,8 @@ extension LoadFailure {
         public static let file = Reason(rawValue: "file")
         /// The caller cancelled.
         public static let cancelled = Reason(rawValue: "cancelled")
+        /// Only the cache was allowed to answer, and it could not.
+        public static let cache = Reason(rawValue: "cache")
     }
 
     /// A kind of a reason.

@@ -28,6 +28,7 @@
 // ├── proxy ──────────────── the proxy failed us                         cannotConnectToHost
 // ├── file ───────────────── a file could not be written                 cannotWriteToFile
 // │   └── create, open, move, missing                                    the code of that name
+// ├── cache ──────────────── only the cache might answer, and could not  resourceUnavailable
 // └── cancelled ──────────── the caller asked for it                     cancelled
 
 /// The whole story behind a failed load.

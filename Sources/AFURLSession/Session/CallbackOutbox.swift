@@ -1,4 +1,4 @@
-package import AFLoop
+import AFLoop
 import Dispatch
 package import Foundation
 

@@ -1,4 +1,5 @@
 import AFLoop
+import AFWire
 public import Foundation
 
 /// Loads HTTP resources: makes tasks, shares connections among them, and calls back.

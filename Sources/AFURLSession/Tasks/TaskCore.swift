@@ -86,13 +86,15 @@ final class TaskCore: TransferClient {
         guard (original?.explicitCachePolicy ?? settings.cachePolicy) != .returnCacheDataDontLoad else {
             return fail(.notCached)
         }
+        guard request.url.endpoint.scheme == .http else { return fail(.insecure) }
+        let key = ConnectionKey(endpoint: request.url.endpoint, unixPath: settings.unixDomainSocketPath)
         let now = session.world.loop.now
         let transfer = Transfer(
             request,
-            key: ConnectionKey(endpoint: request.url.endpoint, unixPath: settings.unixDomainSocketPath),
+            key: key,
             pool: session.pool,
             loop: session.world.loop,
-            idleInterval: original?.explicitTimeout.map(Duration.init(timeout:)) ?? settings.requestTimeout,
+            idleInterval: original?.explicitTimeout.map { Duration(timeout: $0) } ?? settings.requestTimeout,
             hardDeadline: now + settings.resourceTimeout,
             client: self
         )
@@ -188,8 +190,10 @@ final class TaskCore: TransferClient {
     func fail(_ error: TransferError) {
         if case .completed = stage { return }
         transfer?.cancel()
-        complete(error.urlError(for: task?.originalRequest?.url))
+        complete(error.urlError(for: task?.originalRequest?.url, peer: endpoint))
     }
+
+    private var endpoint: Endpoint? { try? request.get().url.endpoint }
 
     private func complete(_ error: (any Error)?) {
         guard let task else { return }

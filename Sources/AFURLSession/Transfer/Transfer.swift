@@ -86,7 +86,7 @@ final class Transfer: QueuedWaiter, TimerTarget {
         stage = .waiting
         lastProgress = loop.now
         armTimer()
-        pool.enqueue(self, for: key, priority: priority)
+        if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
     }
 
     /// The client hears nothing any more. A connection in use is closed: what is
@@ -251,10 +251,10 @@ final class Transfer: QueuedWaiter, TimerTarget {
         self.timer = nil
         guard deadline <= loop.now else { return armTimer() }
         let client = client
-        let phase = currentPhase
+        let error = TransferError.timedOut(currentPhase, lastProgress.duration(to: loop.now))
         self.client = nil
         leave()
-        client?.transferFailed(self, .timedOut(phase))
+        client?.transferFailed(self, error)
     }
 
     private var currentPhase: TransferPhase {

@@ -6,12 +6,15 @@ import AFWire
 enum TransferError: Error, Sendable {
     /// Never sent: the request itself is wrong.
     case rejected(RequestRejection)
+    case insecure
+    case impossibleSocketPath
     case dial(DialFailure, DialReport)
     /// The peer's message broke a rule, or broke off.
     case wire(HTTP1Error)
     /// The connection failed under us.
     case channel(SystemCallError, TransferPhase)
-    case timedOut(TransferPhase)
+    /// Nothing happened for this long, or the whole task took longer than it may.
+    case timedOut(TransferPhase, Duration)
     case cancelled
     /// More body than may be held in memory.
     case bodyTooLong(limit: Int)

@@ -68,11 +68,7 @@ extension Endpoint.Host {
             kind = .ipv4
         }
         let text = String(unsafeUninitializedCapacity: bytes.count) { output in
-<<<<<<< HEAD
-            for index in bytes.indices { output[index] = bytes[index].loweredASCII }
-=======
             for index in bytes.indices { output[index] = ByteScanning.folded(bytes[index]) }
->>>>>>> request
             return bytes.count
         }
         return (kind, text)
@@ -118,17 +114,10 @@ extension Endpoint.Host {
     /// Whether some resolver would read the label as a number: decimal digits, or `0x` and hexadecimal ones.
     private static func isNumber(_ label: UnsafeRawBufferPointer) -> Bool {
         if label.allSatisfy(ASCIISet.digits.contains) { return true }
-<<<<<<< HEAD
-        guard label.count >= 2, label[0] == UInt8(ascii: "0"), label[1].loweredASCII == UInt8(ascii: "x") else {
-            return false
-        }
-        return label[2...].allSatisfy { $0.hexValue != nil }
-=======
         guard label.count >= 2, label[0] == UInt8(ascii: "0"), ByteScanning.folded(label[1]) == UInt8(ascii: "x") else {
             return false
         }
         return label[2...].allSatisfy { ByteScanning.hexDigit($0) != nil }
->>>>>>> request
     }
 }
 

@@ -70,11 +70,7 @@ package enum IPAddressSyntax {
         guard (1...4).contains(bytes.count) else { return nil }
         var value: UInt16 = 0
         for byte in bytes {
-<<<<<<< HEAD
-            guard let digit = byte.hexValue else { return nil }
-=======
             guard let digit = ByteScanning.hexDigit(byte) else { return nil }
->>>>>>> request
             value = value << 4 | UInt16(digit)
         }
         return value

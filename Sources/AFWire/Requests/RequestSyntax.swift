@@ -9,11 +9,7 @@ package enum RequestSyntax {
         if let position = firstOutsideToken(bytes) {
             throw RequestRejection(.method, .notToken, at: position, excerpt: EscapedText(bytes))
         }
-<<<<<<< HEAD
-        if isEqual(bytes, lowered: "connect") {
-=======
         if ByteScanning.equalsIgnoringCase(bytes, "connect") {
->>>>>>> request
             throw RequestRejection(.method, .notAllowed, excerpt: EscapedText(bytes))
         }
     }
@@ -31,31 +27,17 @@ package enum RequestSyntax {
         _ bytes: UnsafeRawBufferPointer,
         of name: UnsafeRawBufferPointer
     ) throws(RequestRejection) -> UnsafeRawBufferPointer {
-<<<<<<< HEAD
-        for index in bytes.indices {
-            let byte = bytes[index]
-            if byte < 0x20 && byte != 0x09 || byte == 0x7F {
-                throw RequestRejection(.fieldValue, .control, at: index, field: EscapedText(name))
-            }
-        }
-        return trimmed(bytes)
-=======
         for index in bytes.indices where ByteScanning.isForbiddenControl(bytes[index]) {
             throw RequestRejection(.fieldValue, .control, at: index, field: EscapedText(name))
         }
         return ByteScanning.trimmingOWS(bytes)
->>>>>>> request
     }
 
     /// A caller's `Host` value: blanks trimmed, then the grammar of a URL's host and port. It is sent as spelled.
     package static func checkedHostValue(
         _ bytes: UnsafeRawBufferPointer
     ) throws(RequestRejection) -> UnsafeRawBufferPointer {
-<<<<<<< HEAD
-        let value = trimmed(bytes)
-=======
         let value = ByteScanning.trimmingOWS(bytes)
->>>>>>> request
         if let position = value.firstIndex(where: { "@/?#%".utf8.contains($0) }) {
             throw RequestRejection(.hostField, .forbiddenByte, at: position)
         }
@@ -67,40 +49,8 @@ package enum RequestSyntax {
         return value
     }
 
-<<<<<<< HEAD
-    /// Without OWS at both ends, which is SP and HTAB and nothing else (RFC 9110 §5.6.3).
-    package static func trimmed(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        var start = 0
-        var end = bytes.count
-        while start < end, isBlank(bytes[start]) { start += 1 }
-        while end > start, isBlank(bytes[end - 1]) { end -= 1 }
-        return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-    }
-
-    /// Compares in ASCII without regard to case.
-    /// - Parameter lowered: in lower case.
-    package static func isEqual(_ bytes: UnsafeRawBufferPointer, lowered: StaticString) -> Bool {
-        guard bytes.count == lowered.utf8CodeUnitCount else { return false }
-        for index in bytes.indices where bytes[index].loweredASCII != lowered.utf8Start[index] { return false }
-        return true
-    }
-
-    /// Compares two names in ASCII without regard to case.
-    package static func isEqual(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
-        guard one.count == other.count else { return false }
-        for index in one.indices where one[index].loweredASCII != other[index].loweredASCII { return false }
-        return true
-    }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-    private static func firstOutsideToken(_ bytes: UnsafeRawBufferPointer) -> Int? {
-        let token = ASCIISet.token
-        for index in bytes.indices where !token.contains(bytes[index]) { return index }
-=======
     private static func firstOutsideToken(_ bytes: UnsafeRawBufferPointer) -> Int? {
         for index in bytes.indices where !ByteScanning.isToken(bytes[index]) { return index }
->>>>>>> request
         return nil
     }
 }

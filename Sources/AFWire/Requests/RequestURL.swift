@@ -55,11 +55,7 @@ extension RequestURL {
 
     private static func hasPrefix(_ bytes: UnsafeRawBufferPointer, _ lowered: StaticString) -> Bool {
         guard bytes.count >= lowered.utf8CodeUnitCount else { return false }
-<<<<<<< HEAD
-        for index in 0..<lowered.utf8CodeUnitCount where bytes[index].loweredASCII != lowered.utf8Start[index] {
-=======
         for index in 0..<lowered.utf8CodeUnitCount where ByteScanning.folded(bytes[index]) != lowered.utf8Start[index] {
->>>>>>> request
             return false
         }
         return true
@@ -120,13 +116,8 @@ extension RequestURL {
                 let rule: RequestRejection.Rule = bytes[index] == UInt8(ascii: "\\") ? .backslash : .forbiddenByte
                 throw RequestRejection(.userInfo, rule, at: index)
             }
-<<<<<<< HEAD
-            guard index + 2 < range.upperBound, let high = bytes[index + 1].hexValue,
-                let low = bytes[index + 2].hexValue
-=======
             guard index + 2 < range.upperBound, let high = ByteScanning.hexDigit(bytes[index + 1]),
                 let low = ByteScanning.hexDigit(bytes[index + 2])
->>>>>>> request
             else { throw RequestRejection(.userInfo, .forbiddenByte, at: index) }
             switch high << 4 | low {
             case 0..<0x20, 0x7F, UInt8(ascii: "@"), UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "?"),

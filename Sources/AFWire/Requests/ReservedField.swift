@@ -22,11 +22,7 @@ package enum ReservedField: Sendable {
 
     /// Nil for an ordinary field. Decided by length first: most names need no comparison.
     package static func of(_ name: UnsafeRawBufferPointer) -> ReservedField? {
-<<<<<<< HEAD
-        func isNamed(_ lowered: StaticString) -> Bool { RequestSyntax.isEqual(name, lowered: lowered) }
-=======
         func isNamed(_ lowered: StaticString) -> Bool { ByteScanning.equalsIgnoringCase(name, lowered) }
->>>>>>> request
         switch name.count {
         case 2 where isNamed("te"): return .ignored
         case 4 where isNamed("host"): return .host
@@ -44,28 +40,15 @@ package enum ReservedField: Sendable {
 
     private static func isProxyField(_ name: UnsafeRawBufferPointer) -> Bool {
         guard name.count > 6, name[5] == UInt8(ascii: "-") else { return false }
-<<<<<<< HEAD
-        return RequestSyntax.isEqual(UnsafeRawBufferPointer(rebasing: name[..<6]), lowered: "proxy-")
-=======
         return ByteScanning.equalsIgnoringCase(UnsafeRawBufferPointer(rebasing: name[..<6]), "proxy-")
->>>>>>> request
     }
 
     /// Whether a `Connection` value lists `close`.
     package static func listsClose(_ value: UnsafeRawBufferPointer) -> Bool {
-<<<<<<< HEAD
-        value.split(separator: UInt8(ascii: ",")).contains { option in
-            RequestSyntax.isEqual(
-                RequestSyntax.trimmed(UnsafeRawBufferPointer(rebasing: option)),
-                lowered: "close"
-            )
-        }
-=======
         var found = false
         ByteScanning.forEachListElement(of: value) { option in
             if ByteScanning.equalsIgnoringCase(option, "close") { found = true }
         }
         return found
->>>>>>> request
     }
 }

@@ -53,22 +53,3 @@ extension ASCIISet {
     /// A registered name as we accept it: what DNS and real intranets use, and nothing else.
     static let hostName = letterDigits.union(ASCIISet("-._"))
 }
-<<<<<<< HEAD
-
-extension UInt8 {
-    /// ASCII only, by design: no other alphabet folds in HTTP.
-    @inline(__always)
-    var loweredASCII: UInt8 { self &- 65 < 26 ? self | 0x20 : self }
-
-    @inline(__always)
-    var hexValue: UInt8? {
-        switch self {
-        case 0x30...0x39: self &- 0x30
-        case 0x41...0x46: self &- 0x37
-        case 0x61...0x66: self &- 0x57
-        default: nil
-        }
-    }
-}
-=======
->>>>>>> request

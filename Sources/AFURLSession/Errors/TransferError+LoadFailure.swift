@@ -1,0 +1,112 @@
+import AFLoop
+import AFWire
+import Foundation
+
+extension TransferError {
+    /// What a task reports.
+    func urlError(for url: URL?, peer: Endpoint? = nil) -> URLError {
+        ErrorMapping.error(failure(peer), url: url)
+    }
+
+    private func failure(_ peer: Endpoint?) -> LoadFailure {
+        switch (self, peer) {
+        case (.rejected(let rejection), _): LoadFailure(rejection)
+        case (.insecure, _):
+            LoadFailure(
+                .request,
+                .scheme,
+                phase: .preparing,
+                message: "The request was not sent: this version has no TLS, and https is never sent in the clear."
+            )
+        case (.impossibleSocketPath, _):
+            LoadFailure(
+                .request,
+                phase: .preparing,
+                message: "The request was not sent: unixDomainSocketPath must have 1 to 107 bytes and no NUL."
+            )
+        case (.dial(let failure, let report), let peer?): LoadFailure(failure, report, peer)
+        case (.wire(let error), let peer?):
+            LoadFailure(error, phase: error.kind.isHeadless ? .waitingForHead : .receivingBody, peer: peer)
+        case (.channel(let error, let phase), let peer?):
+            .connectionLost(phase: phase.public, peer: peer, errno: error.code)
+        case (.timedOut(let phase, let interval), let peer):
+            .timeout(phase: phase.public, peer: peer, interval: interval)
+        case (.cancelled, _): .cancelled(phase: .delivering)
+        case (.bodyTooLong(let limit), _):
+            LoadFailure(
+                .limit,
+                phase: .receivingBody,
+                message: "The body is longer than \(limit) bytes. Raise maximumBodyInMemory, or receive it with a delegate."
+            )
+        case (.notCached, _):
+            LoadFailure(
+                .cache,
+                phase: .preparing,
+                message: "Nothing is cached for the request, and its cache policy forbids loading it."
+            )
+        case (.sessionInvalidated, _):
+            LoadFailure(
+                .cancelled,
+                phase: .preparing,
+                message: "The session was invalidated before the task was resumed. Make the task in a new session."
+            )
+        case (.forked, _):
+            LoadFailure(
+                .resources,
+                phase: .preparing,
+                message: "This process was forked: the network thread stayed in the parent. Call exec first."
+            )
+        case (.dial, nil), (.wire, nil), (.channel, nil):
+            // Nothing of this happens to a request that has no endpoint.
+            .cancelled(phase: .preparing)
+        }
+    }
+}
+
+extension LoadFailure {
+    fileprivate init(_ failure: DialFailure, _ report: DialReport, _ peer: Endpoint) {
+        switch failure {
+        case .unresolved(let failure):
+            self = .cannotResolve(peer, isKnownMissing: failure.kind == .notFound, explanation: failure.message)
+        case .unreachable:
+            let attempts = report.attempts.map(LoadFailure.Attempt.init)
+            self = .cannotConnect(peer, attempts: attempts, errno: attempts.last { $0.errno != nil }?.errno)
+        }
+    }
+}
+
+extension LoadFailure.Attempt {
+    fileprivate init(_ attempt: DialAttempt) {
+        switch attempt.outcome {
+        case .connected: self.init(address: attempt.address.description, outcome: .connected)
+        case .abandoned: self.init(address: attempt.address.description, outcome: .abandoned)
+        case .failed(let error):
+            self.init(address: attempt.address.description, outcome: .failed, errno: error.code)
+        }
+    }
+}
+
+extension TransferPhase {
+    fileprivate var `public`: LoadFailure.Phase {
+        switch self {
+        case .queued: .queued
+        case .connecting: .connecting
+        case .sending: .sending
+        case .waitingForHead: .waitingForHead
+        case .receivingBody: .receivingBody
+        }
+    }
+}
+
+extension HTTP1Error.Kind {
+    /// It went wrong before the head was complete.
+    fileprivate var isHeadless: Bool {
+        switch self {
+        case .status, .request, .header, .closed(.beforeHead), .closed(.inHead): true
+        case .limit(.headBytes), .limit(.headFields), .limit(.lineBytes), .limit(.taskHeadBytes): true
+        case .limit(.interimResponses): true
+        case .limit(.chunkExtensionBytes), .limit(.trailerBytes), .limit(.trailerFields): false
+        case .framing, .chunk, .closed(.inBody): false
+        }
+    }
+}
