@@ -1,3 +1,4 @@
+import AFWire
 public import Foundation
 
 /// A request to load a URL: where, how, with which header fields and body.

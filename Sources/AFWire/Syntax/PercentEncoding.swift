@@ -88,20 +88,3 @@ package enum PercentEncoding {
     @inline(__always)
     private static func digit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? nibble &+ 0x30 : nibble &+ 0x37 }
 }
-
-extension String {
-    /// The UTF-8 bytes as one buffer, with typed errors passed through.
-    package func withUTF8Bytes<Value, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
-    ) throws(Failure) -> Value {
-        var copy = self
-        let result: Result<Value, Failure> = copy.withUTF8 { bytes in
-            do throws(Failure) {
-                return .success(try body(UnsafeRawBufferPointer(bytes)))
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try result.get()
-    }
-}

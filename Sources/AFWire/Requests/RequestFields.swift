@@ -1,29 +1,27 @@
-import AFWire
-
 /// The caller's header fields, in the order they were set, one per name.
 ///
 /// A handful of fields is searched faster in an array than hashed, and the order on the wire is the caller's.
-struct RequestFields: Sendable {
-    struct Field: Sendable {
-        var name: String
-        var value: String
+package struct RequestFields: Sendable {
+    package struct Field: Sendable {
+        package let name: String
+        package fileprivate(set) var value: String
     }
 
     private var fields: [Field] = []
 
-    init() {}
+    package init() {}
 
     /// Sorted by name, so that the same dictionary always gives the same bytes.
-    init(_ dictionary: [String: String]) {
+    package init(_ dictionary: [String: String]) {
         for (name, value) in dictionary.sorted(by: { $0.key < $1.key }) { add(value, to: name) }
     }
 
-    var dictionary: [String: String]? {
+    package var dictionary: [String: String]? {
         if fields.isEmpty { return nil }
         return Dictionary(fields.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 
-    subscript(name: String) -> String? {
+    package subscript(name: String) -> String? {
         get { index(of: name).map { fields[$0].value } }
         set {
             let index = index(of: name)
@@ -36,7 +34,7 @@ struct RequestFields: Sendable {
         }
     }
 
-    mutating func add(_ value: String, to name: String) {
+    package mutating func add(_ value: String, to name: String) {
         guard let index = index(of: name) else {
             fields.append(Field(name: name, value: value))
             return
@@ -64,7 +62,7 @@ struct RequestFields: Sendable {
 }
 
 extension RequestFields: RandomAccessCollection {
-    var startIndex: Int { 0 }
-    var endIndex: Int { fields.count }
-    subscript(position: Int) -> Field { fields[position] }
+    package var startIndex: Int { 0 }
+    package var endIndex: Int { fields.count }
+    package subscript(position: Int) -> Field { fields[position] }
 }

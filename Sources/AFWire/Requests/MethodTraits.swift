@@ -1,16 +1,14 @@
-import AFWire
-
 /// What a request's method means for its framing and for repeating it.
-struct MethodTraits {
+package struct MethodTraits: Sendable {
     /// Sending the request twice asks for nothing more than sending it once (RFC 9110 §9.2.2).
-    let isIdempotent: Bool
-    let mayHaveBody: Bool
+    package let isIdempotent: Bool
+    package let mayHaveBody: Bool
     /// `Content-Length: 0` is sent when there is no body, because servers expect one (RFC 9110 §8.6).
-    let announcesEmptyBody: Bool
-    let isHead: Bool
+    package let announcesEmptyBody: Bool
+    package let isHead: Bool
 
     /// Refuses what is no token, and CONNECT. Methods are case-sensitive: `get` is some other method.
-    init(_ method: String) throws(RequestRejection) {
+    package init(_ method: String) throws(RequestRejection) {
         isHead = method == "HEAD"
         switch method {
         case "GET", "HEAD", "TRACE": (isIdempotent, mayHaveBody, announcesEmptyBody) = (true, false, false)

@@ -1,12 +1,11 @@
-import AFWire
-import Foundation
-
 /// The bytes of a request head while they grow. Everything appended was checked on its way in.
-struct HeadAssembly {
-    private(set) var bytes: [UInt8] = []
-    private(set) var closesConnection: Bool
+package struct HeadAssembly {
+    private var bytes: [UInt8] = []
+    package private(set) var closesConnection: Bool
 
-    init(_ url: RequestURL, method: String, fields: RequestFields, defaults: HeaderDefaults) throws(RequestRejection) {
+    package init(_ url: RequestURL, method: String, fields: RequestFields, defaults: HeaderDefaults)
+        throws(RequestRejection)
+    {
         closesConnection = defaults.closesConnection
         bytes.reserveCapacity(256 + url.target.count + defaults.allLines.count + fields.byteCount)
         bytes.append(contentsOf: method.utf8)
@@ -27,7 +26,7 @@ struct HeadAssembly {
     }
 
     /// The caller's fields in their order, without those that are not the caller's to set.
-    mutating func add(_ fields: RequestFields, hasBody: Bool) throws(RequestRejection) {
+    package mutating func add(_ fields: RequestFields, hasBody: Bool) throws(RequestRejection) {
         for field in fields {
             try field.name.withUTF8Bytes { name throws(RequestRejection) in
                 try field.value.withUTF8Bytes { value throws(RequestRejection) in
@@ -54,13 +53,13 @@ struct HeadAssembly {
     }
 
     /// RFC 9111 §5.4: `Pragma` is for caches that know nothing else.
-    mutating func addNoCache(_ fields: RequestFields) {
+    package mutating func addNoCache(_ fields: RequestFields) {
         if fields["Cache-Control"] == nil { append("Cache-Control: no-cache\r\n") }
         if fields["Pragma"] == nil { append("Pragma: no-cache\r\n") }
     }
 
     /// Those of the session's fields that the request lacks.
-    mutating func add(_ defaults: HeaderDefaults, lackingIn fields: RequestFields) {
+    package mutating func add(_ defaults: HeaderDefaults, lackingIn fields: RequestFields) {
         if fields.isEmpty {
             bytes.append(contentsOf: defaults.allLines)
             return
@@ -71,7 +70,7 @@ struct HeadAssembly {
     }
 
     /// Framing, connection and the empty line.
-    mutating func finish(bodyLength: Int?) throws(RequestRejection) -> [UInt8] {
+    package mutating func finish(bodyLength: Int?) throws(RequestRejection) -> [UInt8] {
         if let bodyLength {
             append("Content-Length: ")
             var digits = String(bodyLength)

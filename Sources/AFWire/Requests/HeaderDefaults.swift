@@ -1,11 +1,8 @@
-import AFWire
-import Foundation
-
 /// The fields a session adds to requests that lack them: its configuration's additional headers, then our own.
 ///
 /// Made once per session and validated then; a request pays one comparison per field. Whatever was invalid is kept
 /// as a rejection and fails the requests, since a configuration has no way to throw.
-package struct HeaderDefaults: Sendable {
+package final class HeaderDefaults: Sendable {
     struct Field: Sendable {
         let name: [UInt8]
         /// `Name: value` and CR LF.
@@ -17,20 +14,18 @@ package struct HeaderDefaults: Sendable {
     let allLines: [UInt8]
     let closesConnection: Bool
     let hostField: [UInt8]?
-    let rejection: RequestRejection?
+    package let rejection: RequestRejection?
 
-    /// Only `User-Agent` and `Accept`.
+    /// - Parameters:
+    ///   - additionalHeaders: the configuration's fields.
+    ///   - userAgent: for requests when the configuration has none; a token, see ``UserAgent``.
     ///
-    /// No `Accept-Language`: the bytes of a request shall not depend on the environment of the process. The
-    /// AFNetworking layer adds it, as the original does.
-    package static let standard = HeaderDefaults(additionalHeaders: [:])
-
-    private static let userAgent = UserAgent.product(programName: ProcessInfo.processInfo.processName)
-
-    package init(additionalHeaders: [String: String]) {
+    /// There is no default `Accept-Language`: the bytes of a request shall not depend on the environment of the
+    /// process. The AFNetworking layer adds it, as the original does.
+    package init(additionalHeaders: [String: String], userAgent: String) {
         var builder = Builder()
         for (name, value) in additionalHeaders.sorted(by: { $0.key < $1.key }) { builder.add(name, value) }
-        builder.addUnlessPresent("User-Agent", Self.userAgent)
+        builder.addUnlessPresent("User-Agent", userAgent)
         builder.addUnlessPresent("Accept", "*/*")
         fields = builder.fields
         allLines = builder.fields.flatMap(\.line)
