@@ -1,0 +1,22 @@
+import CAFLinux
+import Dispatch  // expect: imports
+import Glibc
+
+final class Channel {
+    func read(_ count: Int) {}
+    func close() {}
+    func connect(to address: Int) {}
+
+    func calls(fd: Int32) {
+        _ = socket(AF_INET, 1, 0)  // expect: system-call
+        _ = Glibc.close(fd)  // expect: system-call
+        _ = epoll_ctl(fd, 1, fd, nil)  // expect: system-call
+        _ = getaddrinfo("a", nil, nil, nil)  // expect: system-call
+        _ = eventfd(0, 0)  // expect: system-call
+        if send(fd, nil, 0, 0) < 0 { return }  // expect: system-call
+        close()
+        self.read(3)
+        connect(to: 3)
+        caf_linux_close(fd)
+    }
+}
