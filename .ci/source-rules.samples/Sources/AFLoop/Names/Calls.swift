@@ -6,6 +6,11 @@ final class Channel {
     func read(_ count: Int) {}
     func close() {}
     func connect(to address: Int) {}
+    func write(_ byte: UInt8, to output: Int) {}
+
+    enum Step {
+        case send([UInt8])
+    }
 
     func calls(fd: Int32) {
         _ = socket(AF_INET, 1, 0)  // expect: system-call
@@ -17,6 +22,9 @@ final class Channel {
         close()
         self.read(3)
         connect(to: 3)
+        write(UInt8(3), to: min(fd, 3))
+        write(fd, UInt8(fd), 3)  // expect: system-call
+        poll(fd > 0 ? fd : 1, 2)  // expect: system-call
         caf_linux_close(fd)
     }
 }
