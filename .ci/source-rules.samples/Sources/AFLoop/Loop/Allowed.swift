@@ -1,0 +1,4 @@
+import Dispatch
+
+struct Allowed: @unchecked Sendable {}
+struct OneTooMany: @unchecked Sendable {}  // expect: unchecked

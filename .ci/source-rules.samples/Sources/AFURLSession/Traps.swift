@@ -1,0 +1,31 @@
+import Foundation
+
+// fatalError("in a comment") is no violation, and try! neither.
+/* nor is /* a nested */ as! one */
+func traps(url: URL, baseURL: URL?, endpoint: Endpoint, name: UnsafePointer<CChar>) {
+    try! run()  // expect: force-try
+    fatalError("no")  // expect: fatal-error
+    _ = endpoint as! Int  // expect: forced-cast
+    _ = endpoint as? Int
+    _ = url.host  // expect: url-host
+    _ = baseURL?.host == nil  // expect: url-host
+    _ = URLComponents(string: "")
+    _ = url.host(percentEncoded: true)
+    _ = endpoint.host
+    _ = String(cString: name)  // expect: c-string
+    _ = FileHandle.standardInput  // expect: file-handle
+    _ = getenv("HOME")  // expect: getenv
+    log(#file)  // expect: file-name
+    log(#filePath)  // expect: file-name
+    log(#fileID)
+    print("no")  // expect: print
+    printer.print("yes")
+    _ = "try! fatalError( \"as! \(text.lowercased()) unowned"  // expect: lowercased
+    _ = "\(baseURL.map { "\($0.host!)" }) try!"
+    _ = #"raw \(try! x) " fatalError("# + #"\#(value as! Int)"#  // expect: forced-cast
+    _ = """
+        try! fatalError(
+        \(url.host /* expect: url-host */) as!
+        """
+    unowned let last = endpoint  // expect: unowned
+}

@@ -1,0 +1,2 @@
+// A target nobody gave a row. expect: imports
+import Foundation

@@ -1,0 +1,46 @@
+import Foundation
+
+/// The command line that all clients of `run.py` understand: URL TOTAL CONCURRENCY [--warm N],
+/// and this client's own `--style`.
+struct Arguments {
+    /// Which of the public ways of loading is measured.
+    enum Style: String, CaseIterable {
+        case completion
+        case async
+        case delegate
+    }
+
+    let url: URL
+    let total: Int
+    let concurrency: Int
+    private(set) var warm = 0
+    private(set) var style = Style.completion
+
+    static let usage = """
+        usage: afbench URL TOTAL CONCURRENCY [--warm N] [--style completion|async|delegate]
+        """
+
+    init?(_ words: [String]) {
+        guard words.count >= 3, words.count % 2 == 1,
+            let url = URL(string: words[0]),
+            let total = Int(words[1]), total > 0,
+            let concurrency = Int(words[2]), concurrency > 0
+        else { return nil }
+        (self.url, self.total, self.concurrency) = (url, total, concurrency)
+        for at in stride(from: 3, to: words.count, by: 2) where !take(words[at], words[at + 1]) { return nil }
+    }
+
+    private mutating func take(_ option: String, _ value: String) -> Bool {
+        switch option {
+        case "--warm":
+            guard let count = Int(value), count >= 0 else { return false }
+            warm = count
+        case "--style":
+            guard let named = Style(rawValue: value) else { return false }
+            style = named
+        default:
+            return false
+        }
+        return true
+    }
+}

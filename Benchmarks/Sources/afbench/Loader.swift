@@ -1,0 +1,81 @@
+import AFURLSession
+import Foundation
+import Synchronization
+
+/// Keeps `concurrency` requests in flight until all of a run are done, in one of the public ways.
+///
+/// Anything but a 200 ends the program: a benchmark of failures is none.
+final class Loader: Sendable {
+    private let arguments: Arguments
+    private let session: URLSession
+    private let delegate: LoadingDelegate
+
+    init(_ arguments: Arguments) {
+        self.arguments = arguments
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = arguments.concurrency
+        delegate = LoadingDelegate(url: arguments.url)
+        session =
+            arguments.style == .delegate
+            ? URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+            : URLSession(configuration: configuration)
+    }
+
+    func load(_ tally: Tally) async {
+        switch arguments.style {
+        case .completion:
+            await withCheckedContinuation { done in
+                for _ in 0..<min(arguments.concurrency, tally.total) { startNext(tally) { done.resume() } }
+            }
+        case .async:
+            await withTaskGroup { group in
+                for _ in 0..<arguments.concurrency {
+                    group.addTask { await self.loadInTurn(tally) }
+                }
+            }
+        case .delegate:
+            await withCheckedContinuation { done in
+                delegate.begin(tally) { done.resume() }
+                for _ in 0..<min(arguments.concurrency, tally.total) { delegate.startNext(on: session) }
+            }
+        }
+    }
+
+    private func startNext(_ tally: Tally, whenDone: @escaping @Sendable () -> Void) {
+        guard tally.claim() else { return }
+        let start = Usage.nanoseconds()
+        let task = session.dataTask(with: URLRequest(url: arguments.url)) { data, response, error in
+            Self.check(response, error)
+            if tally.add(since: start, bytes: data?.count ?? 0) {
+                whenDone()
+            } else {
+                self.startNext(tally, whenDone: whenDone)
+            }
+        }
+        task.resume()
+    }
+
+    private func loadInTurn(_ tally: Tally) async {
+        while tally.claim() {
+            let start = Usage.nanoseconds()
+            do {
+                let (data, response) = try await session.data(for: URLRequest(url: arguments.url))
+                Self.check(response, nil)
+                _ = tally.add(since: start, bytes: data.count)
+            } catch {
+                Self.check(nil, error)
+            }
+        }
+    }
+
+    static func check(_ response: URLResponse?, _ error: (any Error)?) {
+        guard let status = (response as? HTTPURLResponse)?.statusCode, error == nil, status == 200 else {
+            stop("a request failed: \(error.map { "\($0)" } ?? "\(String(describing: response))")")
+        }
+    }
+}
+
+func stop(_ message: String) -> Never {
+    FileHandle.standardError.write(Data("afbench: \(message)\n".utf8))
+    exit(1)
+}
