@@ -109,7 +109,8 @@ final class Conversation {
         to request: inout RecordedRequest
     ) throws(RequestReader.Failure) {
         core.record(request)
-        let staysOpen = reply.delivery.keepAlive == true
+        // A client that waits for 100 may now send its body or not: what it sends next could be either.
+        let staysOpen = reply.delivery.keepAlive == true && !request.expectsContinue
         do throws(Farewell) {
             try send(staysOpen ? reply : reply.keepAlive(false), to: request)
         } catch {

@@ -53,7 +53,7 @@ struct ReplyWriter {
 
     // MARK: - Bodies
 
-    private mutating func send(_ body: BodySource, framing: ReplyHead.WireFraming) throws(Farewell) {
+    private mutating func send(_ body: ReplyBody, framing: ReplyHead.WireFraming) throws(Farewell) {
         switch framing {
         case .plain:
             let sentCount = try sendPlain(body)
@@ -71,7 +71,7 @@ struct ReplyWriter {
         }
     }
 
-    private mutating func sendPlain(_ body: BodySource) throws(Farewell) -> Int {
+    private mutating func sendPlain(_ body: ReplyBody) throws(Farewell) -> Int {
         var offset = 0
         while body.count.map({ offset < $0 }) ?? true {
             let piece = body.piece(offset)
@@ -83,7 +83,7 @@ struct ReplyWriter {
         return offset
     }
 
-    private mutating func sendChunks(of body: BodySource, sizes: [Int]) throws(Farewell) {
+    private mutating func sendChunks(of body: ReplyBody, sizes: [Int]) throws(Farewell) {
         var cutter = ChunkCutter(sizes: sizes)
         var offset = 0
         while body.count.map({ offset < $0 }) ?? true {

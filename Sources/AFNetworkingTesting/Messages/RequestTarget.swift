@@ -4,18 +4,19 @@ struct RequestTarget {
     let query: String?
 
     init(_ target: String) {
-        var rest = Substring(target).utf8
-        // The absolute form a proxy gets: the path begins after the authority.
-        if !target.utf8.starts(with: "/".utf8), let scheme = target.range(of: "://") {
-            let afterScheme = target.utf8[scheme.upperBound...]
-            rest =
-                afterScheme.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
-                .map { afterScheme[$0...] } ?? afterScheme.suffix(0)
-        }
-        let mark = rest.firstIndex(of: UInt8(ascii: "?"))
-        let path = String(Substring(rest[..<(mark ?? rest.endIndex)]))
-        self.path = path.isEmpty ? "/" : path
-        query = mark.map { String(Substring(rest[rest.index(after: $0)...])) }
+        let origin = Self.withoutAuthority(Array(target.utf8))
+        let mark = origin.firstIndex(of: UInt8(ascii: "?")) ?? origin.endIndex
+        path = mark == origin.startIndex ? "/" : String(decoding: origin[..<mark], as: UTF8.self)
+        query = mark < origin.endIndex ? String(decoding: origin[(mark + 1)...], as: UTF8.self) : nil
+    }
+
+    /// In the absolute form, which a proxy gets, the path begins after the authority.
+    private static func withoutAuthority(_ target: [UInt8]) -> ArraySlice<UInt8> {
+        let slash = UInt8(ascii: "/")
+        guard let colon = target.firstIndex(of: UInt8(ascii: ":")), target.first != slash,
+            target[(colon + 1)...].starts(with: [slash, slash])
+        else { return target[...] }
+        return target[(colon + 3)...].drop { $0 != slash && $0 != UInt8(ascii: "?") }
     }
 
     /// Decodes `%XX`; a `%` that is not followed by two digits stands for itself.

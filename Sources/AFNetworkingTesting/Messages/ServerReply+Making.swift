@@ -29,7 +29,7 @@ extension ServerReply {
     }
 
     /// A 200 with a body that need not fit into memory.
-    public static func stream(_ source: BodySource, type: String? = "application/octet-stream") -> ServerReply {
+    public static func stream(_ source: ReplyBody, type: String? = "application/octet-stream") -> ServerReply {
         var reply = ServerReply()
         reply.body = source
         reply.headers["Content-Type"] = type

@@ -31,7 +31,7 @@ public struct ServerReply: Sendable {
     /// given here: a framing field of yours is sent as you wrote it, true or not.
     public var headers: HeaderFields = [:]
     /// The body, if there is one.
-    public var body: BodySource?
+    public var body: ReplyBody?
     /// How the body is delimited.
     public var framing = Framing.length
 

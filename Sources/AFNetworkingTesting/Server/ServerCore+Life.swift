@@ -37,8 +37,7 @@ extension ServerCore {
                 close(descriptor)
                 return
             }
-            let number = state.connections.count + 1
-            state.connections.append(RecordedConnection(number: number))
+            let number = state.openConnection()
             let script = state.takeScript(for: number)
             do throws(SystemFailure) {
                 // The new thread needs the lock first of all, and so finds itself registered.
@@ -48,7 +47,7 @@ extension ServerCore {
                 state.threads.insert(thread)
                 state.descriptors[number] = descriptor
             } catch {
-                state.connections[number - 1].end = .serverReset
+                state.endConnection(number, .serverReset)
                 SocketStream(descriptor, connection: number, core: self).armReset()
                 close(descriptor)
             }
@@ -83,7 +82,7 @@ extension ServerCore {
         case .reset, .scriptFailed: stream.armReset()
         case .clientClosed, .clientReset, .close, .serverStopped: break
         }
-        lock.change { $0.connections[number - 1].end = farewell.end }
+        lock.change { $0.endConnection(number, farewell.end) }
         // Closing a socket with unread input sends a reset, which can destroy a reply the client has
         // not read yet (RFC 9112 section 9.6). So the rest is received, and dropped.
         if farewell == .close { try? stream.drain() }

@@ -33,7 +33,20 @@ struct ServerState: Sendable {
     /// Threads that have nothing left to do but to be joined.
     var finished: [ServerThread] = []
 
-    var openConnections: Int { connections.count { $0.end == nil } }
+    /// How many connections have no end yet.
+    private(set) var openConnections = 0
+
+    /// Gives a new connection its number.
+    mutating func openConnection() -> Int {
+        openConnections += 1
+        connections.append(RecordedConnection(number: connections.count + 1))
+        return connections.count
+    }
+
+    mutating func endConnection(_ number: Int, _ end: RecordedConnection.End) {
+        openConnections -= 1
+        connections[number - 1].end = end
+    }
 
     /// The script of a connection that is about to be accepted.
     func script(for number: Int) -> [ScriptStep]? {

@@ -46,9 +46,7 @@ extension TestServer {
         ofConnection number: Int,
         timeout: Duration = .seconds(10)
     ) throws(TestServerError) -> RecordedConnection.End {
-        try wait(timeout, for: "the end of connection \(number)") { state in
-            state.connections.first { $0.number == number }?.end
-        }
+        try wait(timeout, for: "the end of connection \(number)") { $0.end(ofConnection: number) }
     }
 
     /// Waits until no connection is being served.
@@ -65,9 +63,19 @@ extension TestServer {
         until body: (ServerState) -> Result?
     ) throws(TestServerError) -> Result {
         if let result = core.lock.wait(timeout, until: { body($0) }) { return result }
-        let (requests, connections) = core.lock.read { ($0.requests, $0.connections) }
-        let open = connections.count { $0.end == nil }
-        let seen = "\(connections.count) connections (\(open) open) and \(requests.count) requests: "
-        throw .timedOut(waitingFor: goal, seen: seen + requests.suffix(5).map(\.description).joined(separator: ", "))
+        throw core.lock.read { TestServerError.timedOut(waitingFor: goal, seen: $0.summary) }
+    }
+}
+
+extension ServerState {
+    func end(ofConnection number: Int) -> RecordedConnection.End? {
+        number >= 1 && number <= connections.count ? connections[number - 1].end : nil
+    }
+
+    /// What was seen so far, for the message of a wait that was in vain.
+    var summary: String {
+        let last = requests.suffix(5).map(\.description).joined(separator: ", ")
+        return "\(connections.count) connections (\(openConnections) open) and \(requests.count) requests"
+            + (last.isEmpty ? "" : ", the last ones \(last)")
     }
 }

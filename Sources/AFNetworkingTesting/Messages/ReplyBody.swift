@@ -5,16 +5,16 @@
 /// ```swift
 /// server.route("GET", "/huge") { _ in .stream(.repeating("0123456789", count: 5_000_000_000)) }
 /// ```
-public struct BodySource: Sendable {
+public struct ReplyBody: Sendable {
     /// How many bytes there will be; nil when only the end tells.
     public let count: Int?
     /// Makes the piece that begins at an offset; an empty one is the end.
     let piece: @Sendable (_ offset: Int) -> [UInt8]
 
     /// These bytes.
-    public static func bytes(_ bytes: some Sequence<UInt8>) -> BodySource {
+    public static func bytes(_ bytes: some Sequence<UInt8>) -> ReplyBody {
         let stored = Array(bytes)
-        return BodySource(count: stored.count) { offset in
+        return ReplyBody(count: stored.count) { offset in
             offset == 0 ? stored : Array(stored.dropFirst(offset))
         }
     }
@@ -22,20 +22,20 @@ public struct BodySource: Sendable {
     /// `count` bytes: the pattern over and over, cut where the count ends.
     ///
     /// An empty pattern repeats a zero byte.
-    public static func repeating(_ pattern: String, count: Int) -> BodySource {
+    public static func repeating(_ pattern: String, count: Int) -> ReplyBody {
         repeating(bytes: Array(pattern.utf8), count: count)
     }
 
     /// `count` bytes: the pattern over and over, cut where the count ends.
     ///
     /// An empty pattern repeats a zero byte.
-    public static func repeating(bytes pattern: [UInt8], count: Int) -> BodySource {
+    public static func repeating(bytes pattern: [UInt8], count: Int) -> ReplyBody {
         let pattern = pattern.isEmpty ? [0] : pattern
         let count = max(count, 0)
         let laps = max(1, min(64 * 1024, count) / pattern.count)
         // Whole laps only, so that a piece may be sent from any offset.
         let block = Array(repeatElement(pattern, count: laps).joined())
-        return BodySource(count: count) { offset in
+        return ReplyBody(count: count) { offset in
             let phase = offset % pattern.count
             let left = count - offset
             if phase == 0, left >= block.count { return block }
@@ -53,7 +53,7 @@ public struct BodySource: Sendable {
     public static func generated(
         count: Int? = nil,
         _ next: @escaping @Sendable (_ offset: Int) -> [UInt8]
-    ) -> BodySource {
-        BodySource(count: count.map { max($0, 0) }, piece: next)
+    ) -> ReplyBody {
+        ReplyBody(count: count.map { max($0, 0) }, piece: next)
     }
 }
