@@ -45,7 +45,10 @@ import Testing
         let gets = ["/delayed", "/held", "/stalled", "/dribbled", "/huge", "/half", "/closing", "/nowhere"]
         let texts =
             ["GET / HT", "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc"]
-            + ["POST /up HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n", "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n"]
+            + [
+                "POST /up HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n",
+                "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n",
+            ]
             + gets.map { "GET \($0) HTTP/1.1\r\nHost: x\r\n\r\n" }
         for text in texts {
             let client = try RawClient(server)
@@ -157,6 +160,7 @@ import Testing
     @Test func `many threads may stop the server at once`() throws {
         let server = try TestServer()
         let clients = try (0..<10).map { _ in try RawClient(server) }
+        try server.waitForConnections(10)
 
         DispatchQueue.concurrentPerform(iterations: 8) { _ in server.stop() }
 
@@ -277,7 +281,9 @@ import Testing
             try server.waitForRequests(1)
 
             let tasks = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
-            let names = Set(tasks.compactMap { try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8) })
+            let names = Set(
+                tasks.compactMap { try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8) }
+            )
 
             #expect(names.isSuperset(of: ["AFTest accept\n", "AFTest 1\n"]))
         }

@@ -1,3 +1,4 @@
+import AFWire
 import Foundation
 
 /// Reads what a client sends: requests through the decoder, or plain bytes for a script.
@@ -18,7 +19,7 @@ final class RequestReader {
     private var unread = 0..<0
     /// How many of the unread bytes a script has looked at already.
     private var inspected = 0
-    private var decoder = RequestDecoder()
+    private var decoder = RequestDecoder(limits: .forServer)
     private var requestCount = 0
 
     init(stream: SocketStream, connection: Int) {
@@ -34,7 +35,7 @@ final class RequestReader {
 
     /// Reads a head. Nil if the client closed before it sent a byte of it.
     func readHead() throws(Failure) -> RecordedRequest? {
-        decoder = RequestDecoder()
+        decoder = RequestDecoder(limits: .forServer)
         var raw = Data()
         while true {
             let step = try decode(keepingRaw: &raw)
@@ -94,7 +95,7 @@ final class RequestReader {
 
     private enum Outcome {
         case needMore
-        case head(RequestHead)
+        case head(RequestDecoder.Received)
         case body
         case end(HTTPHeaders)
     }
@@ -193,4 +194,14 @@ final class RequestReader {
             unread = 0..<unread.count
         }
     }
+}
+
+extension HTTP1Limits {
+    /// Wide enough for any head a client under test is allowed to send.
+    fileprivate static let forServer = {
+        var limits = HTTP1Limits.standard
+        limits.headBytes = 1 << 20
+        limits.lineBytes = 1 << 20
+        return limits
+    }()
 }

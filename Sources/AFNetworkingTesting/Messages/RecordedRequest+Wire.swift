@@ -1,3 +1,4 @@
+import AFWire
 import Foundation
 
 extension HeaderFields {
@@ -7,13 +8,14 @@ extension HeaderFields {
 }
 
 extension RecordedRequest {
-    init(_ head: RequestHead, rawHead: Data, connection: Int, index: Int) {
-        method = head.method
-        target = head.target
-        // The decoder accepts any minor version of HTTP/1 and reads it as 1.1.
-        let line = rawHead.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
-        version = line.suffix(8).elementsEqual("HTTP/1.0".utf8) ? "HTTP/1.0" : "HTTP/1.1"
-        headers = HeaderFields(head.headers)
+    init(_ received: RequestDecoder.Received, rawHead: Data, connection: Int, index: Int) {
+        method = received.request.method
+        target = received.request.target
+        version = received.version == .http10 ? "HTTP/1.0" : "HTTP/1.1"
+        headers = HeaderFields(received.request.headers)
+        wantsPersistence = received.persistent
+        // RFC 9110 section 10.1.1: a 1.0 client's wish is ignored.
+        expectsContinue = received.expectsContinue && received.version != .http10
         self.rawHead = rawHead
         self.connection = connection
         indexOnConnection = index

@@ -16,6 +16,10 @@ public struct RecordedRequest: Sendable, Hashable {
     public let connection: Int
     /// How many requests came before this one on its connection.
     public let indexOnConnection: Int
+    /// Whether the client agrees to another request on the same connection (RFC 9112 section 9.3).
+    let wantsPersistence: Bool
+    /// Whether the client waits for "100 Continue".
+    let expectsContinue: Bool
 
     /// The body without transfer framing, up to the server's `storedBodyLimit`.
     public internal(set) var body = Data()
@@ -47,20 +51,6 @@ public struct RecordedRequest: Sendable, Hashable {
             let name = parts.first.map { RequestTarget.percentDecoded($0) } ?? ""
             return URLQueryItem(name: name, value: parts.count > 1 ? RequestTarget.percentDecoded(parts[1]) : nil)
         }
-    }
-}
-
-extension RecordedRequest {
-    /// Whether the client agrees to another request on the same connection (RFC 9112 section 9.3).
-    var wantsPersistence: Bool {
-        let options = headers.tokens(of: "Connection")
-        if options.contains("close") { return false }
-        return version == "HTTP/1.1" || options.contains("keep-alive")
-    }
-
-    /// Whether the client waits for "100 Continue". RFC 9110 section 10.1.1: a 1.0 client's wish is ignored.
-    var expectsContinue: Bool {
-        version == "HTTP/1.1" && headers.tokens(of: "Expect").contains("100-continue")
     }
 }
 
