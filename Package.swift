@@ -17,6 +17,7 @@ let package = Package(
     targets: [
         // MARK: C at the edge
         .target(name: "CAFLinux", cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")]),
+        .target(name: "CAFTestServer", cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")]),
 
         // MARK: The leaves, which never see each other
         .target(name: "AFWire", swiftSettings: strict),
@@ -24,7 +25,7 @@ let package = Package(
 
         // MARK: What users import
         .target(name: "AFURLSession", dependencies: ["AFWire", "AFLoop"], swiftSettings: strict),
-        .target(name: "AFNetworkingTesting", dependencies: ["AFWire", "CAFLinux"], swiftSettings: strict),
+        .target(name: "AFNetworkingTesting", dependencies: ["AFWire", "CAFTestServer"], swiftSettings: strict),
         .executableTarget(name: "afnet", dependencies: ["AFURLSession"], swiftSettings: strict),
 
         // MARK: Tests
@@ -38,7 +39,7 @@ let package = Package(
         .testTarget(name: "AFLoopTests", dependencies: ["AFLoop", "CAFLinux"], swiftSettings: strict),
         .testTarget(
             name: "AFNetworkingTestingTests",
-            dependencies: ["AFNetworkingTesting", "CAFLinux"],
+            dependencies: ["AFNetworkingTesting"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -1,0 +1,157 @@
+/// One connection, served as HTTP.
+///
+/// Belongs to one connection thread. Every way out is a `Farewell`.
+final class Conversation {
+    let stream: SocketStream
+    let connection: Int
+    let core: ServerCore
+    let reader: RequestReader
+
+    init(stream: SocketStream, connection: Int, core: ServerCore) {
+        self.stream = stream
+        self.connection = connection
+        self.core = core
+        reader = RequestReader(stream: stream, connection: connection)
+    }
+
+    /// Answers requests one after the other, in the order they came, until the connection ends.
+    func serveHTTP() throws(Farewell) -> Never {
+        while true {
+            do throws(RequestReader.Failure) {
+                guard let request = try reader.readHead() else { throw .over(.clientClosed) }
+                try answer(request)
+            } catch {
+                try part(because: error)
+            }
+        }
+    }
+
+    private func part(because failure: RequestReader.Failure) throws(Farewell) -> Never {
+        switch failure {
+        case .over(let farewell):
+            throw farewell
+        case .malformed(let reason):
+            core.noteRefusal(reason, on: connection)
+            var writer = ReplyWriter(stream: stream, delivery: Delivery())
+            try writer.send(.text(reason + "\n").status(400).keepAlive(false), to: nil)
+            throw .close
+        }
+    }
+
+    private func answer(_ head: RecordedRequest) throws(RequestReader.Failure) {
+        var request = head
+        let responder = core.takeResponder(for: request)
+        if case .route(_, let parameters) = responder { request.parameters = parameters }
+
+        let early = earlyReply(of: responder, to: request)
+        let hasBody = try !reader.endsWithoutBody(&request)
+        if let early, hasBody, early.delivery.skipsBody || isRefusal(responder) && request.expectsContinue {
+            try answerWithoutBody(early, to: &request)
+            return
+        }
+        if hasBody { try receiveBody(of: &request) }
+        core.record(request)
+        do throws(Farewell) {
+            try send(early ?? reply(of: responder, to: request), to: request)
+        } catch {
+            throw .over(error)
+        }
+    }
+
+    /// A refusal spares a client that asked first the sending of its body.
+    private func isRefusal(_ responder: Responder) -> Bool {
+        if case .nobody = responder { return true }
+        return false
+    }
+
+    /// The reply, if it does not depend on the body.
+    private func earlyReply(of responder: Responder, to request: RecordedRequest) -> ServerReply? {
+        if case .route(let route, _) = responder, route.time == .complete { return nil }
+        return reply(of: responder, to: request)
+    }
+
+    private func reply(of responder: Responder, to request: RecordedRequest) -> ServerReply {
+        switch responder {
+        case .reply(let reply), .nobody(let reply):
+            return reply
+        case .route(let route, _):
+            do {
+                return try route.answer(request)
+            } catch {
+                return .text("the handler threw: \(error)\n").status(500)
+            }
+        }
+    }
+
+    // MARK: - The body of the request
+
+    private func receiveBody(of request: inout RecordedRequest) throws(RequestReader.Failure) {
+        do throws(Farewell) {
+            if request.expectsContinue, core.options.answersExpectContinue {
+                try Array("HTTP/1.1 100 Continue\r\n\r\n".utf8).withBytes { bytes throws(Farewell) in
+                    try stream.send(bytes)
+                }
+            }
+        } catch {
+            core.record(request)
+            throw .over(error)
+        }
+        do throws(RequestReader.Failure) {
+            try reader.readBody(into: &request, storing: core.options.storedBodyLimit)
+        } catch {
+            core.record(request)
+            throw error
+        }
+    }
+
+    private func answerWithoutBody(
+        _ reply: ServerReply,
+        to request: inout RecordedRequest
+    ) throws(RequestReader.Failure) {
+        core.record(request)
+        // A client that waits for 100 may now send its body or not: what it sends next could be either.
+        let staysOpen = reply.delivery.keepAlive == true && !request.expectsContinue
+        do throws(Farewell) {
+            try send(staysOpen ? reply : reply.keepAlive(false), to: request)
+        } catch {
+            throw .over(error)
+        }
+        try reader.readBody(into: &request, storing: 0)
+    }
+
+    // MARK: - The reply
+
+    private func send(_ reply: ServerReply, to request: RecordedRequest) throws(Farewell) {
+        let delivery = reply.delivery
+        if let signal = delivery.heldUntil { try core.waitForSignal(signal) }
+        if let delay = delivery.delay { try stream.pause(for: delay) }
+        var writer = ReplyWriter(stream: stream, delivery: delivery)
+        let staysOpen = try writer.send(reply, to: request)
+
+        if delivery.halfCloses { try listenOnly() }
+        guard staysOpen else { throw .close }
+        if reply.switchesProtocol(for: request) {
+            // What follows is no HTTP any more.
+            try stream.drain()
+            throw .clientClosed
+        }
+    }
+
+    /// Goes on receiving after our side was closed.
+    private func listenOnly() throws(Farewell) -> Never {
+        stream.shutDownWriting()
+        do throws(RequestReader.Failure) {
+            while var request = try reader.readHead() {
+                try reader.readBody(into: &request, storing: core.options.storedBodyLimit)
+                core.record(request)
+            }
+        } catch {
+            switch error {
+            case .over(let farewell): throw farewell
+            case .malformed(let reason): core.noteRefusal(reason, on: connection)
+            }
+            throw .close
+        }
+        throw .clientClosed
+    }
+}

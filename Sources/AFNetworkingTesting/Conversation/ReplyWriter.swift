@@ -1,0 +1,153 @@
+/// Sends one reply the way its delivery says.
+///
+/// Bytes gather until there are many or the reply ends, so that a small reply is one write, and
+/// every write passes `flush()`, where dribbling and cuts happen.
+struct ReplyWriter {
+    private static let gathered = 64 * 1024
+
+    private let stream: SocketStream
+    private let delivery: Delivery
+    private var pending: [UInt8] = []
+    private var sent = 0
+    /// The offset in the whole reply at which the cut happens.
+    private var cutOffset: Int?
+
+    init(stream: SocketStream, delivery: Delivery) {
+        self.stream = stream
+        self.delivery = delivery
+        if let cut = delivery.cut, cut.part == .message { cutOffset = cut.count }
+    }
+
+    /// Sends everything. True if the connection may serve another request.
+    @discardableResult
+    mutating func send(_ reply: ServerReply, to request: RecordedRequest?) throws(Farewell) -> Bool {
+        if let raw = delivery.raw {
+            beginBody()
+            try append(raw)
+            try finish()
+            return delivery.keepAlive ?? true
+        }
+        for interim in delivery.interims {
+            try append(ReplyHead.bytes(status: interim.status, reason: nil, headers: interim.headers))
+            try flush()
+        }
+        let head = ReplyHead(reply, to: request)
+        try append(head.bytes)
+        beginBody()
+        if let body = reply.body, head.sendsBody {
+            if let delay = delivery.bodyDelay {
+                try flush()
+                try stream.pause(for: delay)
+            }
+            try send(body, framing: head.framing)
+        }
+        try finish()
+        return head.staysOpen
+    }
+
+    private mutating func beginBody() {
+        guard let cut = delivery.cut, cut.part == .body else { return }
+        let (offset, isHuge) = (sent + pending.count).addingReportingOverflow(cut.count)
+        cutOffset = isHuge ? .max : offset
+    }
+
+    // MARK: - Bodies
+
+    private mutating func send(_ body: ReplyBody, framing: ReplyHead.WireFraming) throws(Farewell) {
+        switch framing {
+        case .plain:
+            let sentCount = try sendPlain(body)
+            // The source ended before the announced length: the client must see a truncated body.
+            if let count = body.count, sentCount < count {
+                try finish()
+                throw .close
+            }
+        case .chunked(let sizes, let trailers):
+            try sendChunks(of: body, sizes: sizes)
+            var end = Array("0\r\n".utf8)
+            trailers.appendLines(to: &end)
+            end.append(contentsOf: "\r\n".utf8)
+            try append(end)
+        }
+    }
+
+    private mutating func sendPlain(_ body: ReplyBody) throws(Farewell) -> Int {
+        var offset = 0
+        while body.count.map({ offset < $0 }) ?? true {
+            let piece = body.piece(offset)
+            if piece.isEmpty { break }
+            let usable = body.count.map { min(piece.count, $0 - offset) } ?? piece.count
+            try append(usable == piece.count ? piece : Array(piece.prefix(usable)))
+            offset += usable
+        }
+        return offset
+    }
+
+    private mutating func sendChunks(of body: ReplyBody, sizes: [Int]) throws(Farewell) {
+        var cutter = ChunkCutter(sizes: sizes)
+        var offset = 0
+        while body.count.map({ offset < $0 }) ?? true {
+            let piece = body.piece(offset)
+            if piece.isEmpty { break }
+            let usable = body.count.map { min(piece.count, $0 - offset) } ?? piece.count
+            offset += usable
+            for chunk in cutter.add(piece.prefix(usable)) { try appendChunk(chunk) }
+        }
+        for chunk in cutter.end() { try appendChunk(chunk) }
+        if let count = body.count, offset < count {
+            try finish()
+            throw .close
+        }
+    }
+
+    private mutating func appendChunk(_ chunk: [UInt8]) throws(Farewell) {
+        try append(Array("\(String(chunk.count, radix: 16))\r\n".utf8))
+        try append(chunk)
+        try append(Array("\r\n".utf8))
+    }
+
+    // MARK: - Bytes
+
+    private mutating func append(_ bytes: [UInt8]) throws(Farewell) {
+        pending.append(contentsOf: bytes)
+        if pending.count >= Self.gathered { try flush() }
+    }
+
+    private mutating func flush() throws(Farewell) {
+        let bytes = pending
+        pending.removeAll(keepingCapacity: true)
+        let room = cutOffset.map { $0 - sent } ?? .max
+        try write(bytes, upTo: min(bytes.count, room))
+        // At exactly the cut it is not yet known whether more would follow; `finish` knows.
+        if bytes.count > room { try cut() }
+    }
+
+    private mutating func finish() throws(Farewell) {
+        try flush()
+        if delivery.cut != nil { try cut() }
+    }
+
+    private mutating func write(_ bytes: [UInt8], upTo count: Int) throws(Farewell) {
+        let step = delivery.dribble?.byteCount ?? max(count, 1)
+        var offset = 0
+        while offset < count {
+            let end = min(offset + step, count)
+            let stream = stream
+            try bytes.withBytes { all throws(Farewell) in
+                try stream.send(UnsafeRawBufferPointer(rebasing: all[offset..<end]))
+            }
+            sent += end - offset
+            offset = end
+            if let interval = delivery.dribble?.interval, interval > .zero { try stream.pause(for: interval) }
+        }
+    }
+
+    private func cut() throws(Farewell) {
+        switch delivery.cut?.action {
+        case .stall: try stream.waitForHangUp()
+        case .reset: throw .reset
+        case .close: throw .close
+        case nil: return
+        }
+    }
+}

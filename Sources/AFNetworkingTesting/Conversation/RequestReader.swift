@@ -1,0 +1,207 @@
+import AFWire
+import Foundation
+
+/// Reads what a client sends: requests through the decoder, or plain bytes for a script.
+///
+/// Belongs to one connection thread.
+final class RequestReader {
+    /// Why a request could not be read.
+    enum Failure: Error {
+        /// The connection is over.
+        case over(Farewell)
+        /// The bytes are no request.
+        case malformed(String)
+    }
+
+    private let stream: SocketStream
+    private let connection: Int
+    private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+    private var unread = 0..<0
+    /// How many of the unread bytes a script has looked at already.
+    private var inspected = 0
+    private var decoder = RequestDecoder(limits: .forServer)
+    private var requestCount = 0
+
+    init(stream: SocketStream, connection: Int) {
+        self.stream = stream
+        self.connection = connection
+    }
+
+    deinit {
+        buffer.deallocate()
+    }
+
+    // MARK: - Requests
+
+    /// Reads a head. Nil if the client closed before it sent a byte of it.
+    func readHead() throws(Failure) -> RecordedRequest? {
+        decoder = RequestDecoder(limits: .forServer)
+        var raw = Data()
+        while true {
+            let step = try decode(keepingRaw: &raw)
+            switch step {
+            case .head(let head):
+                defer { requestCount += 1 }
+                return RecordedRequest(head, rawHead: raw, connection: connection, index: requestCount)
+            case .needMore:
+                guard try fill() else {
+                    if raw.isEmpty { return nil }
+                    throw .over(.clientClosed)
+                }
+            case .body, .end:
+                throw .malformed("a body before the head")
+            }
+        }
+    }
+
+    /// Whether the message ends with its head. Reads nothing.
+    func endsWithoutBody(_ request: inout RecordedRequest) throws(Failure) -> Bool {
+        do throws(HTTP1Error) {
+            let step = try decoder.decode(UnsafeRawBufferPointer(start: nil, count: 0))
+            if case .end = step.event {
+                request.isComplete = true
+                return true
+            }
+            return false
+        } catch {
+            throw .malformed(error.detail)
+        }
+    }
+
+    /// Reads the rest of the message into `request`, storing at most `limit` bytes of it.
+    func readBody(into request: inout RecordedRequest, storing limit: Int) throws(Failure) {
+        guard try !endsWithoutBody(&request) else { return }
+        var ignored = Data()
+        while true {
+            let (storedBefore, countBefore) = (request.body.count, request.bodyByteCount)
+            let step = try decode(keepingRaw: &ignored) { piece in
+                request.body.append(contentsOf: piece.prefix(max(0, limit - storedBefore)))
+                request.bodyByteCount = countBefore + piece.count
+            }
+            switch step {
+            case .end(let trailers):
+                request.trailers = HeaderFields(trailers)
+                request.isComplete = true
+                return
+            case .needMore:
+                guard try fill() else { throw .over(.clientClosed) }
+            case .body:
+                continue
+            case .head:
+                throw .malformed("a head inside a message")
+            }
+        }
+    }
+
+    private enum Outcome {
+        case needMore
+        case head(RequestDecoder.Received)
+        case body
+        case end(HTTPHeaders)
+    }
+
+    private func decode(
+        keepingRaw raw: inout Data,
+        onBody: (UnsafeRawBufferPointer) -> Void = { _ in }
+    ) throws(Failure) -> Outcome {
+        let input = UnsafeRawBufferPointer(rebasing: buffer[unread])
+        do throws(HTTP1Error) {
+            let step = try decoder.decode(input)
+            let outcome: Outcome
+            switch step.event {
+            case .needMore:
+                raw.append(contentsOf: input.prefix(step.consumed))
+                outcome = .needMore
+            case .head(let head):
+                raw.append(contentsOf: input.prefix(step.consumed))
+                outcome = .head(head)
+            case .body(let piece):
+                onBody(piece)
+                outcome = .body
+            case .end(let trailers):
+                outcome = .end(trailers)
+            }
+            drop(step.consumed)
+            return outcome
+        } catch {
+            throw .malformed(error.detail)
+        }
+    }
+
+    // MARK: - Bytes
+
+    /// Reads the next bytes without using them up. Fewer than `count` if the client closes first.
+    func inspect(_ count: Int) throws(Farewell) -> [UInt8] {
+        while unread.count < inspected + count {
+            guard try receiveMore() else { break }
+        }
+        let start = unread.lowerBound + inspected
+        let end = min(start + count, unread.upperBound)
+        inspected = end - unread.lowerBound
+        return Array(buffer[start..<end])
+    }
+
+    /// Uses up what was inspected.
+    func dropInspected() {
+        drop(inspected)
+    }
+
+    /// Reads and drops bytes. False if the client closes first.
+    func skip(_ count: Int) throws(Farewell) -> Bool {
+        var left = count
+        while true {
+            let taken = min(left, unread.count)
+            drop(taken)
+            left -= taken
+            if left == 0 { return true }
+            guard try receiveMore() else { return false }
+        }
+    }
+
+    private func drop(_ count: Int) {
+        unread = unread.lowerBound + count..<unread.upperBound
+        inspected = max(0, inspected - count)
+    }
+
+    private func fill() throws(Failure) -> Bool {
+        do throws(Farewell) {
+            return try receiveMore()
+        } catch {
+            throw .over(error)
+        }
+    }
+
+    private func receiveMore() throws(Farewell) -> Bool {
+        makeRoom()
+        let count = try stream.receive(into: UnsafeMutableRawBufferPointer(rebasing: buffer[unread.upperBound...]))
+        unread = unread.lowerBound..<unread.upperBound + count
+        return count > 0
+    }
+
+    private func makeRoom() {
+        if unread.isEmpty {
+            unread = 0..<0
+        } else if unread.upperBound == buffer.count {
+            // Only a script holds on to bytes; the decoder takes everything it is given.
+            let isFull = unread.lowerBound == 0
+            let larger = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: isFull ? buffer.count * 2 : buffer.count,
+                alignment: 16
+            )
+            larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[unread]))
+            buffer.deallocate()
+            buffer = larger
+            unread = 0..<unread.count
+        }
+    }
+}
+
+extension HTTP1Limits {
+    /// Wide enough for any head a client under test is allowed to send.
+    fileprivate static let forServer = {
+        var limits = HTTP1Limits.standard
+        limits.headBytes = 1 << 20
+        limits.lineBytes = 1 << 20
+        return limits
+    }()
+}

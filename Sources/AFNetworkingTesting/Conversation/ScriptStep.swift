@@ -1,0 +1,106 @@
+/// One step of a connection script. See `TestServer.script(_:)`.
+public struct ScriptStep: Sendable {
+    enum Kind: Sendable {
+        case expect([UInt8])
+        case expectHead
+        case expectRequest
+        case expectEnd
+        case receive(Int)
+        case send([[UInt8]], pause: Duration)
+        case pause(Duration)
+        case pauseUntil(String)
+        case shutdownWrite
+        case close
+        case reset
+        case stall
+        case neverAccept
+        case serve
+    }
+
+    let kind: Kind
+
+    // MARK: Receiving
+
+    /// Reads as many bytes as the text has and compares them; a difference fails the script.
+    public static func expect(_ text: String) -> ScriptStep { expect(bytes: text.utf8) }
+
+    /// Reads as many bytes as given and compares them; a difference fails the script.
+    public static func expect(bytes: some Sequence<UInt8>) -> ScriptStep {
+        ScriptStep(kind: .expect(Array(bytes)))
+    }
+
+    /// Reads a request up to the empty line after its head, and records it in `TestServer.requests`.
+    ///
+    /// After an `expect`, the bytes expected before count as the beginning of the head.
+    public static var expectHead: ScriptStep { ScriptStep(kind: .expectHead) }
+
+    /// Reads a request with its body, and records it in `TestServer.requests`.
+    public static var expectRequest: ScriptStep { ScriptStep(kind: .expectRequest) }
+
+    /// Reads and drops so many bytes.
+    public static func receive(_ count: Int) -> ScriptStep { ScriptStep(kind: .receive(max(count, 0))) }
+
+    /// Waits until the client closed its sending side; bytes before that fail the script.
+    public static var expectEnd: ScriptStep { ScriptStep(kind: .expectEnd) }
+
+    // MARK: Sending
+
+    /// Sends text in one write.
+    public static func send(_ text: String) -> ScriptStep { send(bytes: text.utf8) }
+
+    /// Sends bytes in one write.
+    public static func send(bytes: some Sequence<UInt8>) -> ScriptStep {
+        ScriptStep(kind: .send([Array(bytes)], pause: .zero))
+    }
+
+    /// Sends text in several writes, cut before the given offsets, with a pause between the writes.
+    ///
+    /// Without a pause the client may still read several writes at once.
+    public static func sendSplit(_ text: String, at offsets: [Int], pause: Duration = .zero) -> ScriptStep {
+        sendSplit(bytes: text.utf8, at: offsets, pause: pause)
+    }
+
+    /// Sends bytes in several writes, cut before the given offsets, with a pause between the writes.
+    public static func sendSplit(
+        bytes: some Sequence<UInt8>,
+        at offsets: [Int],
+        pause: Duration = .zero
+    ) -> ScriptStep {
+        let bytes = Array(bytes)
+        let inside = Set(offsets).filter { (1..<max(bytes.count, 1)).contains($0) }.sorted()
+        let pieces = zip([0] + inside, inside + [bytes.count]).map { Array(bytes[$0..<$1]) }
+        return ScriptStep(kind: .send(pieces, pause: pause))
+    }
+
+    // MARK: Waiting
+
+    /// Lets time pass.
+    public static func pause(_ duration: Duration) -> ScriptStep { ScriptStep(kind: .pause(duration)) }
+
+    /// Waits until the test calls `TestServer.signal(_:)` with this name.
+    public static func pause(until signal: String) -> ScriptStep { ScriptStep(kind: .pauseUntil(signal)) }
+
+    /// Does nothing until the client closes its side or the server stops.
+    public static var stall: ScriptStep { ScriptStep(kind: .stall) }
+
+    // MARK: Ending
+
+    /// Ends the server's sending side; later steps may still receive.
+    public static var shutdownWrite: ScriptStep { ScriptStep(kind: .shutdownWrite) }
+
+    /// Closes in order: the client sees the end of the stream, and never a reset, because what it
+    /// still sends is received and dropped until it closes too.
+    public static var close: ScriptStep { ScriptStep(kind: .close) }
+
+    /// Resets the connection. Bytes the client has not read yet are lost to it.
+    public static var reset: ScriptStep { ScriptStep(kind: .reset) }
+
+    /// As the first step: the connection is left in the kernel's queue, established but never accepted.
+    ///
+    /// It stays so until the server stops, and with it every later connection. On a server with
+    /// `Options.backlog` 0 the queue is soon full and further connection attempts go unanswered.
+    public static var neverAccept: ScriptStep { ScriptStep(kind: .neverAccept) }
+
+    /// Serves HTTP from here on, by routes and enqueued replies, until the connection ends.
+    public static var serve: ScriptStep { ScriptStep(kind: .serve) }
+}

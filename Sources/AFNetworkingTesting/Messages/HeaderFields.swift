@@ -1,0 +1,92 @@
+/// Header fields in wire order, duplicates included, names looked up without regard to ASCII case.
+///
+/// ```swift
+/// let fields: HeaderFields = ["Content-Type": "text/plain", "Set-Cookie": "a=1", "Set-Cookie": "b=2"]
+/// fields["content-type"]          // "text/plain"
+/// fields.values(of: "set-cookie") // ["a=1", "b=2"]
+/// ```
+public struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+    /// One line of a head or of a trailer section.
+    public struct Field: Sendable, Hashable {
+        /// The name as written.
+        public let name: String
+        /// The value without surrounding white space.
+        public let value: String
+
+        /// Makes a field.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The fields in order.
+    public private(set) var fields: [Field]
+
+    /// Makes fields in the order of the literal; names may repeat.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        fields = elements.map { Field(name: $0.0, value: $0.1) }
+    }
+
+    /// Makes fields from a sequence of them.
+    public init(_ fields: some Sequence<Field>) {
+        self.fields = Array(fields)
+    }
+
+    /// The first value of that name; setting replaces every field of that name, nil removes them.
+    public subscript(name: String) -> String? {
+        get { fields.first { $0.name.isSameFieldName(as: name) }?.value }
+        set {
+            fields.removeAll { $0.name.isSameFieldName(as: name) }
+            if let newValue { append(name, newValue) }
+        }
+    }
+
+    /// Every value of that name, in order.
+    public func values(of name: String) -> [String] {
+        fields.filter { $0.name.isSameFieldName(as: name) }.map(\.value)
+    }
+
+    /// Adds a field at the end, whether or not the name occurs already.
+    public mutating func append(_ name: String, _ value: String) {
+        fields.append(Field(name: name, value: value))
+    }
+
+    /// The comma-separated members of all fields of that name, lower-cased, for `Connection` and `Expect`.
+    func tokens(of name: String) -> [String] {
+        values(of: name)
+            .flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
+            .map { member in
+                let isPadding = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+                let start = member.drop(while: isPadding)
+                let trimmed = start.reversed().drop(while: isPadding).reversed()
+                return String(decoding: trimmed.map(\.asciiLowercased), as: UTF8.self)
+            }
+    }
+
+    func appendLines(to bytes: inout [UInt8]) {
+        for field in fields {
+            bytes.append(contentsOf: "\(field.name): \(field.value)\r\n".utf8)
+        }
+    }
+}
+
+extension HeaderFields: CustomStringConvertible {
+    /// The fields as they stand on the wire, one per line.
+    public var description: String {
+        fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+    }
+}
+
+extension String {
+    /// Field names are ASCII; any wider folding would equate names a peer keeps apart.
+    func isSameFieldName(as other: String) -> Bool {
+        utf8.elementsEqual(other.utf8) { $0.asciiLowercased == $1.asciiLowercased }
+    }
+}
+
+extension UInt8 {
+    var asciiLowercased: UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
+    }
+}

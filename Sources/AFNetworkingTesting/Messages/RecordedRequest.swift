@@ -1,0 +1,62 @@
+public import Foundation
+
+/// A request as a `TestServer` received it.
+public struct RecordedRequest: Sendable, Hashable {
+    /// The method, in the case the client sent.
+    public let method: String
+    /// The request target exactly as sent: `/path?query`, an absolute URL, `host:port` or `*`.
+    public let target: String
+    /// "HTTP/1.1" or "HTTP/1.0".
+    public let version: String
+    /// The header fields in order.
+    public let headers: HeaderFields
+    /// The head exactly as received, from the request line to the empty line.
+    public let rawHead: Data
+    /// The number of the connection; the first one the server accepted is 1.
+    public let connection: Int
+    /// How many requests came before this one on its connection.
+    public let indexOnConnection: Int
+    /// Whether the client agrees to another request on the same connection (RFC 9112 section 9.3).
+    let wantsPersistence: Bool
+    /// Whether the client waits for "100 Continue".
+    let expectsContinue: Bool
+
+    /// The body without transfer framing, up to the server's `storedBodyLimit`.
+    public internal(set) var body = Data()
+    /// How many bytes of body arrived, stored or not.
+    public internal(set) var bodyByteCount = 0
+    /// The trailer fields of a chunked body.
+    public internal(set) var trailers: HeaderFields = [:]
+    /// Whether the whole message arrived.
+    ///
+    /// False when the client went away in the middle, or when the reply was given
+    /// before the body was read.
+    public internal(set) var isComplete = false
+    /// What the `:name` and `*` segments of the route's pattern stood for, percent-decoded.
+    public internal(set) var parameters: [String: String] = [:]
+
+    /// The body as text; bytes that are not UTF-8 become replacement characters.
+    public var bodyText: String { String(decoding: body, as: UTF8.self) }
+
+    /// The path of the target without query, as sent (still percent-encoded).
+    public var path: String { RequestTarget(target).path }
+
+    /// The text after the first `?` of the target, as sent.
+    public var query: String? { RequestTarget(target).query }
+
+    /// The query split at `&` and `=`, percent-decoded.
+    public var queryItems: [URLQueryItem] {
+        (query ?? "").utf8.split(separator: UInt8(ascii: "&")).map { pair in
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let name = parts.first.map { RequestTarget.percentDecoded($0) } ?? ""
+            return URLQueryItem(name: name, value: parts.count > 1 ? RequestTarget.percentDecoded(parts[1]) : nil)
+        }
+    }
+}
+
+extension RecordedRequest: CustomStringConvertible {
+    /// "GET /hello (connection 1, request 0)", for messages of failed tests.
+    public var description: String {
+        "\(method) \(target) (connection \(connection), request \(indexOnConnection))"
+    }
+}

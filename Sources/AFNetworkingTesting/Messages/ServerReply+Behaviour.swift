@@ -1,0 +1,78 @@
+extension ServerReply {
+    /// From where the bytes before a cut are counted.
+    public enum Part: Sendable, Hashable {
+        /// Bytes after the head of the final response, as they stand on the wire (chunk framing included).
+        case body
+        /// All bytes of the reply, interim responses included.
+        case message
+    }
+
+    /// Waits before the first byte.
+    public func delayed(by duration: Duration) -> ServerReply {
+        changed { $0.delivery.delay = duration }
+    }
+
+    /// Sends the head, then waits before the body.
+    public func delayingBody(by duration: Duration) -> ServerReply {
+        changed { $0.delivery.bodyDelay = duration }
+    }
+
+    /// Waits before the first byte until the test calls `TestServer.signal(_:)` with this name.
+    public func held(until signal: String) -> ServerReply {
+        changed { $0.delivery.heldUntil = signal }
+    }
+
+    /// Sends only so many bytes per write, with a pause after each write.
+    public func dribbling(_ byteCount: Int, every interval: Duration = .zero) -> ServerReply {
+        changed { $0.delivery.dribble = Delivery.Dribble(byteCount: max(byteCount, 1), interval: interval) }
+    }
+
+    /// Stops sending after so many bytes and keeps the connection open, until the client
+    /// closes it or the server stops.
+    ///
+    /// A shorter reply is sent whole before the silence begins; so it is with the other cuts.
+    public func stalling(after byteCount: Int, of part: Part = .body) -> ServerReply {
+        cut(after: byteCount, of: part, .stall)
+    }
+
+    /// Resets the connection after so many bytes.
+    ///
+    /// A reset may overtake bytes the client has not read yet; put a pause or a signal in a
+    /// script when the client must see them first.
+    public func resetting(after byteCount: Int, of part: Part = .body) -> ServerReply {
+        cut(after: byteCount, of: part, .reset)
+    }
+
+    /// Closes the connection in order after so many bytes.
+    public func closing(after byteCount: Int, of part: Part = .body) -> ServerReply {
+        cut(after: byteCount, of: part, .close)
+    }
+
+    /// Closes the server's sending side after the reply, but goes on receiving and recording requests.
+    public func halfClosing() -> ServerReply {
+        changed { $0.delivery.halfCloses = true }
+    }
+
+    /// Sends an interim (1xx) response before the final one; may be used several times.
+    public func interim(_ status: Int, _ headers: HeaderFields = [:]) -> ServerReply {
+        changed { $0.delivery.interims.append(Delivery.Interim(status: status, headers: headers)) }
+    }
+
+    /// Keeps the connection open after the reply, or closes it, whatever the client asked for.
+    public func keepAlive(_ keepAlive: Bool) -> ServerReply {
+        changed { $0.delivery.keepAlive = keepAlive }
+    }
+
+    /// Answers as soon as the head of the request arrived, then closes; the body is discarded.
+    ///
+    /// With `keepAlive(true)` the rest of the body is read and discarded after the answer, and
+    /// the connection stays open. Works for replies that are known when the head arrives:
+    /// enqueued ones, fixed ones, and those of routes registered with `answering: .head`.
+    public func withoutReadingBody() -> ServerReply {
+        changed { $0.delivery.skipsBody = true }
+    }
+
+    private func cut(after byteCount: Int, of part: Part, _ action: Delivery.Action) -> ServerReply {
+        changed { $0.delivery.cut = Delivery.Cut(count: max(byteCount, 0), part: part, action: action) }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+
+extension ServerReply {
+    /// An empty reply with this status.
+    public static func status(_ status: Int, reason: String? = nil) -> ServerReply {
+        ServerReply(status: status, reason: reason)
+    }
+
+    /// A 200 with UTF-8 text.
+    public static func text(_ text: String, type: String = "text/plain; charset=utf-8") -> ServerReply {
+        data(text.utf8, type: type)
+    }
+
+    /// A 200 with JSON that is already text.
+    public static func json(_ text: String) -> ServerReply {
+        data(text.utf8, type: "application/json")
+    }
+
+    /// A 200 with a value encoded as JSON, keys sorted.
+    public static func json(encoding value: some Encodable) throws -> ServerReply {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return data(try encoder.encode(value), type: "application/json")
+    }
+
+    /// A 200 with these bytes.
+    public static func data(_ bytes: some Sequence<UInt8>, type: String? = "application/octet-stream") -> ServerReply {
+        stream(.bytes(bytes), type: type)
+    }
+
+    /// A 200 with a body that need not fit into memory.
+    public static func stream(_ source: ReplyBody, type: String? = "application/octet-stream") -> ServerReply {
+        var reply = ServerReply()
+        reply.body = source
+        reply.headers["Content-Type"] = type
+        return reply
+    }
+
+    /// Exactly these bytes instead of a well-formed message; the connection stays open after them.
+    ///
+    /// Status, headers and framing do not apply; delays, dribbling and the cuts do.
+    public static func raw(_ text: String) -> ServerReply {
+        raw(bytes: text.utf8)
+    }
+
+    /// Exactly these bytes instead of a well-formed message; the connection stays open after them.
+    public static func raw(bytes: some Sequence<UInt8>) -> ServerReply {
+        var reply = ServerReply()
+        reply.delivery.raw = Array(bytes)
+        return reply
+    }
+
+    /// With another status.
+    public func status(_ status: Int, reason: String? = nil) -> ServerReply {
+        changed {
+            $0.status = status
+            $0.reason = reason
+        }
+    }
+
+    /// With one more header field at the end.
+    public func header(_ name: String, _ value: String) -> ServerReply {
+        changed { $0.headers.append(name, value) }
+    }
+
+    /// With more header fields at the end.
+    public func headers(_ headers: HeaderFields) -> ServerReply {
+        changed { $0.headers = HeaderFields($0.headers.fields + headers.fields) }
+    }
+
+    /// With the body in chunks of these sizes, the last size repeating, and trailer fields after it.
+    public func chunked(_ sizes: Int..., trailers: HeaderFields = [:]) -> ServerReply {
+        changed { $0.framing = .chunked(sizes: sizes, trailers: trailers) }
+    }
+
+    /// With a body that ends where the connection ends, and no length.
+    public func closeDelimited() -> ServerReply {
+        changed { $0.framing = .untilClose }
+    }
+
+    func changed(_ body: (inout ServerReply) -> Void) -> ServerReply {
+        var copy = self
+        body(&copy)
+        return copy
+    }
+}

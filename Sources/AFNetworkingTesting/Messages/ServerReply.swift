@@ -1,0 +1,45 @@
+/// What a `TestServer` answers: a message, and how to misbehave while sending it.
+///
+/// Make one with a factory, then add to it; every method returns a changed copy.
+///
+/// ```swift
+/// .text("hi")
+/// .status(204)
+/// .json(#"{"id": 7}"#).status(201).header("Location", "/users/7")
+/// .text("slow").delayed(by: .milliseconds(200)).dribbling(1, every: .milliseconds(5))
+/// .stream(.repeating("x", count: 10_000)).resetting(after: 4_096)
+/// ```
+public struct ServerReply: Sendable {
+    /// How the body is delimited on the wire.
+    public enum Framing: Sendable, Hashable {
+        /// With `Content-Length`; with chunks if the length is not known beforehand.
+        case length
+        /// In chunks of these sizes, the last size repeating; no sizes means as the bytes come.
+        /// To a 1.0 client, which cannot read chunks, the body ends with the connection instead.
+        case chunked(sizes: [Int], trailers: HeaderFields)
+        /// By the end of the connection.
+        case untilClose
+    }
+
+    /// The status code.
+    public var status: Int
+    /// The reason phrase; nil for the usual one.
+    public var reason: String?
+    /// Header fields in order, before those the server adds.
+    ///
+    /// `Content-Length`, `Transfer-Encoding` and `Connection` are added as needed, unless they are
+    /// given here: a framing field of yours is sent as you wrote it, true or not.
+    public var headers: HeaderFields = [:]
+    /// The body, if there is one.
+    public var body: ReplyBody?
+    /// How the body is delimited.
+    public var framing = Framing.length
+
+    var delivery = Delivery()
+
+    /// Makes a reply without a body.
+    public init(status: Int = 200, reason: String? = nil) {
+        self.status = status
+        self.reason = reason
+    }
+}

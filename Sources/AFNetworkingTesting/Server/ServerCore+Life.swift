@@ -1,0 +1,140 @@
+import Glibc
+
+extension ServerCore {
+    // The accept loop spawns threads, which a comparison with this keeps in bounds
+    // whatever the options say.
+    private static let threadCeiling = 4096
+
+    /// The life of the accept thread.
+    func acceptClients() {
+        while listener.hasClient() {
+            guard mayAcceptNext() else { return }
+            do throws(SystemFailure) {
+                if let descriptor = try listener.accept() { serve(descriptor) }
+            } catch {
+                // Out of descriptors or memory: a connection that ends may give some back.
+                _ = lock.wait(.milliseconds(20)) { $0.phase != .running ? true : nil }
+            }
+            joinFinished()
+        }
+    }
+
+    /// Waits for a free place. False when the server stops first.
+    private func mayAcceptNext() -> Bool {
+        let limit = min(max(options.connectionLimit, 1), Self.threadCeiling)
+        let isAllowed = lock.wait { state -> Bool? in
+            if state.phase != .running { return false }
+            if case .neverAccept = state.script(for: state.connections.count + 1)?.first?.kind { return nil }
+            return state.threads.count < limit ? true : nil
+        }
+        return isAllowed == true
+    }
+
+    /// Gives a new connection its number and its thread.
+    private func serve(_ descriptor: Int32) {
+        lock.change { state in
+            guard state.phase == .running else {
+                close(descriptor)
+                return
+            }
+            let number = state.openConnection()
+            let script = state.takeScript(for: number)
+            do throws(SystemFailure) {
+                // The new thread needs the lock first of all, and so finds itself registered.
+                let thread = try ServerThread(named: "AFTest \(number)") { [self] in
+                    live(descriptor, number: number, script: script)
+                }
+                state.threads.insert(thread)
+                state.descriptors[number] = descriptor
+            } catch {
+                state.endConnection(number, .serverReset)
+                SocketStream(descriptor, connection: number, core: self).armReset()
+                close(descriptor)
+            }
+        }
+    }
+
+    /// The life of a connection thread.
+    private func live(_ descriptor: Int32, number: Int, script: [ScriptStep]?) {
+        let stream = SocketStream(descriptor, connection: number, core: self)
+        do throws(Farewell) {
+            // `stop()` shuts down what is registered; before this point nothing is.
+            try checkRunning()
+            let conversation = Conversation(stream: stream, connection: number, core: self)
+            if let script {
+                try conversation.play(script)
+            } else {
+                try conversation.serveHTTP()
+            }
+        } catch {
+            part(from: stream, with: error, number: number)
+        }
+        lock.change { state in
+            state.descriptors[number] = nil
+            close(descriptor)
+            if let thread = state.threads.remove(.current) { state.finished.append(thread) }
+        }
+    }
+
+    private func part(from stream: SocketStream, with farewell: Farewell, number: Int) {
+        if farewell == .close { stream.shutDownWriting() }
+        switch farewell {
+        case .reset, .scriptFailed: stream.armReset()
+        case .clientClosed, .clientReset, .close, .serverStopped: break
+        }
+        lock.change { $0.endConnection(number, farewell.end) }
+        // Closing a socket with unread input sends a reset, which can destroy a reply the client has
+        // not read yet (RFC 9112 section 9.6). So the rest is received, and dropped.
+        if farewell == .close { try? stream.drain() }
+    }
+
+    func stop() {
+        let isFirst = lock.change { state in
+            guard state.phase == .running else { return false }
+            state.phase = .stopping
+            listener.shutDown()
+            for descriptor in state.descriptors.values { shutdown(descriptor, Int32(SHUT_RDWR)) }
+            return true
+        }
+        if isFirst {
+            joinAll()
+            listener.close()
+        }
+        finishStopping(isFirst: isFirst)
+    }
+
+    /// Joins every thread but the one this runs on.
+    private func joinAll() {
+        let current = ServerThread.current
+        if let thread = lock.read({ $0.acceptThread }), thread != current { thread.join() }
+        lock.change { state in
+            // Called from a handler: nobody will be there to join this thread.
+            if state.threads.remove(current) != nil { current.detach() }
+        }
+        _ = lock.wait { $0.threads.isEmpty ? true : nil }
+        joinFinished()
+    }
+
+    private func joinFinished() {
+        let finished = lock.change { state in
+            defer { state.finished = [] }
+            return state.finished
+        }
+        for thread in finished { thread.join() }
+    }
+
+    private func finishStopping(isFirst: Bool) {
+        if isFirst {
+            // Handlers often capture the server itself; letting go of them ends the cycle.
+            let routes = lock.change { state in
+                state.phase = .stopped
+                defer { state.routes = [] }
+                return state.routes
+            }
+            withExtendedLifetime(routes) {}
+        } else {
+            let current = ServerThread.current
+            _ = lock.wait { $0.phase == .stopped || $0.threads.contains(current) ? true : nil }
+        }
+    }
+}

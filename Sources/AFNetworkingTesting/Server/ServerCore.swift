@@ -1,0 +1,103 @@
+import Foundation
+
+/// The shared heart of a server: its state behind one lock, and the steps of its life.
+///
+/// ```
+/// init ── accept thread ──┬── connection thread 1 ── joined by the accept thread
+///                         ├── connection thread 2       when the next client comes,
+///                         └── …                         or by stop()
+/// ```
+///
+/// The threads hold the core, never the `TestServer`, so that the last reference to the server
+/// going away ends them.
+final class ServerCore: Sendable {
+    let options: TestServer.Options
+    let listener: Listener
+    let lock = Lock(ServerState())
+
+    init(listener: Listener, options: TestServer.Options) throws(SystemFailure) {
+        self.listener = listener
+        self.options = options
+        do throws(SystemFailure) {
+            let thread = try ServerThread(named: "AFTest accept") { [self] in acceptClients() }
+            lock.change { $0.acceptThread = thread }
+        } catch {
+            listener.close()
+            throw error
+        }
+    }
+
+    // MARK: - What to do
+
+    func add(_ route: Route) {
+        lock.change { state in
+            let same = state.routes.firstIndex { $0.method == route.method && $0.pattern == route.pattern }
+            if let same {
+                state.routes[same] = route
+            } else {
+                state.routes.append(route)
+            }
+        }
+    }
+
+    func enqueue(_ replies: [ServerReply]) {
+        lock.change { $0.queue.append(contentsOf: replies) }
+    }
+
+    func add(script steps: [ScriptStep], on target: TestServer.ScriptTarget) {
+        lock.change { state in
+            switch target {
+            case .next: state.nextScripts.append(steps)
+            case .connection(let number): state.numberedScripts[number] = steps
+            case .every: state.scriptForEvery = steps
+            }
+        }
+    }
+
+    func signal(_ name: String) {
+        lock.change { _ = $0.signals.insert(name) }
+    }
+
+    func waitForSignal(_ name: String) throws(Farewell) {
+        _ = lock.wait { $0.signals.contains(name) || $0.phase != .running ? true : nil }
+        try checkRunning()
+    }
+
+    func takeResponder(for request: RecordedRequest) -> Responder {
+        lock.change { $0.takeResponder(for: request) }
+    }
+
+    // MARK: - What happened
+
+    func checkRunning() throws(Farewell) {
+        if lock.read({ $0.phase != .running }) { throw .serverStopped }
+    }
+
+    func noteReceived(_ bytes: UnsafeRawBufferPointer, on connection: Int) {
+        let limit = options.storedTranscriptLimit
+        lock.change { state in
+            state.connections[connection - 1].bytesReceived += bytes.count
+            let room = limit - state.connections[connection - 1].received.count
+            if room > 0 { state.connections[connection - 1].received.append(contentsOf: bytes.prefix(room)) }
+        }
+    }
+
+    func noteSent(_ count: Int, on connection: Int) {
+        lock.change { $0.connections[connection - 1].bytesSent += count }
+    }
+
+    func noteCompletedStep(on connection: Int) {
+        lock.change { $0.connections[connection - 1].completedSteps += 1 }
+    }
+
+    func noteRefusal(_ reason: String, on connection: Int) {
+        lock.change { $0.connections[connection - 1].refusal = reason }
+    }
+
+    func record(_ request: RecordedRequest) {
+        lock.change { state in
+            state.requests.append(request)
+            state.connections[request.connection - 1].requestCount += 1
+        }
+    }
+}

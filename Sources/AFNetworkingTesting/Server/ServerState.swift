@@ -1,0 +1,79 @@
+/// Everything the threads of a server share.
+struct ServerState: Sendable {
+    enum Phase: Sendable {
+        case running
+        case stopping
+        case stopped
+    }
+
+    var phase = Phase.running
+
+    // MARK: What to do
+
+    var routes: [Route] = []
+    var queue: ArraySlice<ServerReply> = []
+    var nextScripts: ArraySlice<[ScriptStep]> = []
+    var numberedScripts: [Int: [ScriptStep]] = [:]
+    var scriptForEvery: [ScriptStep]?
+    var signals: Set<String> = []
+
+    // MARK: What happened
+
+    var requests: [RecordedRequest] = []
+    /// By number, which begins at 1.
+    var connections: [RecordedConnection] = []
+
+    // MARK: What is alive
+
+    /// Descriptors by connection number. Closed only together with their removal from here, so that
+    /// whoever holds the lock may shut them down without hitting a reused number.
+    var descriptors: [Int: Int32] = [:]
+    var acceptThread: ServerThread?
+    var threads: Set<ServerThread> = []
+    /// Threads that have nothing left to do but to be joined.
+    var finished: [ServerThread] = []
+
+    /// How many connections have no end yet.
+    private(set) var openConnections = 0
+
+    /// Gives a new connection its number.
+    mutating func openConnection() -> Int {
+        openConnections += 1
+        connections.append(RecordedConnection(number: connections.count + 1))
+        return connections.count
+    }
+
+    mutating func endConnection(_ number: Int, _ end: RecordedConnection.End) {
+        openConnections -= 1
+        connections[number - 1].end = end
+    }
+
+    /// The script of a connection that is about to be accepted.
+    func script(for number: Int) -> [ScriptStep]? {
+        numberedScripts[number] ?? nextScripts.first ?? scriptForEvery
+    }
+
+    /// The same, and uses it up.
+    mutating func takeScript(for number: Int) -> [ScriptStep]? {
+        if let script = numberedScripts.removeValue(forKey: number) { return script }
+        return nextScripts.popFirst() ?? scriptForEvery
+    }
+
+    /// Who answers a request; uses up an enqueued reply if it is that.
+    mutating func takeResponder(for request: RecordedRequest) -> Responder {
+        let path = request.path
+        var allowed: [String] = []
+        for route in routes {
+            guard let parameters = route.pattern.match(path) else { continue }
+            if route.accepts(request.method) { return .route(route, parameters: parameters) }
+            allowed.append(contentsOf: route.method == "GET" ? ["GET", "HEAD"] : [route.method])
+        }
+        if !allowed.isEmpty {
+            var seen: Set<String> = []
+            let list = allowed.filter { seen.insert($0).inserted }.joined(separator: ", ")
+            return .nobody(.text("no route for \(request.method)\n").status(405).header("Allow", list))
+        }
+        if let reply = queue.popFirst() { return .reply(reply) }
+        return .nobody(.text("no route for \(request.method) \(path)\n").status(404))
+    }
+}

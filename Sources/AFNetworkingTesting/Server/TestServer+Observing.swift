@@ -1,0 +1,81 @@
+extension TestServer {
+    /// Every request received so far, in the order in which they were complete.
+    public var requests: [RecordedRequest] { core.lock.read { $0.requests } }
+
+    /// Every connection accepted so far, in order.
+    public var connections: [RecordedConnection] { core.lock.read { $0.connections } }
+
+    /// How many connections were accepted.
+    public var acceptedConnections: Int { core.lock.read { $0.connections.count } }
+
+    /// How many connections are being served at this moment.
+    public var openConnections: Int { core.lock.read { $0.openConnections } }
+
+    /// Forgets the requests received so far. Connections keep their numbers.
+    public func forgetRequests() {
+        core.lock.change { $0.requests = [] }
+    }
+
+    /// Waits until so many requests were received, counted from the start or from `forgetRequests()`.
+    ///
+    /// - Returns: All requests received so far.
+    @discardableResult
+    public func waitForRequests(
+        _ count: Int,
+        timeout: Duration = .seconds(10)
+    ) throws(TestServerError) -> [RecordedRequest] {
+        try wait(timeout, for: "\(count) requests") { $0.requests.count >= count ? $0.requests : nil }
+    }
+
+    /// Waits until so many connections were accepted.
+    ///
+    /// - Returns: All connections accepted so far.
+    @discardableResult
+    public func waitForConnections(
+        _ count: Int,
+        timeout: Duration = .seconds(10)
+    ) throws(TestServerError) -> [RecordedConnection] {
+        try wait(timeout, for: "\(count) connections") { $0.connections.count >= count ? $0.connections : nil }
+    }
+
+    /// Waits until the connection with this number was accepted and has ended.
+    ///
+    /// - Returns: How it ended.
+    @discardableResult
+    public func waitForEnd(
+        ofConnection number: Int,
+        timeout: Duration = .seconds(10)
+    ) throws(TestServerError) -> RecordedConnection.End {
+        try wait(timeout, for: "the end of connection \(number)") { $0.end(ofConnection: number) }
+    }
+
+    /// Waits until no connection is being served.
+    ///
+    /// - Returns: All connections accepted so far.
+    @discardableResult
+    public func waitUntilIdle(timeout: Duration = .seconds(10)) throws(TestServerError) -> [RecordedConnection] {
+        try wait(timeout, for: "all connections to end") { $0.openConnections == 0 ? $0.connections : nil }
+    }
+
+    private func wait<Result>(
+        _ timeout: Duration,
+        for goal: String,
+        until body: (ServerState) -> Result?
+    ) throws(TestServerError) -> Result {
+        if let result = core.lock.wait(timeout, until: { body($0) }) { return result }
+        throw core.lock.read { TestServerError.timedOut(waitingFor: goal, seen: $0.summary) }
+    }
+}
+
+extension ServerState {
+    func end(ofConnection number: Int) -> RecordedConnection.End? {
+        number >= 1 && number <= connections.count ? connections[number - 1].end : nil
+    }
+
+    /// What was seen so far, for the message of a wait that was in vain.
+    var summary: String {
+        let last = requests.suffix(5).map(\.description).joined(separator: ", ")
+        return "\(connections.count) connections (\(openConnections) open) and \(requests.count) requests"
+            + (last.isEmpty ? "" : ", the last ones \(last)")
+    }
+}

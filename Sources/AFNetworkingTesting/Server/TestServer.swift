@@ -1,0 +1,112 @@
+public import Foundation
+
+/// A scriptable HTTP/1.1 server on the loopback interface, for testing code that uses the network.
+///
+/// ```swift
+/// let server = try TestServer()
+/// server.route("GET", "/users/:id") { request in
+///     .json(#"{"id": \#(request.parameters["id"] ?? "")}"#)
+/// }
+///
+/// let (data, _) = try await session.data(from: server.url("/users/7"))
+///
+/// #expect(server.requests.map(\.target) == ["/users/7"])
+/// server.stop()
+/// ```
+///
+/// There are three ways to say what happens, from high to low:
+///
+/// - `route(_:_:_:)` answers requests by method and path;
+/// - `enqueue(_:)` answers the requests no route is meant for, in order;
+/// - `script(_:on:)` plays exact bytes, pauses and resets on a connection.
+///
+/// Everything received is kept in `requests` and `connections`, and the `wait…` methods wait for it
+/// without polling. All methods may be called from any thread at any time.
+///
+/// The server uses plain blocking sockets, one thread that accepts and one thread per connection
+/// (256 KiB of stack, on which handlers run). It never asks for the time of day and adds no `Date`
+/// field, so that what it sends depends on the test alone. It ends with `stop()`, at the latest when
+/// the last reference to it goes away.
+public final class TestServer: Sendable {
+    /// Bounds and habits of a server.
+    public struct Options: Sendable, Hashable {
+        /// How many bytes of one request's body are kept; what is beyond is only counted.
+        public var storedBodyLimit = 16 * 1024 * 1024
+        /// How many bytes of what one connection received are kept in `RecordedConnection.received`.
+        public var storedTranscriptLimit = 256 * 1024
+        /// Whether `Expect: 100-continue` is answered with 100 when the body is about to be read.
+        public var answersExpectContinue = true
+        /// How many connections are served at a time, at most 4096. Further ones wait to be accepted.
+        public var connectionLimit = 4096
+        /// How many clients the kernel lets wait to be accepted.
+        public var backlog = 511
+
+        /// The usual options.
+        public init() {}
+    }
+
+    /// Where the server listens, with the port that was picked.
+    public let address: ListenAddress
+    /// The port; 0 for a Unix socket.
+    public let port: UInt16
+    let core: ServerCore
+    private let baseURL: URL
+
+    /// Starts a server.
+    ///
+    /// It accepts connections when this returns.
+    public init(on address: ListenAddress = .ipv4Loopback, options: Options = Options()) throws(TestServerError) {
+        do throws(SystemFailure) {
+            let listener = try Listener(on: address, backlog: options.backlog)
+            core = try ServerCore(listener: listener, options: options)
+            port = listener.port
+        } catch {
+            throw .cannotListen(address, reason: error.text)
+        }
+        self.address = address.bound(to: port)
+        baseURL = self.address.baseURL
+    }
+
+    deinit {
+        core.stop()
+    }
+
+    /// The URL of a path on this server, with or without a query.
+    ///
+    /// Characters that may not stand in a URL are percent-encoded. A Unix socket has no URL of its
+    /// own: it answers `http://localhost/…`, for clients that are told the socket separately.
+    public func url(_ path: String = "/") -> URL {
+        let absolute = path.utf8.starts(with: "/".utf8) ? path : "/" + path
+        return URL(string: baseURL.absoluteString + absolute) ?? baseURL.appendingPathComponent(path)
+    }
+
+    /// Ends every connection, frees the port and waits until all threads of the server are gone.
+    ///
+    /// What was recorded stays readable. Calling it again does nothing. Called from a handler it
+    /// returns without waiting, because the handler's own thread cannot wait for itself.
+    public func stop() {
+        core.stop()
+    }
+}
+
+extension ListenAddress {
+    fileprivate func bound(to port: UInt16) -> ListenAddress {
+        switch self {
+        case .ipv4Loopback: .ipv4Loopback(port: port)
+        case .ipv6Loopback: .ipv6Loopback(port: port)
+        case .unix: self
+        }
+    }
+
+    fileprivate var baseURL: URL {
+        var components = URLComponents()
+        components.scheme = "http"
+        switch self {
+        case .ipv4Loopback(let port): (components.host, components.port) = ("127.0.0.1", Int(port))
+        case .ipv6Loopback(let port): (components.host, components.port) = ("[::1]", Int(port))
+        case .unix: components.host = "localhost"
+        }
+        // The four parts above are constants and a number: there is always a URL.
+        return components.url ?? URL(fileURLWithPath: "/")
+    }
+}

@@ -1,0 +1,15 @@
+/// What a `TestServer` throws.
+public enum TestServerError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The server could not listen; the text names the system call and its error.
+    case cannotListen(ListenAddress, reason: String)
+    /// What was waited for did not happen in time.
+    case timedOut(waitingFor: String, seen: String)
+
+    /// The error in one sentence.
+    public var description: String {
+        switch self {
+        case .cannotListen(let address, let reason): "The test server cannot listen on \(address): \(reason)"
+        case .timedOut(let goal, let seen): "The test server waited for \(goal) in vain; so far it saw \(seen)"
+        }
+    }
+}

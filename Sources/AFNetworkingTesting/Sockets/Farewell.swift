@@ -1,0 +1,29 @@
+/// Why a connection stops being served, and what is still owed to the client.
+///
+/// Thrown from the depth of a conversation to the top of its thread, where the
+/// socket is ended accordingly. Nothing else closes a connection.
+enum Farewell: Error, Sendable, Equatable {
+    /// The client sent its end of stream.
+    case clientClosed
+    /// The client reset the connection, or broke it in a way that looks the same.
+    case clientReset
+    /// The server says goodbye in order: end of stream, then silence until the client closes too.
+    case close
+    /// The server tears the connection down with a reset.
+    case reset
+    /// The script met something it did not expect.
+    case scriptFailed(String)
+    /// `stop()` was called.
+    case serverStopped
+
+    var end: RecordedConnection.End {
+        switch self {
+        case .clientClosed: .clientClosed
+        case .clientReset: .clientReset
+        case .close: .serverClosed
+        case .reset: .serverReset
+        case .scriptFailed(let reason): .scriptFailed(reason)
+        case .serverStopped: .serverStopped
+        }
+    }
+}

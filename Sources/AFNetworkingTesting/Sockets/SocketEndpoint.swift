@@ -1,0 +1,63 @@
+import Glibc
+
+/// A `ListenAddress` in the form the kernel takes.
+struct SocketEndpoint {
+    let family: Int32
+    let path: String?
+    private let bytes: [UInt8]
+
+    init(_ address: ListenAddress) throws(SystemFailure) {
+        switch address {
+        case .ipv4Loopback(let port):
+            var socketAddress = sockaddr_in()
+            socketAddress.sin_family = sa_family_t(AF_INET)
+            socketAddress.sin_port = port.bigEndian
+            socketAddress.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            (family, path, bytes) = (AF_INET, nil, Self.bytes(of: socketAddress))
+
+        case .ipv6Loopback(let port):
+            var socketAddress = sockaddr_in6()
+            socketAddress.sin6_family = sa_family_t(AF_INET6)
+            socketAddress.sin6_port = port.bigEndian
+            socketAddress.sin6_addr = in6addr_loopback
+            (family, path, bytes) = (AF_INET6, nil, Self.bytes(of: socketAddress))
+
+        case .unix(let name):
+            var socketAddress = sockaddr_un()
+            socketAddress.sun_family = sa_family_t(AF_UNIX)
+            let capacity = MemoryLayout.size(ofValue: socketAddress.sun_path)
+            let text = Array(name.utf8)
+            // A zero byte would end the name early, and an empty name means an unnamed socket.
+            guard !text.isEmpty, text.count < capacity, !text.contains(0) else {
+                throw SystemFailure(call: "bind", code: text.count < capacity ? EINVAL : ENAMETOOLONG)
+            }
+            withUnsafeMutableBytes(of: &socketAddress.sun_path) { $0.copyBytes(from: text) }
+            (family, path, bytes) = (AF_UNIX, name, Self.bytes(of: socketAddress))
+        }
+    }
+
+    func withAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        // Copied into the kernel's own type, which is aligned for every family.
+        var storage = sockaddr_storage()
+        withUnsafeMutableBytes(of: &storage) { $0.copyBytes(from: bytes) }
+        return withUnsafePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(bytes.count)) }
+        }
+    }
+
+    /// The port a socket is bound to; 0 for Unix sockets.
+    static func localPort(of descriptor: Int32) -> UInt16 {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let result = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        guard result == 0, storage.ss_family != sa_family_t(AF_UNIX) else { return 0 }
+        // IPv4 and IPv6 addresses both begin with the family, then the port in network order.
+        return withUnsafeBytes(of: storage) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
+    }
+
+    private static func bytes<Address>(of address: Address) -> [UInt8] {
+        withUnsafeBytes(of: address) { Array($0) }
+    }
+}

@@ -1,0 +1,104 @@
+import CAFTestServer
+import Glibc
+
+/// One accepted connection as a blocking byte stream.
+///
+/// Every wait here ends when the client goes away or when the server stops:
+/// stopping shuts the socket down from outside, which wakes any call blocked on it.
+struct SocketStream: Sendable {
+    let descriptor: Int32
+    private let connection: Int
+    private let core: ServerCore
+
+    init(_ descriptor: Int32, connection: Int, core: ServerCore) {
+        self.descriptor = descriptor
+        self.connection = connection
+        self.core = core
+        // Two writes of a script are two segments on the wire. Fails harmlessly on Unix sockets.
+        var on: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// Reads what is there, waiting for at least one byte. Zero means the client closed its side.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(Farewell) -> Int {
+        while true {
+            // Shutting down a TCP socket does not discard what still arrives: a client that
+            // never pauses would keep this thread busy after stop() if it did not look.
+            try core.checkRunning()
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if count > 0 {
+                core.noteReceived(UnsafeRawBufferPointer(rebasing: buffer[..<count]), on: connection)
+                return count
+            }
+            if count == 0 {
+                try core.checkRunning()
+                return 0
+            }
+            if errno != EINTR { throw try lost() }
+        }
+    }
+
+    /// Writes all of `bytes`.
+    func send(_ bytes: UnsafeRawBufferPointer) throws(Farewell) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let piece = UnsafeRawBufferPointer(rebasing: rest)
+            let count = Glibc.send(descriptor, piece.baseAddress, piece.count, Int32(MSG_NOSIGNAL))
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+                core.noteSent(count, on: connection)
+            } else if errno != EINTR {
+                throw try lost()
+            }
+        }
+    }
+
+    /// Lets time pass. Ends early when the connection breaks or the server stops.
+    func pause(for duration: Duration) throws(Farewell) {
+        let deadline = MonotonicDeadline(after: duration)
+        // No events asked for: only a reset, or both directions shut down, is reported.
+        if try waitForEvents(0, until: deadline) != 0 { throw try lost() }
+    }
+
+    /// Waits until the client closed its side or broke the connection, reading nothing.
+    func waitForHangUp() throws(Farewell) -> Never {
+        let events = try waitForEvents(CAF_TEST_POLLRDHUP, until: nil)
+        try core.checkRunning()
+        throw events & Int16(POLLERR) != 0 ? .clientReset : .clientClosed
+    }
+
+    /// Discards whatever arrives until the client closes its side.
+    func drain() throws(Farewell) {
+        try withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 16) { buffer throws(Farewell) in
+            while try receive(into: buffer) > 0 {}
+        }
+    }
+
+    /// Sends the end of our side; the client may go on sending.
+    func shutDownWriting() {
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// Makes the next close a reset instead of an orderly end.
+    func armReset() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    private func waitForEvents(_ events: Int16, until deadline: MonotonicDeadline?) throws(Farewell) -> Int16 {
+        while true {
+            try core.checkRunning()
+            var interest = pollfd(fd: descriptor, events: events, revents: 0)
+            let timeout = deadline?.pollTimeout ?? -1
+            let count = poll(&interest, 1, timeout)
+            if count > 0 { return interest.revents }
+            if count == 0, deadline?.pollTimeout == 0 { return 0 }
+            if count < 0, errno != EINTR { throw .clientReset }
+        }
+    }
+
+    private func lost() throws(Farewell) -> Farewell {
+        try core.checkRunning()
+        return .clientReset
+    }
+}
