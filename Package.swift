@@ -47,6 +47,8 @@ let package = Package(
             dependencies: ["AFURLSession", "AFWire", "AFLoop", "AFNetworkingTesting", "AFVirtualWorld"],
             swiftSettings: strict
         ),
+        .testTarget(name: "AFVirtualWorldTests", dependencies: ["AFVirtualWorld"], swiftSettings: strict),
+        .testTarget(name: "AFInteropTests", dependencies: ["AFURLSession"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
