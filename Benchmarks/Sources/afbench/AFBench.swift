@@ -1,8 +1,20 @@
+import Dispatch
 import Foundation
 
 @main
 struct AFBench {
-    static func main() async {
+    /// Not an async `main`: that parks the main thread in a way instruction counters
+    /// cannot follow.
+    static func main() {
+        let finished = DispatchSemaphore(value: 0)
+        Task {
+            await measure()
+            finished.signal()
+        }
+        finished.wait()
+    }
+
+    private static func measure() async {
         guard let arguments = Arguments(Array(CommandLine.arguments.dropFirst())) else { stop(Arguments.usage) }
         let loader = Loader(arguments)
         if arguments.warm > 0 { await loader.load(Tally(total: arguments.warm)) }
