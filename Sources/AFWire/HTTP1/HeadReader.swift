@@ -86,8 +86,10 @@ struct HeadReader: Sendable {
             lineBytes >= 8 && checked == lineBytes && lineBytes + bytes.count <= limits.lineBytes
             && ByteScanning.firstIndex(of: 0x0D, in: bytes) == nil
         append(bytes)
-        checked = lineBytes + bytes.count
-        if isPlain { return }
+        guard !isPlain else {
+            checked = lineBytes + bytes.count
+            return
+        }
         checked = try withPending { bytes throws(HTTP1Error) in try checkTail(of: bytes, limits) }
     }
 
