@@ -125,7 +125,7 @@ import Testing
         for byte in UInt8.min...UInt8.max where byte != 0x0A {
             var field = Array("NAM: val".utf8)
             field[[0, 1, 2, 5, 6, 7][place]] = byte
-            let wire = Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n".utf8) + field + Array("\r\n\r\nok".utf8)
+            let wire = Array("HTTP/1.1 204 X\r\n".utf8) + field + Array("\r\n\r\n".utf8)
             let isColonInName = byte == 0x3A && (1...2).contains(place)
             let isGood = place < 3 ? Self.isToken(byte) || isColonInName : Self.isText(byte)
 
@@ -141,7 +141,7 @@ import Testing
         for byte in UInt8.min...UInt8.max where byte != 0x0A {
             var line = Array("HTTP/1.1 200 abc".utf8)
             line[13 + place] = byte
-            let outcome = ResponseSetting().outcome(of: line + Array(("\r\n" + Self.fields).utf8))
+            let outcome = ResponseSetting().outcome(of: line + Array("\r\n\r\n".utf8))
 
             #expect(outcome.error == (Self.isText(byte) ? nil : .status), "byte \(byte)")
         }

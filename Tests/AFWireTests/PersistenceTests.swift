@@ -71,7 +71,11 @@ import Testing
         setting.closes = true
 
         for length in 0..<wire.count {
-            let outcome = setting.outcome(of: Array(wire[..<length]))
+            let cut = Array(wire[..<length])
+            let outcome = setting.outcome(of: cut, Delivery.all(of: 0)[0])
+            #expect(
+                outcome == setting.outcome(of: cut, Delivery(description: "by byte", cuts: Array(1..<max(length, 1))))
+            )
             let position: HTTP1Error.Position =
                 length == 0 ? .beforeHead : length < head.utf8.count ? .inHead : .inBody
             #expect(outcome.error == .closed(position), "cut at \(length)")
