@@ -83,7 +83,9 @@ import Testing
     }
 
     @Test func `T-MSG-44 cancelling what has finished changes nothing`() {
-        #expect(actions([.requestFinished, .responseHead, Self.clean, .cancelled]).last == .wait)
+        for late in [Event.cancelled, .peerClosed(receivedBytes: true), .responseMalformed, .sendingFailed] {
+            #expect(actions([.requestFinished, .responseHead, Self.clean, late]).last == .wait)
+        }
     }
 
     @Test func `T-MSG-44 pieces of the request may still arrive after a cancel`() {
