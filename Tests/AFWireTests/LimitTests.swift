@@ -103,23 +103,28 @@ import Testing
         limits.headFields = 100_000
         limits.lineBytes = 2 << 20
         var decoder = ResponseDecoder(method: "GET", limits: limits)
-        let clock = ContinuousClock()
+        var best = Duration.seconds(60)
 
-        let elapsed = try clock.measure {
-            try bytes.withUnsafeBytes { all in
-                for index in all.indices {
-                    _ = try decoder.decode(UnsafeRawBufferPointer(rebasing: all[index..<(index + 1)]))
+        // The best of three, so that a busy machine is not taken for a slow parser.
+        for _ in 0..<3 {
+            decoder = ResponseDecoder(method: "GET", limits: limits)
+            let elapsed = try ContinuousClock().measure {
+                try bytes.withUnsafeBytes { all in
+                    for index in all.indices {
+                        _ = try decoder.decode(UnsafeRawBufferPointer(rebasing: all[index..<(index + 1)]))
+                    }
                 }
             }
+            best = min(best, elapsed)
         }
 
         #expect(decoder.headBytesReceived == bytes.count)
         #if DEBUG
             #expect(decoder.headBytesExamined <= 4 * bytes.count)
+            #expect(best < .seconds(5))
         #else
-            #expect(elapsed < .milliseconds(200))
+            #expect(best < .milliseconds(50))
         #endif
-        _ = elapsed
     }
 
     @Test(arguments: [
