@@ -157,8 +157,9 @@ package struct ExchangeMachine: Sendable {
             // A cancelled response is still on its way and must meet no other request.
             return fail(retryable: false)
 
-        case (.done, .peerClosed), (.done, .cancelled):
-            // Too late to matter: the outcome is decided and was reported.
+        case (.done, .peerClosed), (.done, .cancelled), (.done, .responseMalformed):
+            // Too late to matter: the outcome is decided and was reported. What a peer
+            // sends after the end is refused by the decoder, should it be fed at all.
             return .wait
 
         case (.head, .responseFinished),  // no head yet
@@ -166,8 +167,7 @@ package struct ExchangeMachine: Sendable {
             (.body, .responseHead),  // one response per exchange
             (.done, .interimResponse),  // the exchange is over, nothing is decoded
             (.done, .responseHead),
-            (.done, .responseFinished),
-            (.done, .responseMalformed):
+            (.done, .responseFinished):
             preconditionFailure("illegal \(event) while receiving \(receiving)")
 
         case (_, .requestHeadSent), (_, .requestFinished), (_, .sendingFailed):

@@ -66,7 +66,7 @@ struct HeadReader: Sendable {
             append(UnsafeRawBufferPointer(rebasing: rest[...lineFeed]))
             offset += lineFeed + 1
             if try parseLine(limits) {
-                fields = withPending(copyFields)
+                fields = pending.withUnsafeBytes(copyFields)
                 pending = []
                 return offset
             }
@@ -83,12 +83,15 @@ struct HeadReader: Sendable {
         // What the parser would look for in an incomplete line: a CR, too many bytes,
         // or at its very beginning, a protocol that is not ours.
         let isPlain =
-            lineBytes >= 8 && checked == lineBytes && lineBytes + bytes.count <= limits.lineBytes
+            (lineBytes >= 8 || !parser.awaitsStartLine) && checked == lineBytes
+            && lineBytes + bytes.count <= limits.lineBytes
             && ByteScanning.firstIndex(of: 0x0D, in: bytes) == nil
         append(bytes)
-        checked = lineBytes + bytes.count
-        if isPlain { return }
-        checked = try withPending { bytes throws(HTTP1Error) in try checkTail(of: bytes, limits) }
+        guard !isPlain else {
+            checked = lineBytes + bytes.count
+            return
+        }
+        checked = try withPending { (reader, bytes) throws(HTTP1Error) in try reader.checkTail(of: bytes, limits) }
     }
 
     private mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -100,20 +103,20 @@ struct HeadReader: Sendable {
 
     private mutating func parseLine(_ limits: HTTP1Limits) throws(HTTP1Error) -> Bool {
         checked = 0
-        let parsed = try withPending { [parser] bytes throws(HTTP1Error) in
-            var parser = parser
-            let isComplete = try parser.parse(bytes, limits)
-            return (parser, isComplete)
-        }
-        parser = parsed.0
-        isComplete = parsed.1
+        isComplete = try withPending { (reader, bytes) throws(HTTP1Error) in try reader.parser.parse(bytes, limits) }
         return isComplete
     }
 
-    private func withPending<R, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> R
-    ) throws(Failure) -> R {
-        try pending.withUnsafeBufferPointer { (bytes) throws(Failure) in try body(UnsafeRawBufferPointer(bytes)) }
+    /// Takes the kept bytes out while `body` runs, so that it may change the rest.
+    private mutating func withPending<R>(
+        _ body: (inout HeadReader, UnsafeRawBufferPointer) throws(HTTP1Error) -> R
+    ) throws(HTTP1Error) -> R {
+        let bytes = pending
+        pending = []
+        defer { pending = bytes }
+        return try bytes.withUnsafeBufferPointer { (bytes) throws(HTTP1Error) in
+            try body(&self, UnsafeRawBufferPointer(bytes))
+        }
     }
 
     /// Checks the incomplete line at the end of `head` and returns how much of it

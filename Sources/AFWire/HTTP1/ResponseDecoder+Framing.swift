@@ -15,6 +15,7 @@ extension ResponseDecoder {
     }
 
     /// Puts a parsed head and its meaning together.
+    @inline(__always)
     func makeHead(_ parser: HeadParser, _ fields: HTTPHeaders) throws(HTTP1Error) -> ResponseHead {
         guard case .status(let version, let status, let reason) = parser.startLine else {
             throw HTTP1Error(.status, "no status line")

@@ -117,6 +117,7 @@ package struct ResponseDecoder: Sendable {
         throw error
     }
 
+    @inline(__always)
     private mutating func advance(_ input: UnsafeRawBufferPointer) throws(HTTP1Error) -> Step {
         guard let (consumed, event) = try body?.read(input, limits) else { return try readHead(input) }
         return Step(consumed: consumed, event: Event(event))
@@ -124,6 +125,7 @@ package struct ResponseDecoder: Sendable {
 
     // MARK: - Head
 
+    @inline(__always)
     private mutating func readHead(_ input: UnsafeRawBufferPointer) throws(HTTP1Error) -> Step {
         var fields = HTTPHeaders()
         let consumed = try reader.read(input, limits, fields: &fields)

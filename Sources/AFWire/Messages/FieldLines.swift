@@ -41,6 +41,8 @@ struct FieldLines {
             let colon = start + name.count
             guard colon < end, bytes[colon] == 0x3A else { continue }
             guard ByteScanning.equalsIgnoringCase(part(start, colon), name) else { continue }
+            // Or the wanted "name" runs over the colon into the value.
+            guard ByteScanning.firstIndex(of: 0x3A, in: name) == nil else { return nil }
             return ByteScanning.trimmingOWS(part(colon + 1, end))
         }
         return nil

@@ -1,6 +1,7 @@
 /// Eight bytes at a time: the loops every received head passes through.
 extension ByteScanning {
     /// Whether no byte is a control other than HTAB.
+    @inline(__always)
     static func isFieldText(_ start: UnsafeRawPointer, count: Int) -> Bool {
         guard count >= 8 else { return isFieldTextByByte(start, count: count) }
         var offset = 0

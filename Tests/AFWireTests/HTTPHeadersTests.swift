@@ -1,0 +1,128 @@
+import AFWire
+import Testing
+
+/// Field storage, T-MSG-31 to 33.
+@Suite struct HTTPHeadersTests {
+    private static func headers(_ fields: [(String, String)]) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        for (name, value) in fields { headers.append(name, value) }
+        return headers
+    }
+
+    private static func received(_ block: [UInt8]) -> HTTPHeaders? {
+        let wire = Array("HTTP/1.1 204 X\r\n".utf8) + block + Array("\r\n".utf8)
+        return ResponseSetting().outcome(of: wire).head?.headers
+    }
+
+    private static func text(_ headers: HTTPHeaders) -> String {
+        headers.withBytes { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test func `fields keep their order, their spelling and their duplicates`() {
+        let headers = Self.headers([("B", "1"), ("a", "2"), ("b", "3")])
+
+        #expect(headers.count == 3 && !headers.isEmpty)
+        #expect(headers.fields.map(\.name) == ["B", "a", "b"])
+        #expect(headers.values("B") == ["1", "3"])
+        #expect(headers.first("b") == "1")
+        #expect(headers.joined("B") == "1, 3")
+        #expect(Self.text(headers) == "B: 1\r\na: 2\r\nb: 3\r\n")
+    }
+
+    @Test func `no field is no value`() {
+        let headers = HTTPHeaders()
+
+        #expect(headers.isEmpty && headers.count == 0)
+        #expect(headers.first("A") == nil && headers.joined("A") == nil)
+        #expect(headers.values("A").isEmpty && headers.fields.isEmpty)
+        #expect(!headers.contains("A") && !headers.contains(""))
+        #expect(Self.text(headers).isEmpty)
+    }
+
+    @Test func `a name that is part of another is not that name`() {
+        let headers = Self.headers([("Content-Length", "5"), ("X", "Content: 7")])
+
+        #expect(!headers.contains("Content") && !headers.contains("Length") && !headers.contains("Content-Length:"))
+        #expect(!headers.contains("X: Content"))
+    }
+
+    @Test func `setting replaces the first and removes the others`() {
+        var headers = Self.headers([("A", "1"), ("B", "2"), ("a", "3"), ("C", "4")])
+
+        headers.set("a", "5")
+        headers.set("D", "6")
+
+        #expect(Self.text(headers) == "a: 5\r\nB: 2\r\nC: 4\r\nD: 6\r\n")
+        #expect(headers.count == 4)
+    }
+
+    @Test func `removing leaves the others in order`() {
+        var headers = Self.headers([("A", "1"), ("B", "2"), ("a", "3")])
+
+        headers.remove("A")
+        headers.remove("missing")
+
+        #expect(Self.text(headers) == "B: 2\r\n")
+        #expect(headers.count == 1)
+    }
+
+    @Test func `received fields can be changed and keep the rest as it was`() {
+        var headers = Self.received(Array("A:1\r\nB:  2 \r\nC: 3\r\n".utf8)) ?? HTTPHeaders()
+
+        headers.set("A", "x")
+        headers.append("D", "4")
+
+        #expect(Self.text(headers) == "A: x\r\nB:  2 \r\nC: 3\r\nD: 4\r\n")
+        #expect(headers.fields.map(\.value) == ["x", "2", "3", "4"])
+    }
+
+    @Test func `equality is by fields, not by spacing`() {
+        let sent = Self.headers([("A", "1"), ("B", "2")])
+
+        #expect(Self.received(Array("A:1\r\nB:  2 \r\n".utf8)) == sent)
+        #expect(Self.headers([("B", "2"), ("A", "1")]) != sent)
+        #expect(Self.headers([("A", "1")]) != sent)
+        #expect(Self.headers([("A", "1"), ("B", "3")]) != sent)
+        #expect(Self.headers([("a", "1"), ("B", "2")]) != sent)
+    }
+
+    @Test func `T-MSG-31 cookies with commas stay separate values`() {
+        let first = "a=b; Expires=Wed, 21 Oct 2026 07:28:00 GMT"
+        let block = "Set-Cookie: \(first)\r\nSet-cookie: c=d\r\n"
+
+        #expect(Self.received(Array(block.utf8))?.values("set-cookie") == [first, "c=d"])
+    }
+
+    @Test(arguments: ["ETag", "Set-Cookie", "Location", "Content-Type", "X-Any", "Content-Disposition"])
+    func `T-MSG-32 values that are not UTF-8 keep their bytes and read as Latin-1`(name: String) {
+        for byte in UInt8(0x80)...0xFF {
+            let value = Array("\"a".utf8) + [byte] + Array("z\"".utf8)
+            let headers = Self.received(Array("\(name): ".utf8) + value + [0x0D, 0x0A])
+
+            #expect(headers?.firstBytes(name) == value)
+            #expect(headers?.first(name) == "\"a\(Character(Unicode.Scalar(byte)))z\"")
+            var copy = HTTPHeaders()
+            value.withUnsafeBytes { copy.append(name, bytes: $0) }
+            #expect(copy == headers)
+        }
+    }
+
+    @Test func `T-MSG-32 values that are UTF-8 read as such`() {
+        #expect(Self.received(Array("X: gr\u{FC}n \u{1F7E2}\r\n".utf8))?.first("X") == "gr\u{FC}n \u{1F7E2}")
+    }
+
+    @Test func `T-MSG-33 names fold in ASCII only`() {
+        let headers = Self.headers([("Keep-Alive", "x"), ("Stra\u{DF}e", "y")])
+
+        #expect(headers.first("KEEP-aLIVE") == "x")
+        #expect(headers.first("\u{212A}eep-Alive") == nil)
+        #expect(headers.first("STRASSE") == nil)
+        #expect(headers.first("Stra\u{DF}e") == "y")
+        #expect(headers.first("Keep-Al\u{131}ve") == nil)
+        #expect(headers.first("Keep\u{D}Alive") == nil)
+    }
+
+    @Test func `T-MSG-33 the Kelvin sign in a name is refused on the wire`() {
+        #expect(ResponseSetting().outcome(of: "HTTP/1.1 204 X\r\n\u{212A}: a\r\n\r\n").error == .header)
+    }
+}

@@ -1,0 +1,212 @@
+import AFWire
+import Testing
+
+/// Status line and fields, T-MSG-21 to 28.
+@Suite struct HeadTests {
+    private static let fields = "Content-Length: 2\r\n\r\nok"
+
+    @Test(arguments: [
+        "<html>hello", "hello", "ICY 200 OK\r\n", "RTSP/1.0 200 OK\r\n", "http/1.1 200 OK\r\n", "Http/1.1 200 OK\r\n",
+        "HTTP/1.10 200 OK\r\n", "HTTP/2.0 200 OK\r\n", "HTTP/2 200\r\n", "HTTP/3 200\r\n", "HTTP/0.9 200 OK\r\n",
+        "HTTP/01.1 200 OK\r\n", "HTTP/1 200 OK\r\n", "HTTP/1. 200 OK\r\n", "HTTP/1.x 200 OK\r\n", "HTTP/11 200 OK\r\n",
+        "HTTP/1,1 200 OK\r\n", "HTTP 1.1 200 OK\r\n", "HTTP\\1.1 200 OK\r\n", " HTTP/1.1 200 OK\r\n",
+        "\tHTTP/1.1 200 OK\r\n", "XHTTP/1.1 200 OK\r\n", "HTTP/-1.1 200 OK\r\n", "HTTP/1.\u{FF11} 200 OK\r\n",
+        "SSH-2.0-OpenSSH_9.2\r\n", "220 mail.test ESMTP\r\n", "\u{16}\u{3}\u{1}", "\0", "H\0", "HTTP/1.-1 200 OK\r\n",
+        "PRI * HTTP/2.0\r\n", "GET / HTTP/1.1\r\n",
+    ])
+    func `T-MSG-21 what is not HTTP 1 is refused at once`(start: String) {
+        WireRow(start, .refused(.status)).check()
+    }
+
+    @Test(
+        arguments: zip(
+            ["HTTP/1.0", "HTTP/1.1", "HTTP/1.2", "HTTP/1.9"],
+            [HTTPVersion.http10, .http11, .http11, .http11]
+        )
+    )
+    func `T-MSG-21 any minor version but 0 is read as 1.1`(text: String, version: HTTPVersion) {
+        let outcome = ResponseSetting().outcome(of: "\(text) 200 OK\r\n" + Self.fields)
+
+        #expect(outcome.head?.version == version)
+        #expect(outcome.text == "ok")
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 99 X", "HTTP/1.1 000 X", "HTTP/1.1 099 X", "HTTP/1.1 600 X", "HTTP/1.1 999 X", "HTTP/1.1 1000 X",
+        "HTTP/1.1 2x0 X", "HTTP/1.1 x00 X", "HTTP/1.1 20x X", "HTTP/1.1 20 X", "HTTP/1.1 2 X", "HTTP/1.1 20",
+        "HTTP/1.1 ", "HTTP/1.1", "HTTP/1.1200 OK", "HTTP/1.1 200OK", "HTTP/1.1  200 OK", "HTTP/1.1\t200 OK",
+        "HTTP/1.1 200\tOK", "HTTP/1.1 \t200 OK", "HTTP/1.1 +20 OK", "HTTP/1.1 -20 OK", "HTTP/1.1 2 0 OK",
+        "HTTP/1.1 200 O\rK", "HTTP/1.1 200 OK\r", "HTTP/1.1 200 \0", "HTTP/1.1 200 O\u{1B}[1mK", "HTTP/1.1 200 \u{7F}",
+        "HTTP/1.1 200 a\u{8}b", "HTTP/1.1 2\u{FF10}0", "HTTP/1.1 200\u{A0}OK", "HTTP/1.1 0x1 OK",
+    ])
+    func `T-MSG-22 a malformed status line is refused`(line: String) {
+        WireRow("\(line)\r\n" + Self.fields, .refused(.status)).check()
+    }
+
+    @Test(
+        arguments: zip(
+            ["", " ", " OK", " Not  So\tBad ", " \u{E9}", "  two"],
+            ["", "", "OK", "Not  So\tBad ", "\u{E9}", " two"]
+        )
+    )
+    func `T-MSG-22 the reason is optional text`(written: String, reason: String) {
+        let outcome = ResponseSetting().outcome(of: "HTTP/1.1 200\(written)\r\n" + Self.fields)
+
+        #expect(outcome.head?.reason == reason)
+        #expect(outcome.mayReuse)
+    }
+
+    @Test func `T-MSG-22 a reason in Latin-1 is text too`() {
+        let wire = Array("HTTP/1.1 200 D".utf8) + [0xE9] + Array("j\u{E0}\r\n".unicodeScalars.map { UInt8($0.value) })
+        let outcome = ResponseSetting().outcome(of: wire + Array(Self.fields.utf8))
+
+        #expect(outcome.head?.reason == "D\u{E9}j\u{E0}")
+    }
+
+    @Test(arguments: [100, 101, 199, 200, 299, 418, 500, 599])
+    func `T-MSG-22 status codes from 100 to 599 are known by their number`(status: Int) {
+        let outcome = ResponseSetting().outcome(of: "HTTP/1.1 \(status) X\r\n" + Self.fields)
+
+        switch status {
+        case 101: #expect(outcome.error == .status)
+        case ..<200: #expect(outcome.interim.map(\.status) == [status])
+        default: #expect(outcome.status == status)
+        }
+    }
+
+    @Test func `T-MSG-23 one empty line may come first, on a fresh connection only`() {
+        let response = "HTTP/1.1 200 OK\r\n" + Self.fields
+        var fresh = ResponseSetting()
+        fresh.isFresh = true
+
+        WireRow(response, .reused(200, "ok")).check(fresh)
+        WireRow("\r\n" + response, .closed(200, "ok")).check(fresh)
+        WireRow("\r\n\r\n" + response, .refused(.status)).check(fresh)
+        WireRow("\n" + response, .refused(.status)).check(fresh)
+        WireRow("\r" + response, .refused(.status)).check(fresh)
+        WireRow("\r\n\n" + response, .refused(.status)).check(fresh)
+        WireRow(String(repeating: "\r\n", count: 100), .refused(.status)).check(fresh)
+        WireRow("\r\n" + response, .refused(.status)).check()
+        WireRow("HTTP/1.1 100 Continue\r\n\r\n\r\n" + response, .refused(.status)).check(fresh)
+    }
+
+    private static let lines = ["HTTP/1.1 200 OK", "A: b", "Content-Length: 2", ""]
+
+    private static func wire(line: Int, endedBy end: String) -> String {
+        lines.enumerated().map { $1 + ($0 == line ? end : "\r\n") }.joined() + "ok"
+    }
+
+    @Test(arguments: lines.indices)
+    func `T-MSG-24 a bare LF ends a line of a head and forbids reuse`(line: Int) {
+        WireRow(Self.wire(line: line, endedBy: "\n"), .closed(200, "ok")).check()
+    }
+
+    @Test func `T-MSG-24 a head of bare LFs is read the same, and stored with CR LF`() {
+        let wire = "HTTP/1.1 200 OK\nA:b\nContent-Length:  2 \n\nok"
+
+        let outcome = ResponseSetting().outcome(of: wire)
+
+        #expect(outcome.text == "ok" && !outcome.mayReuse)
+        #expect(outcome.head?.headers.withBytes { Array($0) } == Array("A:b\r\nContent-Length:  2 \r\n".utf8))
+        #expect(outcome.head?.headers.first("content-length") == "2")
+    }
+
+    @Test(arguments: lines.indices, ["\r", "\rX", "\r\r\n", "\n\r"])
+    func `T-MSG-24 a CR without LF is refused`(line: Int, end: String) {
+        // After the empty line there is no head any more: LF CR there is an end and a body.
+        guard line < 3 || end != "\n\r" else { return }
+        let kind: HTTP1Error.Kind = line == 0 && end != "\n\r" ? .status : .header
+
+        WireRow(Self.wire(line: line, endedBy: end), .refused(kind)).check()
+    }
+
+    @Test(arguments: 0..<6)
+    func `T-MSG-25 only the right bytes may stand in each place of a field`(place: Int) {
+        for byte in UInt8.min...UInt8.max where byte != 0x0A {
+            var field = Array("NAM: val".utf8)
+            field[[0, 1, 2, 5, 6, 7][place]] = byte
+            let wire = Array("HTTP/1.1 204 X\r\n".utf8) + field + Array("\r\n\r\n".utf8)
+            let isColonInName = byte == 0x3A && (1...2).contains(place)
+            let isGood = place < 3 ? Self.isToken(byte) || isColonInName : Self.isText(byte)
+
+            let outcome = ResponseSetting().outcome(of: wire)
+
+            #expect(outcome.error == (isGood ? nil : .header), "byte \(byte)")
+            #expect(outcome.mayReuse == isGood)
+        }
+    }
+
+    @Test(arguments: 0..<3)
+    func `T-MSG-25 only text may stand in each place of a reason`(place: Int) {
+        for byte in UInt8.min...UInt8.max where byte != 0x0A {
+            var line = Array("HTTP/1.1 200 abc".utf8)
+            line[13 + place] = byte
+            let outcome = ResponseSetting().outcome(of: line + Array("\r\n\r\n".utf8))
+
+            #expect(outcome.error == (Self.isText(byte) ? nil : .status), "byte \(byte)")
+        }
+    }
+
+    @Test func `T-MSG-25 a control character is found wherever it stands in a long value`() {
+        for length in 1...40 {
+            for place in 0..<length {
+                var value = [UInt8](repeating: 0x61, count: length)
+                value[place] = place.isMultiple(of: 2) ? 0 : 0x7F
+                let wire = Array("HTTP/1.1 200 OK\r\nX:".utf8) + value + Array("\r\n\r\n".utf8)
+                let whole = Delivery(description: "whole", cuts: [])
+
+                #expect(ResponseSetting().outcome(of: wire, whole).error == .header)
+            }
+        }
+    }
+
+    private static func isToken(_ byte: UInt8) -> Bool {
+        let others = "!#$%&'*+-.^_`|~"
+        let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+        return (others + letters).utf8.contains(byte)
+    }
+
+    private static func isText(_ byte: UInt8) -> Bool {
+        byte == 9 || (byte >= 32 && byte != 127)
+    }
+
+    @Test(arguments: ["Content-Length : 2", "Content-Length\t: 2", " Content-Length: 2", "\tX: y", "X : y", "X \t: y"])
+    func `T-MSG-26 white space before a name or its colon is refused`(field: String) {
+        WireRow("HTTP/1.1 200 OK\r\n\(field)\r\n" + Self.fields, .refused(.header)).check()
+        WireRow("HTTP/1.1 200 OK\r\nA: b\r\n\(field)\r\n\r\nok", .refused(.header)).check()
+    }
+
+    @Test(arguments: [
+        "X: a\r\n b", "X: a\r\n\tb", "Transfer-Encoding: chunked\r\n ,identity", "Content-Length: 2\r\n 2",
+        "X: a\r\n ", " folded", "X: a\n b", "X: a\r\n \r\nY: b",
+    ])
+    func `T-MSG-27 a folded field is refused`(field: String) {
+        WireRow("HTTP/1.1 200 OK\r\n\(field)\r\n" + Self.fields, .refused(.header)).check()
+    }
+
+    @Test func `T-MSG-27 a length on a folded line is no length`() {
+        WireRow("HTTP/1.1 200 OK\r\nContent-Length:\r\n 2\r\n\r\nok", .refused(.framing)).check()
+    }
+
+    @Test(arguments: [
+        "no colon", "nocolon", ":", ": value", ":value", "a b: c", "a\u{E9}: c", "a(b): c", "a/b: c", "a[b]: c",
+        "a{b}: c", "a\"b\": c", "a,b: c", "a;b: c", "a=b: c", "a@b: c", "a\\b: c", "a?b: c", "<a>: c",
+        "HTTP/1.1 200 OK",
+        "\u{212A}eep-Alive: timeout=5", "a\u{A0}: b",
+    ])
+    func `T-MSG-28 a line without a proper name is refused, never skipped`(line: String) {
+        WireRow("HTTP/1.1 200 OK\r\n\(line)\r\n" + Self.fields, .refused(.header)).check()
+    }
+
+    @Test func `T-MSG-28 every token is a name and an empty value is a value`() {
+        let outcome = ResponseSetting().outcome(
+            of: "HTTP/1.1 200 OK\r\n!#$%&'*+-.^_`|~09azAZ:\r\nX:  \t\r\nlong-name_with.everything-0123456789: v\r\n"
+                + Self.fields
+        )
+
+        let names = outcome.head?.headers.fields.map(\.name)
+        #expect(names == ["!#$%&'*+-.^_`|~09azAZ", "X", "long-name_with.everything-0123456789", "Content-Length"])
+        #expect(outcome.head?.headers.first("X") == "")
+        #expect(outcome.mayReuse)
+    }
+}

@@ -1,0 +1,177 @@
+import AFWire
+import Testing
+
+/// The server's side, which accepts less, and what our writers make of it.
+@Suite struct RequestDecoderTests {
+    struct Outcome: Equatable {
+        var head: RequestDecoder.Received?
+        var body: [UInt8] = []
+        var trailers: HTTPHeaders?
+        var error: HTTP1Error.Kind?
+        var surplus = 0
+    }
+
+    private static func outcome(of bytes: [UInt8], _ delivery: Delivery) -> Outcome {
+        var decoder = RequestDecoder()
+        var outcome = Outcome()
+        for piece in delivery.pieces(of: bytes) {
+            piece.withUnsafeBytes { bytes in
+                do throws(HTTP1Error) {
+                    var offset = 0
+                    while !decoder.isFinished {
+                        let step = try decoder.decode(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
+                        offset += step.consumed
+                        switch step.event {
+                        case .needMore: return
+                        case .head(let head): outcome.head = head
+                        case .body(let slice): outcome.body += slice
+                        case .end(let trailers): outcome.trailers = trailers
+                        }
+                    }
+                    outcome.surplus += bytes.count - offset
+                } catch {
+                    outcome.error = error.kind
+                }
+            }
+            if outcome.error != nil { break }
+        }
+        return outcome
+    }
+
+    /// The one outcome of all four deliveries.
+    private static func outcome(of wire: String, sourceLocation: SourceLocation = #_sourceLocation) -> Outcome {
+        let bytes = Array(wire.utf8)
+        let deliveries = Delivery.all(of: bytes.count)
+        let first = outcome(of: bytes, deliveries[0])
+        for delivery in deliveries where outcome(of: bytes, delivery) != first {
+            Issue.record("\(delivery) differs", sourceLocation: sourceLocation)
+        }
+        return first
+    }
+
+    @Test func `a request is reported as head, body and end`() {
+        let wire = "POST /a?b=c HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nhelloGET"
+
+        let outcome = Self.outcome(of: wire)
+
+        #expect(outcome.head?.request.method == "POST")
+        #expect(outcome.head?.request.target == "/a?b=c")
+        #expect(outcome.head?.request.headers.first("host") == "h")
+        #expect(outcome.head?.framing == .length(5))
+        #expect(outcome.head?.version == .http11)
+        #expect(outcome.head?.persistent == true && outcome.head?.expectsContinue == true)
+        #expect(outcome.body == Array("hello".utf8))
+        #expect(outcome.trailers == HTTPHeaders() && outcome.surplus == 3)
+    }
+
+    @Test func `a request without framing fields has no body`() {
+        let outcome = Self.outcome(of: "\r\nGET * HTTP/1.1\r\nhost:\r\nConnection: close\r\n\r\nGET")
+
+        #expect(outcome.head?.framing == BodyFraming.none)
+        #expect(outcome.head?.persistent == false)
+        #expect(outcome.body.isEmpty && outcome.surplus == 3)
+    }
+
+    @Test(arguments: [
+        "GET / HTTP/1.1\r\nHost: a\r\nHost: a", "GET / HTTP/1.1\r\nA: b", "GET / HTTP/1.0\r\nHost: a\r\nHost: b",
+        "GET / HTTP/1.1\nHost: a", "GET / HTTP/1.1\r\nHost: a\nB: c", "GET / HTTP/1.1\r\nHost : a",
+        "GET / HTTP/1.1\r\nHost: a\r\n B: c", "GET / HTTP/1.1\r\nHost: a\r\nB: \0", "GET / HTTP/1.1\r\nHost: a\rB: c",
+    ])
+    func `a request with a doubtful head is refused`(head: String) {
+        let isLine = head.hasPrefix("GET / HTTP/1.1\n")
+        #expect(Self.outcome(of: head + "\r\n\r\n").error == (isLine ? .request : .header))
+    }
+
+    @Test(arguments: [
+        "Content-Length: 5\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 5",
+        "Content-Length: 5\r\nContent-Length: 5", "Content-Length: 5, 5", "Content-Length: 5\r\nContent-Length: 6",
+        "Content-Length: +5", "Transfer-Encoding: gzip", "Transfer-Encoding: gzip, chunked",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+    ])
+    func `a request framed in two ways is refused`(fields: String) {
+        #expect(Self.outcome(of: "POST / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n\r\n0\r\n\r\n").error == .framing)
+    }
+
+    @Test func `chunked in an HTTP 1.0 request is refused`() {
+        #expect(Self.outcome(of: "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n").error == .framing)
+    }
+
+    @Test(arguments: [
+        "GET /", "GET / HTTP/2.0", "GET / http/1.1", "GET / HTTP/1.1 ", " GET / HTTP/1.1", "GET  / HTTP/1.1",
+        "GET /  HTTP/1.1", "GET /a b HTTP/1.1", "G\u{E9}T / HTTP/1.1", "GET /\u{E9} HTTP/1.1", "GET /\t HTTP/1.1",
+        "GET\t/ HTTP/1.1", "G(T / HTTP/1.1", "GET / HTTP/1.10", "GET / HTTP/1.", "/ HTTP/1.1", "GET /\0 HTTP/1.1",
+        "", "\r\n\r\nGET / HTTP/1.1", "GET / HTTP/1.1\r",
+    ])
+    func `a malformed request line is refused`(line: String) {
+        let wire = line.isEmpty ? "\r\n\r\n" : "\(line)\r\nHost: a\r\n\r\n"
+        #expect(Self.outcome(of: wire).error == .request)
+    }
+
+    @Test(arguments: [0, 1, 17, 45, 50])
+    func `a request cut short says where`(length: Int) throws {
+        let wire = Array("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhello".utf8)
+        var decoder = RequestDecoder()
+        var offset = 0
+        while offset < length {
+            offset += try wire[..<length].withUnsafeBytes {
+                try decoder.decode(UnsafeRawBufferPointer(rebasing: $0[offset...])).consumed
+            }
+        }
+
+        let error = #expect(throws: HTTP1Error.self) { _ = try decoder.inputEnded() }
+
+        #expect(error?.kind == .closed(length == 0 ? .beforeHead : length < 47 ? .inHead : .inBody))
+    }
+
+    // MARK: - Round trips
+
+    @Test func `a written request is read back`() {
+        var head = RequestHead(method: "PUT", target: "/x")
+        head.headers.append("Host", "a.test")
+        head.headers.append("Transfer-Encoding", "chunked")
+        var trailers = HTTPHeaders()
+        trailers.append("Digest", "x")
+        var wire: [UInt8] = []
+
+        HeadWriter.append(head, to: &wire)
+        for size in [1, 15, 16, 255, 256, 4_097] {
+            ChunkWriter.appendHeader(for: size, to: &wire)
+            wire += [UInt8](repeating: 0x61, count: size)
+            wire += ChunkWriter.chunkEnd
+        }
+        ChunkWriter.appendHeader(for: 0, to: &wire)
+        ChunkWriter.appendEnd(trailers: trailers, to: &wire)
+        let outcome = Self.outcome(of: wire, Delivery(description: "whole", cuts: []))
+
+        #expect(outcome.head?.request == head)
+        #expect(outcome.body.count == 1 + 15 + 16 + 255 + 256 + 4_097)
+        #expect(outcome.trailers == trailers && outcome.surplus == 0 && outcome.error == nil)
+    }
+
+    @Test(arguments: [
+        (1, "1"), (9, "9"), (10, "a"), (15, "f"), (16, "10"), (255, "ff"), (4096, "1000"),
+        (Int.max, "7fffffffffffffff"),
+    ])
+    func `a chunk header is its size in hexadecimal`(size: Int, digits: String) {
+        var buffer: [UInt8] = []
+
+        ChunkWriter.appendHeader(for: size, to: &buffer)
+
+        #expect(String(decoding: buffer, as: UTF8.self) == digits + "\r\n")
+        #expect(buffer.count <= ChunkWriter.maximumHeaderBytes)
+    }
+
+    @Test func `a written response is read back`() {
+        var headers = HTTPHeaders()
+        headers.append("Content-Length", "2")
+        headers.append("X", "\u{FC}")
+        var wire: [UInt8] = []
+
+        HeadWriter.append(status: 404, reason: "Not Found", headers: headers, to: &wire)
+        let outcome = ResponseSetting().outcome(of: wire + Array("no".utf8))
+
+        #expect(outcome.status == 404 && outcome.head?.reason == "Not Found")
+        #expect(outcome.head?.headers == headers)
+        #expect(outcome.text == "no" && outcome.mayReuse)
+    }
+}
