@@ -277,6 +277,25 @@ import Testing
         #expect(server.acceptedConnections == 2)
     }
 
+    @Test func `running out of descriptors is survived`() async {
+        await #expect(processExitsWith: .success) {
+            let server = try TestServer()
+            server.route("GET", "/") { _ in .text("x") }
+            var limit = rlimit(rlim_cur: 40, rlim_max: 40)
+            #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+            var clients: [RawClient] = []
+            #expect(throws: RawClient.Failure(call: "socket", code: EMFILE)) {
+                while true { clients.append(try RawClient(server)) }
+            }
+            clients = []
+
+            let client = try RawClient(server)
+            try client.send(LifecycleTests.request)
+
+            #expect(try client.readHead().hasPrefix("HTTP/1.1 200"))
+        }
+    }
+
     @Test func `the threads of a server carry its name`() async {
         await #expect(processExitsWith: .success) {
             let server = try TestServer()
