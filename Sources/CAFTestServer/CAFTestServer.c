@@ -19,9 +19,12 @@ int caf_test_thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(vo
     result = pthread_attr_setstacksize(&attributes, stack_bytes);
 
     // A signal meant for the program under test must not be delivered to a thread of ours:
-    // the new thread inherits a full mask, the caller's own mask is put back.
+    // the new thread inherits this mask, the caller's own mask is put back.
     sigset_t all, before;
     sigfillset(&all);
+    // Faults of the thread itself stay visible to a crash reporter.
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT};
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) sigdelset(&all, faults[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (result == 0) result = pthread_create(thread, &attributes, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

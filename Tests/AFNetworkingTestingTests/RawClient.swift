@@ -11,16 +11,13 @@ final class RawClient {
 
     private var descriptor: Int32
 
-    init(_ server: TestServer, receiveBuffer: Int32? = nil) throws {
+    init(_ server: TestServer, timeout: Int = 10_000) throws {
         let (family, address) = Self.socketAddress(of: server.address)
         descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure(call: "socket", code: errno) }
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        var limit = timeval(tv_sec: timeout / 1_000, tv_usec: timeout % 1_000 * 1_000)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        if var receiveBuffer {
-            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
-        }
         let result = address.withUnsafeBytes { bytes in
             var storage = sockaddr_storage()
             withUnsafeMutableBytes(of: &storage) { $0.copyBytes(from: bytes) }

@@ -210,6 +210,22 @@ import Testing
         #expect(server.acceptedConnections == 1)
     }
 
+    @Test func `a full queue leaves connection attempts unanswered`() throws {
+        var options = TestServer.Options()
+        options.backlog = 0
+        let server = try TestServer(options: options)
+        defer { server.stop() }
+        server.script(.neverAccept)
+        var queued = [try RawClient(server)]
+
+        let failure = #expect(throws: RawClient.Failure.self) {
+            for _ in 0..<4 { queued.append(try RawClient(server, timeout: 100)) }
+        }
+
+        #expect(failure == RawClient.Failure(call: "connect", code: EINPROGRESS))
+        #expect(queued.allSatisfy { $0.isSilent })
+    }
+
     @Test func `scripts go to the connections they are meant for`() throws {
         let server = try TestServer()
         defer { server.stop() }

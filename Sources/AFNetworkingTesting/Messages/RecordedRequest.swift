@@ -38,6 +38,11 @@ public struct RecordedRequest: Sendable, Hashable {
     /// The body as text; bytes that are not UTF-8 become replacement characters.
     public var bodyText: String { String(decoding: body, as: UTF8.self) }
 
+    /// The body decoded as JSON.
+    public func json<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
+        try JSONDecoder().decode(type, from: body)
+    }
+
     /// The path of the target without query, as sent (still percent-encoded).
     public var path: String { RequestTarget(target).path }
 

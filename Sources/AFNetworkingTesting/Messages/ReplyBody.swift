@@ -33,13 +33,11 @@ public struct ReplyBody: Sendable {
         let pattern = pattern.isEmpty ? [0] : pattern
         let count = max(count, 0)
         let laps = max(1, min(64 * 1024, count) / pattern.count)
-        // Whole laps only, so that a piece may be sent from any offset.
+        // Whole laps only, so that every piece begins where the pattern begins.
         let block = Array(repeatElement(pattern, count: laps).joined())
         return ReplyBody(count: count) { offset in
-            let phase = offset % pattern.count
             let left = count - offset
-            if phase == 0, left >= block.count { return block }
-            return Array(block.dropFirst(phase).prefix(left))
+            return left >= block.count ? block : Array(block.prefix(left))
         }
     }
 

@@ -44,7 +44,7 @@ extension TestServer {
     /// Answers requests whose path no route knows, in this order, one reply each.
     ///
     /// Without a route and without a reply left, the answer is 404; 405 if the path has a route for
-    /// other methods.
+    /// other methods. A reply is used up when the head of its request arrives.
     ///
     /// ```swift
     /// server.enqueue(.status(503), .text("ok"))

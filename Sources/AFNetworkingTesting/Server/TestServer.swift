@@ -82,8 +82,11 @@ public final class TestServer: Sendable {
 
     /// Ends every connection, frees the port and waits until all threads of the server are gone.
     ///
-    /// What was recorded stays readable. Calling it again does nothing. Called from a handler it
-    /// returns without waiting, because the handler's own thread cannot wait for itself.
+    /// Replies that are being sent are cut off. What was recorded stays readable. Calling it again
+    /// does nothing. Called from a handler it waits for all threads but the handler's own.
+    ///
+    /// Happens by itself when the last reference goes away. A handler that uses its own server holds
+    /// such a reference: capture the server `unowned` there, or call this.
     public func stop() {
         core.stop()
     }

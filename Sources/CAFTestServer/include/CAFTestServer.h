@@ -10,7 +10,7 @@ static const short CAF_TEST_POLLRDHUP = 0x2000;
 /// accept4(2) with SOCK_CLOEXEC; returns the descriptor, or -1 with errno.
 int caf_test_accept(int listener);
 
-/// Starts a joinable thread with every signal blocked. Returns 0 or an errno value.
+/// Starts a joinable thread with every signal blocked but those of its own faults. Returns 0 or an errno value.
 int caf_test_thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *), void *argument);
 
 /// Names the calling thread; longer names are cut to the 15 bytes the kernel keeps.
