@@ -1,0 +1,69 @@
+import AFWire
+import Foundation
+import Testing
+
+struct RequestURLCorpusTests {
+    @Test(arguments: URLCorpus.accepted)
+    func `T-REQ-07 T-REQ-09 T-REQ-10 T-REQ-13 an accepted URL splits as written`(entry: URLCorpus.Entry) throws {
+        let url = try RequestURL(entry.url)
+
+        let target = String(decoding: url.target, as: UTF8.self)
+        let endpoint = url.endpoint
+        #expect("\(endpoint.scheme) \(endpoint.host.connectName) \(endpoint.port) \(target)" == entry.verdict)
+    }
+
+    @Test(arguments: URLCorpus.refused)
+    func `T-REQ-05 T-REQ-06 T-REQ-07 T-REQ-11 T-REQ-26 a refused URL names part and rule`(entry: URLCorpus.Entry) {
+        let error = #expect(throws: RequestRejection.self) { try RequestURL(entry.url) }
+
+        #expect(error.map { "\($0.component) \($0.rule)" } == entry.verdict)
+        #expect((0...entry.url.utf8.count).contains(error?.position ?? 0))
+    }
+
+    @Test func `T-REQ-07 the corpus is as large as promised and holds no entry twice`() {
+        let urls = (URLCorpus.accepted + URLCorpus.refused).map { Array($0.url.utf8) }
+
+        #expect(urls.count >= 300)
+        #expect(Set(urls).count == urls.count)
+    }
+
+    @Test(arguments: URLCorpus.accepted)
+    func `T-REQ-07 T-REQ-08 a second parser sees the same scheme, host and port`(entry: URLCorpus.Entry) throws {
+        // What it cannot parse it cannot contradict.
+        guard let second = SecondParser(entry.url) else { return }
+        let endpoint = try RequestURL(entry.url).endpoint
+
+        #expect(second == SecondParser(endpoint))
+    }
+
+    @Test func `T-REQ-07 the second parser has an opinion on most of the corpus`() {
+        #expect(URLCorpus.accepted.count { SecondParser($0.url) != nil } > URLCorpus.accepted.count * 9 / 10)
+    }
+}
+
+/// What Foundation makes of a URL, brought to our spelling. Only the encoded host is used; decoding it is the trap.
+struct SecondParser: Equatable {
+    let scheme: String
+    let host: String
+    let port: Int
+
+    init?(_ text: String) {
+        guard let components = URLComponents(string: text), let scheme = components.scheme?.lowercased(),
+            var host = components.encodedHost?.lowercased()
+        else { return nil }
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        if host.hasSuffix(".") { host.removeLast() }
+        host = host.replacing("%25", with: "%")
+        let zone = host.firstIndex(of: "%").map { String(host[$0...]) } ?? ""
+        let address = String(host.dropLast(zone.count)).withUTF8Bytes { IPAddressSyntax.ipv6($0) }
+        self.scheme = scheme
+        self.host = address.map { $0.text + zone } ?? host
+        port = components.port ?? (scheme == "https" ? 443 : 80)
+    }
+
+    init(_ endpoint: Endpoint) {
+        scheme = endpoint.scheme.text
+        host = endpoint.host.connectName
+        port = Int(endpoint.port)
+    }
+}

@@ -1,0 +1,324 @@
+extension URLCorpus {
+    static let refused = entries(
+        #"""
+        // Scheme
+        ␠http://h/ -> scheme missing
+        example.com -> scheme missing
+        //example.com/ -> scheme missing
+        /path -> scheme missing
+        ?query -> scheme missing
+        #fragment -> scheme missing
+        ://example.com/ -> scheme notHTTP
+        http -> scheme missing
+        http//example.com/ -> scheme missing
+        ht tp://example.com/ -> scheme missing
+        ht␉tp://example.com/ -> scheme missing
+        ␊http://example.com/ -> scheme missing
+        file:///etc/passwd -> scheme notHTTP
+        FILE:///etc/passwd -> scheme notHTTP
+        ftp://example.com/ -> scheme notHTTP
+        ws://example.com/ -> scheme notHTTP
+        wss://example.com/ -> scheme notHTTP
+        data:text/plain,hello -> scheme notHTTP
+        javascript:alert(1) -> scheme notHTTP
+        about:blank -> scheme notHTTP
+        mailto:a@b.test -> scheme notHTTP
+        blob:http://h/ -> scheme notHTTP
+        gopher://h/ -> scheme notHTTP
+        unix:/var/run/x.sock -> scheme notHTTP
+        httpx://example.com/ -> scheme notHTTP
+        httpss://example.com/ -> scheme notHTTP
+        xhttp://example.com/ -> scheme notHTTP
+        http+unix://example.com/ -> scheme notHTTP
+        h:p://example.com/ -> scheme notHTTP
+        localhost:8080 -> scheme notHTTP
+        example.com:80/ -> scheme notHTTP
+        user:pass@example.com -> scheme notHTTP
+        httpſ://example.com/ -> scheme missing
+        // Slashes
+        http: -> scheme noAuthority
+        http:h -> scheme noAuthority
+        http:/h -> scheme noAuthority
+        https:h/ -> scheme noAuthority
+        http:?x -> scheme noAuthority
+        http:#x -> scheme noAuthority
+        http:@h/ -> scheme noAuthority
+        http:\\h/ -> scheme noAuthority
+        http:/\h/ -> scheme noAuthority
+        http:\/h/ -> scheme noAuthority
+        http:␊//h/ -> scheme noAuthority
+        http:/␉/h/ -> scheme noAuthority
+        http:␠//h/ -> scheme noAuthority
+        http::80/ -> scheme noAuthority
+        // Missing host
+        http:// -> host missing
+        http:/// -> host missing
+        http:///x -> host missing
+        https:///example.com/ -> host missing
+        http://///example.com/ -> host missing
+        http://? -> host missing
+        http://?x -> host missing
+        http://# -> host missing
+        http://#x -> host missing
+        http://:80/ -> host missing
+        http://:/ -> host missing
+        http://@/ -> host missing
+        http://user@/ -> host missing
+        http://user:pass@/ -> host missing
+        http://user@:80/ -> host missing
+        http://user:pass@:8080/ -> host missing
+        http://@:80/ -> host missing
+        // Empty labels
+        http://./ -> host emptyLabel
+        http://../ -> host emptyLabel
+        http://.h/ -> host emptyLabel
+        http://.example.com/ -> host emptyLabel
+        http://h../ -> host emptyLabel
+        http://example..com/ -> host emptyLabel
+        http://example.com../ -> host emptyLabel
+        http://.../ -> host emptyLabel
+        http://..h/ -> host emptyLabel
+        http://1.2..4/ -> host emptyLabel
+        // Percent signs in a host
+        http://exa%0d%0aX/ -> host percentInHost
+        http://h%00.evil.test/ -> host percentInHost
+        http://h%2f10.0.0.1/ -> host percentInHost
+        http://h%2F10.0.0.1/ -> host percentInHost
+        http://h%40evil.test/ -> host percentInHost
+        http://h%3a80/ -> host percentInHost
+        http://h%3A80/ -> host percentInHost
+        http://h%23x/ -> host percentInHost
+        http://h%3Fx/ -> host percentInHost
+        http://h%5Cx/ -> host percentInHost
+        http://%65xample.com/ -> host percentInHost
+        http://example%2Ecom/ -> host percentInHost
+        http://ex%61mple.com/ -> host percentInHost
+        http://%/ -> host percentInHost
+        http://%zz/ -> host percentInHost
+        http://h%/ -> host percentInHost
+        http://%31%32%37.0.0.1/ -> host percentInHost
+        http://127%2e0.0.1/ -> host percentInHost
+        http://b%C3%BCcher.de/ -> host percentInHost
+        http://%5B::1%5D/ -> host percentInHost
+        http://fe80%25eth0/ -> host percentInHost
+        http://h%20/ -> host percentInHost
+        // Backslashes
+        http://h\@evil.test/ -> userInfo backslash
+        http://good.test\@evil.test/ -> userInfo backslash
+        http://h%5C@evil.test/ -> userInfo encodedSeparator
+        http://h\evil.test/ -> host backslash
+        http://h\/ -> host backslash
+        http://\h/ -> host backslash
+        http://h\:80/ -> host backslash
+        http://h/a\b -> target backslash
+        http://h/?a\b -> target backslash
+        http://h/\ -> target backslash
+        http://\\evil.test/ -> host backslash
+        http://h:80\@evil.test/ -> userInfo backslash
+        http://h:80\/ -> port portRange
+        // Several @ and hidden ones
+        http://a@b@c/ -> userInfo severalAtSigns
+        http://a:b@c:d@e/ -> userInfo severalAtSigns
+        http://@@h/ -> userInfo severalAtSigns
+        http://a@@h/ -> userInfo severalAtSigns
+        http://good.test@evil.test@h/ -> userInfo severalAtSigns
+        http://a%40b@c/ -> userInfo encodedSeparator
+        http://good.test%2F@evil.test/ -> userInfo encodedSeparator
+        http://good.test%2f%2f@evil.test/ -> userInfo encodedSeparator
+        http://good.test%23@evil.test/ -> userInfo encodedSeparator
+        http://good.test%3F@evil.test/ -> userInfo encodedSeparator
+        http://good.test%5c@evil.test/ -> userInfo encodedSeparator
+        http://user%00@h/ -> userInfo encodedSeparator
+        http://user%0d%0a@h/ -> userInfo encodedSeparator
+        http://user%7F@h/ -> userInfo encodedSeparator
+        http://user%@h/ -> userInfo forbiddenByte
+        http://user%4@h/ -> userInfo forbiddenByte
+        http://user%zz@h/ -> userInfo forbiddenByte
+        http://us er@h/ -> userInfo forbiddenByte
+        http://us[er@h/ -> userInfo forbiddenByte
+        http://us"er@h/ -> userInfo forbiddenByte
+        http://us<er>@h/ -> userInfo forbiddenByte
+        http://üser@h/ -> userInfo forbiddenByte
+        http://us␀er@h/ -> userInfo forbiddenByte
+        http://us␍␊er@h/ -> userInfo forbiddenByte
+        // Other bytes in a host
+        http://h /  -> host forbiddenByte
+        http://exa mple.com/ -> host forbiddenByte
+        http:// h/ -> host forbiddenByte
+        http://h␉/ -> host control
+        http://h␀/ -> host control
+        http://h␀.evil.test/ -> host control
+        http://h␍␊X-Y:%20z/ -> host control
+        http://h␊/ -> host control
+        http://h␛[31m/ -> host control
+        http://h␡/ -> host control
+        http://bücher.de/ -> host forbiddenByte
+        http://例え.jp/ -> host forbiddenByte
+        http://example。com/ -> host forbiddenByte
+        http://Ⅷ.com/ -> host forbiddenByte
+        http://exam­ple.com/ -> host forbiddenByte
+        http://K.com/ -> host forbiddenByte
+        http://h!/ -> host forbiddenByte
+        http://h"/ -> host forbiddenByte
+        http://h$/ -> host forbiddenByte
+        http://h&x/ -> host forbiddenByte
+        http://h'/ -> host forbiddenByte
+        http://h(x)/ -> host forbiddenByte
+        http://*.example.com/ -> host forbiddenByte
+        http://h+x/ -> host forbiddenByte
+        http://a,b/ -> host forbiddenByte
+        http://a;b/ -> host forbiddenByte
+        http://a=b/ -> host forbiddenByte
+        http://h<x/ -> host forbiddenByte
+        http://h>x/ -> host forbiddenByte
+        http://h^x/ -> host forbiddenByte
+        http://h`x/ -> host forbiddenByte
+        http://{h}/ -> host forbiddenByte
+        http://h|x/ -> host forbiddenByte
+        http://~h/ -> host forbiddenByte
+        http://h]/ -> host forbiddenByte
+        http://h[/ -> host forbiddenByte
+        http://h[::1]/ -> host forbiddenByte
+        http://::1/ -> host missing
+        // Ports
+        http://h:0/ -> port portRange
+        http://h:00/ -> port portRange
+        http://h:080/ -> port portRange
+        http://h:0080/ -> port portRange
+        http://h:65536/ -> port portRange
+        http://h:99999/ -> port portRange
+        http://h:100000/ -> port portRange
+        http://h:4294967376/ -> port portRange
+        http://h:18446744073709551696/ -> port portRange
+        http://h:99999999999999999999999999999999999999/ -> port portRange
+        http://h:+80/ -> port portRange
+        http://h:-80/ -> port portRange
+        http://h:-1/ -> port portRange
+        http://h: 80/ -> port portRange
+        http://h:80 / -> port portRange
+        http://h:8 0/ -> port portRange
+        http://h:80:80/ -> port portRange
+        http://h::80/ -> port portRange
+        http://h:80:/ -> port portRange
+        http://h:http/ -> port portRange
+        http://h:8e1/ -> port portRange
+        http://h:0x50/ -> port portRange
+        http://h:80.0/ -> port portRange
+        http://h:%38%30/ -> port portRange
+        http://h:８０/ -> port portRange
+        http://h:80␊/ -> port portRange
+        http://h:80␀/ -> port portRange
+        http://user:pass:word/ -> port portRange
+        http://1:2:3:4:5:6:7:8/ -> port portRange
+        http://2001:db8::1/ -> port portRange
+        http://[::1]:0/ -> port portRange
+        http://[::1]:65536/ -> port portRange
+        http://[::1]:x/ -> port portRange
+        http://[::1]:+80/ -> port portRange
+        // Numbers that are no dotted quad
+        http://0/ -> host numericHost
+        http://1/ -> host numericHost
+        http://127/ -> host numericHost
+        http://2130706433/ -> host numericHost
+        http://4294967295/ -> host numericHost
+        http://0x7f000001/ -> host numericHost
+        http://0X7F000001/ -> host numericHost
+        http://0x7f.1/ -> host numericHost
+        http://0x7f.0.0.0x1/ -> host numericHost
+        http://0x/ -> host numericHost
+        http://0x./ -> host numericHost
+        http://1.0x/ -> host numericHost
+        http://017700000001/ -> host numericHost
+        http://0177.0.0.1/ -> host numericHost
+        http://127.1/ -> host numericHost
+        http://127.0.1/ -> host numericHost
+        http://1.2.3/ -> host numericHost
+        http://1.2.3.4.5/ -> host numericHost
+        http://256.0.0.1/ -> host numericHost
+        http://1.2.3.256/ -> host numericHost
+        http://1.2.3.999/ -> host numericHost
+        http://01.2.3.4/ -> host numericHost
+        http://1.2.3.04/ -> host numericHost
+        http://1.2.3.00/ -> host numericHost
+        http://00.0.0.0/ -> host numericHost
+        http://1.2.3.4./ -> host numericHost
+        http://1.2.3./ -> host numericHost
+        http://127.0.0.1./ -> host numericHost
+        http://example.1/ -> host numericHost
+        http://example.com.1/ -> host numericHost
+        http://example.0x1/ -> host numericHost
+        http://a.b.c.256/ -> host numericHost
+        http://1.2.3.0x4/ -> host numericHost
+        http://4294967296.0/ -> host numericHost
+        http://99999999999999999999/ -> host numericHost
+        http://3628126748/ -> host numericHost
+        // IPv6
+        http://[]/ -> host notIPv6
+        http://[/ -> host notIPv6
+        http://[::1/ -> host notIPv6
+        http://[::1 -> host notIPv6
+        http://[:]/ -> host notIPv6
+        http://[:::]/ -> host notIPv6
+        http://[1:]/ -> host notIPv6
+        http://[:1]/ -> host notIPv6
+        http://[::1:]/ -> host notIPv6
+        http://[:1::]/ -> host notIPv6
+        http://[1::2::3]/ -> host notIPv6
+        http://[::1::]/ -> host notIPv6
+        http://[1:2:3:4:5:6:7]/ -> host notIPv6
+        http://[1:2:3:4:5:6:7:8:9]/ -> host notIPv6
+        http://[1:2:3:4:5:6:7:8::]/ -> host notIPv6
+        http://[1:2:3:4::5:6:7:8]/ -> host notIPv6
+        http://[12345::]/ -> host notIPv6
+        http://[g::]/ -> host notIPv6
+        http://[example.com]/ -> host notIPv6
+        http://[127.0.0.1]/ -> host notIPv6
+        http://[::1.2.3]/ -> host notIPv6
+        http://[::1.2.3.4.5]/ -> host notIPv6
+        http://[::256.0.0.1]/ -> host notIPv6
+        http://[::01.2.3.4]/ -> host notIPv6
+        http://[::1.2.3.4:5]/ -> host notIPv6
+        http://[1:2:3:4:5:6:7:1.2.3.4]/ -> host notIPv6
+        http://[::ffff:0x7f.0.0.1]/ -> host notIPv6
+        http://[v1.fe80]/ -> host notIPv6
+        http://[v1.x]/ -> host notIPv6
+        http://[::1]x/ -> host notIPv6
+        http://[::1]x:80/ -> host notIPv6
+        http://[::1].evil.test/ -> host notIPv6
+        http://[::1]]/ -> host notIPv6
+        http://[[::1]]/ -> host notIPv6
+        http://[ ::1]/ -> host notIPv6
+        http://[::1 ]/ -> host notIPv6
+        http://[::1␀]/ -> host notIPv6
+        http://[::1\]/ -> host notIPv6
+        http://[::1/64]/ -> host notIPv6
+        http://[0000:0000:0000:0000:0000:0000:0000:0000:0000]/ -> host notIPv6
+        http://[::%31]/ -> host notIPv6
+        // Zones
+        http://[fe80::1%eth0]/ -> host zoneNotAllowed
+        http://[fe80::1%25]/ -> host zoneNotAllowed
+        http://[fe80::1%]/ -> host zoneNotAllowed
+        http://[::1%25eth0]/ -> host zoneNotAllowed
+        http://[2001:db8::1%25eth0]/ -> host zoneNotAllowed
+        http://[fec0::1%25eth0]/ -> host zoneNotAllowed
+        http://[ff02::1%25eth0]/ -> host zoneNotAllowed
+        http://[fe80::1%25eth0%25x]/ -> host zoneNotAllowed
+        http://[fe80::1%25a b]/ -> host zoneNotAllowed
+        http://[fe80::1%25a%0d%0a]/ -> host zoneNotAllowed
+        http://[fe80::1%25abcdefghijklmnop]/ -> host zoneNotAllowed
+        http://1.2.3.4%25eth0/ -> host percentInHost
+        // Controls in path and query
+        http://h/␀ -> target control
+        http://h/␍␊X-Y:␠z -> target control
+        http://h/␊ -> target control
+        http://h/␍ -> target control
+        http://h/a␉b -> target control
+        http://h/a␛b -> target control
+        http://h/a␡b -> target control
+        http://h/?a␍␊b -> target control
+        http://h/?␀ -> target control
+        http://h?␊ -> target control
+        http://h/ HTTP/1.1␍␊Host:␠evil.test -> target control
+        """#
+    )
+}
