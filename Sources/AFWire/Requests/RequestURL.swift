@@ -47,10 +47,12 @@ extension RequestURL {
         if bytes.isEmpty { throw RequestRejection(.url, .empty) }
         if hasPrefix(bytes, "http:") { return .http }
         if hasPrefix(bytes, "https:") { return .https }
-        let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
-        guard let colon, bytes[..<colon].allSatisfy({ ASCIISet.letterDigits.contains($0) || $0 == 0x2B || $0 == 0x2D })
-        else { throw RequestRejection(.scheme, .missing, at: 0) }
-        throw RequestRejection(.scheme, .notHTTP, at: 0, excerpt: EscapedText(bytes[..<colon]))
+        // RFC 3986 §3.1, but for the first byte: what has no such prefix has no scheme at all.
+        let end = bytes.firstIndex { !ASCIISet.letterDigits.contains($0) && !"+-.".utf8.contains($0) } ?? bytes.count
+        guard end < bytes.count, bytes[end] == UInt8(ascii: ":") else {
+            throw RequestRejection(.scheme, .missing, at: 0)
+        }
+        throw RequestRejection(.scheme, .notHTTP, at: 0, excerpt: EscapedText(bytes[..<end]))
     }
 
     private static func hasPrefix(_ bytes: UnsafeRawBufferPointer, _ lowered: StaticString) -> Bool {

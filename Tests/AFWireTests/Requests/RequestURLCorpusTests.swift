@@ -49,15 +49,16 @@ struct SecondParser: Equatable {
 
     init?(_ text: String) {
         guard let components = URLComponents(string: text), let scheme = components.scheme?.lowercased(),
-            var host = components.encodedHost?.lowercased()
+            var host = components.encodedHost
         else { return nil }
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
         if host.hasSuffix(".") { host.removeLast() }
         host = host.replacing("%25", with: "%")
         let zone = host.firstIndex(of: "%").map { String(host[$0...]) } ?? ""
-        let address = String(host.dropLast(zone.count)).withUTF8Bytes { IPAddressSyntax.ipv6($0) }
+        host = host.dropLast(zone.count).lowercased()
+        let address = host.withUTF8Bytes { IPAddressSyntax.ipv6($0) }
         self.scheme = scheme
-        self.host = address.map { $0.text + zone } ?? host
+        self.host = (address?.text ?? host) + zone
         port = components.port ?? (scheme == "https" ? 443 : 80)
     }
 

@@ -67,7 +67,7 @@ extension URLCorpus {
         http://example.com/a%2fb -> http example.com 80 /a%2fb
         http://example.com/?q=%26%3D -> http example.com 80 /?q=%26%3D
         http://example.com/🏳️‍🌈 -> http example.com 80 /%F0%9F%8F%B3%EF%B8%8F%E2%80%8D%F0%9F%8C%88
-        http://example.com/é -> http example.com 80 /e%CC%81
+        http://example.com/é -> http example.com 80 /%C3%A9
         // Port
         http://example.com:80/ -> http example.com 80 /
         http://example.com:443/ -> http example.com 443 /

@@ -99,7 +99,8 @@ extension URLCorpus {
         http://%31%32%37.0.0.1/ -> host percentInHost
         http://127%2e0.0.1/ -> host percentInHost
         http://b%C3%BCcher.de/ -> host percentInHost
-        http://%5B::1%5D/ -> host percentInHost
+        http://%5B::1%5D/ -> port portRange
+        http://%5B1%5D/ -> host percentInHost
         http://fe80%25eth0/ -> host percentInHost
         http://h%20/ -> host percentInHost
         // Backslashes
@@ -148,7 +149,8 @@ extension URLCorpus {
         http://h␉/ -> host control
         http://h␀/ -> host control
         http://h␀.evil.test/ -> host control
-        http://h␍␊X-Y:%20z/ -> host control
+        http://h␍␊X-Y/ -> host control
+        http://h␍␊X-Y:␠z/ -> port portRange
         http://h␊/ -> host control
         http://h␛[31m/ -> host control
         http://h␡/ -> host control
@@ -157,7 +159,7 @@ extension URLCorpus {
         http://example。com/ -> host forbiddenByte
         http://Ⅷ.com/ -> host forbiddenByte
         http://exam­ple.com/ -> host forbiddenByte
-        http://K.com/ -> host forbiddenByte
+        http://exampleſ.com/ -> host forbiddenByte
         http://h!/ -> host forbiddenByte
         http://h"/ -> host forbiddenByte
         http://h$/ -> host forbiddenByte
@@ -178,7 +180,8 @@ extension URLCorpus {
         http://~h/ -> host forbiddenByte
         http://h]/ -> host forbiddenByte
         http://h[/ -> host forbiddenByte
-        http://h[::1]/ -> host forbiddenByte
+        http://h[::1]/ -> port portRange
+        http://h[1]/ -> host forbiddenByte
         http://::1/ -> host missing
         // Ports
         http://h:0/ -> port portRange
@@ -293,7 +296,7 @@ extension URLCorpus {
         http://[::1\]/ -> host notIPv6
         http://[::1/64]/ -> host notIPv6
         http://[0000:0000:0000:0000:0000:0000:0000:0000:0000]/ -> host notIPv6
-        http://[::%31]/ -> host notIPv6
+        http://[::%31]/ -> host zoneNotAllowed
         // Zones
         http://[fe80::1%eth0]/ -> host zoneNotAllowed
         http://[fe80::1%25]/ -> host zoneNotAllowed

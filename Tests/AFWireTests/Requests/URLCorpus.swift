@@ -1,3 +1,5 @@
+import Testing
+
 /// URLs, each with the verdict we owe it.
 ///
 /// One entry a line: the URL, an arrow, the verdict. An accepted URL lists scheme, host, port and target; a refused
@@ -8,7 +10,7 @@ enum URLCorpus {
         let url: String
         let verdict: String
 
-        var testDescription: String { url }
+        var testDescription: String { url.debugDescription }
     }
 
     static func entries(_ table: String) -> [Entry] {
