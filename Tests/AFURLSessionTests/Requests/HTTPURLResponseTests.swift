@@ -1,0 +1,186 @@
+import AFURLSession
+import AFWire
+import Foundation
+import Testing
+
+struct HTTPURLResponseTests {
+    /// The response a peer's head becomes, by way of the real parser.
+    private static func response(
+        _ fields: String,
+        url: String = "http://a.test/dir/file.txt?x"
+    ) throws -> AFURLSession.HTTPURLResponse {
+        try response(Array(fields.utf8), url: url)
+    }
+
+    private static func response(
+        _ fields: [UInt8],
+        url: String = "http://a.test/"
+    ) throws -> AFURLSession.HTTPURLResponse {
+        var decoder = ResponseDecoder(method: "GET")
+        let bytes = Array("HTTP/1.1 200 OK\r\n".utf8) + fields + Array("\r\n".utf8)
+        let event = try bytes.withUnsafeBytes { try decoder.decode($0).event }
+        guard case .head(let head) = event else { throw URLError(.cannotParseResponse) }
+        return AFURLSession.HTTPURLResponse(url: try #require(URL(string: url)), head: head)
+    }
+
+    @Test func `a head becomes a response`() throws {
+        let response = try Self.response("Content-Type: Text/HTML; Charset=\"UTF-8\"\r\nContent-Length: 5\r\n")
+
+        #expect(response.statusCode == 200)
+        #expect(response.mimeType == "text/html")
+        #expect(response.textEncodingName == "utf-8")
+        #expect(response.expectedContentLength == 5)
+        #expect(response.suggestedFilename == "file.txt")
+        #expect(response.url?.absoluteString == "http://a.test/dir/file.txt?x")
+    }
+
+    @Test func `nothing is known without fields`() throws {
+        let response = try Self.response("")
+
+        #expect(response.mimeType == nil)
+        #expect(response.textEncodingName == nil)
+        #expect(response.expectedContentLength == -1)
+        #expect(response.allHeaderFields.isEmpty)
+        #expect(response.headerFields.isEmpty)
+    }
+
+    @Test(arguments: ["text", "", "/", "text/", "text html"])
+    func `T-MSG-56 a malformed media type is none`(value: String) throws {
+        #expect(try Self.response("Content-Type: \(value)\r\n").mimeType == nil)
+    }
+
+    @Test func `chunked content has no expected length`() throws {
+        #expect(try Self.response("Transfer-Encoding: chunked\r\n").expectedContentLength == -1)
+    }
+
+    // MARK: - Fields
+
+    @Test func `T-MSG-30 lists are joined in order, single values are the first, all lines are kept`() throws {
+        let response = try Self.response("Via: a\r\nETag: \"1\"\r\nvia: b\r\nETAG: \"2\"\r\nVIA: c\r\n")
+
+        #expect(response.value(forHTTPHeaderField: "vIA") == "a, b, c")
+        #expect(response.value(forHTTPHeaderField: "etag") == "\"1\"")
+        #expect(response.headerFields.map(\.name) == ["Via", "ETag", "via", "ETAG", "VIA"])
+        #expect(response.headerFields.map(\.value) == ["a", "\"1\"", "b", "\"2\"", "c"])
+        #expect(response.allHeaderFields as? [String: String] == ["Via": "a, b, c", "ETag": "\"1\""])
+    }
+
+    @Test func `T-MSG-31 Set-Cookie lines are never joined by commas`() throws {
+        let first = "a=1; Expires=Sun, 06 Nov 1994 08:49:37 GMT"
+        let response = try Self.response("Set-Cookie: \(first)\r\nset-cookie: b=2\r\n")
+
+        #expect(response.value(forHTTPHeaderField: "Set-Cookie") == "\(first)\nb=2")
+        #expect(response.headerFields.map(\.value) == [first, "b=2"])
+    }
+
+    @Test(arguments: 0x80...0xFF as ClosedRange<UInt8>)
+    func `T-MSG-32 bytes that are not UTF-8 survive as Latin-1`(byte: UInt8) throws {
+        let expected = "\"" + String(Unicode.Scalar(byte)) + "\""
+        for name in ["ETag", "Content-Type", "Location", "Set-Cookie", "Content-Disposition", "X"] {
+            let response = try Self.response(Array("\(name): \"".utf8) + [byte] + Array("\"\r\n".utf8))
+
+            #expect(response.value(forHTTPHeaderField: name) == expected)
+            #expect(response.headers.firstBytes(name) == [0x22, byte, 0x22])
+            _ = (response.mimeType, response.suggestedFilename, response.textEncodingName, response.description)
+        }
+    }
+
+    @Test func `names without capitals get the usual ones in the dictionary`() throws {
+        let response = try Self.response("content-type: a/b\r\netag: x\r\nx-1a-b: y\r\nX-lower: z\r\n")
+
+        let names = Set(response.allHeaderFields.keys.compactMap { $0 as? String })
+        #expect(names == ["Content-Type", "ETag", "X-1a-B", "X-lower"])
+    }
+
+    @Test(arguments: [
+        "utf-8\u{0}", "../../x", "\u{1B}[0m", String(repeating: "a", count: 100), "a b", "(", "\u{202E}",
+    ])
+    func `T-MSG-55 a hostile charset is no name`(name: String) throws {
+        let response = AFURLSession.HTTPURLResponse(
+            url: try #require(URL(string: "http://a.test/")),
+            statusCode: 200,
+            httpVersion: nil,
+            headerFields: ["Content-Type": "text/plain; charset=\"\(name.filter { $0 >= " " })\""]
+        )
+
+        #expect(response?.textEncodingName == (name == "utf-8\u{0}" ? "utf-8" : nil))
+    }
+
+    // MARK: - File names
+
+    @Test(arguments: [
+        ("http://a.test/", "Unknown"), ("http://a.test", "Unknown"), ("http://a.test/a/", "a"),
+        ("http://a.test/a%2F..%2Fb", "b"), ("http://a.test/..", "Unknown"), ("http://a.test/.x", "x"),
+        ("http://a.test/a%00b", "a_b"), ("http://a.test/%C3%BC", "ü"),
+    ])
+    func `T-FIL-08 the suggested name comes from the path`(url: String, expected: String) throws {
+        #expect(try Self.response("", url: url).suggestedFilename == expected)
+        let plain = AFURLSession.URLResponse(
+            url: try #require(URL(string: url)),
+            mimeType: nil,
+            expectedContentLength: -1,
+            textEncodingName: nil
+        )
+        #expect(plain.suggestedFilename == expected)
+    }
+
+    @Test func `T-FIL-08 Content-Disposition goes before the path`() throws {
+        let response = try Self.response("Content-Disposition: attachment; filename=\"../../x.sh\"\r\n")
+
+        #expect(response.suggestedFilename == "x.sh")
+        #expect(try Self.response("Content-Disposition: attachment\r\n").suggestedFilename == "file.txt")
+    }
+
+    // MARK: - Made by hand
+
+    @Test func `a response can be made from a dictionary`() throws {
+        let response = AFURLSession.HTTPURLResponse(
+            url: try #require(URL(string: "http://a.test/")),
+            statusCode: 404,
+            httpVersion: "HTTP/1.0",
+            headerFields: ["Content-Type": "text/plain", "Content-Length": " 7 "]
+        )
+
+        #expect(response?.statusCode == 404)
+        #expect(response?.mimeType == "text/plain")
+        #expect(response?.expectedContentLength == 7)
+        #expect(response?.version == .http10)
+    }
+
+    @Test(arguments: ["+5", "-0", "0x5", "5,5", "5 5", "", "９", "99999999999999999999"])
+    func `a length that is not digits is unknown`(value: String) throws {
+        let response = AFURLSession.HTTPURLResponse(
+            url: try #require(URL(string: "http://a.test/")),
+            statusCode: 200,
+            httpVersion: nil,
+            headerFields: ["Content-Length": value]
+        )
+
+        #expect(response?.expectedContentLength == -1)
+    }
+
+    @Test(arguments: [("X\r\nY", "1"), ("", "1"), ("X", "1\r\nY: 2"), ("X", "\u{0}"), ("X Y", "1")])
+    func `T-REQ-01 a field that could not be received cannot be made`(name: String, value: String) throws {
+        let url = try #require(URL(string: "http://a.test/"))
+
+        let response = AFURLSession.HTTPURLResponse(
+            url: url,
+            statusCode: 200,
+            httpVersion: nil,
+            headerFields: [name: value]
+        )
+
+        #expect(response == nil)
+    }
+
+    @Test func `every status code has a phrase`() {
+        let phrase = { AFURLSession.HTTPURLResponse.localizedString(forStatusCode: $0) }
+
+        #expect(phrase(200) == "no error")
+        #expect(phrase(404) == "not found")
+        #expect(phrase(299) == "success")
+        #expect(phrase(499) == "client error")
+        #expect(Set([-1, 0, 99, 600, .min, .max].map(phrase)) == ["unknown status"])
+        #expect((100...599).allSatisfy { !phrase($0).isEmpty })
+    }
+}
