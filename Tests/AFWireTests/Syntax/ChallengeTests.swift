@@ -37,7 +37,8 @@ struct ChallengeTests {
     }
 
     @Test(arguments: [
-        ("", []), ("=", []), ("\"", []), ("Basic realm=\"a", []), ("Basic realm=,x=", []), ("Basic realm=a b=c", []),
+        ("", []), ("=", []), ("\"", []), ("Basic realm=\"a", []), ("Basic realm=,x=", ["basic [realm=]"]),
+        ("Basic realm=a b=c", []),
         ("Basic realm=\"a\"x", []), ("Basic\u{0}", []), ("Basic \u{0}", []),
         ("Basic realm=a, \u{1}", ["basic realm=<a>"]),
         ("Basic realm=a, Digest nonce=\"b", ["basic realm=<a>"]), ("Basic realm=a, Digest b c", ["basic realm=<a>"]),
