@@ -36,7 +36,8 @@ extension TransferError {
             LoadFailure(
                 .limit,
                 phase: .receivingBody,
-                message: "The body is longer than \(limit) bytes. Raise maximumBodyInMemory, or receive it with a delegate."
+                message:
+                    "The body is longer than \(limit) bytes. Raise maximumBodyInMemory, or receive it with a delegate."
             )
         case (.notCached, _):
             LoadFailure(

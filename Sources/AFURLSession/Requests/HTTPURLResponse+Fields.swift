@@ -13,7 +13,7 @@ extension HTTPURLResponse {
     public var allHeaderFields: [AnyHashable: Any] {
         var fields: [AnyHashable: Any] = [:]
         var seen: Set<String> = []
-        for (name, _) in headers.fields where seen.insert(name.lowercased()).inserted {
+        for (name, _) in headers.fields where seen.insert(HTTPText.lowered(name)).inserted {
             fields[FieldNames.capitalized(name)] = value(forHTTPHeaderField: name)
         }
         return fields
@@ -27,7 +27,7 @@ extension HTTPURLResponse {
     public func value(forHTTPHeaderField field: String) -> String? {
         let values = headers.values(field)
         guard values.count > 1 else { return values.first }
-        let name = field.lowercased()
+        let name = HTTPText.lowered(field)
         if name == "set-cookie" { return values.joined(separator: "\n") }
         return FieldNames.singletons.contains(name) ? values.first : values.joined(separator: ", ")
     }

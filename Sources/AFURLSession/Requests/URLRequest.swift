@@ -3,16 +3,15 @@ public import Foundation
 
 /// A request to load a URL: where, how, with which header fields and body.
 ///
-/// A value: a copy handed to a task never changes. Copying is one retain; the contents are copied when a shared
-/// request is changed. Nothing is checked here. A request with an unusable URL, method or field fails when its task
+/// A value: a copy handed to a task never changes. Copying is one retain; every change copies the contents
+/// once. Nothing is checked here. A request with an unusable URL, method or field fails when its task
 /// starts, before a connection is made, with an error naming the part.
 public struct URLRequest: Sendable {
     private var box: Box
 
-    // The lock-free contract of copy-on-write: `contents` is only written through a `mutating` method that made sure
-    // that no other request refers to the box. The compiler cannot see that, hence unchecked.
-    private final class Box: @unchecked Sendable {
-        var contents: Contents
+    /// Constant, so that the compiler can see that requests may be shared: a change makes another box.
+    private final class Box: Sendable {
+        let contents: Contents
 
         init(_ contents: Contents) {
             self.contents = contents
@@ -51,8 +50,9 @@ public struct URLRequest: Sendable {
     var contents: Contents { box.contents }
 
     private mutating func change(_ body: (inout Contents) -> Void) {
-        if !isKnownUniquelyReferenced(&box) { box = Box(box.contents) }
-        body(&box.contents)
+        var contents = box.contents
+        body(&contents)
+        box = Box(contents)
     }
 }
 

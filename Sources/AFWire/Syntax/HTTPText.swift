@@ -5,6 +5,11 @@ package enum HTTPText {
         bytes.withUnsafeBytes { HTTPHeaders.text($0) }
     }
 
+    /// A name as a key: ASCII letters in lower case, all else as it is.
+    package static func lowered(_ name: String) -> String {
+        String(decoding: name.utf8.map(ByteScanning.folded), as: UTF8.self)
+    }
+
     static func latin1(_ bytes: [UInt8]) -> String {
         String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
