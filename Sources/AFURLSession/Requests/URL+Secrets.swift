@@ -1,14 +1,23 @@
 import Foundation
 
 extension URL {
-    /// The text of the URL with everything between `//` and the last `@` of the authority removed. Works on any text,
-    /// also on one we refuse to load, since that is when it ends up in an error.
+    /// The text of the URL without user name and password: everything behind the scheme and its slashes is removed up
+    /// to the last `@` before the first `/`, `?` or `#`.
+    ///
+    /// Works on any text, also on one we refuse to load (`http:user:password@host`), since that is when it ends up in
+    /// an error.
     package var textWithoutUserInfo: String {
-        let text = absoluteString
-        let bytes = text.utf8
-        guard let slashes = text.range(of: "//"), bytes.contains(UInt8(ascii: "@")) else { return text }
-        let end = bytes[slashes.upperBound...].firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? bytes.endIndex
-        guard let at = bytes[slashes.upperBound..<end].lastIndex(of: UInt8(ascii: "@")) else { return text }
-        return String(text[..<slashes.upperBound]) + String(text[bytes.index(after: at)...])
+        let bytes = Array(absoluteString.utf8)
+        guard bytes.contains(UInt8(ascii: "@")) else { return absoluteString }
+        let isSlash = { (byte: UInt8) in byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }
+        // Without a scheme there is an authority only behind two slashes.
+        let colon = bytes.firstIndex { $0 == UInt8(ascii: ":") || isSlash($0) } ?? 0
+        guard bytes[colon] == UInt8(ascii: ":") || bytes.starts(with: "//".utf8) else { return absoluteString }
+        let start = bytes[(colon + 1)...].firstIndex { !isSlash($0) } ?? bytes.count
+        let end = bytes[start...].firstIndex { isSlash($0) || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+        guard let at = bytes[start..<(end ?? bytes.count)].lastIndex(of: UInt8(ascii: "@")) else {
+            return absoluteString
+        }
+        return String(decoding: bytes[..<start] + bytes[(at + 1)...], as: UTF8.self)
     }
 }
