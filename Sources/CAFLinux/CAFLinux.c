@@ -242,6 +242,16 @@ int caf_start_thread(const char *name, size_t stack_size, void (*body)(void *), 
 
 uintptr_t caf_current_thread(void) { return (uintptr_t)pthread_self(); }
 
+static _Thread_local const void *thread_mark;
+
+const void *caf_thread_mark(void) { return thread_mark; }
+
+const void *caf_exchange_thread_mark(const void *mark) {
+    const void *previous = thread_mark;
+    thread_mark = mark;
+    return previous;
+}
+
 int caf_getaddrinfo(const char *host, struct addrinfo **result) {
     caf_intercepted_call call = {.call = CAF_CALL_GETADDRINFO, .descriptor = -1};
     if (intercepted(&call)) return (int)call.result;

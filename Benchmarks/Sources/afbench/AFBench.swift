@@ -3,28 +3,23 @@ import Foundation
 
 @main
 struct AFBench {
-    /// Not an async `main`: that parks the main thread in a way instruction counters
-    /// cannot follow.
     static func main() {
-        let finished = DispatchSemaphore(value: 0)
-        Task {
-            await measure()
-            finished.signal()
-        }
-        finished.wait()
-    }
-
-    private static func measure() async {
         guard let arguments = Arguments(Array(CommandLine.arguments.dropFirst())) else { stop(Arguments.usage) }
         let loader = Loader(arguments)
-        if arguments.warm > 0 { await loader.load(Tally(total: arguments.warm)) }
+        if arguments.warm > 0 { load(Tally(total: arguments.warm), with: loader) }
         let tally = Tally(total: arguments.total)
 
         let before = Usage()
-        await loader.load(tally)
+        load(tally, with: loader)
         let after = Usage()
 
         report(tally, from: before, to: after, style: arguments.style)
+    }
+
+    private static func load(_ tally: Tally, with loader: Loader) {
+        let finished = DispatchSemaphore(value: 0)
+        loader.load(tally) { finished.signal() }
+        finished.wait()
     }
 
     /// The line that `run.py` reads.

@@ -21,23 +21,22 @@ final class Loader: Sendable {
             : URLSession(configuration: configuration)
     }
 
-    func load(_ tally: Tally) async {
+    /// Calls back when every request of the run has been answered.
+    func load(_ tally: Tally, whenDone: @escaping @Sendable () -> Void) {
+        let inFlight = min(arguments.concurrency, tally.total)
         switch arguments.style {
         case .completion:
-            await withCheckedContinuation { done in
-                for _ in 0..<min(arguments.concurrency, tally.total) { startNext(tally) { done.resume() } }
-            }
+            for _ in 0..<inFlight { startNext(tally, whenDone: whenDone) }
         case .async:
-            await withTaskGroup { group in
-                for _ in 0..<arguments.concurrency {
-                    group.addTask { await self.loadInTurn(tally) }
+            Task {
+                await withTaskGroup { group in
+                    for _ in 0..<inFlight { group.addTask { await self.loadInTurn(tally) } }
                 }
+                whenDone()
             }
         case .delegate:
-            await withCheckedContinuation { done in
-                delegate.begin(tally) { done.resume() }
-                for _ in 0..<min(arguments.concurrency, tally.total) { delegate.startNext(on: session) }
-            }
+            delegate.begin(tally, whenDone: whenDone)
+            for _ in 0..<inFlight { delegate.startNext(on: session) }
         }
     }
 

@@ -1,3 +1,4 @@
+import CAFLinux
 import Synchronization
 
 /// A run loop: channels, timers, observers, an inbox for other threads, and modes.
@@ -21,10 +22,24 @@ package final class EventLoop: @unchecked Sendable {
         let body: () -> Void
     }
 
+    /// How the loop waits, as far as those who enqueue need to know.
+    private enum Sleep {
+        case awake
+        /// It looks at the inbox again by itself, in a moment.
+        case napping
+        case asleep
+    }
+
     private struct Inbox {
         var jobs: [Job] = []
-        var needsWake = false
+        var sleep = Sleep.awake
+        /// A batch of callbacks left the wake-up to its end.
+        var owesWake = false
     }
+
+    /// How long a wake-up may be put off, should a callback block before its batch is
+    /// through.
+    private static let nap = Duration.milliseconds(1)
 
     // MARK: Constants
     private let poller: any Poller
@@ -48,6 +63,7 @@ package final class EventLoop: @unchecked Sendable {
     private var turnEnds: [any TurnEndTarget] = []
     private var closes: [any DeferredClosing] = []
     private var observers: [LoopObserver] = []
+    private var expectsEcho = false
 
     package init(poller: sending any Poller) {
         self.poller = poller
@@ -63,11 +79,43 @@ package final class EventLoop: @unchecked Sendable {
         let job = Job(modes: modes, body: body)
         let wake = inbox.withLock { inbox in
             inbox.jobs.append(job)
-            defer { inbox.needsWake = false }
-            return inbox.needsWake
+            switch inbox.sleep {
+            case .awake: return false
+            case .napping where isBatchingHere:
+                inbox.owesWake = true
+                return false
+            case .napping, .asleep:
+                inbox.sleep = .awake
+                return true
+            }
         }
         if wake { waker.wake() }
     }
+
+    /// Runs callbacks of this loop's clients on another thread. Whatever they enqueue
+    /// wakes the loop once, at the end, instead of in the middle, where on a busy core
+    /// the two threads would take turns with every single request.
+    package func batchingWakes(_ callbacks: () -> Void) {
+        let outer = caf_exchange_thread_mark(mark)
+        callbacks()
+        _ = caf_exchange_thread_mark(outer)
+        let wake = inbox.withLock { inbox in
+            guard inbox.owesWake else { return false }
+            inbox.owesWake = false
+            inbox.sleep = .awake
+            return true
+        }
+        if wake { waker.wake() }
+    }
+
+    /// Callbacks have just left for another thread, and will probably enqueue: the
+    /// next wait is a nap.
+    package func expectEcho() {
+        expectsEcho = true
+    }
+
+    private var mark: UnsafeRawPointer { UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
+    private var isBatchingHere: Bool { caf_thread_mark() == mark }
 
     package var isOnLoop: Bool { owner.load(ordering: .relaxed) == currentThread() }
 
@@ -156,13 +204,22 @@ package final class EventLoop: @unchecked Sendable {
         var deadline = limit
         if let timer = timers.earliestDeadline { deadline = min(timer, deadline ?? .distantFuture) }
         let hasWork = !events.isEmpty || !turnEnds.isEmpty
+        let wanted = expectsEcho ? Sleep.napping : .asleep
         let mayWait = inbox.withLock { inbox in
-            inbox.needsWake = inbox.jobs.isEmpty && !hasWork
-            return inbox.needsWake
+            guard inbox.jobs.isEmpty, !hasWork else { return false }
+            inbox.sleep = wanted
+            return true
+        }
+        if mayWait, expectsEcho {
+            expectsEcho = false
+            deadline = min(now + EventLoop.nap, deadline ?? .distantFuture)
         }
         notify(.beforeWaiting)
         poller.poll(until: mayWait ? deadline : now, into: &events)
-        inbox.withLock { $0.needsWake = false }
+        inbox.withLock { inbox in
+            inbox.sleep = .awake
+            inbox.owesWake = false
+        }
         now = poller.now
         notify(.afterWaiting)
         return events

@@ -45,27 +45,30 @@ final class CallbackOutbox: TurnEndTarget {
     func turnEnded() {
         let leaving = batch
         batch = []
+        loop.expectEcho()
         executor.run(leaving)
     }
 }
 
 /// Runs batches on a delegate queue.
 struct OperationQueueExecutor: CallbackExecutor {
-    let queue: OperationQueue
+    private let queue: OperationQueue
+    private let loop: EventLoop
     /// A queue that runs several operations at once must still see the events of
     /// this executor's clients one at a time and in order.
     private let lane = SerialLane()
 
-    init(_ queue: OperationQueue) {
+    init(_ queue: OperationQueue, for loop: EventLoop) {
         self.queue = queue
+        self.loop = loop
     }
 
     func run(_ batch: [Callback]) {
         guard queue.maxConcurrentOperationCount != 1 else {
-            queue.addOperation { for callback in batch { callback.run() } }
+            queue.addOperation { [loop] in loop.batchingWakes { for callback in batch { callback.run() } } }
             return
         }
-        if lane.add(batch) { queue.addOperation { [lane] in lane.drain() } }
+        if lane.add(batch) { queue.addOperation { [lane, loop] in loop.batchingWakes { lane.drain() } } }
     }
 }
 
@@ -108,12 +111,14 @@ final class SerialLane: Sendable {
 /// Runs batches on a serial queue of our own, which nothing of the user's can block.
 struct DispatchQueueExecutor: CallbackExecutor {
     private let queue: DispatchQueue
+    private let loop: EventLoop
 
-    init(label: String) {
+    init(label: String, for loop: EventLoop) {
         queue = DispatchQueue(label: label)
+        self.loop = loop
     }
 
     func run(_ batch: [Callback]) {
-        queue.async { for callback in batch { callback.run() } }
+        queue.async { [loop] in loop.batchingWakes { for callback in batch { callback.run() } } }
     }
 }

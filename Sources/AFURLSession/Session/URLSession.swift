@@ -77,8 +77,8 @@ public final class URLSession: Sendable {
         self.settings = settings
         headers = HeaderDefaults(additionalHeaders: settings.additionalHeaders)
         delegateQueue = queue ?? .serial(named: "AFURLSession.delegate")
-        callbacks = world.callbackExecutor ?? OperationQueueExecutor(delegateQueue)
-        awaitedCallbacks = world.callbackExecutor ?? DispatchQueueExecutor(label: "AFURLSession.await")
+        callbacks = world.callbackExecutor ?? OperationQueueExecutor(delegateQueue, for: world.loop)
+        awaitedCallbacks = world.callbackExecutor ?? DispatchQueueExecutor(label: "AFURLSession.await", for: world.loop)
         ownConfiguration = URLSessionConfiguration(settings)
         state = Lock(State(delegate: delegate))
         core = LoopBound(

@@ -95,6 +95,9 @@ void caf_sleep_nanoseconds(int64_t nanoseconds);
 // A detached thread with every signal blocked. 0 or -errno.
 int caf_start_thread(const char *name, size_t stack_size, void (*body)(void *), void *argument);
 uintptr_t caf_current_thread(void);
+// A mark the calling thread carries; returns the one before.
+const void *caf_exchange_thread_mark(const void *mark);
+const void *caf_thread_mark(void);
 int caf_getaddrinfo(const char *host, struct addrinfo **result);
 void caf_freeaddrinfo(struct addrinfo *list);
 // Copies a description of an EAI_ code, with errno's own text for EAI_SYSTEM.
