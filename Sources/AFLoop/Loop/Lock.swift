@@ -1,30 +1,51 @@
-import Glibc
+public import Glibc
 
 /// A value that any thread may use, one at a time.
 ///
 /// Built on `pthread_mutex`: the thread sanitizer reports false races for
 /// `Synchronization.Mutex`, and under contention this one is several times
 /// cheaper. Nothing is called out to while it is held.
-package final class Lock<State>: @unchecked Sendable {
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private var state: State
+// Public and inlinable because a request takes about ten locks: without
+// specialization in the caller's module each costs 360 instructions instead of 60.
+public struct Lock<State>: @unchecked Sendable {
+    @usableFromInline
+    let storage: ManagedBuffer<State, pthread_mutex_t>
 
-    package init(_ state: sending State) {
-        self.state = state
-        mutex = .allocate(capacity: 1)
-        mutex.initialize(to: pthread_mutex_t())
-        pthread_mutex_init(mutex, nil)
+    /// Guards `state`.
+    @inlinable
+    public init(_ state: sending State) {
+        storage = LockStorage<State>.make(state)
     }
 
+    /// Runs `body` with the value, alone.
+    @inlinable
+    public func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
+        try storage.withUnsafeMutablePointers { state, mutex in
+            pthread_mutex_lock(mutex)
+            defer { pthread_mutex_unlock(mutex) }
+            return try body(&state.pointee)
+        }
+    }
+}
+
+/// The value and its mutex in one allocation.
+@usableFromInline
+final class LockStorage<State>: ManagedBuffer<State, pthread_mutex_t> {
+    @inlinable
+    static func make(_ state: State) -> ManagedBuffer<State, pthread_mutex_t> {
+        let storage = LockStorage.create(minimumCapacity: 1) { _ in state }
+        storage.withUnsafeMutablePointerToElements { mutex in
+            mutex.initialize(to: pthread_mutex_t())
+            pthread_mutex_init(mutex, nil)
+        }
+        return storage
+    }
+
+    @inlinable
     deinit {
-        pthread_mutex_destroy(mutex)
-        mutex.deinitialize(count: 1)
-        mutex.deallocate()
-    }
-
-    package func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return try body(&state)
+        withUnsafeMutablePointerToElements { mutex in
+            pthread_mutex_destroy(mutex)
+            mutex.deinitialize(count: 1)
+        }
     }
 }
