@@ -36,8 +36,12 @@ package final class VirtualConnection {
     package private(set) var serverClosedAt: LoopInstant?
     /// The server reset it, or closed it while we were still sending.
     package private(set) var wasReset = false
-    /// What it has said of itself: it will not answer another request.
+    /// For the server to note: every request it received has been answered in full.
+    package var isAnswered = false
+    /// For the server to note: what it said rules out another request.
     package var isRetired = false
+    /// How often a new request was begun with something from the server unread.
+    package private(set) var writesOverUnread = 0
 
     // MARK: From the server to us
     private var outgoing = ByteQueue()
@@ -145,6 +149,7 @@ package final class VirtualConnection {
         let count = max(0, min(room, wanted))
         if count < wanted { owesWritable = true }
         guard count > 0 else { return .wouldBlock }
+        if isAnswered, !arrived.isEmpty || hasEnded, upstream == 0 { writesOverUnread += 1 }
         var bytes = Array(first.prefix(count))
         if bytes.count < count { bytes.append(contentsOf: second.prefix(count - bytes.count)) }
         network.trace("#\(number) wrote \(count)")

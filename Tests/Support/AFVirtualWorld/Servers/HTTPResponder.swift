@@ -82,7 +82,7 @@ package final class HTTPResponder: ServerProgram {
             )
             request = made
             turn += 1
-            if received.framing != .none { answer(made, .head, client) }
+            if received.framing != .none, received.framing != .length(0) { answer(made, .head, client) }
         case .body(let bytes): request?.body.append(contentsOf: bytes)
         case .end:
             decoder = RequestDecoder()

@@ -37,8 +37,12 @@ package final class VirtualWorld {
     private var standstill = 0
     private var lastNow = LoopInstant(nanoseconds: 0)
 
+    /// Part of what is ready is sometimes reported late.
+    package let holdsBack: Bool
+
     package init(seed: UInt64 = 1, holdsBack: Int = 0) {
         self.seed = seed
+        self.holdsBack = holdsBack > 0
         random = SeededGenerator(seed: seed)
         ready = ReadyList(random: random.fork(1), holdsBack: holdsBack)
         network = VirtualNetwork(clock: clock, ready: ready, random: random.fork(2))
@@ -276,11 +280,11 @@ extension VirtualWorld {
 
     /// Writes down what happens on the network and in the loop.
     package func startTracing() {
-        network.tracer = { [unowned self] line in note(line) }
+        network.tracer = { [unowned self] line in trace.append("\(now.nanoseconds / 1000)us \(line)") }
     }
 
-    package func note(_ line: String) {
-        trace.append("\(now.nanoseconds / 1000)us \(line)")
+    package func note(_ line: @autoclosure () -> String) {
+        network.trace(line())
     }
 }
 
