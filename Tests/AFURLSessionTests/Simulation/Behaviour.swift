@@ -43,10 +43,12 @@ enum Behaviour: CaseIterable {
     /// Nobody else may send on the connection afterwards.
     var retires: Bool {
         switch self {
-        case .length, .chunked, .interim, .noContent, .keepAliveHint, .dribble, .readsLate: false
-        case .closesLater, .resetsLater, .poisonsLater, .requestTimeout: false
+        case .length, .chunked, .interim, .noContent, .keepAliveHint, .dribble, .readsLate, .early: false
+        case .closesLater, .resetsLater, .requestTimeout: false
+        // What follows may still be on its way when the next request is sent.
+        case .halfCloses, .poisons, .poisonsLater: false
         case .stallBeforeHead, .closesUnanswered, .resetsUnanswered: false
-        case .untilClose, .untilClose10, .announcesClose, .early, .halfCloses, .poisons: true
+        case .untilClose, .untilClose10, .announcesClose: true
         case .malformed, .truncatedLength, .truncatedChunks, .resetInBody, .resetInHead, .stallInHead, .stallInBody:
             true
         }

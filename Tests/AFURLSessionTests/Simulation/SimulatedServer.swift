@@ -75,9 +75,8 @@ final class SimulatedServer {
     private func headArrived(_ plan: TaskPlan, _ behaviour: Behaviour, _ client: ServerEnd) {
         switch behaviour {
         case .early:
-            isSilent = true
             client.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n")
-            answered(plan, 413, client, retires: true)
+            book.note(plan.nonce) { $0.answered.append(413) }
         case .readsLate:
             client.stopReading()
             client.after(.milliseconds(client.draw(0...900))) { $0.startReading() }
@@ -91,6 +90,9 @@ final class SimulatedServer {
         // RFC 9110 §15.5.9: who says 408 has not acted on the request.
         if behaviour != .requestTimeout { book.note(plan.nonce) { $0.complete += 1 } }
         if request.body != plan.uploadBody { book.report("\(plan.nonce): the upload arrived altered") }
+        // The answer has been given before. Whether the client stopped sending or had
+        // sent everything already decides whether this place is ever reached.
+        if behaviour == .early, plan.upload > 0 { return client.connection.isAnswered = true }
         ServerAnswer(plan, behaviour, isHead: request.method == "HEAD").send(to: client) { [self] status in
             answered(plan, status, client, retires: behaviour.retires)
         }
