@@ -151,6 +151,8 @@ final class Conversation {
             let isMoving = pass(until: due) {}
             if !isMoving, due == end { break }
         }
+        // What is still under way to a server belongs to the story.
+        world.advance(by: .seconds(1))
     }
 
     private var isDone: Bool { tasks.allSatisfy { record($0).completions > 0 } }
@@ -217,6 +219,14 @@ final class Conversation {
             task.cancel()
             if what == .cancelTwice { task.cancel() }
         case .priority: task.priority = 0.9
+        }
+    }
+
+    /// Somebody forges answers on the connections the task may have used.
+    func mayBeForged(_ plan: TaskPlan) -> Bool {
+        plans.contains { other in
+            (other.behaviour == .poisons || other.behaviour == .poisonsLater) && other.session == plan.session
+                && other.host == plan.host
         }
     }
 

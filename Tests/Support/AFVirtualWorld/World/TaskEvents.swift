@@ -6,6 +6,11 @@ package struct TaskEvents {
     package let task: URLSessionDataTask
     package let recorder: EventRecorder
 
+    package init(task: URLSessionDataTask, recorder: EventRecorder) {
+        self.task = task
+        self.recorder = recorder
+    }
+
     package var record: TaskRecord { recorder.record(of: task.taskIdentifier) }
     /// Without upload progress and metrics, neighbouring data joined.
     package var all: [TaskEvent] { record.summary }
