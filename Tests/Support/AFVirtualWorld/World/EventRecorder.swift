@@ -9,13 +9,14 @@ package struct TaskRecord: Sendable {
     package var error: URLError?
     package var metrics: URLSessionTaskMetrics?
 
-    package var completions: Int {
-        events.count { event in
-            switch event {
-            case .finished, .failed: true
-            default: false
-            }
+    package fileprivate(set) var completions = 0
+
+    /// - Parameter joined: Data that follows data is one event with it.
+    fileprivate mutating func add(_ event: TaskEvent, joined: Bool) {
+        guard joined, case .data(let more) = event, case .data(let count)? = events.last else {
+            return events.append(event)
         }
+        events[events.count - 1] = .data(count + more)
     }
 
     /// Without upload progress and metrics, neighbouring data joined.
@@ -98,7 +99,7 @@ package final class EventRecorder: URLSessionDataDelegate {
     private func add(_ event: TaskEvent, _ session: URLSession, _ task: URLSessionTask) {
         let hook = state.withLock { state in
             if state.invalidations > 0 { state.eventsAfterInvalidation += 1 }
-            state.records[task.taskIdentifier, default: TaskRecord()].events.append(event)
+            state.records[task.taskIdentifier, default: TaskRecord()].add(event, joined: !state.keepsBodies)
             return state.hook
         }
         hook?(session, task, event)
@@ -109,6 +110,7 @@ package final class EventRecorder: URLSessionDataDelegate {
         let event = error == nil ? TaskEvent.finished : .failed(code ?? .unknown)
         let hook = state.withLock { state in
             state.records[identifier, default: TaskRecord()].events.append(event)
+            state.records[identifier, default: TaskRecord()].completions += 1
             state.records[identifier, default: TaskRecord()].error = error as? URLError
             return state.hook
         }
