@@ -65,6 +65,9 @@ package final class VirtualConnection {
 
     private(set) var program: (any ServerProgram)?
     private var random: SeededGenerator
+    /// Among what happens on several connections at one time, the seed chooses what
+    /// comes first. On one connection it stays in its order.
+    private let order: UInt64
 
     init(
         _ number: Int,
@@ -81,6 +84,8 @@ package final class VirtualConnection {
         self.link = link
         self.descriptor = descriptor
         self.network = network
+        var random = random
+        order = random.next()
         self.random = random
         openedAt = network.clock.now
         lastArrival = openedAt
@@ -180,8 +185,7 @@ package final class VirtualConnection {
 
     private func toServer(_ body: @escaping (VirtualConnection) -> Void) {
         lastDelivery = max(lastDelivery, network.clock.now + .nanoseconds(random.pick(link.latency)))
-        // Order 0: what is due at the same time stays in its order.
-        network.clock.at(lastDelivery) { body(self) }
+        network.clock.at(lastDelivery, order: order) { body(self) }
     }
 
     private func serverReceives(_ bytes: ArraySlice<UInt8>) {
@@ -248,7 +252,7 @@ package final class VirtualConnection {
         wasReset = true
         serverClosedAt = serverClosedAt ?? network.clock.now
         outgoing.removeAll()
-        network.clock.at(arrivalTime()) { [self] in broken(ECONNRESET) }
+        network.clock.at(arrivalTime(), order: order) { [self] in broken(ECONNRESET) }
     }
 
     func serverStopsReading() {
@@ -285,11 +289,11 @@ package final class VirtualConnection {
             guard window > 0 else { return }
             let segment = outgoing.take(min(window, random.pick(link.segment)))
             inFlight += segment.count
-            network.clock.at(arrivalTime()) { [self] in segmentArrives(segment) }
+            network.clock.at(arrivalTime(), order: order) { [self] in segmentArrives(segment) }
         }
         guard closesAfterOutgoing, !hasEnded, !isFinishing else { return }
         isFinishing = true
-        network.clock.at(arrivalTime()) { [self] in endArrives() }
+        network.clock.at(arrivalTime(), order: order) { [self] in endArrives() }
     }
 
     private var isFinishing = false

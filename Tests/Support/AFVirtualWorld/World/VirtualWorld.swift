@@ -280,7 +280,16 @@ extension VirtualWorld {
 
     /// Writes down what happens on the network and in the loop.
     package func startTracing() {
-        network.tracer = { [unowned self] line in trace.append("\(now.nanoseconds / 1000)us \(line)") }
+        network.tracer = { [unowned self] line in append("\(now.nanoseconds / 1000)us \(line)") }
+    }
+
+    /// What is closed in one turn is closed in the order in which dictionaries hold it,
+    /// which is another one in each run and of no consequence.
+    private func append(_ line: String) {
+        guard line.hasSuffix(" closed") else { return trace.append(line) }
+        var place = trace.count
+        while place > 0, trace[place - 1].hasSuffix(" closed"), trace[place - 1] > line { place -= 1 }
+        trace.insert(line, at: place)
     }
 
     package func note(_ line: @autoclosure () -> String) {
