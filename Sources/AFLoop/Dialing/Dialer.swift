@@ -129,7 +129,7 @@ package final class Dialer: ResolverClient, TimerTarget {
     private func closeAttempts(except winner: Int?) {
         if let delay { loop.cancelTimer(delay) }
         delay = nil
-        for (number, attempt) in attempts where number != winner {
+        for (number, attempt) in attempts.sorted(by: { $0.key < $1.key }) where number != winner {
             note(number, .abandoned)
             attempt.channel.close()
         }

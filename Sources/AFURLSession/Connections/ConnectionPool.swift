@@ -93,7 +93,11 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     private func evictLongestIdle() {
         let oldest = peers.values.min { left, right in
-            (left.machine.idle.first?.expires ?? .distantFuture) < (right.machine.idle.first?.expires ?? .distantFuture)
+            let (sooner, later) = (left.machine.idle.first?.expires, right.machine.idle.first?.expires)
+            // Equals have an order that is not the dictionary's: a simulated run must be
+            // the same each time.
+            guard sooner != later else { return left.key.endpoint.host.text < right.key.endpoint.host.text }
+            return (sooner ?? .distantFuture) < (later ?? .distantFuture)
         }
         if let connection = oldest?.machine.takeLongestIdle() { closeIdle(connection) }
     }

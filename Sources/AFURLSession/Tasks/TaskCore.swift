@@ -133,10 +133,11 @@ final class TaskCore: TransferClient {
     func transferSentBody(_ transfer: Transfer, total: Int64) {
         guard let task else { return }
         let (before, expected) = task.snapshot.withLock { snapshot in
-            defer { snapshot.sent = total }
+            defer { snapshot.sent = max(snapshot.sent, total) }
             return (snapshot.sent, snapshot.expectedToSend)
         }
-        guard let (delegate, task) = taskDelegate else { return }
+        // A body sent again is progress only from where the first attempt ended.
+        guard total > before, let (delegate, task) = taskDelegate else { return }
         session.outbox.post(
             .block {
                 delegate.urlSession(

@@ -133,6 +133,8 @@ final class Transfer: QueuedWaiter, TimerTarget {
         times.remote = connection.remoteAddress
         times.local = connection.localAddress
         times.requestStarted = loop.now
+        times.requestHeadBytes = 0
+        times.requestBodyBytes = 0
         noteProgress()
     }
 

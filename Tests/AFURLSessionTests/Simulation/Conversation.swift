@@ -1,0 +1,252 @@
+import AFLoop
+import AFURLSession
+import AFVirtualWorld
+import Foundation
+
+/// One seeded run: sessions, hosts, tasks, everything that happens to them, and what
+/// the oracle has to say about it.
+final class Conversation {
+    let world: VirtualWorld
+    let size: ConversationSize
+    let plans: [TaskPlan]
+    let book: ServerBook
+    private(set) var members: [Member] = []
+    private(set) var tasks: [RunningTask] = []
+    private var random: SeededGenerator
+    private let answers = Lock<[LateAnswer]>([])
+    private var interventions: [(at: LoopInstant, task: Int, what: TaskPlan.Intervention)] = []
+
+    /// A session and those who listen to it.
+    struct Member {
+        let session: URLSession
+        let queue: VirtualQueue
+        let recorder: EventRecorder
+    }
+
+    struct RunningTask {
+        let plan: TaskPlan
+        let task: URLSessionDataTask
+        var isResumed = false
+        var isCancelled = false
+        var suspensions = 1
+    }
+
+    private struct LateAnswer: Sendable {
+        let due: LoopInstant
+        let give: @Sendable () -> Void
+    }
+
+    static func secret(_ session: Int, _ host: Int) -> String { "canary-\(session)-\(host)" }
+
+    init(seed: UInt64, traced: Bool = false) {
+        var random = SeededGenerator(seed: seed)
+        let size = ConversationSize(&random)
+        self.size = size
+        plans = (0..<size.tasks).map { TaskPlan.random($0, size, &random) }
+        book = ServerBook(plans)
+        world = VirtualWorld(seed: seed, holdsBack: random.pick([0, 0, 30]))
+        self.random = random
+        if traced { world.startTracing() }
+        setUpNetwork()
+        for index in 0..<size.sessions { members.append(makeMember(index)) }
+        tasks = plans.map { RunningTask(plan: $0, task: makeTask($0)) }
+    }
+
+    // MARK: - Setting up
+
+    private func setUpNetwork() {
+        var link = LinkConditions.random(using: &random)
+        if size.isCalm { link.latency = 0...min(link.latency.upperBound, 1_000_000) }
+        world.network.link = link
+        world.network.recordsBytes = false
+        for host in 0..<size.hosts {
+            let addresses = (0..<random.pick(1...3)).map { number in
+                random.chance(30) ? "2001:db8::\(host + 1):\(number + 1)" : "192.0.\(host + 2).\(number + 1)"
+            }
+            world.host("host\(host).test", addresses, after: .milliseconds(random.pick([0, 0, 30, 1500])))
+            world.serve("host\(host).test") { [book] in
+                let server = SimulatedServer(book, host: host)
+                return HTTPResponder { server.answer($0, $1, $2) }
+            }
+            for address in addresses { setReachability(of: address) }
+        }
+        if !size.isCalm, random.chance(5) { world.network.failsNextSockets = [24, 24] }
+    }
+
+    private func setReachability(of address: String) {
+        guard !size.isCalm, random.chance(25) else { return }
+        let choices: [VirtualNetwork.Reachability] = [
+            .refuses(), .refuses(after: .milliseconds(300)), .neverAnswers, .acceptsAfter(.milliseconds(700)),
+            .failsAtOnce(101),
+        ]
+        world.set(random.pick(choices), for: address)
+    }
+
+    private func makeMember(_ index: Int) -> Member {
+        let recorder = EventRecorder()
+        let (perHost, idle) = (random.pick([1, 2, 6]), random.pick([1, 64]))
+        let resource = size.isCalm ? 0 : random.pick([0, 0, 20])
+        let (session, queue) = world.makeSession(delegate: recorder) { configuration in
+            configuration.httpMaximumConnectionsPerHost = perHost
+            configuration.maximumIdleConnections = idle
+            configuration.idleConnectionTimeout = 30
+            if resource > 0 { configuration.timeoutIntervalForResource = Double(resource) }
+        }
+        queue.setDelay(random.pick([0...0, 0...0, 0...20_000_000]))
+        let plans = plans.filter { $0.session == index && $0.style == .delegate }
+        prepareAnswers(recorder, plans)
+        return Member(session: session, queue: queue, recorder: recorder)
+    }
+
+    private func prepareAnswers(_ recorder: EventRecorder, _ plans: [TaskPlan]) {
+        let wanted = Dictionary(plans.map { ($0.nonce, ($0.answersAfter, $0.refuses)) }) { first, _ in first }
+        let clock = ThreadBound(world.clock)
+        recorder.onResponse { [answers] task, answer in
+            let nonce = task.originalRequest?.value(forHTTPHeaderField: "X-Nonce") ?? ""
+            let (delay, refuses) = wanted[nonce] ?? (0, false)
+            let give: @Sendable () -> Void = { answer(refuses ? .cancel : .allow) }
+            guard delay > 0 else { return give() }
+            let late = LateAnswer(due: clock.value.now + .milliseconds(delay), give: give)
+            answers.withLock { $0.append(late) }
+        }
+    }
+
+    private func makeTask(_ plan: TaskPlan) -> URLSessionDataTask {
+        var request = URLRequest(url: URL(string: "http://host\(plan.host).test/\(plan.nonce)") ?? URL(fileURLWithPath: "/"))
+        request.httpMethod = plan.method
+        request.timeoutInterval = Double(plan.idleTimeout)
+        request.setValue(plan.nonce, forHTTPHeaderField: "X-Nonce")
+        request.setValue(Conversation.secret(plan.session, plan.host), forHTTPHeaderField: "X-Secret")
+        if plan.upload > 0 { request.httpBody = Data(plan.uploadBody) }
+        let member = members[plan.session]
+        let identifier = plan.number
+        let task =
+            switch plan.style {
+            case .delegate: member.session.dataTask(with: request)
+            case .completion:
+                member.session.dataTask(with: request) { [recorder = member.recorder, weak session = member.session] in
+                    if let session { recorder.complete(session, nil, identifier, $0, $1, $2) }
+                }
+            }
+        task.priority = plan.priority
+        return task
+    }
+
+    // MARK: - Running
+
+    func run() {
+        for (index, running) in tasks.enumerated() {
+            schedule(running.plan.startsAt, index, .resume)
+            for intervention in running.plan.interventions {
+                schedule(running.plan.startsAt + intervention.after, index, intervention.what)
+            }
+        }
+        interventions.sort { ($0.at, $0.task) < ($1.at, $1.task) }
+        while !interventions.isEmpty { pass(until: interventions[0].at) { interveneNow() } }
+        // Whoever is suspended would wait for ever.
+        for index in tasks.indices { while tasks[index].suspensions > 0 { perform(.resume, index) } }
+        let end = world.now + .seconds(4000)
+        while !isDone, world.now < end {
+            let due = min(end, answers.withLock { $0.map(\.due).min() } ?? end)
+            let isMoving = pass(until: due) {}
+            if !isMoving, due == end { break }
+        }
+        // What is still under way to a server belongs to the story.
+        world.advance(by: .seconds(1))
+    }
+
+    private var isDone: Bool { tasks.allSatisfy { record($0).completions > 0 } }
+
+    func record(_ running: RunningTask) -> TaskRecord {
+        let identifier = running.plan.style == .delegate ? running.task.taskIdentifier : running.plan.number
+        return members[running.plan.session].recorder.record(of: identifier)
+    }
+
+    private func schedule(_ milliseconds: Int, _ task: Int, _ what: TaskPlan.Intervention) {
+        interventions.append((world.now + .milliseconds(milliseconds), task, what))
+    }
+
+    /// Runs until then, or until a late answer is due or everything is over.
+    @discardableResult
+    private func pass(until time: LoopInstant, _ then: () -> Void) -> Bool {
+        var isMoving = false
+        while world.now < time || isMoving {
+            giveLateAnswers()
+            let due = min(time, answers.withLock { $0.map(\.due).min() } ?? time)
+            if isDone, interventions.isEmpty { return true }
+            isMoving = world.step(until: due)
+            if !isMoving {
+                if due > world.now { world.advance(by: world.now.duration(to: due)) }
+                if due == time { break }
+            }
+            if world.now >= time { break }
+        }
+        giveLateAnswers()
+        then()
+        return isMoving
+    }
+
+    private func giveLateAnswers() {
+        let now = world.now
+        let due = answers.withLock { answers in
+            let due = answers.filter { $0.due <= now }
+            if !due.isEmpty { answers.removeAll { $0.due <= now } }
+            return due
+        }
+        for answer in due { answer.give() }
+    }
+
+    private func interveneNow() {
+        while let first = interventions.first, first.at <= world.now {
+            interventions.removeFirst()
+            perform(first.what, first.task)
+        }
+    }
+
+    private func perform(_ what: TaskPlan.Intervention, _ index: Int) {
+        let task = tasks[index].task
+        world.note("\(what) \(tasks[index].plan.nonce)")
+        switch what {
+        case .resume:
+            if tasks[index].suspensions > 0 { tasks[index].suspensions -= 1 }
+            tasks[index].isResumed = true
+            task.resume()
+        case .suspend:
+            tasks[index].suspensions += 1
+            task.suspend()
+        case .cancel, .cancelTwice:
+            tasks[index].isCancelled = true
+            task.cancel()
+            if what == .cancelTwice { task.cancel() }
+        case .priority: task.priority = 0.9
+        }
+    }
+
+    /// Somebody forges answers on the connections the task may have used.
+    func mayBeForged(_ plan: TaskPlan) -> Bool {
+        plans.contains { other in
+            (other.behaviour == .poisons || other.behaviour == .poisonsLater) && other.session == plan.session
+                && other.host == plan.host
+        }
+    }
+
+    /// Ends it, and returns everything that was wrong.
+    func conclude() -> [String] {
+        var violations = Oracle(self).violations
+        let recorders = members.map(\.recorder)
+        if random.chance(50) { for member in members { member.session.finishTasksAndInvalidate() } }
+        members = []
+        tasks = []
+        violations += world.finish(expectsRelease: true)
+        for recorder in recorders {
+            if recorder.invalidations != 1 { violations.append("\(recorder.invalidations) times invalid") }
+            if recorder.eventsAfterInvalidation > 0 { violations.append("events after the session became invalid") }
+        }
+        return violations
+    }
+}
+
+extension TaskPlan {
+    /// Completion handlers are recorded under a number no task of a delegate has.
+    var number: Int { 10_000 + (Int(nonce.dropFirst()) ?? 0) }
+}

@@ -1,0 +1,139 @@
+import AFLoop
+import AFURLSession
+import AFVirtualWorld
+import Foundation
+import Testing
+
+@Suite("Nobody holds up another")
+struct FairnessTests {
+    @Test func `T-RES-27 one fast peer leaves room for ninety-nine slow ones`() throws {
+        let world = VirtualWorld()
+        world.configure { $0.httpMaximumConnectionsPerHost = 100 }
+        world.network.link.receiveCapacity = 1 << 30
+        let size = 64 << 20
+        world.script(
+            "fast.test",
+            .expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"), .fill(size), .again
+        )
+        world.serveEcho("slow.test")
+        let url = try #require(URL(string: "http://fast.test/"))
+        let fast = world.session.dataTask(with: url) { _, _, _ in }
+        fast.resume()
+        world.run { fast.countOfBytesReceived > 0 }
+        var received = fast.countOfBytesReceived
+
+        let slow = (0..<99).map { world.get("http://slow.test/\($0)") }
+        var largestShare: Int64 = 0
+        world.run {
+            largestShare = max(largestShare, fast.countOfBytesReceived - received)
+            received = fast.countOfBytesReceived
+            return slow.allSatisfy { $0.isComplete }
+        }
+
+        #expect(slow.allSatisfy { $0.all.last == .finished })
+        #expect(largestShare > 0 && largestShare <= 16 * 256 << 10)
+        fast.cancel()
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-RES-42 T-RES-40 a callback that takes ten seconds holds up its own peer and nobody else`() throws {
+        let world = VirtualWorld()
+        world.network.link.latency = 1_000_000...1_000_000
+        let size = 8 << 20
+        world.script(
+            "big.test",
+            .expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"), .fill(size), .again
+        )
+        world.serveEcho("other.test")
+        let (recorder, queue) = (world.recorder, world.queue)
+        recorder.onEvent { _, _, event in if case .data? = event { queue.sleep(for: .seconds(10)) } }
+        let big = world.get("http://big.test/", idleTimeout: .seconds(1))
+        world.advance(by: .seconds(5))
+
+        let neighbour = EventRecorder()
+        let session = world.makeSession(delegate: neighbour).session
+        let url = try #require(URL(string: "http://other.test/"))
+        let other = TaskEvents(task: session.dataTask(with: url), recorder: neighbour)
+        let asked = world.now
+        other.task.resume()
+        world.run { other.isComplete }
+
+        #expect(other.all.last == .finished)
+        #expect(asked.duration(to: world.now) < .milliseconds(10))
+        // Mailbox, one read, and the kernel's buffer.
+        #expect(world.network.connections[0].sentCount < 1 << 20)
+        world.run(limit: .seconds(100_000)) { big.isComplete }
+        #expect(big.all == [.response(200), .data(size), .finished])
+        #expect(world.finish() == [])
+    }
+
+    @Test(arguments: 0..<8)
+    func `T-RES-26 edges of every kind with nothing behind them neither spin nor harm`(mask: UInt32) {
+        let world = VirtualWorld()
+        world.script(
+            "api.test",
+            .expectRequest, .delay(.seconds(1)), .reply("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"),
+            .delay(.seconds(1)), .reply("body"), .again
+        )
+        let events = world.get("http://api.test/")
+
+        for _ in 0..<25 {
+            world.advance(by: .milliseconds(100))
+            world.network.connections[0].signalSpuriously(Readiness(rawValue: mask))
+        }
+        world.advance(by: .seconds(1))
+
+        #expect(events.all == [.response(200), .data(4), .finished])
+        #expect(world.turns < 400)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-RES-25 an event for a descriptor closed in the same batch does not reach its next owner`() throws {
+        let clock = VirtualClock()
+        let ready = ReadyList(random: SeededGenerator(seed: 1), holdsBack: 0)
+        let loop = EventLoop(poller: VirtualPoller(clock: ThreadBound(clock), readiness: ThreadBound(ready)))
+        let owners = [SlotOwner(loop, 5), SlotOwner(loop, 6)]
+        for owner in owners { try owner.register() }
+        let next = SlotOwner(loop, 0)
+        for (index, owner) in owners.enumerated() {
+            owner.onReady = {
+                let other = owners[1 - index]
+                other.deregister()
+                next.descriptor = other.descriptor
+                try? next.register()
+            }
+            ready.signal(owner.descriptor, .readable)
+        }
+
+        loop.runTurn()
+        ready.horizon = clock.now
+        loop.runTurn()
+
+        #expect(owners.map(\.events).reduce(0, +) == 1)
+        #expect(next.events == 0)
+        ready.signal(next.descriptor, .readable)
+        loop.runTurn()
+        #expect(next.events == 1)
+    }
+}
+
+private final class SlotOwner: ChannelTarget {
+    private let loop: EventLoop
+    var descriptor: Int32
+    private var token: PollToken = 0
+    private(set) var events = 0
+    var onReady: () -> Void = {}
+
+    init(_ loop: EventLoop, _ descriptor: Int32) {
+        self.loop = loop
+        self.descriptor = descriptor
+    }
+
+    func register() throws { token = try loop.register(descriptor, for: self) }
+    func deregister() { loop.deregister(token, descriptor) }
+
+    func channelReady(_ readiness: Readiness) {
+        events += 1
+        onReady()
+    }
+}

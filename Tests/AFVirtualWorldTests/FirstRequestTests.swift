@@ -1,0 +1,36 @@
+import AFURLSession
+import AFVirtualWorld
+import Testing
+
+@Suite("A request in a virtual world")
+struct FirstRequestTests {
+    @Test func `a scripted answer arrives`() {
+        let world = VirtualWorld()
+        world.script(
+            "api.test",
+            .expect("GET /hello HTTP/1.1\r\n"),
+            .reply("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+        )
+
+        let events = world.get("http://api.test/hello")
+        world.run()
+
+        #expect(events.all == [.response(200), .data(5), .finished])
+        #expect(events.body == "hello")
+        #expect(world.finish() == [])
+    }
+
+    @Test func `a stalled body fails after the idle interval`() {
+        let world = VirtualWorld()
+        world.script("api.test", .expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel"), .stall)
+        let events = world.get("http://api.test/slow", idleTimeout: .seconds(60))
+
+        world.advance(by: .seconds(59))
+        #expect(events.all == [.response(200), .data(3)])
+        world.advance(by: .seconds(2))
+
+        #expect(events.all == [.response(200), .data(3), .failed(.timedOut)])
+        #expect(world.network.openConnections.isEmpty)
+        #expect(world.finish() == [])
+    }
+}

@@ -1,0 +1,37 @@
+/// What a server does on one connection.
+package protocol ServerProgram: AnyObject {
+    func connected(_ client: ServerEnd)
+    func received(_ bytes: ArraySlice<UInt8>, _ client: ServerEnd)
+    func inputEnded(_ client: ServerEnd, reset: Bool)
+}
+
+extension ServerProgram {
+    package func connected(_ client: ServerEnd) {}
+    package func inputEnded(_ client: ServerEnd, reset: Bool) { client.close() }
+}
+
+/// The server's end of a connection.
+package struct ServerEnd {
+    package let connection: VirtualConnection
+
+    init(_ connection: VirtualConnection) {
+        self.connection = connection
+    }
+
+    package func send(_ text: String) { connection.serverSends(text.utf8) }
+    package func send(_ bytes: [UInt8]) { connection.serverSends(bytes) }
+    /// `count` times the same byte, which takes no memory.
+    package func send(_ byte: UInt8, count: Int) { connection.serverSends(byte, count: count) }
+    /// Closes when everything is sent. What the client sends from now on is answered
+    /// with a reset.
+    package func close() { connection.serverEnds(reading: false) }
+    /// Sends nothing more, but goes on reading.
+    package func halfClose() { connection.serverEnds(reading: true) }
+    package func reset() { connection.serverResets() }
+    package func stopReading() { connection.serverStopsReading() }
+    package func startReading() { connection.serverStartsReading() }
+    /// Does something later, if the server has not closed by then.
+    package func after(_ delay: Duration, _ body: @escaping (ServerEnd) -> Void) { connection.after(delay, body) }
+    package func draw(_ range: ClosedRange<Int>) -> Int { connection.serverDraws(range) }
+    package func report(_ violation: String) { connection.network.report("#\(connection.number) \(violation)") }
+}

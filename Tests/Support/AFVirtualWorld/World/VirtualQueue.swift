@@ -1,0 +1,75 @@
+package import AFLoop
+package import AFURLSession
+
+/// A serial delegate queue whose callbacks run when the seed says so, on the test's
+/// thread, and never inside a turn of the loop.
+package final class VirtualQueue: CallbackExecutor {
+    private struct State {
+        var waiting: [(due: LoopInstant, callback: Callback)] = []
+        var first = 0
+        var freeAt: LoopInstant
+        var random: SeededGenerator
+        /// In nanoseconds: how long the queue takes to get to a batch.
+        var delay: ClosedRange<Int> = 0...0
+        var isStopped = false
+    }
+
+    private let clock: ThreadBound<VirtualClock>
+    private let state: Lock<State>
+
+    init(clock: ThreadBound<VirtualClock>, random: SeededGenerator) {
+        self.clock = clock
+        state = Lock(State(freeAt: clock.value.now, random: random))
+    }
+
+    package func setDelay(_ delay: ClosedRange<Int>) {
+        state.withLock { $0.delay = delay }
+    }
+
+    /// Runs nothing until it is told to go on.
+    package func stop() {
+        state.withLock { $0.isStopped = true }
+    }
+
+    package func goOn() {
+        state.withLock { $0.isStopped = false }
+    }
+
+    /// For a callback that takes this long: nothing else runs on the queue meanwhile.
+    package func sleep(for duration: Duration) {
+        let now = clock.value.now
+        state.withLock { $0.freeAt = max($0.freeAt, now) + duration }
+    }
+
+    package func run(_ batch: [Callback]) {
+        let now = clock.value.now
+        state.withLock { state in
+            let due = now + .nanoseconds(state.random.pick(state.delay))
+            for callback in batch { state.waiting.append((due, callback)) }
+        }
+    }
+
+    package var count: Int { state.withLock { $0.waiting.count - $0.first } }
+
+    /// When the next callback can run.
+    package var next: LoopInstant? {
+        state.withLock { state in
+            guard state.first < state.waiting.count, !state.isStopped else { return nil }
+            return max(state.waiting[state.first].due, state.freeAt)
+        }
+    }
+
+    func runNext() {
+        let callback = state.withLock { state in
+            defer {
+                state.first += 1
+                if state.first == state.waiting.count {
+                    state.waiting = []
+                    state.first = 0
+                }
+            }
+            return state.waiting[state.first].callback
+        }
+        callback.run()
+    }
+}
