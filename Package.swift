@@ -35,8 +35,20 @@ let package = Package(
             path: "Tests/Support/AFVirtualWorld",
             swiftSettings: strict
         ),
+        .target(
+            name: "CAFTestSupport",
+            dependencies: ["CAFLinux"],
+            path: "Tests/Support/CAFTestSupport",
+            cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")]
+        ),
+        .target(
+            name: "AFFaults",
+            dependencies: ["CAFLinux", "CAFTestSupport"],
+            path: "Tests/Support/AFFaults",
+            swiftSettings: strict
+        ),
         .testTarget(name: "AFWireTests", dependencies: ["AFWire"], swiftSettings: strict),
-        .testTarget(name: "AFLoopTests", dependencies: ["AFLoop", "CAFLinux"], swiftSettings: strict),
+        .testTarget(name: "AFLoopTests", dependencies: ["AFLoop", "AFFaults"], swiftSettings: strict),
         .testTarget(
             name: "AFNetworkingTestingTests",
             dependencies: ["AFNetworkingTesting"],
@@ -44,7 +56,9 @@ let package = Package(
         ),
         .testTarget(
             name: "AFURLSessionTests",
-            dependencies: ["AFURLSession", "AFWire", "AFLoop", "AFNetworkingTesting", "AFVirtualWorld"],
+            dependencies: [
+                "AFURLSession", "AFWire", "AFLoop", "AFNetworkingTesting", "AFVirtualWorld", "AFFaults",
+            ],
             swiftSettings: strict
         ),
         .testTarget(name: "AFVirtualWorldTests", dependencies: ["AFVirtualWorld"], swiftSettings: strict),

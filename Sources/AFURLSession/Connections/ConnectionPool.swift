@@ -149,7 +149,7 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     func connected(_ connection: HTTPConnection) {
         idleCount += 1
-        let expires = limits.expiry(of: connection, at: loop.now) ?? loop.now
+        let expires = limits.firstExpiry(of: connection, at: loop.now)
         connection.peer.machine.dialSucceeded(connection, expires: expires)
         armReaper(at: expires)
         settleLater(connection.peer)

@@ -7,6 +7,14 @@ struct PoolLimits: Sendable {
     var idleTime: Duration
     var maximumAge: Duration
 
+    /// A connection just made serves at least the request it was made for, however
+    /// short the limits are: otherwise it would be closed and dialled again for ever.
+    private static let leastTime = Duration.seconds(1)
+
+    func firstExpiry(of connection: HTTPConnection, at now: LoopInstant) -> LoopInstant {
+        max(expiry(of: connection, at: now) ?? now, now + PoolLimits.leastTime)
+    }
+
     /// Until when an idle connection may be used, or nil if it may not be any more.
     func expiry(of connection: HTTPConnection, at now: LoopInstant) -> LoopInstant? {
         var expiry = min(now + idleTime, connection.opened + maximumAge)

@@ -5,7 +5,9 @@ final class CompletionConsumer: TaskConsumer {
     /// A peer that announces much must not make us allocate what it never sends.
     private static let maximumReservation: Int64 = 64 << 10
 
-    private let handler: DataCompletion
+    /// Let go of once it was called: a finished task must not keep what its handler
+    /// captured, which is often the owner of the task.
+    private var handler: DataCompletion?
     /// The caller awaits: its answer must not depend on the delegate queue, which
     /// may be the main queue of a program whose main thread is blocked.
     private let isAwaited: Bool
@@ -30,7 +32,10 @@ final class CompletionConsumer: TaskConsumer {
     }
 
     func completed(_ error: (any Error)?, of core: TaskCore) {
+        guard let handler else { return }
         let outbox = isAwaited ? core.session.awaitedOutbox : core.session.outbox
         outbox.post(.completion(handler, error == nil ? body : nil, core.response, error))
+        self.handler = nil
+        body = Data()
     }
 }

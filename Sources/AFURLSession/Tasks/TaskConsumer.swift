@@ -9,6 +9,6 @@ protocol TaskConsumer: AnyObject {
 
     func receivedResponse(_ response: HTTPURLResponse, of core: TaskCore)
     func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore)
-    /// Called last, with the task's state already completed.
+    /// Called last. What it posts is delivered when the task's state is completed.
     func completed(_ error: (any Error)?, of core: TaskCore)
 }

@@ -199,12 +199,10 @@ final class TaskCore: TransferClient {
     private func complete(_ error: (any Error)?) {
         guard let task else { return }
         stage = .completed
-        task.snapshot.withLock { snapshot in
-            snapshot.error = error
-            snapshot.life.complete()
-        }
         postMetrics()
         consumer.completed(error, of: self)
+        // Before the turn ends and with it the callbacks leave.
+        task.snapshot.withLock { $0.complete(error) }
         session.remove(self)
         transfer = nil
         self.task = nil

@@ -44,6 +44,16 @@ public class URLSessionTask: @unchecked Sendable {
         var description: String?
         var delegate: (any URLSessionTaskDelegate)?
         var progress: Progress?
+        /// For the child of a fork, where the loop cannot be asked for it.
+        var completion: DataCompletion?
+
+        /// A finished task keeps neither its delegate nor its handler: either may own it.
+        mutating func complete(_ error: (any Error)?) {
+            life.complete()
+            self.error = error
+            delegate = nil
+            completion = nil
+        }
     }
 
     // MARK: Constants
@@ -58,8 +68,6 @@ public class URLSessionTask: @unchecked Sendable {
     let snapshot: Lock<Snapshot>
     private let core: LoopBound<TaskCore>
 
-    private let completion: DataCompletion?
-
     /// The request is frozen here, on the caller's thread: the network thread gets
     /// bytes that are ready to be sent.
     init(
@@ -72,8 +80,13 @@ public class URLSessionTask: @unchecked Sendable {
         taskIdentifier = identifier
         originalRequest = request
         self.session = session
-        self.completion = completion
-        snapshot = Lock(Snapshot(currentRequest: request, expectedToSend: Int64(request.httpBody?.count ?? 0)))
+        snapshot = Lock(
+            Snapshot(
+                currentRequest: request,
+                expectedToSend: Int64(request.httpBody?.count ?? 0),
+                completion: completion
+            )
+        )
         let frozen = Result { () throws(RequestRejection) in
             try RequestFreezer.freeze(request, defaults: session.headers)
         }
@@ -123,12 +136,12 @@ extension URLSessionTask {
     /// Calls back on the calling thread: a child made by `fork` has no other.
     private func failInForkedChild() {
         let error = TransferError.forked.urlError(for: originalRequest?.url)
-        snapshot.withLock { snapshot in
-            snapshot.error = error
-            snapshot.life.complete()
+        let (completion, ownDelegate) = snapshot.withLock { snapshot in
+            defer { snapshot.complete(error) }
+            return (snapshot.completion, snapshot.delegate)
         }
         if let completion { return completion(nil, nil, error) }
-        let delegate = delegate ?? session.delegate as? any URLSessionTaskDelegate
+        let delegate = ownDelegate ?? session.delegate as? any URLSessionTaskDelegate
         delegate?.urlSession(session, task: self, didCompleteWithError: error)
     }
 }

@@ -1,0 +1,197 @@
+#define _GNU_SOURCE 1
+#include "CAFTestSupport.h"
+#include "CAFLinux.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum plan { PLAN_NOTHING, PLAN_FAIL, PLAN_SHORTEN };
+
+static atomic_long counts[CAF_CALL_COUNT];
+static atomic_int plan, planned_call;
+static atomic_long planned_ordinal, planned_value;
+static atomic_bool fired;
+static atomic_long bad_closes;
+static atomic_int disturb_percent;
+static atomic_size_t disturb_length;
+static atomic_ullong random_state;
+static atomic_int epoll_descriptor = -1;
+static atomic_bool lookups_held;
+static atomic_long held_lookups, most_held_lookups, lookup_answer = 1;
+
+// xorshift64*; a lost update between threads only changes which number comes.
+static unsigned next_random(void) {
+    uint64_t x = atomic_load(&random_state);
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    atomic_store(&random_state, x);
+    return (unsigned)((x * 2685821657736338717ull) >> 33);
+}
+
+// A false "would block" or a short count hides bytes whose edge has been reported
+// already. Touching the registration makes the kernel report the edge again, as it
+// would if the bytes had only just come.
+static void rearm(int descriptor) {
+    int epoll = atomic_load(&epoll_descriptor);
+    char path[64], line[256];
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", epoll);
+    FILE *file = epoll < 0 ? NULL : fopen(path, "re");
+    if (file == NULL) return;
+    while (fgets(line, sizeof line, file) != NULL) {
+        int target;
+        unsigned events;
+        unsigned long long token;
+        if (sscanf(line, "tfd: %d events: %x data: %llx", &target, &events, &token) == 3 && target == descriptor) {
+            struct epoll_event event = {.events = events, .data.u64 = token};
+            epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event);
+            break;
+        }
+    }
+    fclose(file);
+}
+
+static bool carries_bytes(const caf_intercepted_call *call) {
+    // A wake-up is one number and cannot be cut.
+    return call->call == CAF_CALL_RECV || (call->call == CAF_CALL_SEND && call->length != sizeof(uint64_t));
+}
+
+static bool answer(caf_intercepted_call *call, long result) {
+    call->result = result;
+    if (result == -EAGAIN) rearm(call->descriptor);
+    return true;
+}
+
+static bool shorten(caf_intercepted_call *call, size_t length) {
+    if (length > 0 && call->length > length) {
+        call->length = length;
+        rearm(call->descriptor);
+    }
+    return false;
+}
+
+static bool disturb(caf_intercepted_call *call) {
+    int percent = atomic_load(&disturb_percent);
+    if (percent > 0 && (int)(next_random() % 100) < percent) return answer(call, -EAGAIN);
+    return shorten(call, atomic_load(&disturb_length));
+}
+
+static bool look_up(caf_intercepted_call *call) {
+    if (atomic_load(&lookups_held)) {
+        long now = atomic_fetch_add(&held_lookups, 1) + 1;
+        long most = atomic_load(&most_held_lookups);
+        while (now > most && !atomic_compare_exchange_weak(&most_held_lookups, &most, now)) {}
+        struct timespec pause = {.tv_nsec = 1000000};
+        while (atomic_load(&lookups_held)) nanosleep(&pause, NULL);
+        atomic_fetch_sub(&held_lookups, 1);
+    }
+    call->result = atomic_load(&lookup_answer);
+    return call->result != 1;
+}
+
+static bool hook(caf_intercepted_call *call) {
+    long ordinal = atomic_fetch_add(&counts[call->call], 1) + 1;
+    switch (call->call) {
+        case CAF_CALL_EPOLL_WAIT: atomic_store(&epoll_descriptor, call->descriptor); break;
+        case CAF_CALL_CLOSE:
+            if (fcntl(call->descriptor, F_GETFD) < 0) atomic_fetch_add(&bad_closes, 1);
+            break;
+        default: break;
+    }
+    int wanted = atomic_load(&plan);
+    if (wanted != PLAN_NOTHING && (int)call->call == atomic_load(&planned_call) &&
+        ordinal == atomic_load(&planned_ordinal)) {
+        atomic_store(&fired, true);
+        long value = atomic_load(&planned_value);
+        return wanted == PLAN_FAIL ? answer(call, value) : shorten(call, (size_t)value);
+    }
+    if (call->call == CAF_CALL_GETADDRINFO) return look_up(call);
+    return carries_bytes(call) && disturb(call);
+}
+
+static void make_plan(int kind, int call, long ordinal, long value) {
+    atomic_store(&plan, PLAN_NOTHING);
+    caft_watch();
+    atomic_store(&planned_call, call);
+    atomic_store(&planned_ordinal, ordinal);
+    atomic_store(&planned_value, value);
+    atomic_store(&plan, kind);
+}
+
+void caft_watch(void) {
+    for (int i = 0; i < CAF_CALL_COUNT; i++) atomic_store(&counts[i], 0);
+    atomic_store(&fired, false);
+    caf_set_hook(hook);
+}
+
+void caft_stop(void) {
+    atomic_store(&plan, PLAN_NOTHING);
+    atomic_store(&disturb_percent, 0);
+    atomic_store(&disturb_length, 0);
+    atomic_store(&lookups_held, false);
+    atomic_store(&lookup_answer, 1);
+    caf_set_hook(NULL);
+}
+
+void caft_fail_call(int call, long ordinal, long result) { make_plan(PLAN_FAIL, call, ordinal, result); }
+
+void caft_shorten_call(int call, long ordinal, size_t length) {
+    make_plan(PLAN_SHORTEN, call, ordinal, (long)length);
+}
+
+void caft_disturb(int percent, size_t length, uint64_t seed) {
+    atomic_store(&random_state, seed * 2 + 1);
+    atomic_store(&disturb_percent, percent);
+    atomic_store(&disturb_length, length);
+    caft_watch();
+}
+
+bool caft_fired(void) { return atomic_load(&fired); }
+long caft_calls(int call) { return atomic_load(&counts[call]); }
+long caft_bad_closes(void) { return atomic_load(&bad_closes); }
+
+void caft_hold_lookups(bool hold) {
+    if (hold) atomic_store(&most_held_lookups, 0);
+    atomic_store(&lookups_held, hold);
+    caf_set_hook(hook);
+}
+
+long caft_held_lookups(void) { return atomic_load(&held_lookups); }
+long caft_most_held_lookups(void) { return atomic_load(&most_held_lookups); }
+
+void caft_answer_lookups(long code) {
+    atomic_store(&lookup_answer, code);
+    caf_set_hook(hook);
+}
+
+int caft_run_in_fork(int (*body)(void *), void *argument) {
+    pid_t child = fork();
+    if (child < 0) return -1;
+    if (child == 0) {
+        alarm(10);
+        _exit(body(argument));
+    }
+    int status;
+    while (waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR) return -1;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int64_t caft_cpu_microseconds(void) {
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0) return -1;
+    return (int64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 + usage.ru_utime.tv_usec +
+           usage.ru_stime.tv_usec;
+}
+
+int64_t caft_heap_bytes(void) {
+    struct mallinfo2 info = mallinfo2();
+    return (int64_t)(info.uordblks + info.hblkhd);
+}

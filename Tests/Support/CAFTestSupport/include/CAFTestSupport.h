@@ -1,0 +1,46 @@
+#pragma once
+// What tests need and Swift cannot do: a hook into the package's system calls,
+// and fork. The hook is one per process; use it in a process of its own.
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// MARK: Faults
+
+// Counts calls from now on, and audits every close.
+void caft_watch(void);
+// Ends everything below and stops counting.
+void caft_stop(void);
+// The `ordinal`-th call of this kind from now on, the first being 1, answers
+// `result` instead of the kernel.
+void caft_fail_call(int call, long ordinal, long result);
+// The `ordinal`-th call of this kind moves at most `length` bytes.
+void caft_shorten_call(int call, long ordinal, size_t length);
+// Every receive and send answers EAGAIN with this probability, and moves at most
+// `length` bytes otherwise (0: as many as it wants).
+void caft_disturb(int percent, size_t length, uint64_t seed);
+// The planned fault has happened.
+bool caft_fired(void);
+long caft_calls(int call);
+// Closes of descriptors that were not open.
+long caft_bad_closes(void);
+
+// MARK: Names
+
+// Lookups wait until they are let go.
+void caft_hold_lookups(bool hold);
+long caft_held_lookups(void);
+// The most lookups that ever waited at a time.
+long caft_most_held_lookups(void);
+// Every lookup answers this EAI_ code; 1 means to ask the system again.
+void caft_answer_lookups(long code);
+
+// MARK: Processes
+
+// Runs `body` in a forked child and returns the child's exit status, or -1 if it
+// died of a signal (after 10 seconds of its alarm).
+int caft_run_in_fork(int (*body)(void *), void *argument);
+// Microseconds of CPU this process has used.
+int64_t caft_cpu_microseconds(void);
+// Bytes that malloc has handed out and not got back.
+int64_t caft_heap_bytes(void);
