@@ -28,6 +28,21 @@ package struct LoopInstant: Sendable, Hashable, Comparable {
     }
 }
 
+/// A span on the loop's clock, converted once. `Duration` counts in attoseconds, and
+/// adding one to an instant costs as much as all other work on a deadline.
+package struct LoopInterval: Sendable, Hashable {
+    package let nanoseconds: Int64
+
+    package init(_ duration: Duration) {
+        nanoseconds = duration.saturatingNanoseconds
+    }
+
+    package static func + (instant: LoopInstant, interval: LoopInterval) -> LoopInstant {
+        let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(interval.nanoseconds)
+        return overflow ? .distantFuture : LoopInstant(nanoseconds: sum)
+    }
+}
+
 extension Duration {
     package var saturatingNanoseconds: Int64 {
         let (seconds, attoseconds) = components

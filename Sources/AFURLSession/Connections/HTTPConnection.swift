@@ -32,7 +32,7 @@ final class HTTPConnection: ChannelHandler {
     // MARK: The exchange under way
     private var transfer: Transfer?
     private var machine = ExchangeMachine()
-    private var decoder = ResponseDecoder(method: "GET")
+    private var decoder = ResponseDecoder(method: .other)
     /// Bytes of the request, head and body together, that the kernel has taken.
     private var sent = 0
     private var hasReceived = false
@@ -56,7 +56,8 @@ final class HTTPConnection: ChannelHandler {
     func begin(_ transfer: Transfer) {
         self.transfer = transfer
         machine = ExchangeMachine(keepsAlive: !transfer.request.closesConnection)
-        decoder = ResponseDecoder(method: transfer.request.method, allowsLeadingEmptyLine: !isReused)
+        let method: ResponseDecoder.Method = transfer.request.isHead ? .head : .other
+        decoder = ResponseDecoder(method: method, allowsLeadingEmptyLine: !isReused)
         sent = 0
         hasReceived = false
         transfer.exchangeBegins(on: self)
@@ -180,15 +181,15 @@ final class HTTPConnection: ChannelHandler {
                 let step = try decoder.decode(rest)
                 rest = UnsafeRawBufferPointer(rebasing: rest[step.consumed...])
                 if case .needMore = step.event { return }
-                deliver(step.event, to: transfer, surplus: !rest.isEmpty)
+                deliver(step, to: transfer, surplus: !rest.isEmpty)
             } catch {
                 if case .fail = machine.handle(.responseMalformed) { fail(.wire(error)) }
             }
         }
     }
 
-    private func deliver(_ event: ResponseDecoder.Event, to transfer: Transfer, surplus: Bool) {
-        switch event {
+    private func deliver(_ step: ResponseDecoder.Step, to transfer: Transfer, surplus: Bool) {
+        switch step.event {
         case .needMore: break
         case .interim:
             perform(.interimResponse)
@@ -199,18 +200,20 @@ final class HTTPConnection: ChannelHandler {
             if head.status == 408, transfer.mayRetry(reused: isReused, unprocessed: true) { return replace(transfer) }
             keepAliveHint = head.keepAliveTimeout.map { .seconds($0) }
             perform(.responseHead)
-            transfer.receivedHead(head, headBytes: decoder.headBytesReceived)
+            transfer.receivedHead(head, headBytes: step.headBytes)
         case .body(let slice):
             transfer.receivedBody(slice)
         case .end:
-            perform(.responseFinished(framedExactly: decoder.framedExactly, surplus: surplus))
+            perform(.responseFinished(framedExactly: step.framedExactly, surplus: surplus))
         }
     }
 
     private func inputEnded(_ sendError: SystemCallError?) {
-        guard let transfer else { return }
+        guard transfer != nil else { return }
         do throws(HTTP1Error) {
-            deliver(try decoder.inputEnded(), to: transfer, surplus: false)
+            if case .end = try decoder.inputEnded() {
+                perform(.responseFinished(framedExactly: false, surplus: false))
+            }
         } catch {
             peerClosed(sendError.map { .channel($0, .sending) } ?? .wire(error))
         }

@@ -4,12 +4,12 @@ import AFLoop
 struct PoolLimits: Sendable {
     var perHost: Int
     var maximumIdle: Int
-    var idleTime: Duration
-    var maximumAge: Duration
+    var idleTime: LoopInterval
+    var maximumAge: LoopInterval
 
     /// A connection just made serves at least the request it was made for, however
     /// short the limits are: otherwise it would be closed and dialled again for ever.
-    private static let leastTime = Duration.seconds(1)
+    private static let leastTime = LoopInterval(.seconds(1))
 
     func firstExpiry(of connection: HTTPConnection, at now: LoopInstant) -> LoopInstant {
         max(expiry(of: connection, at: now) ?? now, now + PoolLimits.leastTime)

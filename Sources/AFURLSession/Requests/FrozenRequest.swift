@@ -3,7 +3,7 @@ package import Foundation
 
 /// A request turned into bytes, once, before a connection is chosen. Nothing that happens later changes it, and it
 /// is a pure function of the request and the session's header defaults.
-package struct FrozenRequest: Sendable {
+package final class FrozenRequest: Sendable {
     package let url: RequestURL
     package let method: String
     /// Whether sending it twice asks for nothing more than sending it once (RFC 9110 §9.2.2).
@@ -18,4 +18,24 @@ package struct FrozenRequest: Sendable {
     package let bodyLength: Int?
     /// The caller asked for `Connection: close`.
     package let closesConnection: Bool
+
+    init(
+        url: RequestURL,
+        method: String,
+        isIdempotent: Bool,
+        isHead: Bool,
+        headBytes: [UInt8],
+        body: Data?,
+        bodyLength: Int?,
+        closesConnection: Bool
+    ) {
+        self.url = url
+        self.method = method
+        self.isIdempotent = isIdempotent
+        self.isHead = isHead
+        self.headBytes = headBytes
+        self.body = body
+        self.bodyLength = bodyLength
+        self.closesConnection = closesConnection
+    }
 }

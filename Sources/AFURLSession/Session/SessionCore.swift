@@ -6,12 +6,17 @@ final class SessionCore {
     let world: World
     let settings: SessionSettings
     let pool: ConnectionPool
+    let deadlines: DeadlineWatch
+    let requestTimeout: LoopInterval
+    let resourceTimeout: LoopInterval
     /// To the delegate queue.
     let outbox: CallbackOutbox
     /// To those who await, whatever the delegate queue is doing.
     let awaitedOutbox: CallbackOutbox
 
-    private(set) var delegate: (any URLSessionDelegate)?
+    private var delegate: (any URLSessionDelegate)?
+    /// The delegate, if it wants to hear about tasks.
+    private(set) var taskDelegate: (any URLSessionTaskDelegate)?
     private(set) var isInvalidated = false
     private var tasks: ContiguousArray<TaskCore?> = []
     private var freePlaces: ContiguousArray<Int> = []
@@ -28,6 +33,10 @@ final class SessionCore {
         self.world = world
         self.settings = settings
         self.delegate = delegate
+        taskDelegate = delegate as? any URLSessionTaskDelegate
+        deadlines = DeadlineWatch(loop: world.loop)
+        requestTimeout = settings.requestTimeout
+        resourceTimeout = settings.resourceTimeout
         pool = ConnectionPool(world: world, limits: settings.poolLimits)
         outbox = CallbackOutbox(loop: world.loop, executor: callbacks)
         awaitedOutbox = CallbackOutbox(loop: world.loop, executor: awaitedCallbacks)
@@ -73,8 +82,10 @@ final class SessionCore {
         guard isInvalidated, runningTasks == 0, let session = invalidating else { return }
         invalidating = nil
         pool.shutDown()
+        deadlines.stop()
         guard let delegate else { return }
         self.delegate = nil
+        taskDelegate = nil
         session.forgetDelegate()
         outbox.post(.block { delegate.urlSession(session, didBecomeInvalidWithError: nil) })
     }
@@ -83,7 +94,9 @@ final class SessionCore {
     func abandon() {
         isInvalidated = true
         delegate = nil
+        taskDelegate = nil
         pool.shutDown()
+        deadlines.stop()
     }
 
     /// New requests get new connections.

@@ -1,3 +1,4 @@
+import AFLoop
 import AFWire
 import Foundation
 
@@ -17,12 +18,12 @@ struct SessionSettings: Sendable {
     var maximumBodyInMemory = 1 << 30
     var unixDomainSocketPath: String?
 
-    var requestTimeout: Duration {
-        Duration(timeout: timeoutIntervalForRequest)
+    var requestTimeout: LoopInterval {
+        LoopInterval(timeout: timeoutIntervalForRequest)
     }
 
-    var resourceTimeout: Duration {
-        Duration(timeout: timeoutIntervalForResource, default: SessionSettings.defaultResourceTimeout)
+    var resourceTimeout: LoopInterval {
+        LoopInterval(timeout: timeoutIntervalForResource, default: SessionSettings.defaultResourceTimeout)
     }
 
     var poolLimits: PoolLimits {
@@ -31,20 +32,20 @@ struct SessionSettings: Sendable {
             perHost: perHost,
             // A host at its limit must be able to go idle between two bursts.
             maximumIdle: max(maximumIdleConnections, perHost),
-            idleTime: Duration(timeout: idleConnectionTimeout, default: 0),
-            maximumAge: Duration(timeout: maximumConnectionAge, default: 0)
+            idleTime: LoopInterval(timeout: idleConnectionTimeout, default: 0),
+            maximumAge: LoopInterval(timeout: maximumConnectionAge, default: 0)
         )
     }
 }
 
-extension Duration {
+extension LoopInterval {
     /// Longer than any process lives, and far from overflowing.
     private static let longestTimeout: TimeInterval = 1e9
 
     /// A timeout in seconds. What is not a positive number means the default: an
     /// accidental 0 must neither fail every request nor wait for ever.
     init(timeout seconds: TimeInterval, default standard: TimeInterval = SessionSettings.defaultRequestTimeout) {
-        let sane = seconds > 0 ? min(seconds, Duration.longestTimeout) : standard
-        self = .nanoseconds(Int64(sane * 1e9))
+        let sane = seconds > 0 ? min(seconds, LoopInterval.longestTimeout) : standard
+        self.init(.nanoseconds(Int64(sane * 1e9)))
     }
 }

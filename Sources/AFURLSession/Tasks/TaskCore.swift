@@ -94,8 +94,9 @@ final class TaskCore: TransferClient {
             key: key,
             pool: session.pool,
             loop: session.world.loop,
-            idleInterval: original?.explicitTimeout.map { Duration(timeout: $0) } ?? settings.requestTimeout,
-            hardDeadline: now + settings.resourceTimeout,
+            deadlines: session.deadlines,
+            idleInterval: original?.explicitTimeout.map { LoopInterval(timeout: $0) } ?? session.requestTimeout,
+            hardDeadline: now + session.resourceTimeout,
             client: self
         )
         self.transfer = transfer
@@ -108,7 +109,7 @@ final class TaskCore: TransferClient {
     /// before the session's.
     var taskDelegate: (delegate: any URLSessionTaskDelegate, task: URLSessionTask)? {
         guard let task else { return nil }
-        let delegate = task.snapshot.withLock { $0.delegate } ?? session.delegate as? any URLSessionTaskDelegate
+        let delegate = task.snapshot.withLock { $0.delegate } ?? session.taskDelegate
         return delegate.map { ($0, task) }
     }
 

@@ -15,10 +15,10 @@ protocol TransferClient: AnyObject {
 /// One request on its way to one final response: waiting for a connection, using
 /// it, and once, where that is provably safe, trying again on a fresh one.
 ///
-/// Its two clocks are one timer: the *idle* deadline moves on with every progress
+/// It has two clocks: the *idle* deadline moves on with every progress
 /// and stands still while somebody else is to blame for the wait; the *hard*
 /// deadline stands still only while the task is suspended.
-final class Transfer: QueuedWaiter, TimerTarget {
+final class Transfer: QueuedWaiter {
     /// Who keeps the transfer from going on. Reading stops, and so the peer.
     struct Pauses: OptionSet {
         let rawValue: UInt8
@@ -41,7 +41,7 @@ final class Transfer: QueuedWaiter, TimerTarget {
 
     let request: FrozenRequest
     let key: ConnectionKey
-    let idleInterval: Duration
+    private let idleInterval: LoopInterval
     private(set) var times: TransferTimes
     private(set) var phase = TransferPhase.queued
     private(set) var pauses: Pauses = []
@@ -52,20 +52,23 @@ final class Transfer: QueuedWaiter, TimerTarget {
 
     private let pool: ConnectionPool
     private let loop: EventLoop
+    private let deadlines: DeadlineWatch
     private var client: (any TransferClient)?
     private var stage = Stage.idle
     private var hasRetried = false
     private var hardDeadline: LoopInstant
     private var suspendedSince: LoopInstant?
     private var lastProgress: LoopInstant
-    private var timer: TimerID?
+    /// Where the deadline is watched, from the start to the end.
+    private var watchPlace: Int?
 
     init(
         _ request: FrozenRequest,
         key: ConnectionKey,
         pool: ConnectionPool,
         loop: EventLoop,
-        idleInterval: Duration,
+        deadlines: DeadlineWatch,
+        idleInterval: LoopInterval,
         hardDeadline: LoopInstant,
         client: any TransferClient
     ) {
@@ -73,6 +76,7 @@ final class Transfer: QueuedWaiter, TimerTarget {
         self.key = key
         self.pool = pool
         self.loop = loop
+        self.deadlines = deadlines
         self.idleInterval = idleInterval
         self.hardDeadline = hardDeadline
         self.client = client
@@ -85,7 +89,8 @@ final class Transfer: QueuedWaiter, TimerTarget {
     func start(priority: Float) {
         stage = .waiting
         lastProgress = loop.now
-        armTimer()
+        watchPlace = deadlines.add(self)
+        deadlines.deadlineChanged(to: deadline)
         if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
     }
 
@@ -104,7 +109,6 @@ final class Transfer: QueuedWaiter, TimerTarget {
         guard !pauses.contains(reason) else { return }
         pauses.insert(reason)
         if reason == .suspended { suspendedSince = loop.now }
-        armTimer()
     }
 
     func unpause(_ reason: Pauses) {
@@ -114,7 +118,7 @@ final class Transfer: QueuedWaiter, TimerTarget {
             suspendedSince = nil
         }
         noteProgress()
-        armTimer()
+        deadlines.deadlineChanged(to: deadline)
         if pauses.isEmpty, case .exchanging(let connection) = stage { connection.continueReading() }
     }
 
@@ -214,7 +218,8 @@ final class Transfer: QueuedWaiter, TimerTarget {
     private func end() {
         stage = .over
         client = nil
-        cancelTimer()
+        if let watchPlace { deadlines.remove(at: watchPlace) }
+        watchPlace = nil
     }
 
     private func leave() {
@@ -234,24 +239,12 @@ final class Transfer: QueuedWaiter, TimerTarget {
         lastProgress = loop.now
     }
 
-    private var deadline: LoopInstant {
+    var deadline: LoopInstant {
         if pauses.contains(.suspended) { return .distantFuture }
         return pauses.isEmpty ? min(lastProgress + idleInterval, hardDeadline) : hardDeadline
     }
 
-    private func armTimer() {
-        cancelTimer()
-        if deadline != .distantFuture { timer = loop.startTimer(at: deadline, for: self) }
-    }
-
-    private func cancelTimer() {
-        if let timer { loop.cancelTimer(timer) }
-        timer = nil
-    }
-
-    func timerFired(_ timer: TimerID) {
-        self.timer = nil
-        guard deadline <= loop.now else { return armTimer() }
+    func deadlinePassed() {
         let client = client
         let error = TransferError.timedOut(currentPhase, lastProgress.duration(to: loop.now))
         self.client = nil

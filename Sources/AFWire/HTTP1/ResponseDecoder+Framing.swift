@@ -1,11 +1,11 @@
 extension ResponseDecoder {
     /// The methods whose responses are framed in their own way.
-    enum Method: Sendable {
+    package enum Method: Sendable {
         case head
         case connect
         case other
 
-        init(_ method: String) {
+        package init(_ method: String) {
             switch method {
             case "HEAD": self = .head
             case "CONNECT": self = .connect
@@ -45,5 +45,22 @@ extension ResponseDecoder {
         if fields.isChunked { return .chunked }
         if let length = fields.contentLength { return .length(length) }
         return .untilClose
+    }
+}
+
+extension ResponseDecoder {
+    /// As the other initialiser, for a method by its name.
+    package init(
+        method: String,
+        limits: HTTP1Limits = .standard,
+        headBudget: Int? = nil,
+        allowsLeadingEmptyLine: Bool = false
+    ) {
+        self.init(
+            method: Method(method),
+            limits: limits,
+            headBudget: headBudget,
+            allowsLeadingEmptyLine: allowsLeadingEmptyLine
+        )
     }
 }

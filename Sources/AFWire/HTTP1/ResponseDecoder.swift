@@ -13,6 +13,10 @@ package struct ResponseDecoder: Sendable {
     package struct Step {
         package let consumed: Int
         package let event: Event
+        /// What ``ResponseDecoder/headBytesReceived`` and ``ResponseDecoder/framedExactly``
+        /// say after this step. To ask a decoder that is kept in a class copies it.
+        package let headBytes: Int
+        package let framedExactly: Bool
     }
 
     package enum Event {
@@ -49,12 +53,12 @@ package struct ResponseDecoder: Sendable {
     ///   - allowsLeadingEmptyLine: Whether one CR LF before the status line is let
     ///     pass. Only right for the first response on a connection.
     package init(
-        method: String,
+        method: Method,
         limits: HTTP1Limits = .standard,
         headBudget: Int? = nil,
         allowsLeadingEmptyLine: Bool = false
     ) {
-        self.method = Method(method)
+        self.method = method
         self.limits = limits
         self.headBudget = headBudget ?? limits.taskHeadBytes
         reader = Self.reader(
@@ -120,7 +124,7 @@ package struct ResponseDecoder: Sendable {
     @inline(__always)
     private mutating func advance(_ input: UnsafeRawBufferPointer) throws(HTTP1Error) -> Step {
         guard let (consumed, event) = try body?.read(input, limits) else { return try readHead(input) }
-        return Step(consumed: consumed, event: Event(event))
+        return step(consumed, Event(event))
     }
 
     // MARK: - Head
@@ -129,18 +133,22 @@ package struct ResponseDecoder: Sendable {
     private mutating func readHead(_ input: UnsafeRawBufferPointer) throws(HTTP1Error) -> Step {
         var fields = HTTPHeaders()
         let consumed = try reader.read(input, limits, fields: &fields)
-        guard reader.isComplete else { return Step(consumed: consumed, event: .needMore) }
+        guard reader.isComplete else { return step(consumed, .needMore) }
 
         completedHeadBytes += reader.parser.position
         let head = try makeHead(reader.parser, fields)
         if reader.parser.sawBareLineFeed || reader.parser.sawLeadingEmptyLine { mayReuse = false }
         if head.status < 200 {
             try startNextHead()
-            return Step(consumed: consumed, event: .interim(head))
+            return step(consumed, .interim(head))
         }
         noteReuse(head, reader.parser.framing)
         body = BodyReader(head.framing)
-        return Step(consumed: consumed, event: .head(head))
+        return step(consumed, .head(head))
+    }
+
+    private func step(_ consumed: Int, _ event: Event) -> Step {
+        Step(consumed: consumed, event: event, headBytes: headBytesReceived, framedExactly: framedExactly)
     }
 
     private mutating func startNextHead() throws(HTTP1Error) {
