@@ -7,16 +7,16 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
     /// that only waits.
     private static let keepAlive = (idle: Int32(60), interval: Int32(10), probes: Int32(6), timeout: Int32(120_000))
 
-    package var handler: (any ChannelHandler)?
+    @exclusivity(unchecked) package var handler: (any ChannelHandler)?
     package let remoteAddress: SocketAddress
-    package private(set) var isReadable = false
-    package private(set) var isWritable = false
+    @exclusivity(unchecked) package private(set) var isReadable = false
+    @exclusivity(unchecked) package private(set) var isWritable = false
 
     private let loop: EventLoop
-    private var descriptor: Int32
-    private var token: PollToken = 0
-    private var isOpen = true
-    private var hasHungUp = false
+    @exclusivity(unchecked) private var descriptor: Int32
+    @exclusivity(unchecked) private var token: PollToken = 0
+    @exclusivity(unchecked) private var isOpen = true
+    @exclusivity(unchecked) private var hasHungUp = false
 
     /// Starts connecting to `address`.
     package init(connectingTo address: SocketAddress, on loop: EventLoop) throws(SystemCallError) {

@@ -50,20 +50,20 @@ package final class EventLoop: @unchecked Sendable {
     private let inbox = Lock(Inbox())
 
     // MARK: Loop only
-    package private(set) var now: LoopInstant
-    private var heldJobs: [Job] = []
-    private var spareJobs: [Job] = []
-    private var timers = TimerHeap()
-    private var dueTimers: [TimerHeap.Due] = []
-    private var parkedTimers: [TimerHeap.Due] = []
-    private var timerMode: LoopModes = .default
-    private var registry = ChannelRegistry()
-    private var readyAgain: [ReadyEvent] = []
-    private var spareEvents: [ReadyEvent] = []
-    private var turnEnds: [any TurnEndTarget] = []
-    private var closes: [any DeferredClosing] = []
-    private var observers: [LoopObserver] = []
-    private var expectsEcho = false
+    @exclusivity(unchecked) package private(set) var now: LoopInstant
+    @exclusivity(unchecked) private var heldJobs: [Job] = []
+    @exclusivity(unchecked) private var spareJobs: [Job] = []
+    @exclusivity(unchecked) private var timers = TimerHeap()
+    @exclusivity(unchecked) private var dueTimers: [TimerHeap.Due] = []
+    @exclusivity(unchecked) private var parkedTimers: [TimerHeap.Due] = []
+    @exclusivity(unchecked) private var timerMode: LoopModes = .default
+    @exclusivity(unchecked) private var registry = ChannelRegistry()
+    @exclusivity(unchecked) private var readyAgain: [ReadyEvent] = []
+    @exclusivity(unchecked) private var spareEvents: [ReadyEvent] = []
+    @exclusivity(unchecked) private var turnEnds: [any TurnEndTarget] = []
+    @exclusivity(unchecked) private var closes: [any DeferredClosing] = []
+    @exclusivity(unchecked) private var observers: [LoopObserver] = []
+    @exclusivity(unchecked) private var expectsEcho = false
 
     package init(poller: sending any Poller) {
         self.poller = poller

@@ -12,8 +12,8 @@ package final class EpollPoller: Poller {
 
     package let waker: any Waker
     private let wakePort: WakePort
-    private var epoll: Int32 = -1
-    private var latest = LoopInstant(nanoseconds: 0)
+    @exclusivity(unchecked) private var epoll: Int32 = -1
+    @exclusivity(unchecked) private var latest = LoopInstant(nanoseconds: 0)
     private let events: UnsafeMutablePointer<caf_event>
 
     package init() {

@@ -8,14 +8,14 @@ import AFLoop
 final class ConnectionPool: TurnEndTarget, TimerTarget {
     private let world: World
     private let limits: PoolLimits
-    private var peers: [ConnectionKey: Peer] = [:]
-    private var lastPeer: Peer?
-    private var unsettled: [Peer] = []
-    private var idleCount = 0
-    private var reaper: TimerID?
+    @exclusivity(unchecked) private var peers: [ConnectionKey: Peer] = [:]
+    @exclusivity(unchecked) private var lastPeer: Peer?
+    @exclusivity(unchecked) private var unsettled: [Peer] = []
+    @exclusivity(unchecked) private var idleCount = 0
+    @exclusivity(unchecked) private var reaper: TimerID?
 
     /// Connections opened before this generation are not used again.
-    private(set) var generation = 0
+    @exclusivity(unchecked) private(set) var generation = 0
 
     init(world: World, limits: PoolLimits) {
         self.world = world

@@ -25,17 +25,17 @@ final class HTTPConnection: ChannelHandler {
 
     // MARK: From exchange to exchange
     /// It has completed an exchange before.
-    private(set) var isReused = false
+    @exclusivity(unchecked) private(set) var isReused = false
     /// How long the peer said it will keep the connection.
-    private(set) var keepAliveHint: Duration?
+    @exclusivity(unchecked) private(set) var keepAliveHint: Duration?
 
     // MARK: The exchange under way
-    private var transfer: Transfer?
-    private var machine = ExchangeMachine()
-    private var decoder = ResponseDecoder(method: .other)
+    @exclusivity(unchecked) private var transfer: Transfer?
+    @exclusivity(unchecked) private var machine = ExchangeMachine()
+    @exclusivity(unchecked) private var decoder = ResponseDecoder(method: .other)
     /// Bytes of the request, head and body together, that the kernel has taken.
-    private var sent = 0
-    private var hasReceived = false
+    @exclusivity(unchecked) private var sent = 0
+    @exclusivity(unchecked) private var hasReceived = false
 
     init(_ channel: any ByteChannel, to peer: Peer, in pool: ConnectionPool, world: World, dial: DialReport) {
         self.channel = channel

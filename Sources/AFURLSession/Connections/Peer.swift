@@ -3,15 +3,15 @@ import AFLoop
 /// One place a session talks to: its queue, its connections, its dials.
 final class Peer: DialClient {
     let key: ConnectionKey
-    var machine: PoolMachine<HTTPConnection, Transfer>
+    @exclusivity(unchecked) var machine: PoolMachine<HTTPConnection, Transfer>
     /// Waiting for the end of the turn, when the pool will see to it.
-    var isUnsettled = false
+    @exclusivity(unchecked) var isUnsettled = false
 
     private let target: DialTarget
     private let pool: ConnectionPool
     private let world: World
-    private var dials: [Dialer] = []
-    private var redials: [(dialer: Dialer, transfer: Transfer)] = []
+    @exclusivity(unchecked) private var dials: [Dialer] = []
+    @exclusivity(unchecked) private var redials: [(dialer: Dialer, transfer: Transfer)] = []
 
     init(_ key: ConnectionKey, _ target: DialTarget, limit: Int, pool: ConnectionPool, world: World) {
         self.key = key

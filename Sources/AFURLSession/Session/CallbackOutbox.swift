@@ -30,7 +30,7 @@ package protocol CallbackExecutor: Sendable {
 final class CallbackOutbox: TurnEndTarget {
     private let loop: EventLoop
     private let executor: any CallbackExecutor
-    private var batch: [Callback] = []
+    @exclusivity(unchecked) private var batch: [Callback] = []
 
     init(loop: EventLoop, executor: any CallbackExecutor) {
         self.loop = loop

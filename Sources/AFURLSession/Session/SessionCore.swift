@@ -14,14 +14,14 @@ final class SessionCore {
     /// To those who await, whatever the delegate queue is doing.
     let awaitedOutbox: CallbackOutbox
 
-    private var delegate: (any URLSessionDelegate)?
+    @exclusivity(unchecked) private var delegate: (any URLSessionDelegate)?
     /// The delegate, if it wants to hear about tasks.
-    private(set) var taskDelegate: (any URLSessionTaskDelegate)?
-    private(set) var isInvalidated = false
-    private var tasks: ContiguousArray<TaskCore?> = []
-    private var freePlaces: ContiguousArray<Int> = []
+    @exclusivity(unchecked) private(set) var taskDelegate: (any URLSessionTaskDelegate)?
+    @exclusivity(unchecked) private(set) var isInvalidated = false
+    @exclusivity(unchecked) private var tasks: ContiguousArray<TaskCore?> = []
+    @exclusivity(unchecked) private var freePlaces: ContiguousArray<Int> = []
     /// The handle to name in the last callback, until that was made.
-    private var invalidating: URLSession?
+    @exclusivity(unchecked) private var invalidating: URLSession?
 
     init(
         world: World,

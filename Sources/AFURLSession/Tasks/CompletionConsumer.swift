@@ -7,11 +7,11 @@ final class CompletionConsumer: TaskConsumer {
 
     /// Let go of once it was called: a finished task must not keep what its handler
     /// captured, which is often the owner of the task.
-    private var handler: DataCompletion?
+    @exclusivity(unchecked) private var handler: DataCompletion?
     /// The caller awaits: its answer must not depend on the delegate queue, which
     /// may be the main queue of a program whose main thread is blocked.
     private let isAwaited: Bool
-    private var body = Data()
+    @exclusivity(unchecked) private var body = Data()
 
     var isHolding: Bool { false }
 

@@ -15,16 +15,16 @@ final class TaskCore: TransferClient {
 
     private let request: Result<FrozenRequest, RequestRejection>
     private let consumer: any TaskConsumer
-    private var stage = Stage.new
+    @exclusivity(unchecked) private var stage = Stage.new
     /// Set while the task is known to its session: keeps it, and the session, alive.
-    private var task: URLSessionTask?
-    private var sessionCore: SessionCore?
-    private var transfer: Transfer?
-    private(set) var response: HTTPURLResponse?
-    private var bodyBytesReceived: Int64 = 0
-    private var started: LoopInstant?
+    @exclusivity(unchecked) private var task: URLSessionTask?
+    @exclusivity(unchecked) private var sessionCore: SessionCore?
+    @exclusivity(unchecked) private var transfer: Transfer?
+    @exclusivity(unchecked) private(set) var response: HTTPURLResponse?
+    @exclusivity(unchecked) private var bodyBytesReceived: Int64 = 0
+    @exclusivity(unchecked) private var started: LoopInstant?
     /// Where the session keeps the task.
-    var place = 0
+    @exclusivity(unchecked) var place = 0
 
     init(_ request: Result<FrozenRequest, RequestRejection>, consumer: any TaskConsumer) {
         self.request = request

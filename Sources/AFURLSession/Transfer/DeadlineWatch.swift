@@ -10,10 +10,10 @@ final class DeadlineWatch: TimerTarget {
     private static let patience = LoopInterval(.milliseconds(10))
 
     private let loop: EventLoop
-    private var transfers: ContiguousArray<Transfer?> = []
-    private var freePlaces: ContiguousArray<Int> = []
-    private var timer: TimerID?
-    private var due = LoopInstant.distantFuture
+    @exclusivity(unchecked) private var transfers: ContiguousArray<Transfer?> = []
+    @exclusivity(unchecked) private var freePlaces: ContiguousArray<Int> = []
+    @exclusivity(unchecked) private var timer: TimerID?
+    @exclusivity(unchecked) private var due = LoopInstant.distantFuture
 
     init(loop: EventLoop) {
         self.loop = loop

@@ -42,25 +42,25 @@ final class Transfer: QueuedWaiter {
     let request: FrozenRequest
     let key: ConnectionKey
     private let idleInterval: LoopInterval
-    private(set) var times: TransferTimes
-    private(set) var phase = TransferPhase.queued
-    private(set) var pauses: Pauses = []
+    @exclusivity(unchecked) private(set) var times: TransferTimes
+    @exclusivity(unchecked) private(set) var phase = TransferPhase.queued
+    @exclusivity(unchecked) private(set) var pauses: Pauses = []
 
     // MARK: The pool's
-    var ticket = WaitTicket()
-    var peer: Peer?
+    @exclusivity(unchecked) var ticket = WaitTicket()
+    @exclusivity(unchecked) var peer: Peer?
 
     private let pool: ConnectionPool
     private let loop: EventLoop
     private let deadlines: DeadlineWatch
-    private var client: (any TransferClient)?
-    private var stage = Stage.idle
-    private var hasRetried = false
-    private var hardDeadline: LoopInstant
-    private var suspendedSince: LoopInstant?
-    private var lastProgress: LoopInstant
+    @exclusivity(unchecked) private var client: (any TransferClient)?
+    @exclusivity(unchecked) private var stage = Stage.idle
+    @exclusivity(unchecked) private var hasRetried = false
+    @exclusivity(unchecked) private var hardDeadline: LoopInstant
+    @exclusivity(unchecked) private var suspendedSince: LoopInstant?
+    @exclusivity(unchecked) private var lastProgress: LoopInstant
     /// Where the deadline is watched, from the start to the end.
-    private var watchPlace: Int?
+    @exclusivity(unchecked) private var watchPlace: Int?
 
     init(
         _ request: FrozenRequest,
