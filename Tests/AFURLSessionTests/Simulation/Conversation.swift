@@ -112,7 +112,9 @@ final class Conversation {
     }
 
     private func makeTask(_ plan: TaskPlan) -> URLSessionDataTask {
-        var request = URLRequest(url: URL(string: "http://host\(plan.host).test/\(plan.nonce)") ?? URL(fileURLWithPath: "/"))
+        var request = URLRequest(
+            url: URL(string: "http://host\(plan.host).test/\(plan.nonce)") ?? URL(fileURLWithPath: "/")
+        )
         request.httpMethod = plan.method
         request.timeoutInterval = Double(plan.idleTimeout)
         request.setValue(plan.nonce, forHTTPHeaderField: "X-Nonce")
