@@ -28,7 +28,10 @@ struct Oracle {
         func note(_ what: String) -> String {
             "\(plan.nonce) (\(plan.method), \(plan.behaviour)): \(what), \(record.events)"
         }
-        if record.completions != 1 { violations.append(note("O2 \(record.completions) completions")) }
+        let member = conversation.members[plan.session]
+        if record.completions != 1, record.completions > 0 || !conversation.isUnheard(running) {
+            violations.append(note("O2 \(record.completions) completions"))
+        }
         violations += Oracle.orderViolations(record, plan).map(note)
 
         let served = conversation.book.notes[plan.nonce] ?? ServerBook.Note()
@@ -41,7 +44,8 @@ struct Oracle {
         // server had given up: no client can tell.
         case nil where served.heads == 0 && conversation.mayBeForged(plan): break
         case nil: violations += Oracle.successViolations(record, plan, served).map(note)
-        case .cancelled? where !running.isCancelled && !plan.refuses: violations.append(note("nobody cancelled it"))
+        case .cancelled? where !running.isCancelled && !plan.refuses && !member.isEnded:
+            violations.append(note("nobody cancelled it"))
         case let code?:
             if !Oracle.possibleFailures.contains(code) { violations.append(note("failed with \(code)")) }
             if conversation.size.isCalm { violations.append(note("failed: \(record.error.map { "\($0)" } ?? "")")) }
