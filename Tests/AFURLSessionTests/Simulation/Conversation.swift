@@ -21,6 +21,10 @@ final class Conversation {
         let session: URLSession
         let queue: VirtualQueue
         let recorder: EventRecorder
+        /// It takes no new tasks.
+        var isEnded = false
+        /// Its tasks were cancelled.
+        var isCancelled = false
     }
 
     struct RunningTask {
@@ -112,7 +116,9 @@ final class Conversation {
     }
 
     private func makeTask(_ plan: TaskPlan) -> URLSessionDataTask {
-        var request = URLRequest(url: URL(string: "http://host\(plan.host).test/\(plan.nonce)") ?? URL(fileURLWithPath: "/"))
+        var request = URLRequest(
+            url: URL(string: "http://host\(plan.host).test/\(plan.nonce)") ?? URL(fileURLWithPath: "/")
+        )
         request.httpMethod = plan.method
         request.timeoutInterval = Double(plan.idleTimeout)
         request.setValue(plan.nonce, forHTTPHeaderField: "X-Nonce")
@@ -155,7 +161,15 @@ final class Conversation {
         world.advance(by: .seconds(1))
     }
 
-    private var isDone: Bool { tasks.allSatisfy { record($0).completions > 0 } }
+    private var isDone: Bool {
+        tasks.allSatisfy { record($0).completions > 0 || isUnheard($0) }
+    }
+
+    /// It ended after its delegate had been released.
+    func isUnheard(_ running: RunningTask) -> Bool {
+        running.plan.style == .delegate && members[running.plan.session].isEnded && running.task.state == .completed
+            && members[running.plan.session].recorder.invalidations > 0
+    }
 
     func record(_ running: RunningTask) -> TaskRecord {
         let identifier = running.plan.style == .delegate ? running.task.taskIdentifier : running.plan.number
@@ -205,6 +219,7 @@ final class Conversation {
 
     private func perform(_ what: TaskPlan.Intervention, _ index: Int) {
         let task = tasks[index].task
+        let session = tasks[index].plan.session
         world.note("\(what) \(tasks[index].plan.nonce)")
         switch what {
         case .resume:
@@ -219,6 +234,14 @@ final class Conversation {
             task.cancel()
             if what == .cancelTwice { task.cancel() }
         case .priority: task.priority = 0.9
+        case .resetSession: members[session].session.reset {}
+        case .finishSession:
+            members[session].isEnded = true
+            members[session].session.finishTasksAndInvalidate()
+        case .endSession:
+            members[session].isEnded = true
+            members[session].isCancelled = true
+            members[session].session.invalidateAndCancel()
         }
     }
 
@@ -233,14 +256,15 @@ final class Conversation {
     /// Ends it, and returns everything that was wrong.
     func conclude() -> [String] {
         var violations = Oracle(self).violations
-        let recorders = members.map(\.recorder)
+        let (recorders, wereEnded) = (members.map(\.recorder), members.map(\.isEnded))
         if random.chance(50) { for member in members { member.session.finishTasksAndInvalidate() } }
         members = []
         tasks = []
         violations += world.finish(expectsRelease: true)
-        for recorder in recorders {
+        for (recorder, wasEnded) in zip(recorders, wereEnded) {
             if recorder.invalidations != 1 { violations.append("\(recorder.invalidations) times invalid") }
             if recorder.eventsAfterInvalidation > 0 { violations.append("events after the session became invalid") }
+            if recorder.handlersAfterInvalidation > 0, !wasEnded { violations.append("handlers after the session's end") }
         }
         return violations
     }

@@ -25,29 +25,39 @@ struct Oracle {
     private mutating func check(_ running: Conversation.RunningTask, _ conversation: Conversation) {
         let plan = running.plan
         let record = conversation.record(running)
-        func note(_ what: String) -> String { "\(plan.nonce) (\(plan.method), \(plan.behaviour)): \(what), \(record.events)" }
-        if record.completions != 1 { violations.append(note("O2 \(record.completions) completions")) }
+        func note(_ what: String) -> String {
+            "\(plan.nonce) (\(plan.method), \(plan.behaviour)): \(what), \(record.events)"
+        }
+        let member = conversation.members[plan.session]
+        if record.completions != 1, record.completions > 0 || !conversation.isUnheard(running) {
+            violations.append(note("O2 \(record.completions) completions"))
+        }
         violations += Oracle.orderViolations(record, plan).map(note)
 
         let served = conversation.book.notes[plan.nonce] ?? ServerBook.Note()
         if served.heads > 2 { violations.append(note("sent \(served.heads) times")) }
-        if !plan.isIdempotent, !served.isExposed, served.complete > 1 { violations.append(note("POST processed \(served.complete) times")) }
+        if !plan.isIdempotent, !served.isExposed, served.complete > 1 {
+            violations.append(note("POST processed \(served.complete) times"))
+        }
         switch record.error?.code {
         // A forged answer that came after the request had left, on a connection that the
         // server had given up: no client can tell.
         case nil where served.heads == 0 && conversation.mayBeForged(plan): break
         case nil: violations += Oracle.successViolations(record, plan, served).map(note)
-        case .cancelled? where !running.isCancelled && !plan.refuses: violations.append(note("nobody cancelled it"))
+        case .cancelled? where !running.isCancelled && !plan.refuses && !member.isEnded:
+            violations.append(note("nobody cancelled it"))
         case let code?:
             if !Oracle.possibleFailures.contains(code) { violations.append(note("failed with \(code)")) }
             if conversation.size.isCalm { violations.append(note("failed: \(record.error.map { "\($0)" } ?? "")")) }
         }
     }
 
-    private static func successViolations(_ record: TaskRecord, _ plan: TaskPlan, _ served: ServerBook.Note) -> [String] {
+    private static func successViolations(_ record: TaskRecord, _ plan: TaskPlan, _ served: ServerBook.Note) -> [String]
+    {
         guard record.completions > 0, !served.isExposed else { return [] }
         var found: [String] = []
-        guard case .response(let status)? = record.events.first(where: { if case .response = $0 { true } else { false } })
+        guard
+            case .response(let status)? = record.events.first(where: { if case .response = $0 { true } else { false } })
         else { return ["success without a response"] }
         if !served.answered.contains(status) { found.append("status \(status), but answered \(served.answered)") }
         if served.heads == 1, plan.behaviour.isBroken { found.append("a broken answer passed off as a success") }

@@ -31,6 +31,14 @@ struct TaskPlan {
         case resume
         case priority
         case cancelTwice
+
+        // MARK: Done to its whole session
+        case resetSession
+        case finishSession
+        case endSession
+
+        static let ofTask: [Intervention] = [.cancel, .suspend, .resume, .priority, .cancelTwice]
+        static let ofSession: [Intervention] = [.resetSession, .finishSession, .endSession]
     }
 
     var isIdempotent: Bool { method != "POST" }
@@ -87,8 +95,9 @@ extension TaskPlan {
         _ random: inout SeededGenerator
     ) -> [(after: Int, what: Intervention)] {
         guard !size.isCalm, random.chance(35) else { return [] }
+        if random.chance(8) { return [(random.pick(0...3000), random.pick(Intervention.ofSession))] }
         return (0..<random.pick(1...3)).map { _ in
-            (random.pick(0...random.pick([0, 20, 400, 3000])), random.pick(Intervention.allCases))
+            (random.pick(0...random.pick([0, 20, 400, 3000])), random.pick(Intervention.ofTask))
         }
     }
 }

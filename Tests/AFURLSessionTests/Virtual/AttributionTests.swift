@@ -51,6 +51,17 @@ struct AttributionTests {
         #expect(world.finish() == [])
     }
 
+    @Test func `T-MSG-42 a peer that speaks before it is asked, on a fresh connection, is not believed`() {
+        let world = VirtualWorld()
+        world.script("api.test", .reply(AttributionTests.forged), .expectRequest, .reply(VirtualWorld.echo("/")))
+
+        let events = world.load("http://api.test/")
+
+        #expect(events.all == [.failed(.cannotParseResponse)])
+        #expect(world.network.connections.allSatisfy { $0.receivedCount == 0 })
+        #expect(world.finish() == [])
+    }
+
     @Test func `T-MSG-42 an edge with nothing behind it costs at most the connection`() {
         let world = VirtualWorld()
         world.serveEcho("api.test")
@@ -90,7 +101,10 @@ struct AttributionTests {
         let session = world.makeSession(delegate: recorder).session
         world.script(
             "api.test",
-            .expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"), .fill(size), .again
+            .expectRequest,
+            .reply("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"),
+            .fill(size),
+            .again
         )
         guard let url = URL(string: "http://api.test/") else { return }
         let events = TaskEvents(task: session.dataTask(with: url), recorder: recorder)

@@ -114,7 +114,10 @@ struct DialTests {
         code: URLError.Code
     ) {
         let world = VirtualWorld()
-        world.resolver.set(.init(.failure(ResolutionFailure(kind, message: "so it is")), after: .seconds(1)), for: "api.test")
+        world.resolver.set(
+            .init(.failure(ResolutionFailure(kind, message: "so it is")), after: .seconds(1)),
+            for: "api.test"
+        )
 
         #expect(world.load("http://api.test/").all == [.failed(code)])
         #expect(world.finish() == [])

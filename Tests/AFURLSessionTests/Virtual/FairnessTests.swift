@@ -13,7 +13,10 @@ struct FairnessTests {
         let size = 64 << 20
         world.script(
             "fast.test",
-            .expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"), .fill(size), .again
+            .expectRequest,
+            .reply("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"),
+            .fill(size),
+            .again
         )
         world.serveEcho("slow.test")
         let url = try #require(URL(string: "http://fast.test/"))
@@ -42,7 +45,10 @@ struct FairnessTests {
         let size = 8 << 20
         world.script(
             "big.test",
-            .expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"), .fill(size), .again
+            .expectRequest,
+            .reply("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"),
+            .fill(size),
+            .again
         )
         world.serveEcho("other.test")
         let (recorder, queue) = (world.recorder, world.queue)
@@ -72,8 +78,12 @@ struct FairnessTests {
         let world = VirtualWorld()
         world.script(
             "api.test",
-            .expectRequest, .delay(.seconds(1)), .reply("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"),
-            .delay(.seconds(1)), .reply("body"), .again
+            .expectRequest,
+            .delay(.seconds(1)),
+            .reply("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"),
+            .delay(.seconds(1)),
+            .reply("body"),
+            .again
         )
         let events = world.get("http://api.test/")
 

@@ -31,7 +31,9 @@ struct PoolTests {
     @Test func `the connection used last is used next`() {
         let world = VirtualWorld()
         world.respond("api.test") { request, _, client in
-            client.after(.milliseconds(request.target == "/slow" ? 20 : 10)) { $0.send(VirtualWorld.echo(request.target)) }
+            client.after(.milliseconds(request.target == "/slow" ? 20 : 10)) {
+                $0.send(VirtualWorld.echo(request.target))
+            }
         }
         let both = [world.get("http://api.test/slow"), world.get("http://api.test/fast")]
         world.run { both.allSatisfy(\.isComplete) }
@@ -59,7 +61,9 @@ struct PoolTests {
         #expect(world.finish() == [])
     }
 
-    @Test(arguments: [(5, 3_900, 1), (5, 4_100, 2), (1, 0, 2), (0, 0, 2), (999_999_999, 59_000, 1), (999_999_999, 61_000, 2)])
+    @Test(arguments: [
+        (5, 3_900, 1), (5, 4_100, 2), (1, 0, 2), (0, 0, 2), (999_999_999, 59_000, 1), (999_999_999, 61_000, 2),
+    ])
     func `T-MSG-49 a Keep-Alive hint is believed downwards, less one second`(hint: Int, wait: Int, connections: Int) {
         let world = VirtualWorld()
         world.serveEcho("api.test", fields: "Keep-Alive: timeout=\(hint), max=100\r\n")
@@ -133,7 +137,9 @@ struct PoolTests {
             let world = VirtualWorld()
             world.script(
                 "api.test",
-                .expectRequest, .reply("HTTP/\(version) 200 OK\r\n\(field)Content-Length: 2\r\n\r\nok"), .again
+                .expectRequest,
+                .reply("HTTP/\(version) 200 OK\r\n\(field)Content-Length: 2\r\n\r\nok"),
+                .again
             )
 
             world.load("http://api.test/1")

@@ -45,19 +45,29 @@ enum Scenario: CaseIterable {
     private var scripts: [[ScriptStep]] {
         let plain = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
         switch self {
-        case .stale: return [[.expectRequest, .reply(plain), .expectRequest, .close], [.expectRequest, .reply(plain), .again]]
+        case .stale:
+            return [[.expectRequest, .reply(plain), .expectRequest, .close], [.expectRequest, .reply(plain), .again]]
         case .slowUpload: return [[.stopReading, .delay(.milliseconds(50)), .startReading] + loop(plain)]
         case .earlyAnswer:
             return [[.expectBytes(1000), .reply("HTTP/1.1 413 No\r\nContent-Length: 0\r\n\r\n"), .stall], loop(plain)]
         case .slowHead: return [[.expectRequest, .dribble(plain, 7, every: .milliseconds(9)), .again]]
-        case .slowBody: return [[.expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n"),
-            .dribble("01234567890123456789", 3, every: .milliseconds(9)), .again]]
+        case .slowBody:
+            return [
+                [
+                    .expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n"),
+                    .dribble("01234567890123456789", 3, every: .milliseconds(9)), .again,
+                ]
+            ]
         case .bigBody:
-            return [[.expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n"), .fill(900_000), .again]]
+            return [
+                [.expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n"), .fill(900_000), .again]
+            ]
         case .untilClose: return [[.expectRequest, .reply("HTTP/1.1 200 OK\r\n\r\nhello"), .close]]
         case .http10: return [[.expectRequest, .reply("HTTP/1.0 200 OK\r\n\r\nhello"), .close]]
         case .announcedClose:
-            return [[.expectRequest, .reply("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"), .close]]
+            return [
+                [.expectRequest, .reply("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"), .close]
+            ]
         case .truncated: return [[.expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhel"), .close]]
         default: return [loop(answer ?? plain)]
         }

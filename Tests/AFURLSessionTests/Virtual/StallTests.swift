@@ -37,7 +37,12 @@ struct StallTests {
         world.host("api.test", ["192.0.2.1"], after: stall == .resolving ? .seconds(1000) : .zero)
         if stall == .connecting { world.set(.neverAnswers, for: "192.0.2.1") }
         let isUpload = stall == .sending
-        world.script("api.test", isUpload ? .stopReading : .expectRequest, isUpload ? .stall : .reply(stall.reply), .stall)
+        world.script(
+            "api.test",
+            isUpload ? .stopReading : .expectRequest,
+            isUpload ? .stall : .reply(stall.reply),
+            .stall
+        )
         let events = world.send(
             isUpload ? "POST" : "GET",
             "http://api.test/",
@@ -75,7 +80,8 @@ struct StallTests {
         world.configure { $0.timeoutIntervalForResource = 100 }
         world.script(
             "api.test",
-            .expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"),
+            .expectRequest,
+            .reply("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"),
             .dribble(String(repeating: "a", count: 1000), 1, every: .seconds(9))
         )
         let events = world.get("http://api.test/", idleTimeout: .seconds(10))
@@ -92,9 +98,13 @@ struct StallTests {
         let world = VirtualWorld()
         world.script(
             "api.test",
-            .expectRequest, .delay(.seconds(9)), .reply("HTTP/1.1 103 Early Hints\r\n\r\n"),
-            .delay(.seconds(9)), .reply("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"),
-            .delay(.seconds(9)), .dribble("body", 1, every: .seconds(9))
+            .expectRequest,
+            .delay(.seconds(9)),
+            .reply("HTTP/1.1 103 Early Hints\r\n\r\n"),
+            .delay(.seconds(9)),
+            .reply("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"),
+            .delay(.seconds(9)),
+            .dribble("body", 1, every: .seconds(9))
         )
         let events = world.get("http://api.test/", idleTimeout: .seconds(10))
 

@@ -7,6 +7,7 @@ package final class ScriptedServer: ServerProgram {
     private var input: [UInt8] = []
     private var decoder = RequestDecoder()
     private var isWaiting = false
+    private var isProceeding = false
 
     package init(_ steps: [ScriptStep]) {
         self.steps = steps
@@ -21,7 +22,11 @@ package final class ScriptedServer: ServerProgram {
         proceed(client)
     }
 
+    /// A step may deliver more input; what that allows is done by the loop outside.
     private func proceed(_ client: ServerEnd) {
+        guard !isProceeding else { return }
+        isProceeding = true
+        defer { isProceeding = false }
         while !isWaiting, position < steps.count, perform(steps[position], client) { position += 1 }
     }
 

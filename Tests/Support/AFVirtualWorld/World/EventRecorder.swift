@@ -46,6 +46,7 @@ package final class EventRecorder: URLSessionDataDelegate {
         var records: [Int: TaskRecord] = [:]
         var invalidations = 0
         var eventsAfterInvalidation = 0
+        var handlersAfterInvalidation = 0
         var hook: Hook?
         var disposition: Disposition?
         var keepsBodies = true
@@ -74,6 +75,9 @@ package final class EventRecorder: URLSessionDataDelegate {
     /// Must stay 0.
     package var eventsAfterInvalidation: Int { state.withLock { $0.eventsAfterInvalidation } }
 
+    /// Completion handlers of tasks that were resumed too late.
+    package var handlersAfterInvalidation: Int { state.withLock { $0.handlersAfterInvalidation } }
+
     /// For a completion handler, whose result is one event or two.
     package func complete(
         _ session: URLSession,
@@ -84,7 +88,7 @@ package final class EventRecorder: URLSessionDataDelegate {
         _ error: (any Error)?
     ) {
         state.withLock { state in
-            if state.invalidations > 0 { state.eventsAfterInvalidation += 1 }
+            if state.invalidations > 0 { state.handlersAfterInvalidation += 1 }
             if let response = response as? HTTPURLResponse {
                 state.records[identifier, default: TaskRecord()].events.append(.response(response.statusCode))
             }
