@@ -1,4 +1,5 @@
 import CAFLinux
+import Synchronization
 
 /// The process's one network thread.
 ///
@@ -11,24 +12,36 @@ package enum NetworkThread {
     /// Room for deep user hooks; the engine itself needs a few KiB.
     private static let stackSize = 1 << 20
 
-    package static let loop: EventLoop = {
-        caf_watch_forks()
-        let loop = EventLoop(poller: EpollPoller())
-        start(loop)
-        return loop
-    }()
+    package static let loop = EventLoop(poller: EpollPoller())
+
+    private static let state = Atomic(State.notStarted)
+
+    private enum State: UInt8, AtomicRepresentable {
+        case notStarted
+        case starting
+        case running
+    }
 
     /// True in a child made by `fork` without `exec`: our thread stayed behind in
     /// the parent, and the connections belong to the parent.
     package static var isLostToFork: Bool { caf_is_forked_child() }
 
-    private static func start(_ loop: EventLoop) {
-        let reference = Unmanaged.passRetained(loop).toOpaque()
-        // A process that may not have one more thread now may have it later; the
-        // jobs wait in the inbox meanwhile.
-        while caf_start_thread(name, stackSize, runNetworkThread, reference) < 0 {
-            caf_sleep_nanoseconds(10_000_000)
+    /// Starts the thread unless it runs. Throws if the system has none to give; a
+    /// later call tries again.
+    package static func ensureRunning() throws(SystemCallError) {
+        guard state.load(ordering: .acquiring) == .notStarted else { return }
+        guard state.compareExchange(expected: .notStarted, desired: .starting, ordering: .acquiring).exchanged else {
+            return  // Somebody else is at it. Jobs wait in the inbox meanwhile.
         }
+        caf_watch_forks()
+        let reference = Unmanaged.passRetained(loop).toOpaque()
+        let result = caf_start_thread(name, stackSize, runNetworkThread, reference)
+        guard result == 0 else {
+            Unmanaged<EventLoop>.fromOpaque(reference).release()
+            state.store(.notStarted, ordering: .releasing)
+            throw SystemCallError(.thread, code: -result)
+        }
+        state.store(.running, ordering: .releasing)
     }
 }
 

@@ -57,6 +57,13 @@ extension TransferError {
                 phase: .preparing,
                 message: "This process was forked: the network thread stayed in the parent. Call exec first."
             )
+        case (.noThread(let error), _):
+            LoadFailure(
+                .resources,
+                phase: .preparing,
+                errno: error.code,
+                message: "The network thread could not be started: \(error). Raise the limit on threads, or try again."
+            )
         case (.dial, nil), (.wire, nil), (.channel, nil):
             // Nothing of this happens to a request that has no endpoint.
             .cancelled(phase: .preparing)

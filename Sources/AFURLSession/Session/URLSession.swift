@@ -94,7 +94,7 @@ public final class URLSession: Sendable {
     }
 
     deinit {
-        world.loop.enqueue { [core] in core.value.abandon() }
+        world.enqueue { [core] in core.value.abandon() }
     }
 
     /// A copy of the configuration the session was made with.
@@ -173,7 +173,7 @@ extension URLSession {
     ///   the delegate queue: somebody who blocks that until the answer comes gets it.
     public func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         let made = state.withLock { $0.made.tasks }
-        world.loop.enqueue { [core] in
+        world.enqueue { [core] in
             let running = core.value.running
             let known = Set(running.map(\.taskIdentifier))
             let waiting = made.filter { $0.state != .completed && !known.contains($0.taskIdentifier) }
@@ -215,13 +215,13 @@ extension URLSession {
         if cancelling {
             for task in state.withLock({ $0.made.tasks }) { task.cancel() }
         }
-        world.loop.enqueue { [self] in core.value.invalidate(self, cancelling: cancelling) }
+        world.enqueue { [self] in core.value.invalidate(self, cancelling: cancelling) }
     }
 
     /// Closes idle connections, lets those in use end with their exchange, and calls
     /// back on the delegate queue. Requests resumed after that use new connections.
     public func reset(completionHandler: @escaping @Sendable () -> Void) {
-        world.loop.enqueue { [core] in
+        world.enqueue { [core] in
             core.value.retireConnections()
             core.value.confirm(completionHandler)
         }

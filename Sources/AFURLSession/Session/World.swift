@@ -26,6 +26,26 @@ package final class World: Sendable {
         readBuffer = LoopBound(ReadBuffer(), on: loop)
     }
 
+    /// Why a task that is resumed now could never complete, if so: the network thread
+    /// does not exist.
+    func unavailability() -> TransferError? {
+        guard self === World.system else { return nil }
+        if NetworkThread.isLostToFork { return .forked }
+        do throws(SystemCallError) {
+            try NetworkThread.ensureRunning()
+            return nil
+        } catch {
+            return .noThread(error)
+        }
+    }
+
+    /// Runs `body` on the loop. If the network thread cannot be started now, when a
+    /// later call succeeds in starting it.
+    func enqueue(_ body: sending @escaping () -> Void) {
+        if self === World.system { try? NetworkThread.ensureRunning() }
+        loop.enqueue(body)
+    }
+
     /// The machine we run on, served by the network thread.
     package static let system = World(
         loop: NetworkThread.loop,

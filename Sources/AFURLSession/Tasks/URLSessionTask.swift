@@ -129,13 +129,13 @@ extension URLSessionTask {
     /// own: two threads that resume and suspend at once agree on the snapshot, and
     /// whichever job runs last sees it.
     private func reconcile() {
-        if NetworkThread.isLostToFork, session.world === World.system { return failInForkedChild() }
+        if let reason = session.world.unavailability() { return failHere(reason) }
         session.world.loop.enqueue { [self] in core.value.reconcile(self) }
     }
 
-    /// Calls back on the calling thread: a child made by `fork` has no other.
-    private func failInForkedChild() {
-        let error = TransferError.forked.urlError(for: originalRequest?.url)
+    /// Calls back on the calling thread. A child made by `fork` has no other.
+    private func failHere(_ reason: TransferError) {
+        let error = reason.urlError(for: originalRequest?.url)
         let (completion, ownDelegate) = snapshot.withLock { snapshot in
             defer { snapshot.complete(error) }
             return (snapshot.completion, snapshot.delegate)
@@ -186,7 +186,7 @@ extension URLSessionTask {
         set {
             let clamped = newValue.isNaN ? URLSessionTask.defaultPriority : min(max(newValue, 0), 1)
             snapshot.withLock { $0.priority = clamped }
-            session.world.loop.enqueue { [core] in core.value.priorityChanged(to: clamped) }
+            session.world.enqueue { [core] in core.value.priorityChanged(to: clamped) }
         }
     }
 

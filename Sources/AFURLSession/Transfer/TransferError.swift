@@ -23,6 +23,8 @@ enum TransferError: Error, Sendable {
     case sessionInvalidated
     /// In the child of a fork there is no network thread.
     case forked
+    /// The system has no thread for us.
+    case noThread(SystemCallError)
 }
 
 /// What a transfer was waiting for.
