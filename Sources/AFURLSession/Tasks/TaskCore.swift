@@ -37,14 +37,13 @@ final class TaskCore: TransferClient {
     func reconcile(_ task: URLSessionTask) {
         switch (task.snapshot.withLock { $0.life.state }, stage) {
         case (.running, .new): start(task)
-        case (.running, .loading): transfer?.unpause(.suspended)
-        case (.suspended, .loading): transfer?.pause(.suspended)
+        case (.running, .loading), (.running, .held): transfer?.unpause(.suspended)
+        case (.suspended, .loading), (.suspended, .held): transfer?.pause(.suspended)
         case (.canceling, .new):
             adopt(task)
             fail(.cancelled)
         case (.canceling, .loading), (.canceling, .held): fail(.cancelled)
         case (.suspended, .new),  // suspended more than once before it ever ran
-            (_, .held),  // only the delegate's answer is missing
             (_, .completed), (.completed, _):
             break
         }
@@ -205,6 +204,7 @@ final class TaskCore: TransferClient {
         // Before the turn ends and with it the callbacks leave.
         task.snapshot.withLock { $0.complete(error) }
         session.remove(self)
+        transfer?.cancel()
         transfer = nil
         self.task = nil
         sessionCore = nil

@@ -184,7 +184,12 @@ final class Transfer: QueuedWaiter {
     func exchangeFinished() {
         times.responseEnded = loop.now
         guard let client else { return leave() }
-        end()
+        if pauses.contains(.unanswered) {
+            // All has arrived, but the task cannot end yet, and its time goes on.
+            stage = .over
+        } else {
+            end()
+        }
         client.transferFinished(self)
     }
 

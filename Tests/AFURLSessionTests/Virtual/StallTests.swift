@@ -146,6 +146,29 @@ struct StallTests {
         #expect(world.finish() == [])
     }
 
+    @Test(arguments: [false, true])
+    func `15.9 the resource time also ends the wait for an answer about a response in full`(isSuspended: Bool) {
+        let world = VirtualWorld()
+        world.configure { $0.timeoutIntervalForResource = 500 }
+        world.serveEcho("api.test")
+        world.recorder.onResponse { _, _ in }
+        let events = world.get("http://api.test/")
+        world.advance(by: .seconds(100))
+        if isSuspended {
+            events.task.suspend()
+            world.advance(by: .seconds(1000))
+            events.task.resume()
+        }
+
+        world.advance(by: .seconds(399))
+        #expect(events.all == [.response(200)])
+        world.advance(by: .seconds(2))
+
+        #expect(events.all == [.response(200), .failed(.timedOut)])
+        #expect(events.record.metrics?.transactionMetrics.first?.responseEndDate != nil)
+        #expect(world.finish() == [])
+    }
+
     @Test func `T-RES-17 years that pass at once time a task out once and retire idle connections`() {
         let world = VirtualWorld()
         world.serveEcho("api.test")
