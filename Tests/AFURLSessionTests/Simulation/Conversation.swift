@@ -264,7 +264,9 @@ final class Conversation {
         for (recorder, wasEnded) in zip(recorders, wereEnded) {
             if recorder.invalidations != 1 { violations.append("\(recorder.invalidations) times invalid") }
             if recorder.eventsAfterInvalidation > 0 { violations.append("events after the session became invalid") }
-            if recorder.handlersAfterInvalidation > 0, !wasEnded { violations.append("handlers after the session's end") }
+            if recorder.handlersAfterInvalidation > 0, !wasEnded {
+                violations.append("handlers after the session became invalid")
+            }
         }
         return violations
     }
