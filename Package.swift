@@ -48,7 +48,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "AFWireTests", dependencies: ["AFWire"], swiftSettings: strict),
-        .testTarget(name: "AFLoopTests", dependencies: ["AFLoop", "AFFaults"], swiftSettings: strict),
+        .testTarget(name: "AFLoopTests", dependencies: ["AFLoop", "AFFaults", "CAFLinux"], swiftSettings: strict),
         .testTarget(
             name: "AFNetworkingTestingTests",
             dependencies: ["AFNetworkingTesting"],
@@ -58,6 +58,7 @@ let package = Package(
             name: "AFURLSessionTests",
             dependencies: [
                 "AFURLSession", "AFWire", "AFLoop", "AFNetworkingTesting", "AFVirtualWorld", "AFFaults",
+                "CAFLinux",
             ],
             swiftSettings: strict
         ),

@@ -134,19 +134,25 @@ package final class EventLoop: @unchecked Sendable {
     /// of this very loop: what belongs to other modes waits for the outer run.
     package func run(in mode: LoopModes, until condition: () -> Bool) {
         notify(.entry)
-        while !condition() { runTurn(in: mode) }
+        while !condition() { takeTurn(in: mode, until: nil, unless: condition) }
         notify(.exit)
     }
 
     /// Runs one turn, waiting no longer than `limit` (`nil`: until something happens).
     package func runTurn(in mode: LoopModes = .default, until limit: LoopInstant? = nil) {
+        takeTurn(in: mode, until: limit) { false }
+    }
+
+    /// - Parameter isDone: Asked before waiting: what a job or a timer of this very turn
+    ///   has brought about may be all there was to wait for.
+    private func takeTurn(in mode: LoopModes, until limit: LoopInstant?, unless isDone: () -> Bool) {
         let outer = owner.exchange(currentThread(), ordering: .relaxed)
         defer { owner.store(outer, ordering: .relaxed) }
 
         runJobs(in: mode)
         notify(.beforeTimers)
         fireTimers(in: mode)
-        let events = poll(in: mode, until: limit)
+        let events = poll(in: mode, until: limit, unless: isDone)
         deliver(events, in: mode)
         finishTurn()
     }
@@ -195,7 +201,7 @@ package final class EventLoop: @unchecked Sendable {
         parkedTimers.removeAll()
     }
 
-    private func poll(in mode: LoopModes, until limit: LoopInstant?) -> [ReadyEvent] {
+    private func poll(in mode: LoopModes, until limit: LoopInstant?, unless isDone: () -> Bool) -> [ReadyEvent] {
         var events = spareEvents
         spareEvents = []
         swap(&events, &readyAgain)
@@ -203,7 +209,7 @@ package final class EventLoop: @unchecked Sendable {
 
         var deadline = limit
         if let timer = timers.earliestDeadline { deadline = min(timer, deadline ?? .distantFuture) }
-        let hasWork = !events.isEmpty || !turnEnds.isEmpty
+        let hasWork = !events.isEmpty || !turnEnds.isEmpty || isDone()
         let wanted = expectsEcho ? Sleep.napping : .asleep
         let mayWait = inbox.withLock { inbox in
             guard inbox.jobs.isEmpty, !hasWork else { return false }

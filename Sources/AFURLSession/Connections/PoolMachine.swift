@@ -133,9 +133,10 @@ struct PoolMachine<Connection: AnyObject, Waiter: QueuedWaiter> {
             inUse += 1
             return .assign(waiter, freshest.connection)
         }
-        if surplusDials > 0 {
+        while surplusDials > 0 {
             surplusDials -= 1
-            return .cancelDial
+            // Unless a request that came in the meantime has taken the dial over.
+            if dialing > waiters.count { return .cancelDial }
         }
         if waiters.count > dialing, connections < limit {
             dialing += 1

@@ -45,13 +45,14 @@ struct WaitQueue<Waiter: QueuedWaiter> {
     mutating func reprioritize(_ waiter: Waiter, _ priority: Float) {
         guard waiter.ticket.isWaiting else { return }
         push(waiter, priority: priority, order: waiter.ticket.order)
+        sweepIfStale()
     }
 
     mutating func remove(_ waiter: Waiter) {
         guard waiter.ticket.isWaiting else { return }
         waiter.ticket = WaitTicket()
         count -= 1
-        if heap.count > 64, heap.count > 2 * count { sweep() }
+        sweepIfStale()
     }
 
     mutating func popFirst() -> Waiter? {
@@ -59,6 +60,7 @@ struct WaitQueue<Waiter: QueuedWaiter> {
             guard entry.isLive else { continue }
             entry.waiter.ticket = WaitTicket()
             count -= 1
+            sweepIfStale()
             return entry.waiter
         }
         return nil
@@ -71,7 +73,12 @@ struct WaitQueue<Waiter: QueuedWaiter> {
         siftUp(from: heap.count - 1)
     }
 
-    private mutating func sweep() {
+    private mutating func sweepIfStale() {
+        guard count > 0 else {
+            // Entries left behind hold their waiters, which may in turn hold this queue.
+            return heap.removeAll(keepingCapacity: heap.count <= 64)
+        }
+        guard heap.count > 64, heap.count > 2 * count else { return }
         // Sorted is a valid heap.
         heap = ContiguousArray(heap.filter(\.isLive).sorted { $0.isBefore($1) })
     }

@@ -58,8 +58,10 @@ extension URLSession {
         return try await outcomes.first()
     }
 
-    func outcome(of url: URL) async throws -> Outcome {
-        try await outcome(of: URLRequest(url: url))
+    func outcome(of url: URL, seconds: Int = 10) async throws -> Outcome {
+        let outcomes = Outcomes()
+        dataTask(with: url, completionHandler: outcomes.handler).resume()
+        return try await outcomes.wait(for: 1, seconds: seconds)[0]
     }
 
     /// Returns when everything asked of the network thread before has been done.

@@ -6,6 +6,8 @@
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -58,8 +60,7 @@ static void rearm(int descriptor) {
 }
 
 static bool carries_bytes(const caf_intercepted_call *call) {
-    // A wake-up is one number and cannot be cut.
-    return call->call == CAF_CALL_RECV || (call->call == CAF_CALL_SEND && call->length != sizeof(uint64_t));
+    return call->call == CAF_CALL_RECV || call->call == CAF_CALL_SEND;
 }
 
 static bool answer(caf_intercepted_call *call, long result) {
@@ -96,6 +97,8 @@ static bool look_up(caf_intercepted_call *call) {
 }
 
 static bool hook(caf_intercepted_call *call) {
+    // A wake-up that is lost on purpose would be a fault no kernel has.
+    if (call->call == CAF_CALL_SEND && call->length == sizeof(uint64_t)) return false;
     long ordinal = atomic_fetch_add(&counts[call->call], 1) + 1;
     switch (call->call) {
         case CAF_CALL_EPOLL_WAIT: atomic_store(&epoll_descriptor, call->descriptor); break;
@@ -191,7 +194,27 @@ int64_t caft_cpu_microseconds(void) {
            usage.ru_stime.tv_usec;
 }
 
+// The totals of `malloc_info` stand at its end, after those of each arena.
+static int64_t last_number(const char *text, const char *before, const char *attribute) {
+    int64_t found = 0;
+    for (const char *at = strstr(text, before); at != NULL; at = strstr(at + 1, before)) {
+        const char *number = strstr(at, attribute);
+        if (number != NULL) found = strtoll(number + strlen(attribute), NULL, 10);
+    }
+    return found;
+}
+
 int64_t caft_heap_bytes(void) {
-    struct mallinfo2 info = mallinfo2();
-    return (int64_t)(info.uordblks + info.hblkhd);
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    if (file == NULL) return -1;
+    malloc_info(0, file);
+    fclose(file);
+    int64_t used = last_number(text, "<system type=\"current\"", "size=\"") +
+                   last_number(text, "<total type=\"mmap\"", "size=\"") -
+                   last_number(text, "<total type=\"fast\"", "size=\"") -
+                   last_number(text, "<total type=\"rest\"", "size=\"");
+    free(text);
+    return used;
 }

@@ -1,0 +1,65 @@
+import Testing
+
+@testable import AFLoop
+
+private final class Target: ChannelTarget {
+    func channelReady(_ readiness: Readiness) {}
+}
+
+struct ChannelRegistryTests {
+    private func event(_ token: PollToken, _ readiness: Readiness = .readable) -> ReadyEvent {
+        ReadyEvent(token: token, readiness: readiness)
+    }
+
+    @Test func `T-RES-25 an event for an earlier owner of a slot reaches nobody`() {
+        var registry = ChannelRegistry()
+        let (old, new) = (Target(), Target())
+        let stale = registry.add(old, modes: .all)
+        registry.remove(stale)
+        let fresh = registry.add(new, modes: .all)
+
+        #expect(stale != fresh && stale & 0xffff_ffff == fresh & 0xffff_ffff)
+        #expect(registry.target(of: event(stale), in: .default) == nil)
+        #expect(registry.target(of: event(fresh), in: .default) === new)
+        #expect(registry.remove(stale) == false)
+        #expect(registry.count == 1)
+    }
+
+    @Test func `tokens nobody ever gave out reach nobody`() {
+        var registry = ChannelRegistry()
+        _ = registry.add(Target(), modes: .all)
+
+        for token in [1, PollToken(1) << 32, .max, .max >> 1] as [PollToken] {
+            #expect(registry.target(of: event(token), in: .all) == nil)
+        }
+    }
+
+    @Test func `events of another mode are held, gathered and delivered in theirs`() {
+        var registry = ChannelRegistry()
+        let target = Target()
+        let token = registry.add(target, modes: .tracking)
+        var events: [ReadyEvent] = []
+
+        #expect(registry.target(of: event(token, .readable), in: .default) == nil)
+        #expect(registry.target(of: event(token, .writable), in: .default) == nil)
+        registry.takeHeld(in: .default, into: &events)
+        #expect(events.isEmpty)
+        registry.takeHeld(in: .tracking, into: &events)
+
+        #expect(events.map(\.token) == [token] && events[0].readiness == [.readable, .writable])
+        registry.takeHeld(in: .tracking, into: &events)
+        #expect(events.count == 1)
+    }
+
+    @Test func `a removed target takes its held events with it`() {
+        var registry = ChannelRegistry()
+        let token = registry.add(Target(), modes: .tracking)
+        _ = registry.target(of: event(token), in: .default)
+        registry.remove(token)
+        var events: [ReadyEvent] = []
+
+        registry.takeHeld(in: .tracking, into: &events)
+
+        #expect(events.isEmpty && registry.count == 0)
+    }
+}

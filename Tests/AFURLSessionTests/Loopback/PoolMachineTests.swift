@@ -1,0 +1,143 @@
+import AFLoop
+import Testing
+
+@testable import AFURLSession
+
+private final class Connection {}
+
+private final class Waiter: QueuedWaiter {
+    var ticket = WaitTicket()
+}
+
+/// Drives the machine with random events and keeps its own books.
+private struct PoolBooks {
+    var machine: PoolMachine<Connection, Waiter>
+    var waiting: [Waiter] = []
+    var idle: [(connection: Connection, expires: LoopInstant)] = []
+    var inUse: [Connection] = []
+    var dialing = 0
+    var now = LoopInstant(nanoseconds: 0)
+    let limit: Int
+
+    init(limit: Int) {
+        self.limit = limit
+        machine = PoolMachine(limit: limit)
+    }
+
+    mutating func settle() {
+        while let action = machine.nextAction(at: now) {
+            switch action {
+            case .assign(let waiter, let connection):
+                #expect(waiting.first === waiter, "all have one priority, so the first in line is served")
+                waiting.removeFirst()
+                #expect(idle.last?.connection === connection, "the connection used last is used next")
+                #expect((idle.popLast()?.expires ?? now) > now)
+                inUse.append(connection)
+            case .dial: dialing += 1
+            case .cancelDial:
+                #expect(dialing > waiting.count)
+                machine.dialCancelled()
+                dialing -= 1
+            case .close(let connection):
+                #expect(idle.last?.connection === connection && (idle.popLast()?.expires ?? now) <= now)
+            }
+            #expect(idle.count + inUse.count + dialing <= limit)
+        }
+        // Nobody waits while something could be done about it.
+        #expect(waiting.isEmpty || (idle.isEmpty && (dialing >= waiting.count || inUse.count + dialing == limit)))
+        #expect(machine.inUse == inUse.count && machine.dialing == dialing && machine.idle.count == idle.count)
+        #expect(machine.waiters.count == waiting.count)
+        #expect(machine.isEmpty == (waiting.isEmpty && idle.isEmpty && inUse.isEmpty && dialing == 0))
+    }
+
+    mutating func step(_ random: inout LoopbackRandom) {
+        now = now + .nanoseconds(1)
+        let later = now + .nanoseconds(Int64.random(in: 1..<40, using: &random))
+        switch Int.random(in: 0..<9, using: &random) {
+        case 0..<3: arrive()
+        case 3 where !waiting.isEmpty:
+            machine.requestLeft(waiting.remove(at: Int.random(in: 0..<waiting.count, using: &random)))
+        case 4 where dialing > 0:
+            let connection = Connection()
+            dialing -= 1
+            idle.append((connection, later))
+            machine.dialSucceeded(connection, expires: later)
+        case 5 where dialing > 0:
+            dialing -= 1
+            let failed = machine.dialFailed()
+            if let failed { waiting.removeAll { $0 === failed } }
+        case 6 where !inUse.isEmpty:
+            let connection = inUse.remove(at: Int.random(in: 0..<inUse.count, using: &random))
+            idle.append((connection, later))
+            machine.connectionFreed(connection, expires: later)
+        case 7 where !inUse.isEmpty:
+            inUse.removeLast()
+            machine.connectionLost()
+        case 8 where !idle.isEmpty:
+            let gone = idle.remove(at: Int.random(in: 0..<idle.count, using: &random)).connection
+            #expect(machine.idleConnectionClosed(gone) == true)
+            #expect(machine.idleConnectionClosed(gone) == false)
+        default: break
+        }
+    }
+
+    private mutating func arrive() {
+        let waiter = Waiter()
+        waiting.append(waiter)
+        machine.requestArrived(waiter, priority: 0.5)
+    }
+}
+
+struct PoolMachineTests {
+    @Test(arguments: [1, 2, 6, 40])
+    func `T-RES-44 random events never pass the limit, starve a request or lose a connection`(limit: Int) {
+        var random = LoopbackRandom(UInt64(limit))
+        var books = PoolBooks(limit: limit)
+
+        for number in 0..<10_000 {
+            books.step(&random)
+            // Several events in one turn, as on the loop.
+            if number % 3 == 0 { books.settle() }
+        }
+        books.settle()
+    }
+}
+
+struct TaskStateTests {
+    private enum Call: CaseIterable {
+        case resume, suspend, cancel
+    }
+
+    @Test func `each call does what the table says`() {
+        var state = TaskState()
+        #expect(state.resume() == true)
+        #expect(state.resume() == false)
+        #expect(state.suspend() == true)
+        #expect(state.suspend() == false)
+        #expect(state.resume() == false)
+        #expect(state.resume() == true)
+        #expect(state.cancel() == true)
+        for call in Call.allCases { #expect(perform(call, on: &state) == false) }
+        #expect(state.state == .canceling)
+        state.complete()
+        for call in Call.allCases { #expect(perform(call, on: &state) == false) }
+        #expect(state.state == .completed)
+    }
+
+    @Test func `a task is cancelled once, suspended or running`() {
+        for resumes in [true, false] {
+            var state = TaskState()
+            if resumes { _ = state.resume() }
+            #expect(state.cancel() == true)
+            #expect(state.cancel() == false)
+        }
+    }
+
+    private func perform(_ call: Call, on state: inout TaskState) -> Bool {
+        switch call {
+        case .resume: state.resume()
+        case .suspend: state.suspend()
+        case .cancel: state.cancel()
+        }
+    }
+}
