@@ -3,6 +3,7 @@ import Testing
 @testable import AFLoop
 
 struct DialMachineTests {
+    // The texts are literals and always parse.
     private static func v4(_ last: Int) -> SocketAddress { SocketAddress(ipv4: "192.0.2.\(last)", port: 80)! }  // literal
     private static func v6(_ last: Int) -> SocketAddress { SocketAddress(ipv6: "2001:db8::\(last)", port: 80)! }  // literal
 

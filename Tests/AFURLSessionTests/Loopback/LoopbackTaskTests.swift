@@ -85,10 +85,16 @@ extension LoopbackTests {
         @Test func `the idle timeout stands still while a task is suspended`() async throws {
             let outcomes = Outcomes()
             let session = URLSession.loopback { $0.timeoutIntervalForRequest = 1.5 }
-            let task = session.dataTask(with: server.url("/held"), completionHandler: outcomes.handler)
+            let running = Lock<URLSessionTask?>(nil)
+            // From the server's thread, so that no busy machine lets the time pass before.
+            server.route("GET", "/suspending", answering: .head) { _ in
+                running.withLock { $0 }?.suspend()
+                return .text("late").held(until: "go")
+            }
+            let task = session.dataTask(with: server.url("/suspending"), completionHandler: outcomes.handler)
+            running.withLock { $0 = task }
             task.resume()
-            try await server.waitForConnections(1)
-            task.suspend()
+            try await eventually { task.state == .suspended }
 
             // Time passing is what is tested here; the timeout passes.
             try await Task.sleep(for: .seconds(2))
