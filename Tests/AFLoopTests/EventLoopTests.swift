@@ -198,6 +198,40 @@ struct EventLoopTests {
         #expect(notes.all == ["outer", "inner", "back", "later"])
     }
 
+    @Test func `a run inside a callback goes on with what the turn had collected`() throws {
+        let (loop, notes) = (loop, notes)
+        let polls = { [poller] in poller.deadlines.count }
+        var isDone = false
+        enqueue {
+            loop.run(in: .default) { isDone || polls() > 3 }
+            notes.all.append("job 1 over")
+        }
+        enqueue {
+            notes.all.append("job 2")
+            isDone = true
+        }
+
+        loop.runTurn()
+
+        #expect(notes.all == ["job 2", "job 1 over"])
+
+        notes.all = []
+        isDone = false
+        notes.onReady = { [weak notes] in
+            guard notes?.all.count == 1 else { return isDone = true }
+            loop.run(in: .default) { isDone || polls() > 8 }
+        }
+        enqueue {
+            for descriptor in [3, 4] as [Int32] { _ = try? loop.register(descriptor, for: notes) }
+        }
+        loop.runTurn()
+        poller.events = poller.registered.values.map { ReadyEvent(token: $0, readiness: .readable) }
+
+        loop.runTurn()
+
+        #expect(notes.all == ["ready 1", "ready 1"] && isDone)
+    }
+
     @Test func `a run does not wait once a job or a timer has met its condition`() {
         let loop = loop
         var isDone = false

@@ -35,6 +35,8 @@ package final class Dialer: ResolverClient, TimerTarget {
         self.client = client
     }
 
+    package var isResolving: Bool { report.resolveStarted != nil && report.resolveEnded == nil }
+
     package func start() {
         switch target {
         case .name(let name, _):

@@ -54,15 +54,17 @@ package final class EventLoop: @unchecked Sendable {
     // passes through: one thread, no overlapping accesses, and a sixth of all
     // instructions of a request saved (Docs/Internals/Performance.md).
     @exclusivity(unchecked) package private(set) var now: LoopInstant
+    @exclusivity(unchecked) private var jobs = WorkList<Job>()
     @exclusivity(unchecked) private var heldJobs: [Job] = []
-    @exclusivity(unchecked) private var spareJobs: [Job] = []
+    @exclusivity(unchecked) private var arrivedJobs: [Job] = []
     @exclusivity(unchecked) private var timers = TimerHeap()
-    @exclusivity(unchecked) private var dueTimers: [TimerHeap.Due] = []
+    @exclusivity(unchecked) private var dueTimers = WorkList<TimerHeap.Due>()
+    @exclusivity(unchecked) private var collectedTimers: [TimerHeap.Due] = []
     @exclusivity(unchecked) private var parkedTimers: [TimerHeap.Due] = []
     @exclusivity(unchecked) private var timerMode: LoopModes = .default
     @exclusivity(unchecked) private var registry = ChannelRegistry()
+    @exclusivity(unchecked) private var events = WorkList<ReadyEvent>()
     @exclusivity(unchecked) private var readyAgain: [ReadyEvent] = []
-    @exclusivity(unchecked) private var spareEvents: [ReadyEvent] = []
     @exclusivity(unchecked) private var turnEnds: [any TurnEndTarget] = []
     @exclusivity(unchecked) private var closes: [any DeferredClosing] = []
     @exclusivity(unchecked) private var observers: [LoopObserver] = []
@@ -155,45 +157,38 @@ package final class EventLoop: @unchecked Sendable {
         runJobs(in: mode)
         notify(.beforeTimers)
         fireTimers(in: mode)
-        let events = poll(in: mode, until: limit, unless: isDone)
-        deliver(events, in: mode)
+        poll(in: mode, until: limit, unless: isDone)
+        deliver(in: mode)
         finishTurn()
     }
 
     private func runJobs(in mode: LoopModes) {
-        var batch = spareJobs
-        spareJobs = []
-        inbox.withLock { swap(&$0.jobs, &batch) }
-        if !heldJobs.isEmpty {
-            batch = heldJobs + batch
-            heldJobs = []
-        }
-        for job in batch {
+        // First what an earlier turn in another mode had to leave.
+        if !heldJobs.isEmpty { jobs.add(contentsOf: &heldJobs) }
+        inbox.withLock { swap(&$0.jobs, &arrivedJobs) }
+        jobs.add(contentsOf: &arrivedJobs)
+        while let job = jobs.takeNext() {
             if job.modes.isDisjoint(with: mode) {
                 heldJobs.append(job)
             } else {
                 job.body()
             }
         }
-        batch.removeAll(keepingCapacity: true)
-        spareJobs = batch
     }
 
     private func fireTimers(in mode: LoopModes) {
         if mode != timerMode { unparkTimers(for: mode) }
-        guard let earliest = timers.earliestDeadline, earliest <= now else { return }
-        var due = dueTimers
-        dueTimers = []
-        timers.collectDue(at: now, into: &due)
-        for timer in due {
+        if let earliest = timers.earliestDeadline, earliest <= now {
+            timers.collectDue(at: now, into: &collectedTimers)
+            dueTimers.add(contentsOf: &collectedTimers)
+        }
+        while let timer = dueTimers.takeNext() {
             if timer.modes.isDisjoint(with: mode) {
                 parkedTimers.append(timer)
             } else if timers.cancel(timer.timer) {
                 timer.target.timerFired(timer.timer)
             }
         }
-        due.removeAll(keepingCapacity: true)
-        dueTimers = due
     }
 
     /// Timers that came due in a mode that does not serve them are set aside: left
@@ -204,15 +199,15 @@ package final class EventLoop: @unchecked Sendable {
         parkedTimers.removeAll()
     }
 
-    private func poll(in mode: LoopModes, until limit: LoopInstant?, unless isDone: () -> Bool) -> [ReadyEvent] {
-        var events = spareEvents
-        spareEvents = []
-        swap(&events, &readyAgain)
-        registry.takeHeld(in: mode, into: &events)
+    private func poll(in mode: LoopModes, until limit: LoopInstant?, unless isDone: () -> Bool) {
+        // Taken first: whatever asks to be looked at again meanwhile waits a turn.
+        var ready: [ReadyEvent] = []
+        swap(&ready, &readyAgain)
+        registry.takeHeld(in: mode, into: &ready)
 
         var deadline = limit
         if let timer = timers.earliestDeadline { deadline = min(timer, deadline ?? .distantFuture) }
-        let hasWork = !events.isEmpty || !turnEnds.isEmpty || isDone()
+        let hasWork = !ready.isEmpty || !events.isEmpty || !turnEnds.isEmpty || isDone()
         let wanted = expectsEcho ? Sleep.napping : .asleep
         let mayWait = inbox.withLock { inbox in
             guard inbox.jobs.isEmpty, !hasWork else { return false }
@@ -224,24 +219,21 @@ package final class EventLoop: @unchecked Sendable {
             deadline = min(now + EventLoop.nap, deadline ?? .distantFuture)
         }
         notify(.beforeWaiting)
-        poller.poll(until: mayWait ? deadline : now, into: &events)
+        poller.poll(until: mayWait ? deadline : now, into: &ready)
         inbox.withLock { inbox in
             inbox.sleep = .awake
             inbox.owesWake = false
         }
         now = poller.now
         notify(.afterWaiting)
-        return events
+        events.add(contentsOf: &ready)
+        if readyAgain.isEmpty { swap(&ready, &readyAgain) }
     }
 
-    private func deliver(_ events: [ReadyEvent], in mode: LoopModes) {
-        for event in events {
-            guard let target = registry.target(of: event, in: mode) else { continue }
-            target.channelReady(event.readiness)
+    private func deliver(in mode: LoopModes) {
+        while let event = events.takeNext() {
+            registry.target(of: event, in: mode)?.channelReady(event.readiness)
         }
-        var spare = events
-        spare.removeAll(keepingCapacity: true)
-        spareEvents = spare
     }
 
     /// End-of-turn work may give rise to more of itself (a request that cannot be

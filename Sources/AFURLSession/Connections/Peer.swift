@@ -21,7 +21,11 @@ final class Peer: DialClient {
         machine = PoolMachine(limit: limit)
     }
 
-    var isConnecting: Bool { !dials.isEmpty }
+    /// What a request waits for here, if it is not for its turn.
+    var dialingPhase: TransferPhase? {
+        guard let oldest = dials.first else { return nil }
+        return oldest.isResolving ? .resolving : .connecting
+    }
 
     func dial() {
         let dialer = makeDialer()

@@ -66,6 +66,16 @@ extension LoadFailure {
         )
     }
 
+    /// The task as a whole took too long.
+    package static func outOfTime(phase: Phase, peer: Endpoint?) -> LoadFailure {
+        LoadFailure(
+            .timeout,
+            phase: phase,
+            message: "\(doing(phase)) \(peer?.text ?? "the server") failed: the task has used up its time. "
+                + "Raise timeoutIntervalForResource if it needs longer."
+        )
+    }
+
     /// No address could be connected to.
     package static func cannotConnect(_ peer: Endpoint, attempts: [Attempt], errno: Int32?) -> LoadFailure {
         let cause = errno.map { SystemErrorText.of($0) } ?? "no address answered"

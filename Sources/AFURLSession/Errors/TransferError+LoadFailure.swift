@@ -31,6 +31,7 @@ extension TransferError {
             .connectionLost(phase: phase.public, peer: peer, errno: error.code)
         case (.timedOut(let phase, let interval), let peer):
             .timeout(phase: phase.public, peer: peer, interval: interval)
+        case (.outOfTime(let phase), let peer): .outOfTime(phase: phase.public, peer: peer)
         case (.cancelled, _): .cancelled(phase: .delivering)
         case (.bodyTooLong(let limit), _):
             LoadFailure(
@@ -98,6 +99,7 @@ extension TransferPhase {
     fileprivate var `public`: LoadFailure.Phase {
         switch self {
         case .queued: .queued
+        case .resolving: .resolving
         case .connecting: .connecting
         case .sending: .sending
         case .waitingForHead: .waitingForHead

@@ -251,14 +251,18 @@ final class Transfer: QueuedWaiter {
 
     func deadlinePassed() {
         let client = client
-        let error = TransferError.timedOut(currentPhase, lastProgress.duration(to: loop.now))
+        let idle = lastProgress.duration(to: loop.now)
+        let error: TransferError = hardDeadline <= loop.now ? .outOfTime(currentPhase) : .timedOut(currentPhase, idle)
         self.client = nil
         leave()
         client?.transferFailed(self, error)
     }
 
     private var currentPhase: TransferPhase {
-        if case .waiting = stage, peer?.isConnecting == true { return .connecting }
-        return phase
+        switch stage {
+        case .waiting: peer?.dialingPhase ?? phase
+        case .redialing(let dialer): dialer.isResolving ? .resolving : .connecting
+        case .idle, .exchanging, .over: phase
+        }
     }
 }

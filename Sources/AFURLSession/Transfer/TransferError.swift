@@ -13,8 +13,10 @@ enum TransferError: Error, Sendable {
     case wire(HTTP1Error)
     /// The connection failed under us.
     case channel(SystemCallError, TransferPhase)
-    /// Nothing happened for this long, or the whole task took longer than it may.
+    /// Nothing happened for this long.
     case timedOut(TransferPhase, Duration)
+    /// The whole task took longer than it may.
+    case outOfTime(TransferPhase)
     case cancelled
     /// More body than may be held in memory.
     case bodyTooLong(limit: Int)
@@ -30,6 +32,7 @@ enum TransferError: Error, Sendable {
 /// What a transfer was waiting for.
 enum TransferPhase: Sendable {
     case queued
+    case resolving
     case connecting
     case sending
     case waitingForHead

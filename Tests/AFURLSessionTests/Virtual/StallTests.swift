@@ -11,7 +11,8 @@ struct StallTests {
 
         var phase: LoadFailure.Phase {
             switch self {
-            case .resolving, .connecting: .connecting
+            case .resolving: .resolving
+            case .connecting: .connecting
             case .sending: .sending
             case .beforeHead, .inHead, .afterInterim: .waitingForHead
             case .beforeBody, .inBody, .inChunk, .beforeEnd: .receivingBody
