@@ -10,7 +10,8 @@ struct FaultScenario {
     let server: TestServer
     /// A name instead of an address, so that the resolver takes part.
     let base: URL
-    private static let upload = Data(repeating: 0x75, count: 300_000)
+    /// Made anew each time: a global `Data` looks like a leak to the leak sanitizer.
+    private static var upload: Data { Data(repeating: 0x75, count: 300_000) }
     private static let downloadSize = 300_000
 
     init() throws {

@@ -82,29 +82,6 @@ extension LoopbackTests {
             #expect(try await outcomes.first().data?.count == size)
         }
 
-        @Test func `the idle timeout stands still while a task is suspended`() async throws {
-            let outcomes = Outcomes()
-            let session = URLSession.loopback { $0.timeoutIntervalForRequest = 1.5 }
-            let running = Lock<URLSessionTask?>(nil)
-            // From the server's thread, so that no busy machine lets the time pass before.
-            server.route("GET", "/suspending", answering: .head) { _ in
-                running.withLock { $0 }?.suspend()
-                return .text("late").held(until: "go")
-            }
-            let task = session.dataTask(with: server.url("/suspending"), completionHandler: outcomes.handler)
-            running.withLock { $0 = task }
-            task.resume()
-            try await eventually { task.state == .suspended }
-
-            // Time passing is what is tested here; the timeout passes.
-            try await Task.sleep(for: .seconds(2))
-            #expect(task.state == .suspended && outcomes.all.value.isEmpty)
-            server.signal("go")
-            task.resume()
-
-            #expect(try await outcomes.first().text == "late")
-        }
-
         @Test func `T-API-04 resume and suspend from many threads start a task once`() async throws {
             let outcomes = Outcomes()
             let session = URLSession.loopback()
