@@ -125,7 +125,7 @@ public final class URLSession: Sendable {
             return state.nextTaskIdentifier
         }
         let task = URLSessionDataTask(request, identifier, in: self, isAwaited: isAwaited, completion)
-        state.withLock { $0.made.add(task) }
+        _ = state.withLock { $0.made.add(task) }
         return task
     }
 }

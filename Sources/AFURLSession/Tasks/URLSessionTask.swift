@@ -194,7 +194,11 @@ extension URLSessionTask {
     /// task is resumed.
     public var delegate: (any URLSessionTaskDelegate)? {
         get { snapshot.withLock { $0.delegate } }
-        set { snapshot.withLock { $0.delegate = newValue } }
+        set {
+            // The old one may go away with this, and its deinit may use the task: not under the lock.
+            var delegate = newValue
+            snapshot.withLock { swap(&$0.delegate, &delegate) }
+        }
     }
 
     /// Progress of the response body. Cancelling, pausing and resuming it does the

@@ -81,6 +81,38 @@ struct CallbackLockTests {
         session.invalidateAndCancel()
     }
 
+    @Test func `T-API-10 a delegate may use its task while it is let go of`() throws {
+        let session = URLSession.loopback()
+        let task = session.dataTask(with: try #require(URL(string: "http://127.0.0.1:9/")))
+        let states = Lock<[URLSessionTask.State]>([])
+        weak var delegate: PartingDelegate?
+        do {
+            let made = PartingDelegate { [weak task] in
+                guard let task else { return }
+                states.withLock { $0.append(task.state) }
+            }
+            delegate = made
+            task.delegate = made
+        }
+        #expect(delegate != nil)
+
+        task.delegate = nil
+
+        #expect(delegate == nil && states.withLock { $0 } == [.suspended])
+        task.cancel()
+    }
+
+    /// Calls back when it is gone.
+    private final class PartingDelegate: URLSessionTaskDelegate {
+        private let parting: @Sendable () -> Void
+
+        init(_ parting: @escaping @Sendable () -> Void) {
+            self.parting = parting
+        }
+
+        deinit { parting() }
+    }
+
     private static func useEverything(_ task: URLSessionTask, _ session: URLSession) {
         _ = (task.state, task.response, task.error, task.currentRequest, task.progress.fractionCompleted)
         _ = (task.countOfBytesReceived, task.countOfBytesSent, task.delegate == nil, session.delegate == nil)
