@@ -4,8 +4,9 @@ import Testing
 
 struct DialMachineTests {
     // The texts are literals and always parse.
-    private static func v4(_ last: Int) -> SocketAddress { SocketAddress(ipv4: "192.0.2.\(last)", port: 80)! }  // literal
-    private static func v6(_ last: Int) -> SocketAddress { SocketAddress(ipv6: "2001:db8::\(last)", port: 80)! }  // literal
+    // Literals, so that there is an address.
+    private static func v4(_ last: Int) -> SocketAddress { SocketAddress(ipv4: "192.0.2.\(last)", port: 80)! }
+    private static func v6(_ last: Int) -> SocketAddress { SocketAddress(ipv6: "2001:db8::\(last)", port: 80)! }
 
     @Test func `T-RES-36 families take turns, beginning with the preferred, each address once`() {
         let found = [Self.v6(1), Self.v6(2), Self.v6(1), Self.v4(1), Self.v6(3), Self.v4(2), Self.v4(1)]

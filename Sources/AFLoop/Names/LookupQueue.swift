@@ -30,7 +30,8 @@ final class LookupQueue: Sendable {
             return (true, true)
         }
         guard accepted else {
-            return ResolutionFailure(.overloaded, message: "\(GetaddrinfoResolver.maximumWaitingNames) names wait already")
+            let limit = GetaddrinfoResolver.maximumWaitingNames
+            return ResolutionFailure(.overloaded, message: "\(limit) names wait already")
         }
         return needsThread ? startThread(for: name) : nil
     }

@@ -8,13 +8,16 @@ struct MadeTasks {
     private var entries: ContiguousArray<Entry> = []
     private var sweepAt = 64
 
-    mutating func add(_ task: URLSessionTask) {
-        if entries.count >= sweepAt {
-            // Tasks that run are known to the loop; only the others are kept here.
-            entries.removeAll { $0.task.map { $0.state != .suspended } ?? true }
-            sweepAt = max(64, 2 * entries.count)
-        }
-        entries.append(Entry(task: task))
+    /// Returns the tasks it looked at, to be let go of outside of the caller's lock:
+    /// whoever drops the last reference to a task runs the `deinit` of what it owned.
+    mutating func add(_ task: URLSessionTask) -> [URLSessionTask] {
+        defer { entries.append(Entry(task: task)) }
+        guard entries.count >= sweepAt else { return [] }
+        let alive = tasks
+        // Tasks that run are known to the loop; only the others are kept here.
+        entries = ContiguousArray(alive.filter { $0.state == .suspended }.map(Entry.init))
+        sweepAt = max(64, 2 * entries.count)
+        return alive
     }
 
     var tasks: [URLSessionTask] { entries.compactMap(\.task) }

@@ -7,7 +7,9 @@ extension URLSession {
     /// Cancelling the Swift task cancels the request. The answer does not depend on
     /// the delegate queue.
     ///
-    /// - Parameter delegate: Hears about this task in place of the session's delegate.
+    /// - Parameters:
+    ///   - url: What to load.
+    ///   - delegate: Hears about this task in place of the session's delegate.
     public func data(from url: URL, delegate: (any URLSessionTaskDelegate)? = nil) async throws -> (Data, URLResponse) {
         try await data(for: URLRequest(url: url), delegate: delegate)
     }
@@ -17,7 +19,9 @@ extension URLSession {
     /// Cancelling the Swift task cancels the request. The answer does not depend on
     /// the delegate queue.
     ///
-    /// - Parameter delegate: Hears about this task in place of the session's delegate.
+    /// - Parameters:
+    ///   - request: What to load.
+    ///   - delegate: Hears about this task in place of the session's delegate.
     public func data(
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil

@@ -125,7 +125,7 @@ public final class URLSession: Sendable {
             return state.nextTaskIdentifier
         }
         let task = URLSessionDataTask(request, identifier, in: self, isAwaited: isAwaited, completion)
-        state.withLock { $0.made.add(task) }
+        _ = state.withLock { $0.made.add(task) }
         return task
     }
 }
@@ -145,9 +145,11 @@ extension URLSession {
 
     /// A task that hands its whole response to `completionHandler`.
     ///
-    /// - Parameter completionHandler: Called once, on the delegate queue: with data
-    ///   and response, or with an error, and then with the response too if its head
-    ///   had arrived. An HTTP error status is not an error.
+    /// - Parameters:
+    ///   - request: What to load.
+    ///   - completionHandler: Called once, on the delegate queue: with data and
+    ///     response, or with an error, and then with the response too if its head had
+    ///     arrived. An HTTP error status is not an error.
     public func dataTask(
         with request: URLRequest,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void

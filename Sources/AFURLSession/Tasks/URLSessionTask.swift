@@ -5,14 +5,14 @@ public import Foundation
 /// The number of bytes is not known.
 public let NSURLSessionTransferSizeUnknown: Int64 = -1
 
+// Not final, so the compiler cannot check it: every stored property is immutable or
+// guarded by its own lock.
 /// One request of a session, and what has become of it.
 ///
 /// A task is made suspended; ``resume()`` starts it. All methods and properties may
 /// be used from any thread, in any order and in any state: what makes no sense any
 /// more does nothing. A task that runs keeps its session, and itself, alive until it
 /// has completed.
-// Not final, so the compiler cannot check it: every stored property is immutable or
-// guarded by its own lock.
 public class URLSessionTask: @unchecked Sendable {
     /// What a task is doing.
     public enum State: Int, Sendable {
@@ -194,7 +194,11 @@ extension URLSessionTask {
     /// task is resumed.
     public var delegate: (any URLSessionTaskDelegate)? {
         get { snapshot.withLock { $0.delegate } }
-        set { snapshot.withLock { $0.delegate = newValue } }
+        set {
+            // The old one may go away with this, and its deinit may use the task: not under the lock.
+            var delegate = newValue
+            snapshot.withLock { swap(&$0.delegate, &delegate) }
+        }
     }
 
     /// Progress of the response body. Cancelling, pausing and resuming it does the
@@ -229,7 +233,7 @@ extension URLSessionTask: Hashable, CustomStringConvertible {
     public var description: String { "\(type(of: self))(\(taskIdentifier), \(state))" }
 }
 
+// Unchecked as its superclass.
 /// A task whose response body is delivered in memory: all at once to a completion
 /// handler, or piece by piece to the delegate.
-// Unchecked as its superclass.
 public final class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}

@@ -29,3 +29,8 @@ func traps(url: URL, baseURL: URL?, endpoint: Endpoint, name: UnsafePointer<CCha
         """
     unowned let last = endpoint  // expect: unowned
 }
+
+final class Holder {
+    @exclusivity(unchecked) var count = 0  // expect: exclusivity
+    @exclusivity(checked) var other = 0
+}

@@ -1,0 +1,3 @@
+final class Confined {
+    @exclusivity(unchecked) private var stage = 0
+}

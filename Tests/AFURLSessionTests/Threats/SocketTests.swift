@@ -1,0 +1,116 @@
+import AFLoop
+import AFNetworkingTesting
+import AFURLSession
+import CAFLinux
+import Glibc
+import Testing
+
+import struct Foundation.URL
+
+extension LoopbackTests.Alone {
+    @Test func `T-RES-29 a connection to itself is none`() async {
+        await #expect(processExitsWith: .success) {
+            ConnectHook.port.store(ConnectHook.unusedPort())
+            caf_set_hook { call in
+                if call?.pointee.call == CAF_CALL_CONNECT { ConnectHook.bindToTarget(call?.pointee.descriptor ?? -1) }
+                return false
+            }
+            let url = try #require(URL(string: "http://127.0.0.1:\(ConnectHook.port.load())/"))
+
+            let outcome = try await URLSession.loopback().outcome(of: url)
+
+            #expect(ConnectHook.bound.load() == 1)
+            #expect(outcome.code == -1004)
+            #expect(outcome.error?.loadFailure?.errno == ECONNREFUSED)
+        }
+    }
+
+    @Test func `T-RES-29 a connect that only claims to have worked fails its task`() async {
+        await #expect(processExitsWith: .success) {
+            caf_set_hook { call in
+                guard call?.pointee.call == CAF_CALL_CONNECT else { return false }
+                call?.pointee.result = 0
+                return true
+            }
+            let url = try #require(URL(string: "http://127.0.0.1:9/"))
+
+            let outcome = try await URLSession.loopback { $0.timeoutIntervalForRequest = 2 }.outcome(of: url)
+
+            #expect([-1001, -1004, -1005].contains(outcome.code))
+        }
+    }
+
+    @Test func `T-RES-31 a peer that is gone without a word is noticed after two minutes`() async {
+        await #expect(processExitsWith: .success) {
+            let server = try TestServer()
+            caf_set_hook { call in
+                if let call, call.pointee.call == CAF_CALL_CONNECT {
+                    ConnectHook.descriptor.store(call.pointee.descriptor)
+                }
+                return false
+            }
+            let session = URLSession.loopback()
+            _ = try await session.outcome(of: server.url())
+
+            #expect(ConnectHook.option(SOL_SOCKET, SO_KEEPALIVE) == 1)
+            #expect(ConnectHook.option(Int32(IPPROTO_TCP), TCP_KEEPIDLE) == 60)
+            #expect(ConnectHook.option(Int32(IPPROTO_TCP), TCP_KEEPINTVL) == 10)
+            #expect(ConnectHook.option(Int32(IPPROTO_TCP), TCP_KEEPCNT) == 6)
+            #expect(ConnectHook.option(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT) == 120_000)
+            #expect(ConnectHook.option(Int32(IPPROTO_TCP), TCP_NODELAY) == 1)
+        }
+    }
+}
+
+/// What a hook around `connect`, which can capture nothing, is told and finds out.
+private enum ConnectHook {
+    struct Box: Sendable {
+        private let value = Lock(Int32(0))
+
+        func store(_ new: Int32) { value.withLock { $0 = new } }
+        func load() -> Int32 { value.withLock { $0 } }
+    }
+
+    static let port = Box()
+    static let bound = Box()
+    static let descriptor = Box()
+
+    private static func loopback(_ port: Int32) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        return address
+    }
+
+    private static func bind(_ descriptor: Int32, to port: Int32) -> Bool {
+        withUnsafePointer(to: loopback(port)) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+    }
+
+    /// Connecting from an address to that same address succeeds.
+    static func bindToTarget(_ descriptor: Int32) {
+        bound.store(bind(descriptor, to: port.load()) ? 1 : -1)
+    }
+
+    static func unusedPort() -> Int32 {
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        guard bind(socket, to: 0) else { return -1 }
+        _ = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
+        }
+        return Int32(in_port_t(bigEndian: address.sin_port))
+    }
+
+    static func option(_ level: Int32, _ name: Int32) -> Int32 {
+        var value: Int32 = -1
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(descriptor.load(), level, name, &value, &length) == 0 ? value : -1
+    }
+}
