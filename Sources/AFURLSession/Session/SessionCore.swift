@@ -17,6 +17,8 @@ final class SessionCore {
     @exclusivity(unchecked) private var delegate: (any URLSessionDelegate)?
     /// The delegate, if it wants to hear about tasks.
     @exclusivity(unchecked) private(set) var taskDelegate: (any URLSessionTaskDelegate)?
+    /// The delegate, if it wants the bodies of responses.
+    @exclusivity(unchecked) private(set) var dataDelegate: (any URLSessionDataDelegate)?
     @exclusivity(unchecked) private(set) var isInvalidated = false
     @exclusivity(unchecked) private var tasks: ContiguousArray<TaskCore?> = []
     @exclusivity(unchecked) private var freePlaces: ContiguousArray<Int> = []
@@ -34,6 +36,7 @@ final class SessionCore {
         self.settings = settings
         self.delegate = delegate
         taskDelegate = delegate as? any URLSessionTaskDelegate
+        dataDelegate = delegate as? any URLSessionDataDelegate
         deadlines = DeadlineWatch(loop: world.loop)
         requestTimeout = settings.requestTimeout
         resourceTimeout = settings.resourceTimeout
@@ -86,6 +89,7 @@ final class SessionCore {
         guard let delegate else { return }
         self.delegate = nil
         taskDelegate = nil
+        dataDelegate = nil
         session.forgetDelegate()
         outbox.post(.block { delegate.urlSession(session, didBecomeInvalidWithError: nil) })
     }
@@ -95,6 +99,7 @@ final class SessionCore {
         isInvalidated = true
         delegate = nil
         taskDelegate = nil
+        dataDelegate = nil
         pool.shutDown()
         deadlines.stop()
     }

@@ -112,11 +112,12 @@ final class TaskCore: TransferClient {
         return delegate.map { ($0, task) }
     }
 
+    /// A task's own delegate that has no use for data leaves it to the session's.
     var dataDelegate: (delegate: any URLSessionDataDelegate, task: URLSessionDataTask)? {
-        guard let (delegate, task) = taskDelegate, let delegate = delegate as? any URLSessionDataDelegate,
-            let task = task as? URLSessionDataTask
-        else { return nil }
-        return (delegate, task)
+        guard let task = task as? URLSessionDataTask else { return nil }
+        let own = task.snapshot.withLock { $0.delegate }
+        let delegate = own.flatMap { $0 as? any URLSessionDataDelegate } ?? session.dataDelegate
+        return delegate.map { ($0, task) }
     }
 
     var expectedBodyLength: Int64 { response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown }

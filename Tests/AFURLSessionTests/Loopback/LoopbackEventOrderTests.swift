@@ -41,6 +41,25 @@ extension LoopbackTests {
             #expect(try await log.finished() == expected)
         }
 
+        @Test func `a task's own delegate without use for data leaves it to the session's`() async throws {
+            final class Own: URLSessionTaskDelegate {
+                let completions = Watched(0)
+
+                func urlSession(_: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+                    completions.change { $0 += 1 }
+                }
+            }
+            let (log, own) = (EventLog(), Own())
+            let session = URLSession.loopback(delegate: log)
+            let task = session.dataTask(with: server.url("/hello"))
+            task.delegate = own
+
+            task.resume()
+
+            try await own.completions.wait("its completion") { $0 == 1 }
+            #expect(log.events.value == [.response(200), .data("hello")])
+        }
+
         @Test func `an upload is reported before the response`() async throws {
             let log = EventLog()
             let session = URLSession.loopback(delegate: log)
