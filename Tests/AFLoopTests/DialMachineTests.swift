@@ -4,7 +4,6 @@ import Testing
 
 struct DialMachineTests {
     // The texts are literals and always parse.
-    // Literals, so that there is an address.
     private static func v4(_ last: Int) -> SocketAddress { SocketAddress(ipv4: "192.0.2.\(last)", port: 80)! }
     private static func v6(_ last: Int) -> SocketAddress { SocketAddress(ipv6: "2001:db8::\(last)", port: 80)! }
 
