@@ -63,6 +63,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "AFVirtualWorldTests", dependencies: ["AFVirtualWorld"], swiftSettings: strict),
+        .testTarget(
+            name: "afnetTests",
+            dependencies: ["afnet", "AFURLSession", "AFNetworkingTesting"],
+            swiftSettings: strict
+        ),
         .testTarget(name: "AFInteropTests", dependencies: ["AFURLSession"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

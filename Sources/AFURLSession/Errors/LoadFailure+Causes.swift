@@ -9,6 +9,8 @@ extension LoadFailure {
             case (.scheme, .notHTTP): .scheme
             case (_, .tooLong) where rejection.component != .host: .size
             case (_, .bodyNotAllowed): .size
+            case (.method, _): .method
+            case (.fieldName, _), (.fieldValue, _), (.hostField, _): .header
             default: nil
             }
         self.init(

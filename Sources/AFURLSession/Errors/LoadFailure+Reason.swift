@@ -57,6 +57,8 @@ extension LoadFailure {
         public static let scheme = Detail(rawValue: "scheme")
         /// Longer than we send, or a body where none may be.
         public static let size = Detail(rawValue: "size")
+        /// The method of a request may not be sent.
+        public static let method = Detail(rawValue: "method")
         /// The name does not exist.
         public static let nameNotFound = Detail(rawValue: "nameNotFound")
         /// The name service gave no answer.

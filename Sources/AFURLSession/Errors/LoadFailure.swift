@@ -3,7 +3,9 @@
 // LoadFailure
 // ├── request ────────────── refused before a connection was chosen      badURL
 // │   ├── scheme             neither http nor https                      unsupportedURL
-// │   └── size               longer than we send; a body where none goes dataLengthExceedsMaximum
+// │   ├── size               longer than we send; a body where none goes dataLengthExceedsMaximum
+// │   ├── method             no token                                    badURL
+// │   └── header             a field that may not be sent                badURL
 // ├── resources ──────────── the local system or the network refused     cannotConnectToHost
 // │   ├── nameNotFound       the name does not exist                     cannotFindHost
 // │   └── nameLookup         the name service gave no answer             dnsLookupFailed

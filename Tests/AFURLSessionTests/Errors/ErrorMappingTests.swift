@@ -29,7 +29,8 @@ struct ErrorMappingTests {
 
     @Test(
         arguments: [
-            (.request, nil, -1000), (.request, .scheme, -1002), (.request, .size, -1103), (.resources, nil, -1004),
+            (.request, nil, -1000), (.request, .scheme, -1002), (.request, .size, -1103), (.request, .method, -1000),
+            (.request, .header, -1000), (.resources, nil, -1004),
             (.resources, .nameNotFound, -1003), (.resources, .nameLookup, -1006), (.timeout, nil, -1001),
             (.lost, .head, -1005), (.malformed, .status, -1017), (.limit, nil, -1103), (.decoding, nil, -1016),
             (.tls, nil, -1200), (.trust, nil, -1202), (.trust, .date, -1201), (.trust, .unknownRoot, -1203),

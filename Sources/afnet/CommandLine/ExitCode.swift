@@ -1,0 +1,22 @@
+/// What a run tells the program that started it. The numbers are curl's.
+package enum ExitCode: Int32, Sendable {
+    case done = 0
+    /// The scheme is not supported, or the reply is not HTTP/1.x.
+    case unsupported = 1
+    case usage = 2
+    case malformedURL = 3
+    case nameNotResolved = 6
+    case cannotConnect = 7
+    case headNotUnderstood = 8
+    case otherProtocolError = 16
+    case truncated = 18
+    case statusRefused = 22
+    case cannotWrite = 23
+    case cannotRead = 26
+    case timedOut = 28
+    case badArgument = 43
+    case nothingReceived = 52
+    case cannotSend = 55
+    case cannotReceive = 56
+    case tooLarge = 63
+}

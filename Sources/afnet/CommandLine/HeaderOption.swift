@@ -1,0 +1,27 @@
+/// The value of one `--header`. Whether name and value may be sent is for the library to say.
+package enum HeaderOption: Sendable, Equatable {
+    /// `Name: value`, or `Name;` for an empty one.
+    case set(name: String, value: String)
+    /// `Name:`
+    case removed(name: String)
+
+    /// What is always sent: a request cannot yet be told to leave it out.
+    private static let permanent = ["accept", "content-length", "host", "user-agent"]
+
+    init(_ text: String) throws(ArgumentError) {
+        guard let colon = text.firstIndex(of: ":") else {
+            guard text.hasSuffix(";"), text.count > 1 else {
+                throw .badArgument("--header needs \"Name: value\", \"Name:\" or \"Name;\", not \"\(text)\"")
+            }
+            self = .set(name: String(text.dropLast()), value: "")
+            return
+        }
+        let name = String(text[..<colon])
+        let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+        if name.isEmpty { throw .badArgument("--header \"\(text)\" has no name") }
+        if value.isEmpty, Self.permanent.contains(name.lowercased()) {
+            throw .badArgument("\(name) cannot be left out yet; \"\(name);\" sends it empty where that is allowed")
+        }
+        self = value.isEmpty ? .removed(name: name) : .set(name: name, value: String(value))
+    }
+}

@@ -1,0 +1,26 @@
+import Foundation
+
+/// What is said to people: on standard error, line by line, harmless for terminals.
+struct Console {
+    let isSilent: Bool
+    private let stream = Descriptor.standardError
+
+    init(isSilent: Bool) {
+        self.isSilent = isSilent
+    }
+
+    var isTerminal: Bool { stream.isTerminal }
+
+    func report(_ message: String) {
+        if !isSilent { say("afnet: \(message)") }
+    }
+
+    func say(_ line: String) {
+        write(TerminalText.escaped(line) + "\n")
+    }
+
+    /// Nothing can be done, and no one told, when standard error cannot be written.
+    func write(_ text: String) {
+        try? stream.write(Data(text.utf8))
+    }
+}

@@ -1,0 +1,57 @@
+import AFURLSession
+import Foundation
+
+/// A table of when each phase of a transfer happened, and over which connection.
+struct TimingReport {
+    let lines: [String]
+
+    init(_ transaction: URLSessionTaskTransactionMetrics, total: TimeInterval) {
+        let start = transaction.fetchStartDate
+        func row(_ name: String, _ begin: Date?, _ end: Date?) -> String {
+            guard let start, let begin, let end else { return Self.row(name, "-", "-") }
+            return Self.row(name, Self.text(end.timeIntervalSince(begin)), Self.text(end.timeIntervalSince(start)))
+        }
+        lines = [
+            Self.connection(transaction),
+            Self.row("", "took", "done at"),
+            row("name lookup", transaction.domainLookupStartDate, transaction.domainLookupEndDate),
+            row("connect", transaction.connectStartDate, transaction.connectEndDate),
+            row("request sent", transaction.requestStartDate, transaction.requestEndDate),
+            row("first byte", transaction.requestEndDate, transaction.responseStartDate),
+            row("body", transaction.responseStartDate, transaction.responseEndDate),
+            Self.row("total", "", Self.text(total)),
+            Self.sizes(transaction),
+        ]
+    }
+
+    private static func row(_ name: String, _ took: String, _ done: String) -> String {
+        "  " + pad(name, to: 14, left: false) + pad(took, to: 12) + pad(done, to: 12)
+    }
+
+    private static func pad(_ text: String, to width: Int, left: Bool = true) -> String {
+        let blanks = String(repeating: " ", count: max(0, width - text.count))
+        return left ? blanks + text : text + blanks
+    }
+
+    private static func text(_ seconds: TimeInterval) -> String {
+        seconds < 10 ? String(format: "%.2f ms", seconds * 1000) : String(format: "%.2f s", seconds)
+    }
+
+    private static func connection(_ transaction: URLSessionTaskTransactionMetrics) -> String {
+        guard let remote = address(transaction.remoteAddress, transaction.remotePort) else { return "no connection" }
+        let local = address(transaction.localAddress, transaction.localPort).map { ", from \($0)" } ?? ""
+        return "\(transaction.isReusedConnection ? "reused" : "new") connection to \(remote)\(local)"
+    }
+
+    private static func address(_ host: String?, _ port: Int?) -> String? {
+        guard let host, !host.isEmpty else { return nil }
+        guard let port else { return host }
+        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    private static func sizes(_ transaction: URLSessionTaskTransactionMetrics) -> String {
+        let sent = (transaction.countOfRequestHeaderBytesSent, transaction.countOfRequestBodyBytesSent)
+        let received = (transaction.countOfResponseHeaderBytesReceived, transaction.countOfResponseBodyBytesReceived)
+        return "sent \(sent.0) bytes of head and \(sent.1) of body, received \(received.0) and \(received.1)"
+    }
+}

@@ -1,0 +1,53 @@
+import AFURLSession
+import Foundation
+
+/// What `--verbose` tells: `>` was sent, `<` was received, `*` is said by us.
+struct Trace {
+    private let console: Console
+
+    init(_ console: Console) {
+        self.console = console
+    }
+
+    func request(_ request: URLRequest) {
+        for line in Self.head(of: request) { console.say("> \(line)") }
+        console.say(">")
+    }
+
+    /// The request of a task that got no answer, if it was sent at all.
+    func request(_ metrics: URLSessionTaskMetrics) {
+        guard let transaction = metrics.transactionMetrics.last, transaction.requestStartDate != nil else { return }
+        request(transaction.request)
+    }
+
+    func response(_ response: HTTPURLResponse) {
+        let phrase = HTTPURLResponse.localizedString(forStatusCode: response.statusCode)
+        console.say("< \(response.statusCode) (\(phrase))")
+        for field in response.headerFields { console.say("< \(field.name): \(field.value)") }
+        console.say("<")
+    }
+
+    func times(_ metrics: URLSessionTaskMetrics) {
+        guard let transaction = metrics.transactionMetrics.last else { return }
+        let report = TimingReport(transaction, total: metrics.taskInterval.duration)
+        for line in report.lines { console.say("* \(line)") }
+    }
+
+    /// As the library puts it together: Host, the request's fields, those of the session it lacks, framing.
+    private static func head(of request: URLRequest) -> [String] {
+        let parts = request.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
+        let path = parts.map { $0.percentEncodedPath.isEmpty ? "/" : $0.percentEncodedPath } ?? "/"
+        let query = parts?.percentEncodedQuery.map { "?\($0)" } ?? ""
+        var host = parts?.percentEncodedHost ?? ""
+        if let port = parts?.port, port != 80 { host += ":\(port)" }
+
+        let given = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
+        let defaults = Arguments.sessionFields.filter { request.value(forHTTPHeaderField: $0.0) == nil }
+        var lines = ["\(request.httpMethod ?? "GET") \(path)\(query) HTTP/1.1"]
+        lines.append("Host: \(request.value(forHTTPHeaderField: "Host") ?? host)")
+        lines += given.filter { $0.key.lowercased() != "host" }.map { "\($0.key): \($0.value)" }
+        lines += defaults.map { "\($0.0): \($0.1)" }
+        if let body = request.httpBody { lines.append("Content-Length: \(body.count)") }
+        return lines
+    }
+}

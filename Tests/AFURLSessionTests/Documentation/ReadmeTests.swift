@@ -1,0 +1,75 @@
+import AFNetworkingTesting
+import AFURLSession
+import Foundation
+import Testing
+
+/// Runs what `README.md` shows, and looks up what it refers to.
+@Suite struct ReadmeTests {
+    private static let here = URL(fileURLWithPath: #filePath)
+    private static let root = (1...4).reduce(here) { url, _ in url.deletingLastPathComponent() }
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    @Test func `every line of the snippets stands in this file`() throws {
+        let source = try String(contentsOf: Self.here, encoding: .utf8)
+        let known = Set(source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
+
+        let snippets = try Self.text("README.md").components(separatedBy: "```swift\n").dropFirst()
+            .compactMap { $0.components(separatedBy: "\n```").first }
+            .filter { !$0.hasPrefix("// Package.swift") }
+        let missing = snippets.flatMap { $0.split(separator: "\n") }
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty && !known.contains($0) }
+
+        #expect(snippets.count == 2)
+        #expect(missing == [])
+    }
+
+    @Test func `every test the table of differences names exists`() throws {
+        let section = try #require(
+            Self.text("README.md").components(separatedBy: "## Not as in FoundationNetworking").last?
+                .components(separatedBy: "\n## ").first
+        )
+        let named = section.split(separator: "\n").filter { $0.hasPrefix("|") }
+            .compactMap { $0.split(separator: "|").last?.split(separator: "`").dropFirst().first.map(String.init) }
+            .filter { !$0.hasPrefix("./dev") }
+        let tests = try FileManager.default.subpathsOfDirectory(atPath: Self.root.appendingPathComponent("Tests").path)
+            .filter { $0.hasSuffix("Tests.swift") }
+            .map { try Self.text("Tests/\($0)") }
+
+        #expect(named.count == 6)
+        #expect(named.filter { name in !tests.contains { $0.contains("func `\(name)`") } } == [])
+    }
+
+    @Test func `every command the README lists is one of dev`() throws {
+        let commands = try Self.text("README.md").matches(of: /`\.\/dev ([a-z]+)/).map { String($0.output.1) }
+        let dev = try Self.text("dev")
+
+        #expect(Set(commands).isSuperset(of: ["test", "check", "bench", "interop", "docs"]))
+        #expect(commands.filter { !dev.contains("cmd_\($0)() {") } == [])
+    }
+
+    @Test func `the GET and the completion handler answer`() async throws {
+        let server = try TestServer()
+        defer { server.stop() }
+        server.route("GET", "/hello.txt", .text("hello, world\n"))
+        // A test cannot count on port 8000.
+        do {
+            let url = URL(string: "http://127.0.0.1:8000/hello.txt")!
+            #expect(url.path == "/hello.txt")
+        }
+        let url = server.url("/hello.txt")
+
+        let (data, response) = try await URLSession.shared.data(from: url)
+        print(String(decoding: data, as: UTF8.self), response)
+        let task = URLSession.shared.dataTask(with: url) { data, response, error in
+            print(data?.count ?? 0, response ?? "no response", error ?? "no error")
+        }
+        task.resume()
+
+        #expect(String(decoding: data, as: UTF8.self) == "hello, world\n")
+        #expect(try await server.waitForRequests(2).map(\.target) == ["/hello.txt", "/hello.txt"])
+    }
+}

@@ -1,0 +1,94 @@
+import AFNetworkingTesting
+import Foundation
+
+/// Runs the program that was built beside the tests.
+struct Program {
+    struct Run {
+        let code: Int32
+        let output: Data
+        let errors: String
+
+        var text: String { String(decoding: output, as: UTF8.self) }
+    }
+
+    private static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent().appendingPathComponent("afnet")
+
+    /// A folder of its own for each test, removed when the last reference goes away.
+    final class Folder {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("afnet-\(UUID().uuidString)")
+
+        init() throws {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        }
+
+        deinit {
+            try? FileManager.default.removeItem(at: url)
+        }
+
+        func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+
+        func make(_ name: String, _ contents: some DataProtocol = Data()) throws -> String {
+            try Data(contents).write(to: url.appendingPathComponent(name))
+            return path(name)
+        }
+
+        func contents(_ name: String) -> Data? { FileManager.default.contents(atPath: path(name)) }
+    }
+
+    /// Output and errors go to files: no pipe can fill up while nobody reads it.
+    static func run(_ arguments: [String], input: Data = Data()) async throws -> Run {
+        let folder = try Folder()
+        let output = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("output")))
+        let errors = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("errors")))
+        let source = try FileHandle(forReadingFrom: URL(fileURLWithPath: folder.make("input", input)))
+        let code = try await start(arguments, source, output, errors)
+        return Run(
+            code: code,
+            output: folder.contents("output") ?? Data(),
+            errors: String(decoding: folder.contents("errors") ?? Data(), as: UTF8.self)
+        )
+    }
+
+    static func run(_ arguments: String...) async throws -> Run { try await run(arguments) }
+
+    /// Standard output is a pipe whose reader is gone.
+    static func runWithoutReader(_ arguments: String...) async throws -> Run {
+        let folder = try Folder()
+        let errors = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("errors")))
+        let pipe = Pipe()
+        try pipe.fileHandleForReading.close()
+        let code = try await start(arguments, .nullDevice, pipe.fileHandleForWriting, errors)
+        let text = String(decoding: folder.contents("errors") ?? Data(), as: UTF8.self)
+        return Run(code: code, output: Data(), errors: text)
+    }
+
+    /// Standard output and standard error are a terminal; what it was told is the output.
+    static func runOnTerminal(_ arguments: String...) async throws -> Run {
+        let terminal = try Terminal()
+        let code = try await start(arguments, .nullDevice, terminal.device, terminal.device)
+        return Run(code: code, output: terminal.finish(), errors: "")
+    }
+
+    private static func start(
+        _ arguments: [String],
+        _ input: FileHandle,
+        _ output: FileHandle,
+        _ errors: FileHandle
+    ) async throws -> Int32 {
+        let process = Process()
+        process.executableURL = executable
+        process.arguments = arguments
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = errors
+        return try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { process in
+                // A signal must not look like an exit code.
+                let isExit = process.terminationReason == .exit
+                continuation.resume(returning: isExit ? process.terminationStatus : -process.terminationStatus)
+            }
+            do { try process.run() } catch { continuation.resume(throwing: error) }
+        }
+    }
+}
