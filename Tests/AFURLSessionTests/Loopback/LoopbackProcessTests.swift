@@ -193,9 +193,13 @@ extension LoopbackTests.Alone {
             for path in ["/ok", "/cut", "/reset", "/bad", "/cancel", "/refused"] {
                 // A server each: they remember what they saw.
                 try await RepeatedRequests(path).run(300)
-                let before = ProcessUse.heapBytes
-                try await RepeatedRequests(path).run(1500)
-                let growth = (ProcessUse.heapBytes - before) / 1500
+                var growth = Int.max
+                // What a busy machine makes grow, more threads and their arenas, it makes grow once.
+                for _ in 1...4 where growth >= 100 {
+                    let before = ProcessUse.heapBytes
+                    try await RepeatedRequests(path).run(1500)
+                    growth = min(growth, (ProcessUse.heapBytes - before) / 1500)
+                }
                 #expect(growth < 100, "\(path): \(growth) bytes for each request")
             }
         }
