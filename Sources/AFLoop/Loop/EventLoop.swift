@@ -35,6 +35,7 @@ package final class EventLoop: @unchecked Sendable {
         var sleep = Sleep.awake
         /// A batch of callbacks left the wake-up to its end.
         var owesWake = false
+        var isRetired = false
     }
 
     /// How long a wake-up may be put off, should a callback block before its batch is
@@ -83,6 +84,7 @@ package final class EventLoop: @unchecked Sendable {
     package func enqueue(in modes: LoopModes = .common, _ body: sending @escaping () -> Void) {
         let job = Job(modes: modes, body: body)
         let wake = inbox.withLock { inbox in
+            guard !inbox.isRetired else { return false }
             inbox.jobs.append(job)
             switch inbox.sleep {
             case .awake: return false
@@ -95,6 +97,16 @@ package final class EventLoop: @unchecked Sendable {
             }
         }
         if wake { waker.wake() }
+    }
+
+    /// The loop will not run again. Jobs, which usually hold what holds the loop, are
+    /// dropped, now and from now on. For loops that end before their process.
+    package func retire() {
+        var dropped: [Job] = []
+        inbox.withLock { inbox in
+            inbox.isRetired = true
+            swap(&inbox.jobs, &dropped)
+        }
     }
 
     /// Runs callbacks of this loop's clients on another thread. Whatever they enqueue

@@ -87,6 +87,7 @@ final class OwnWorld: Sendable {
 
     private func stop() -> Bool {
         world.loop.enqueue { [isStopped] in isStopped.change { $0 = true } }
+        defer { world.loop.retire() }
         return hasEnded.wait(timeout: .now() + 10) == .success
     }
 }

@@ -16,11 +16,12 @@ struct CallbackLockTests {
         let log = EventLog { _, task in
             guard let task, let session = used.withLock({ $0 }) else { return }
             let done = DispatchSemaphore(value: 0)
-            DispatchQueue.global().async {
+            // A thread of its own: the global queue's may all be busy with other tests.
+            Thread.detachNewThread {
                 Self.useEverything(task, session)
                 done.signal()
             }
-            if done.wait(timeout: .now() + 5) == .timedOut { blocked.withLock { $0 += 1 } }
+            if done.wait(timeout: .now() + 10) == .timedOut { blocked.withLock { $0 += 1 } }
         }
         let session = URLSession.loopback(delegate: log)
         used.withLock { $0 = session }
@@ -51,12 +52,12 @@ struct CallbackLockTests {
 
         // Not here: should it wait for ever, so would the whole run.
         let isDone = DispatchSemaphore(value: 0)
-        DispatchQueue.global().async {
+        Thread.detachNewThread {
             task.delegate = nil
             isDone.signal()
         }
 
-        try #require(isDone.wait(timeout: .now() + 5) == .success)
+        try #require(isDone.wait(timeout: .now() + 10) == .success)
         #expect(delegate == nil && states.withLock { $0 } == [.suspended])
         task.cancel()
     }

@@ -176,6 +176,11 @@ package final class VirtualWorld {
         if let idleTimeout { request.timeoutInterval = Double(idleTimeout.saturatingNanoseconds) / 1e9 }
         return TaskEvents(task: session.dataTask(with: request), recorder: recorder)
     }
+
+    /// Sessions that outlive the world have nothing to ask of its loop any more.
+    deinit {
+        loop.retire()
+    }
 }
 
 // MARK: - Time
