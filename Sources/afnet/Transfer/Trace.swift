@@ -35,19 +35,23 @@ struct Trace {
 
     /// As the library puts it together: Host, the request's fields, those of the session it lacks, framing.
     private static func head(of request: URLRequest) -> [String] {
-        let parts = request.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
-        let path = parts.map { $0.percentEncodedPath.isEmpty ? "/" : $0.percentEncodedPath } ?? "/"
-        let query = parts?.percentEncodedQuery.map { "?\($0)" } ?? ""
-        var host = parts?.percentEncodedHost ?? ""
-        if let port = parts?.port, port != 80 { host += ":\(port)" }
-
+        let (host, target) = parts(of: request.url?.absoluteString ?? "")
         let given = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
         let defaults = Arguments.sessionFields.filter { request.value(forHTTPHeaderField: $0.0) == nil }
-        var lines = ["\(request.httpMethod ?? "GET") \(path)\(query) HTTP/1.1"]
+        var lines = ["\(request.httpMethod ?? "GET") \(target) HTTP/1.1"]
         lines.append("Host: \(request.value(forHTTPHeaderField: "Host") ?? host)")
         lines += given.filter { $0.key.lowercased() != "host" }.map { "\($0.key): \($0.value)" }
         lines += defaults.map { "\($0.0): \($0.1)" }
         if let body = request.httpBody { lines.append("Content-Length: \(body.count)") }
         return lines
+    }
+
+    /// Of a URL that was sent, so there is nothing left in it to refuse.
+    private static func parts(of url: String) -> (host: String, target: String) {
+        let rest = url.prefix { $0 != "#" }.drop { $0 != "/" }.dropFirst(2)
+        var host = rest.prefix { $0 != "/" && $0 != "?" }
+        let target = rest.dropFirst(host.count)
+        if host.hasSuffix(":80") { host.removeLast(3) }
+        return (String(host), target.hasPrefix("/") ? String(target) : "/\(target)")
     }
 }
