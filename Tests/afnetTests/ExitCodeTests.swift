@@ -2,8 +2,8 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// Every exit code, and one line that says why.
-@Suite final class ExitCodeTests {
+/// Every exit code, and one line that says why. One process at a time: other tests measure the machine.
+@Suite(.serialized) final class ExitCodeTests {
     let server: TestServer
 
     init() throws {

@@ -2,8 +2,8 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// What the options make of the request.
-@Suite final class RequestTests {
+/// What the options make of the request. One process at a time: other tests measure the machine.
+@Suite(.serialized) final class RequestTests {
     let server: TestServer
 
     init() throws {

@@ -2,8 +2,8 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// What becomes of the response.
-@Suite final class ResponseTests {
+/// What becomes of the response. One process at a time: other tests measure the machine.
+@Suite(.serialized) final class ResponseTests {
     let server: TestServer
     let folder: Program.Folder
 
