@@ -29,7 +29,7 @@ private final class Notes: TimerTarget, ChannelTarget, TurnEndTarget, DeferredCl
     func closeNow() { all.append("close") }
 }
 
-struct EventLoopTests {
+final class EventLoopTests {
     private let poller: StillPoller
     private let loop: EventLoop
     private let notes = Notes()
@@ -37,6 +37,15 @@ struct EventLoopTests {
     init() {
         poller = StillPoller()
         loop = EventLoop(poller: poller)
+    }
+
+    /// What the closures of a test capture holds what holds the closures.
+    deinit {
+        poller.onPoll = {}
+        notes.onTimer = {}
+        notes.onReady = {}
+        notes.onTurnEnd = {}
+        loop.retire()
     }
 
     private func enqueue(in modes: LoopModes = .common, _ body: @escaping () -> Void) {
