@@ -62,6 +62,12 @@ package final class VirtualNetwork {
 
     // MARK: - Looking
 
+    /// Connections know their network, which knows them.
+    func forgetEverything() {
+        connections = []
+        listeners = [:]
+    }
+
     package var openConnections: [VirtualConnection] { connections.filter { !$0.isOver } }
 
     package func report(_ violation: String) {

@@ -179,6 +179,7 @@ package final class VirtualWorld {
 
     /// Sessions that outlive the world have nothing to ask of its loop any more.
     deinit {
+        network.forgetEverything()
         loop.retire()
     }
 }
