@@ -105,6 +105,7 @@ struct FairnessTests {
         let owners = [SlotOwner(loop, 5), SlotOwner(loop, 6)]
         for owner in owners { try owner.register() }
         let next = SlotOwner(loop, 0)
+        defer { for owner in owners + [next] { owner.leave() } }
         for (index, owner) in owners.enumerated() {
             owner.onReady = {
                 let other = owners[1 - index]
@@ -141,6 +142,12 @@ private final class SlotOwner: ChannelTarget {
 
     func register() throws { token = try loop.register(descriptor, for: self) }
     func deregister() { loop.deregister(token, descriptor) }
+
+    /// The loop holds those it knows, who hold it.
+    func leave() {
+        onReady = {}
+        deregister()
+    }
 
     func channelReady(_ readiness: Readiness) {
         events += 1
