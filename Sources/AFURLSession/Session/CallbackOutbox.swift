@@ -53,17 +53,25 @@ final class CallbackOutbox: TurnEndTarget {
 /// Runs batches on a delegate queue.
 struct OperationQueueExecutor: CallbackExecutor {
     private let queue: OperationQueue
+    /// What the queue runs on, if the queue was made by us: the way past the operations,
+    /// each of which costs as much as a request.
+    private let shortcut: DispatchQueue?
     private let loop: EventLoop
     /// A queue that runs several operations at once must still see the events of
     /// this executor's clients one at a time and in order.
     private let lane = SerialLane()
 
-    init(_ queue: OperationQueue, for loop: EventLoop) {
+    init(_ queue: OperationQueue, shortcut: DispatchQueue?, for loop: EventLoop) {
         self.queue = queue
+        self.shortcut = shortcut
         self.loop = loop
     }
 
     func run(_ batch: [Callback]) {
+        // Not while operations wait: the callbacks would overtake them.
+        if let shortcut, queue.operationCount == 0, !queue.isSuspended {
+            return shortcut.async { [loop] in loop.batchingWakes { for callback in batch { callback.run() } } }
+        }
         guard queue.maxConcurrentOperationCount != 1 else {
             queue.addOperation { [loop] in loop.batchingWakes { for callback in batch { callback.run() } } }
             return

@@ -1,5 +1,6 @@
 import AFLoop
 import AFWire
+import Dispatch
 public import Foundation
 
 /// Loads HTTP resources: makes tasks, shares connections among them, and calls back.
@@ -76,8 +77,9 @@ public final class URLSession: Sendable {
         self.world = world
         self.settings = settings
         headers = HeaderDefaults(additionalHeaders: settings.additionalHeaders)
-        delegateQueue = queue ?? .serial(named: "AFURLSession.delegate")
-        callbacks = world.callbackExecutor ?? OperationQueueExecutor(delegateQueue, for: world.loop)
+        let own = queue == nil ? DispatchQueue(label: "AFURLSession.delegate") : nil
+        delegateQueue = queue ?? .serial(on: own)
+        callbacks = world.callbackExecutor ?? OperationQueueExecutor(delegateQueue, shortcut: own, for: world.loop)
         awaitedCallbacks = world.callbackExecutor ?? DispatchQueueExecutor(label: "AFURLSession.await", for: world.loop)
         ownConfiguration = URLSessionConfiguration(settings)
         state = Lock(State(delegate: delegate))
@@ -237,9 +239,10 @@ extension URLSession {
 }
 
 extension OperationQueue {
-    fileprivate static func serial(named name: String) -> OperationQueue {
+    fileprivate static func serial(on underlying: DispatchQueue?) -> OperationQueue {
         let queue = OperationQueue()
-        queue.name = name
+        queue.name = underlying?.label
+        queue.underlyingQueue = underlying
         queue.maxConcurrentOperationCount = 1
         return queue
     }
