@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -195,6 +196,8 @@ void caf_sleep_nanoseconds(int64_t nanoseconds) {
     struct timespec pause = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
     nanosleep(&pause, NULL);
 }
+
+void caf_yield(void) { sched_yield(); }
 
 typedef struct {
     char name[16];

@@ -212,6 +212,10 @@ package final class EventLoop: @unchecked Sendable {
     }
 
     private func poll(in mode: LoopModes, until limit: LoopInstant?, unless isDone: () -> Bool) {
+        // On a core of its own this returns at once. On a shared one the callbacks that
+        // have just left run now, all of them, and the next turn has all they enqueue:
+        // otherwise each response would be answered alone, at two thread switches.
+        if expectsEcho { caf_yield() }
         // Taken first: whatever asks to be looked at again meanwhile waits a turn.
         var ready: [ReadyEvent] = []
         swap(&ready, &readyAgain)

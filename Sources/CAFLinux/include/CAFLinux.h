@@ -92,6 +92,8 @@ int caf_eventfd_signal(int descriptor);
 
 int64_t caf_monotonic_nanoseconds(void);
 void caf_sleep_nanoseconds(int64_t nanoseconds);
+// Lets other threads of this core run first, if any are ready.
+void caf_yield(void);
 // A detached thread with every signal blocked. 0 or -errno.
 int caf_start_thread(const char *name, size_t stack_size, void (*body)(void *), void *argument);
 uintptr_t caf_current_thread(void);
