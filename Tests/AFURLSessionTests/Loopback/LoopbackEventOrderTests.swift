@@ -60,6 +60,22 @@ extension LoopbackTests {
             #expect(log.events.value == [.response(200), .data("hello")])
         }
 
+        @Test func `a callback overtakes no operation that waits in the session's own queue`() async throws {
+            let session = URLSession.loopback()
+            let order = Watched<[String]>([])
+            session.delegateQueue.isSuspended = true
+            session.delegateQueue.addOperation { order.change { $0.append("operation") } }
+            let task = session.dataTask(with: server.url("/hello")) { _, _, _ in order.change { $0.append("callback") }
+            }
+
+            task.resume()
+            try await LoopbackTests.eventually { task.state == .completed }
+            #expect(order.value.isEmpty)
+            session.delegateQueue.isSuspended = false
+
+            #expect(try await order.wait("both") { $0.count == 2 } == ["operation", "callback"])
+        }
+
         @Test func `an upload is reported before the response`() async throws {
             let log = EventLog()
             let session = URLSession.loopback(delegate: log)
