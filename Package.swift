@@ -11,22 +11,35 @@ let package = Package(
     name: "swift-afnetworking",
     products: [
         .library(name: "AFURLSession", targets: ["AFURLSession"]),
+        .library(name: "AFNetworking", targets: ["AFNetworking"]),
         .library(name: "AFNetworkingTesting", targets: ["AFNetworkingTesting"]),
         .executable(name: "afnet", targets: ["afnet"]),
     ],
     targets: [
         // MARK: C at the edge
         .target(name: "CAFLinux", cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")]),
+        .target(
+            name: "CAFOpenSSL",
+            cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")],
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]
+        ),
         .target(name: "CAFTestServer", cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")]),
 
         // MARK: The leaves, which never see each other
         .target(name: "AFWire", swiftSettings: strict),
         .target(name: "AFLoop", dependencies: ["CAFLinux"], swiftSettings: strict),
 
+        .target(name: "AFTLS", dependencies: ["CAFOpenSSL"], swiftSettings: strict),
+
         // MARK: What users import
-        .target(name: "AFURLSession", dependencies: ["AFWire", "AFLoop"], swiftSettings: strict),
-        .target(name: "AFNetworkingTesting", dependencies: ["AFWire", "CAFTestServer"], swiftSettings: strict),
-        .executableTarget(name: "afnet", dependencies: ["AFURLSession"], swiftSettings: strict),
+        .target(name: "AFURLSession", dependencies: ["AFWire", "AFLoop", "AFTLS"], swiftSettings: strict),
+        .target(name: "AFNetworking", dependencies: ["AFURLSession"], swiftSettings: strict),
+        .target(
+            name: "AFNetworkingTesting",
+            dependencies: ["AFWire", "AFTLS", "CAFOpenSSL", "CAFTestServer"],
+            swiftSettings: strict
+        ),
+        .executableTarget(name: "afnet", dependencies: ["AFURLSession", "AFNetworking"], swiftSettings: strict),
 
         // MARK: Tests
         .target(
@@ -49,16 +62,22 @@ let package = Package(
         ),
         .testTarget(name: "AFWireTests", dependencies: ["AFWire"], swiftSettings: strict),
         .testTarget(name: "AFLoopTests", dependencies: ["AFLoop", "AFFaults", "CAFLinux"], swiftSettings: strict),
+        .testTarget(name: "AFTLSTests", dependencies: ["AFTLS", "CAFOpenSSL", "AFNetworkingTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "AFNetworkingTests",
+            dependencies: ["AFNetworking", "AFURLSession", "AFTLS", "AFNetworkingTesting"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "AFNetworkingTestingTests",
-            dependencies: ["AFNetworkingTesting"],
+            dependencies: ["AFNetworkingTesting", "AFURLSession", "AFTLS", "CAFOpenSSL"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "AFURLSessionTests",
             dependencies: [
-                "AFURLSession", "AFWire", "AFLoop", "AFNetworkingTesting", "AFVirtualWorld", "AFFaults",
-                "CAFLinux",
+                "AFURLSession", "AFWire", "AFLoop", "AFTLS", "AFNetworkingTesting", "AFVirtualWorld", "AFFaults",
+                "CAFLinux", "CAFOpenSSL",
             ],
             swiftSettings: strict
         ),
@@ -68,7 +87,7 @@ let package = Package(
             dependencies: ["afnet", "AFURLSession", "AFNetworkingTesting"],
             swiftSettings: strict
         ),
-        .testTarget(name: "AFInteropTests", dependencies: ["AFURLSession"], swiftSettings: strict),
+        .testTarget(name: "AFInteropTests", dependencies: ["AFURLSession", "AFNetworking", "AFNetworkingTesting"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
