@@ -62,7 +62,11 @@ let package = Package(
         ),
         .testTarget(name: "AFWireTests", dependencies: ["AFWire"], swiftSettings: strict),
         .testTarget(name: "AFLoopTests", dependencies: ["AFLoop", "AFFaults", "CAFLinux"], swiftSettings: strict),
-        .testTarget(name: "AFTLSTests", dependencies: ["AFTLS", "CAFOpenSSL", "AFNetworkingTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "AFTLSTests",
+            dependencies: ["AFTLS", "CAFOpenSSL", "AFNetworkingTesting"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "AFNetworkingTests",
             dependencies: ["AFNetworking", "AFURLSession", "AFTLS", "AFNetworkingTesting"],
@@ -87,7 +91,11 @@ let package = Package(
             dependencies: ["afnet", "AFURLSession", "AFNetworkingTesting"],
             swiftSettings: strict
         ),
-        .testTarget(name: "AFInteropTests", dependencies: ["AFURLSession", "AFNetworking", "AFNetworkingTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "AFInteropTests",
+            dependencies: ["AFURLSession", "AFNetworking", "AFNetworkingTesting"],
+            swiftSettings: strict
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
