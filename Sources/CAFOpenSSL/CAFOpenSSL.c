@@ -29,7 +29,7 @@ void caf_x509_free_all(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_fre
 // MARK: Contexts
 
 // TLS 1.2 suites with forward secrecy and authenticated encryption only.
-static const char caf_ciphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:!aNULL:!eNULL:!PSK:!SRP:!DSS";
+static const char caf_ciphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL:!eNULL:!PSK:!SRP:!DSS";
 
 static int caf_configure(SSL_CTX *context, int minimum, int maximum, int level, const char *ciphers, int resumption) {
     static const unsigned char protocols[] = "\x08http/1.1";
@@ -122,6 +122,15 @@ static BIO_METHOD *caf_window_method(void) {
     return expected;
 }
 
+static void caf_note_message(int is_write, int version, int type, const void *bytes, size_t count, SSL *ssl, void *argument) {
+    caf_tls_window *window = argument;
+    (void)version, (void)ssl;
+    if (is_write) return;
+    if (type == SSL3_RT_HANDSHAKE) window->control_messages++;
+    if (type == SSL3_RT_ALERT && count == 2 && ((const unsigned char *)bytes)[0] == SSL3_AL_FATAL)
+        window->alert = ((const unsigned char *)bytes)[1];
+}
+
 int caf_attach_window(SSL *ssl, caf_tls_window *window) {
     BIO_METHOD *method = caf_window_method();
     BIO *bio = method ? BIO_new(method) : NULL;
@@ -129,6 +138,8 @@ int caf_attach_window(SSL *ssl, caf_tls_window *window) {
     BIO_set_data(bio, window);
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl, bio, bio);
+    SSL_set_msg_callback(ssl, caf_note_message);
+    SSL_set_msg_callback_arg(ssl, window);
     return 1;
 }
 
@@ -145,4 +156,32 @@ int caf_use_identity(SSL *ssl, X509 *leaf, EVP_PKEY *key, STACK_OF(X509) *chain)
 uint16_t caf_cipher_id(const SSL *ssl) {
     const SSL_CIPHER *cipher = SSL_get_current_cipher(ssl);
     return cipher ? SSL_CIPHER_get_protocol_id(cipher) : 0;
+}
+
+int caf_has_peer_certificate(const SSL *ssl) { return SSL_get0_peer_certificate(ssl) != NULL; }
+
+// MARK: Errors
+
+unsigned long caf_take_error(void) {
+    unsigned long first = ERR_get_error();
+    ERR_clear_error();
+    return first;
+}
+
+int caf_error_library(unsigned long error) { return ERR_GET_LIB(error); }
+
+int caf_error_reason(unsigned long error) { return ERR_GET_REASON(error); }
+
+static size_t caf_copy_text(const char *from, char *text, size_t capacity) {
+    size_t count = from ? strnlen(from, capacity) : 0;
+    if (count > 0) memcpy(text, from, count);
+    return count;
+}
+
+size_t caf_error_text(unsigned long error, char *text, size_t capacity) {
+    return caf_copy_text(ERR_reason_error_string(error), text, capacity);
+}
+
+size_t caf_alert_name(int alert, char *text, size_t capacity) {
+    return caf_copy_text(SSL_alert_desc_string_long(alert), text, capacity);
 }

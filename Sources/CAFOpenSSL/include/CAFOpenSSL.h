@@ -44,13 +44,25 @@ typedef struct caf_tls_window {
     uint8_t *output;
     size_t output_capacity;
     size_t output_count;
-    int input_ended; // no more will come: reading past the window is the end
+    int input_ended;       // no more will come: reading past the window is the end
+    int control_messages;  // handshake messages received; the caller sets it back
+    int alert;             // the last fatal alert received, or -1
 } caf_tls_window;
 
-// Gives the connection a BIO over `window`, which must outlive it.
+// Gives the connection a BIO over `window`, which must outlive it, and has its
+// messages counted there.
 int caf_attach_window(SSL *ssl, caf_tls_window *window);
 int caf_set_server_name(SSL *ssl, const char *name);
 int caf_suspend_verification(SSL *ssl);
 int caf_ex_data_index(void);
 int caf_use_identity(SSL *ssl, X509 *leaf, EVP_PKEY *key, STACK_OF(X509) *chain);
 uint16_t caf_cipher_id(const SSL *ssl);
+int caf_has_peer_certificate(const SSL *ssl);
+
+// The error this thread met first, taken from its queue, which is empty then.
+unsigned long caf_take_error(void);
+int caf_error_library(unsigned long error);
+int caf_error_reason(unsigned long error);
+// What OpenSSL calls it: bytes written to `text`, no terminator.
+size_t caf_error_text(unsigned long error, char *text, size_t capacity);
+size_t caf_alert_name(int alert, char *text, size_t capacity);
