@@ -1,7 +1,9 @@
 internal import CAFOpenSSL
 
 /// An X.509 certificate.
-public struct Certificate: Sendable {
+///
+/// Two are equal when their DER bytes are.
+public struct Certificate: Hashable, Sendable, CustomStringConvertible {
     private let storage: Storage
 
     /// Keeps a reference of its own to an `X509`.
@@ -10,7 +12,33 @@ public struct Certificate: Sendable {
         storage = Storage(handle)
     }
 
+    /// Takes over the caller's reference to an `X509`.
+    init(owning handle: OpaquePointer) {
+        storage = Storage(handle)
+    }
+
+    /// The `X509`, alive as long as this value.
     package var handle: OpaquePointer { storage.handle }
+
+    /// Subject, issuer and end, in one line.
+    public var description: String {
+        "certificate \"\(subject)\" issued by \"\(issuer)\", valid until \(DateText.utc(notAfterSeconds))"
+    }
+
+    /// Whether every byte is the same.
+    public static func == (left: Self, right: Self) -> Bool {
+        withExtendedLifetime((left, right)) { caf_x509_equal(left.handle, right.handle) == 1 }
+    }
+
+    /// Feeds a digest of the bytes.
+    public func hash(into hasher: inout Hasher) {
+        withUnsafeTemporaryAllocation(byteCount: 20, alignment: 8) { digest in
+            guard let base = digest.baseAddress else { return }
+            base.initializeMemory(as: UInt8.self, repeating: 0, count: digest.count)
+            let filled = caf_x509_sha1(handle, base.assumingMemoryBound(to: UInt8.self))
+            if filled == 1 { hasher.combine(bytes: UnsafeRawBufferPointer(digest)) }
+        }
+    }
 
     /// An `X509` counts its references atomically, and OpenSSL locks what it caches
     /// in it; nothing here changes one.

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CAFTrust.h"
+
 // Initialises the library once, without reading its configuration file, without
 // an exit handler (the network thread may still run then) and without engines.
 int caf_openssl_init(void);

@@ -1,0 +1,22 @@
+/// Names of a certificate in messages.
+enum NameText {
+    /// At most this many are listed.
+    static let limit = 3
+
+    static func mismatch(_ certificate: Certificate?, _ name: PeerName) -> String {
+        let names = certificate.map { $0.dnsNames + $0.ipAddresses } ?? []
+        guard !names.isEmpty else {
+            return "the certificate \"\(certificate?.subject ?? "")\" has no alternative names at all, "
+                + "so it is not for \(name); the common name does not count"
+        }
+        return "the certificate is for \(listed(names)), not for \(name)"
+    }
+
+    private static func listed(_ names: [String]) -> String {
+        if names.count > limit {
+            return names.prefix(limit).joined(separator: ", ") + " and \(names.count - limit) more"
+        }
+        guard names.count > 1 else { return names.first ?? "" }
+        return names.dropLast().joined(separator: ", ") + " and " + names[names.count - 1]
+    }
+}

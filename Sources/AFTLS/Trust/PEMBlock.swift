@@ -1,0 +1,95 @@
+internal import CAFOpenSSL
+internal import Glibc
+
+/// One block of a PEM text.
+struct PEMBlock {
+    /// Counted from 0.
+    let index: Int
+    /// From its `-----BEGIN ` to the next one, or the end.
+    let bytes: ArraySlice<UInt8>
+    /// Whether it begins at the start of a line, without which OpenSSL would pass it by.
+    let isOnLine: Bool
+
+    private static let opening = Array("-----BEGIN ".utf8)
+
+    /// Splits before each `-----BEGIN `. One pass, and a broken block does not take the next one along.
+    static func split(_ text: [UInt8]) -> [PEMBlock] {
+        var starts: [Int] = []
+        var at = text.startIndex
+        while at + opening.count <= text.count {
+            if text[at] == opening[0], text[at..<at + opening.count].elementsEqual(opening) {
+                starts.append(at)
+                at += opening.count
+            } else {
+                at += 1
+            }
+        }
+        return starts.indices.map { index in
+            let start = starts[index]
+            let end = index + 1 < starts.count ? starts[index + 1] : text.count
+            let isOnLine = start == 0 || text[start - 1] == 0x0A || text[start - 1] == 0x0D
+            return PEMBlock(index: index, bytes: text[start..<end], isOnLine: isOnLine)
+        }
+    }
+
+    /// What is in it.
+    struct Content {
+        let label: String
+        let isEncrypted: Bool
+        let der: [UInt8]
+    }
+
+    /// Nil if it is cut short or not base64.
+    func content() -> Content? {
+        var label: UnsafeMutablePointer<CChar>?
+        var der: UnsafeMutablePointer<UInt8>?
+        var encrypted: Int32 = 0
+        var count = 0
+        let isRead = bytes.withUnsafeBufferPointer {
+            caf_pem_block($0.baseAddress, $0.count, &label, &encrypted, &der, &count) == 1
+        }
+        guard isRead, let label, let der else { return nil }
+        defer {
+            caf_free(label)
+            caf_free(der)
+        }
+        let name = UnsafeRawBufferPointer(start: label, count: Int(strlen(label)))
+        return Content(
+            label: ByteText.escaped(name, limit: 64),
+            isEncrypted: encrypted != 0,
+            der: Array(UnsafeBufferPointer(start: der, count: count))
+        )
+    }
+
+    /// The DER of the certificate in it; anything else is refused.
+    func certificateBytes() throws(CertificateError) -> [UInt8] {
+        // Judged by its first line, because the rest of a private key may well be broken.
+        if firstLine.contains("PRIVATE KEY") {
+            throw CertificateError(
+                .privateKey,
+                "block \(index + 1) of the PEM is a private key; keep it apart and give certificates only",
+                block: index
+            )
+        }
+        guard isOnLine, let content = content() else {
+            throw CertificateError(
+                .brokenBlock,
+                "block \(index + 1) of the PEM is broken: "
+                    + (isOnLine ? "it is cut short or not base64" : "its first line does not begin with -----BEGIN"),
+                block: index
+            )
+        }
+        guard content.label == "CERTIFICATE" || content.label == "X509 CERTIFICATE", !content.isEncrypted else {
+            throw CertificateError(
+                .otherBlock,
+                "block \(index + 1) of the PEM is of the kind \(content.label), not a plain CERTIFICATE",
+                block: index
+            )
+        }
+        return content.der
+    }
+
+    private var firstLine: Substring {
+        Substring(String(decoding: bytes.prefix(80).prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self))
+    }
+}

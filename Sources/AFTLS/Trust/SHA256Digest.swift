@@ -1,0 +1,12 @@
+internal import CAFOpenSSL
+
+/// SHA-256.
+enum SHA256Digest {
+    static func of(_ bytes: [UInt8]) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
+            buffer.initialize(repeating: 0)
+            _ = caf_sha256(bytes, bytes.count, buffer.baseAddress)
+            count = 32
+        }
+    }
+}

@@ -1,0 +1,7 @@
+/// What an evaluation checks.
+public enum TrustPolicy: Hashable, Sendable {
+    /// The chain, the dates, that it may serve TLS, and the name if one is given.
+    case tlsServer(PeerName?)
+    /// The chain and the dates only.
+    case basicX509
+}

@@ -1,0 +1,322 @@
+#define _GNU_SOURCE
+#include "CAFOpenSSL.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+void caf_free(void *memory) { OPENSSL_free(memory); }
+
+// MARK: Fields of a certificate
+
+GENERAL_NAMES *caf_alternative_names(const X509 *certificate) {
+    return X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+}
+
+int caf_general_name_count(const GENERAL_NAMES *names) { return names ? sk_GENERAL_NAME_num(names) : 0; }
+
+caf_general_name caf_general_name_at(const GENERAL_NAMES *names, int index) {
+    const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
+    const ASN1_STRING *string = NULL;
+    if (name && (name->type == GEN_DNS || name->type == GEN_EMAIL || name->type == GEN_URI)) string = name->d.ia5;
+    if (name && name->type == GEN_IPADD) string = name->d.iPAddress;
+    if (!string || ASN1_STRING_length(string) < 0) return (caf_general_name){-1, NULL, 0};
+    return (caf_general_name){name->type, ASN1_STRING_get0_data(string), (size_t)ASN1_STRING_length(string)};
+}
+
+void caf_general_names_free(GENERAL_NAMES *names) { GENERAL_NAMES_free(names); }
+
+int caf_name_text(const X509_NAME *name, uint8_t *buffer, int capacity) {
+    const unsigned long style = XN_FLAG_RFC2253 & ~(unsigned long)ASN1_STRFLGS_ESC_MSB;
+    BIO *bio = BIO_new(BIO_s_mem());
+    int count = -1;
+    if (bio && X509_NAME_print_ex(bio, name, 0, style) >= 0) count = BIO_read(bio, buffer, capacity);
+    // A name without entries prints nothing, which a memory BIO reports as an end.
+    if (count < 0 && bio && X509_NAME_entry_count(name) == 0) count = 0;
+    BIO_free(bio);
+    return count;
+}
+
+int caf_name_entry(const X509_NAME *name, int nid, uint8_t **text) {
+    int index = -1, next = -1;
+    while ((next = X509_NAME_get_index_by_NID(name, nid, index)) >= 0) index = next;
+    if (index < 0) return -1;
+    return ASN1_STRING_to_UTF8(text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, index)));
+}
+
+int caf_ip_text(const uint8_t *address, size_t count, char *buffer, size_t capacity) {
+    if (count != 4 && count != 16) return -1;
+    if (!inet_ntop(count == 4 ? AF_INET : AF_INET6, address, buffer, (socklen_t)capacity)) return -1;
+    return (int)strlen(buffer);
+}
+
+int caf_ip_parse(const char *text, uint8_t address[16]) {
+    if (inet_pton(AF_INET, text, address) == 1) return 4;
+    return inet_pton(AF_INET6, text, address) == 1 ? 16 : -1;
+}
+
+int caf_time_seconds(const ASN1_TIME *time, int64_t *seconds) {
+    struct tm parts = {0};
+    if (!time || !ASN1_TIME_to_tm(time, &parts)) return 0;
+    *seconds = timegm(&parts);
+    return 1;
+}
+
+int caf_x509_equal(const X509 *a, const X509 *b) {
+    uint8_t *left = NULL, *right = NULL;
+    if (a == b) return 1;
+    if (X509_cmp(a, b) != 0) return 0;
+    // X509_cmp does not look at the signature itself, only at a digest of it.
+    int left_count = i2d_X509(a, &left), right_count = i2d_X509(b, &right);
+    int equal = left_count > 0 && left_count == right_count && memcmp(left, right, (size_t)left_count) == 0;
+    OPENSSL_free(left);
+    OPENSSL_free(right);
+    return equal;
+}
+
+int caf_x509_sha1(const X509 *certificate, uint8_t digest[20]) {
+    unsigned int count = 20;
+    return X509_digest(certificate, EVP_sha1(), digest, &count) == 1 && count == 20;
+}
+
+int caf_x509_size(const X509 *certificate) { return i2d_X509(certificate, NULL); }
+
+int caf_sha256(const void *bytes, size_t count, uint8_t digest[32]) { return SHA256(bytes, count, digest) != NULL; }
+
+int caf_public_key_sha256(const X509 *certificate, uint8_t digest[32]) {
+    uint8_t small[1024], *end = small, *large = NULL;
+    X509_PUBKEY *key = X509_get_X509_PUBKEY(certificate);
+    int count = key ? i2d_X509_PUBKEY(key, NULL) : -1, done;
+    if (count <= 0) return 0;
+    if (count <= (int)sizeof small) {
+        count = i2d_X509_PUBKEY(key, &end);
+        return count > 0 && caf_sha256(small, (size_t)count, digest);
+    }
+    count = i2d_X509_PUBKEY(key, &large);
+    done = count > 0 && caf_sha256(large, (size_t)count, digest);
+    OPENSSL_free(large);
+    return done;
+}
+
+int caf_names_issuer_location(const X509 *certificate) {
+    AUTHORITY_INFO_ACCESS *places = X509_get_ext_d2i(certificate, NID_info_access, NULL, NULL);
+    int found = 0;
+    for (int i = 0; places && i < sk_ACCESS_DESCRIPTION_num(places); i++)
+        if (OBJ_obj2nid(sk_ACCESS_DESCRIPTION_value(places, i)->method) == NID_ad_ca_issuers) found = 1;
+    AUTHORITY_INFO_ACCESS_free(places);
+    return found;
+}
+
+// MARK: Reading
+
+X509 *caf_x509_parse(const uint8_t *bytes, size_t count, int *trailing) {
+    const uint8_t *end = bytes;
+    uint8_t *again = NULL;
+    *trailing = 0;
+    ERR_clear_error();
+    X509 *made = count > 0 && count <= LONG_MAX ? d2i_X509(NULL, &end, (long)count) : NULL;
+    if (made && end != bytes + count) {
+        *trailing = 1;
+        X509_free(made);
+        made = NULL;
+    }
+    if (made) {
+        // OpenSSL also reads BER. One certificate must have one encoding, or it would differ from itself.
+        int size = i2d_X509(made, &again);
+        if (size < 0 || (size_t)size != count || memcmp(again, bytes, count) != 0) {
+            X509_free(made);
+            made = NULL;
+        }
+        OPENSSL_free(again);
+    }
+    ERR_clear_error();
+    return made;
+}
+
+X509 *caf_x509_parse_leniently(const uint8_t *bytes, size_t count) {
+    X509 *made = count <= LONG_MAX ? d2i_X509(NULL, &bytes, (long)count) : NULL;
+    ERR_clear_error();
+    return made;
+}
+
+X509 *caf_x509_parse_with_uses(const uint8_t *bytes, size_t count) {
+    X509 *made = count <= LONG_MAX ? d2i_X509_AUX(NULL, &bytes, (long)count) : NULL;
+    ERR_clear_error();
+    return made;
+}
+
+int caf_pem_block(const uint8_t *bytes, size_t count, char **name, int *encrypted, uint8_t **der, long *der_count) {
+    char *header = NULL;
+    ERR_clear_error();
+    BIO *bio = count <= INT_MAX ? BIO_new_mem_buf(bytes, (int)count) : NULL;
+    int read = bio ? PEM_read_bio(bio, name, &header, der, der_count) : 0;
+    *encrypted = read && header && *header;
+    if (read) OPENSSL_free(header);
+    BIO_free(bio);
+    ERR_clear_error();
+    return read;
+}
+
+static int caf_read_all(int file, size_t limit, uint8_t **bytes, size_t *count) {
+    size_t capacity = 64 * 1024;
+    uint8_t *buffer = OPENSSL_malloc(capacity);
+    *count = 0;
+    while (buffer) {
+        ssize_t got = read(file, buffer + *count, capacity - *count);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 || *count + (size_t)got > limit) {
+            int code = got < 0 ? errno : EFBIG;
+            OPENSSL_free(buffer);
+            return code;
+        }
+        if (got == 0) {
+            *bytes = buffer;
+            return 0;
+        }
+        *count += (size_t)got;
+        if (*count == capacity) {
+            uint8_t *larger = OPENSSL_realloc(buffer, capacity *= 2);
+            if (!larger) OPENSSL_free(buffer);
+            buffer = larger;
+        }
+    }
+    return ENOMEM;
+}
+
+int caf_read_file(const char *path, size_t limit, uint8_t **bytes, size_t *count) {
+    struct stat status;
+    int code, file;
+    // Without O_NONBLOCK a named pipe would wait for somebody to write.
+    do file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    while (file < 0 && errno == EINTR);
+    if (file < 0) return errno;
+    if (fstat(file, &status) != 0) code = errno;
+    else if (S_ISDIR(status.st_mode)) code = EISDIR;
+    else if (!S_ISREG(status.st_mode)) code = ENOTSUP;
+    else code = caf_read_all(file, limit, bytes, count);
+    close(file);
+    return code;
+}
+
+int caf_list_folder(const char *path, uint8_t **names, size_t *count) {
+    DIR *folder = opendir(path);
+    int code = 0;
+    if (!folder) return errno;
+    *names = NULL;
+    *count = 0;
+    for (struct dirent *entry; !code;) {
+        errno = 0;
+        entry = readdir(folder);
+        if (!entry) {
+            code = errno;
+            break;
+        }
+        size_t length = strlen(entry->d_name) + 1;
+        uint8_t *larger = OPENSSL_realloc(*names, *count + length);
+        if (!larger) {
+            code = ENOMEM;
+            break;
+        }
+        *names = larger;
+        memcpy(*names + *count, entry->d_name, length);
+        *count += length;
+    }
+    closedir(folder);
+    if (code) {
+        OPENSSL_free(*names);
+        *names = NULL;
+    }
+    return code;
+}
+
+void caf_errno_text(int code, char *buffer, size_t capacity) {
+    // The GNU form may answer with a text of its own instead of filling the buffer.
+    const char *text = strerror_r(code, buffer, capacity);
+    if (text != buffer) {
+        strncpy(buffer, text, capacity - 1);
+        buffer[capacity - 1] = 0;
+    }
+}
+
+const char *caf_environment(const char *name) {
+    if (getauxval(AT_SECURE)) return NULL;
+    const char *value = secure_getenv(name);
+    return value && *value ? value : NULL;
+}
+
+// MARK: Judging
+
+static int caf_set_rules(X509_VERIFY_PARAM *param, const caf_verification_rules *rules) {
+    const unsigned long flags = X509_V_FLAG_X509_STRICT | X509_V_FLAG_TRUSTED_FIRST |
+                                (rules->partial_chain ? (unsigned long)X509_V_FLAG_PARTIAL_CHAIN : 0);
+    const unsigned long unwanted = X509_V_FLAG_NO_CHECK_TIME | X509_V_FLAG_IGNORE_CRITICAL |
+                                   X509_V_FLAG_ALLOW_PROXY_CERTS |
+                                   (rules->partial_chain ? 0 : (unsigned long)X509_V_FLAG_PARTIAL_CHAIN);
+    if (!X509_VERIFY_PARAM_clear_flags(param, unwanted) || !X509_VERIFY_PARAM_set_flags(param, flags)) return 0;
+    if (rules->purpose && !X509_VERIFY_PARAM_set_purpose(param, rules->purpose)) return 0;
+    if (rules->trust && !X509_VERIFY_PARAM_set_trust(param, rules->trust)) return 0;
+    X509_VERIFY_PARAM_set_depth(param, rules->depth);
+    X509_VERIFY_PARAM_set_auth_level(param, rules->level);
+    X509_VERIFY_PARAM_set_time(param, (time_t)rules->seconds);
+    unsigned long set = X509_VERIFY_PARAM_get_flags(param);
+    return (set & flags) == flags && (set & unwanted) == 0 && (set & X509_V_FLAG_USE_CHECK_TIME) &&
+           X509_VERIFY_PARAM_get_depth(param) == rules->depth &&
+           X509_VERIFY_PARAM_get_auth_level(param) == rules->level &&
+           X509_VERIFY_PARAM_get_time(param) == (time_t)rules->seconds;
+}
+
+X509_STORE_CTX *caf_verification(X509_STORE *store, X509 *leaf, STACK_OF(X509) *served, const caf_verification_rules *rules) {
+    X509_STORE_CTX *context = X509_STORE_CTX_new();
+    if (context && X509_STORE_CTX_init(context, store, leaf, served)) {
+        X509_VERIFY_PARAM *param = X509_STORE_CTX_get0_param(context);
+        if (param && caf_set_rules(param, rules)) return context;
+    }
+    X509_STORE_CTX_free(context);
+    return NULL;
+}
+
+// Bits of strength that a security level asks for.
+static int caf_level_bits(int level) {
+    static const int bits[] = {0, 80, 112, 128, 192, 256};
+    return level <= 0 ? 0 : bits[level > 5 ? 5 : level];
+}
+
+int caf_signed_by(X509 *certificate, X509 *issuer, int level) {
+    EVP_PKEY *key = X509_get0_pubkey(issuer);
+    int strength = 0, wanted = caf_level_bits(level), signed_by = 0;
+    ERR_clear_error();
+    if (key && X509_check_issued(issuer, certificate) == X509_V_OK &&
+        X509_get_signature_info(certificate, NULL, NULL, &strength, NULL) && strength >= wanted &&
+        EVP_PKEY_get_security_bits(key) >= wanted)
+        signed_by = X509_verify(certificate, key) == 1;
+    ERR_clear_error();
+    return signed_by;
+}
+
+int caf_names_allowed(X509 *certificate, X509 *issuer, int is_leaf) {
+    int critical = -1, allowed;
+    NAME_CONSTRAINTS *constraints = X509_get_ext_d2i(issuer, NID_name_constraints, &critical, NULL);
+    if (!constraints) return critical == -1; // -1: there is none; anything else: unreadable or twice
+    // As in chain verification, a self-issued certificate is exempt unless it is the last one.
+    if (!is_leaf && (X509_get_extension_flags(certificate) & EXFLAG_SI)) allowed = 1;
+    else allowed = NAME_CONSTRAINTS_check(certificate, constraints) == X509_V_OK &&
+                   (!is_leaf || NAME_CONSTRAINTS_check_CN(certificate, constraints) == X509_V_OK);
+    NAME_CONSTRAINTS_free(constraints);
+    ERR_clear_error();
+    return allowed;
+}
+
+int caf_key_bits(const X509 *certificate) {
+    EVP_PKEY *key = X509_get0_pubkey(certificate);
+    int bits = key ? EVP_PKEY_get_bits(key) : 0;
+    if (!key) ERR_clear_error();
+    return bits > 0 ? bits : 0;
+}

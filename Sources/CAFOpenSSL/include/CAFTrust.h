@@ -1,0 +1,88 @@
+// What judging certificates needs beside OpenSSL's own functions.
+#pragma once
+
+#include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+// MARK: Memory
+
+void caf_free(void *memory);
+
+// MARK: Fields of a certificate
+
+// One typed entry of a list of names. `bytes` belongs to the list and has no terminator.
+typedef struct caf_general_name {
+    int type; // GEN_DNS, GEN_IPADD, GEN_EMAIL…; -1 for one without bytes of its own
+    const uint8_t *bytes;
+    size_t count;
+} caf_general_name;
+
+// The subject's alternative names; NULL if there are none, twice, or they cannot be read.
+GENERAL_NAMES *caf_alternative_names(const X509 *certificate);
+int caf_general_name_count(const GENERAL_NAMES *names);
+caf_general_name caf_general_name_at(const GENERAL_NAMES *names, int index);
+void caf_general_names_free(GENERAL_NAMES *names);
+
+// Each returns how many bytes it wrote, -1 if there is nothing.
+int caf_name_text(const X509_NAME *name, uint8_t *buffer, int capacity);
+int caf_name_entry(const X509_NAME *name, int nid, uint8_t **text); // UTF-8, the most specific one; free it
+int caf_ip_text(const uint8_t *address, size_t count, char *buffer, size_t capacity);
+int caf_ip_parse(const char *text, uint8_t address[16]); // 4 or 16
+
+int caf_time_seconds(const ASN1_TIME *time, int64_t *seconds); // 0 for a malformed one
+int caf_x509_equal(const X509 *a, const X509 *b);              // by every byte
+int caf_x509_sha1(const X509 *certificate, uint8_t digest[20]);
+int caf_x509_size(const X509 *certificate);
+int caf_sha256(const void *bytes, size_t count, uint8_t digest[32]);
+int caf_public_key_sha256(const X509 *certificate, uint8_t digest[32]);
+int caf_names_issuer_location(const X509 *certificate); // it says where its issuer's certificate can be had
+
+// MARK: Reading
+
+// Exactly one certificate, encoded as DER demands; NULL otherwise. `trailing` says that bytes followed it.
+X509 *caf_x509_parse(const uint8_t *bytes, size_t count, int *trailing);
+
+// For files of the system, which OpenSSL itself reads no more strictly; the second
+// kind also says for which uses it is trusted or not.
+X509 *caf_x509_parse_leniently(const uint8_t *bytes, size_t count);
+X509 *caf_x509_parse_with_uses(const uint8_t *bytes, size_t count);
+
+// One PEM block at the start of the bytes. 1 and what must be freed, or 0.
+int caf_pem_block(const uint8_t *bytes, size_t count, char **name, int *encrypted, uint8_t **der, long *der_count);
+
+// Reads a regular file of at most `limit` bytes; 0 or errno (EFBIG above the limit, EISDIR, ENOTSUP for no file).
+int caf_read_file(const char *path, size_t limit, uint8_t **bytes, size_t *count);
+
+// The names in a folder, each ended by NUL, one after the other; 0 or errno.
+int caf_list_folder(const char *path, uint8_t **names, size_t *count);
+void caf_errno_text(int code, char *buffer, size_t capacity);
+
+// NULL also in a program that runs with more rights than its user has.
+const char *caf_environment(const char *name);
+
+// MARK: Judging
+
+typedef struct caf_verification_rules {
+    int64_t seconds; // the moment to judge at
+    int purpose;     // X509_PURPOSE_…, 0 for any
+    int trust;       // X509_TRUST_…, 0 for any
+    int depth;
+    int level;
+    int partial_chain; // any certificate of the store ends a chain
+} caf_verification_rules;
+
+// A context in which each rule is set and was read back; NULL if that did not work.
+X509_STORE_CTX *caf_verification(X509_STORE *store, X509 *leaf, STACK_OF(X509) *served, const caf_verification_rules *rules);
+
+// Whether `issuer` really signed `certificate`: names, key, and strength of both at this security level.
+int caf_signed_by(X509 *certificate, X509 *issuer, int level);
+
+// Bits of its key, 0 if it cannot be read.
+int caf_key_bits(const X509 *certificate);
+
+// Whether the name constraints of `issuer` allow `certificate`.
+int caf_names_allowed(X509 *certificate, X509 *issuer, int is_leaf);
