@@ -160,6 +160,18 @@ uint16_t caf_cipher_id(const SSL *ssl) {
 
 int caf_has_peer_certificate(const SSL *ssl) { return SSL_get0_peer_certificate(ssl) != NULL; }
 
+int caf_peer_authority_count(const SSL *ssl) {
+    const STACK_OF(X509_NAME) *names = SSL_get0_peer_CA_list(ssl);
+    return names ? sk_X509_NAME_num(names) : 0;
+}
+
+size_t caf_peer_authority(const SSL *ssl, int index, uint8_t *bytes, size_t capacity) {
+    const X509_NAME *name = sk_X509_NAME_value(SSL_get0_peer_CA_list(ssl), index);
+    int count = i2d_X509_NAME(name, NULL);
+    if (count <= 0 || !bytes) return count > 0 ? (size_t)count : 0;
+    return (size_t)count <= capacity ? (size_t)i2d_X509_NAME(name, &bytes) : 0;
+}
+
 // MARK: Errors
 
 unsigned long caf_take_error(void) {

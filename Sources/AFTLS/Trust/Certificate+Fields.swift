@@ -45,6 +45,9 @@ extension Certificate {
     /// When it ends to be valid, in seconds since 1970. A malformed date has long passed.
     public var notAfterSeconds: Int64 { Self.seconds(X509_get0_notAfter(handle)) ?? .min }
 
+    /// Its dates, for people: `2026-11-01 12:00:00 UTC to 2027-11-01 12:00:00 UTC`.
+    package var validityText: String { "\(DateText.utc(notBeforeSeconds)) to \(DateText.utc(notAfterSeconds))" }
+
     /// Its public key with the key's algorithm: the SubjectPublicKeyInfo, in DER.
     public var publicKeyBytes: [UInt8] {
         guard let key = X509_get_X509_PUBKEY(handle) else { return [] }

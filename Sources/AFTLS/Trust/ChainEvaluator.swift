@@ -61,7 +61,8 @@ package enum ChainEvaluator {
 
     private static let noCertificate = refusal(.noCertificate, "the server showed no certificate", served: [])
 
-    static func refusal(
+    /// A chain that is refused for a reason of its own.
+    package static func refusal(
         _ reason: TrustFailure.Reason,
         _ message: String,
         served: [Certificate],

@@ -3,10 +3,12 @@ import AFWire
 
 /// What two requests must have in common to share a connection. Compared by value,
 /// every field; whatever influences who is at the other end belongs in here.
-struct ConnectionKey: Hashable, Sendable {
+struct ConnectionKey: Hashable {
     let endpoint: Endpoint
     /// The session's Unix-domain socket, which takes the place of host and port.
     let unixPath: String?
+    /// The rules a secured connection is made under; nil for one in the clear.
+    let security: SecurityContext?
 
     /// Where to dial. Nil if the path is no possible socket address.
     var target: DialTarget? {

@@ -13,6 +13,8 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
     @exclusivity(unchecked) private var unsettled: [Peer] = []
     @exclusivity(unchecked) private var idleCount = 0
     @exclusivity(unchecked) private var reaper: TimerID?
+    /// The rules that replaced others.
+    @exclusivity(unchecked) private var security: SecurityContext?
 
     /// Connections opened before this generation are not used again.
     @exclusivity(unchecked) private(set) var generation = 0
@@ -49,7 +51,7 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     func exchangeEnded(on connection: HTTPConnection, mayReuse: Bool) {
         let peer = connection.peer
-        if mayReuse, connection.generation == generation, let expires = limits.expiry(of: connection, at: loop.now) {
+        if mayReuse, !peer.isRetired, connection.generation == generation, let expires = limits.expiry(of: connection, at: loop.now) {
             peer.machine.connectionFreed(connection, expires: expires)
             idleCount += 1
             if idleCount > limits.maximumIdle { evictLongestIdle() }
@@ -75,6 +77,27 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
             for connection in peer.machine.takeAllIdle() { closeIdle(connection) }
             settleLater(peer)
         }
+    }
+
+    /// What was made under `former` rules serves no further request. Those that wait
+    /// for it wait under the present ones; those under way end as they began.
+    func replace(_ former: SecurityContext, with present: SecurityContext) {
+        security = present
+        let retired = peers.values.filter { $0.key.security == former }
+            .sorted { $0.key.endpoint.text < $1.key.endpoint.text }
+        for peer in retired {
+            for transfer in peer.retire() { transfer.wait(under: present, in: self) }
+            for connection in peer.machine.takeAllIdle() { closeIdle(connection) }
+            settleLater(peer)
+        }
+    }
+
+    /// A request whose connection failed, and whose peer is retired.
+    func requeue(_ transfer: Transfer) {
+        guard let security else { return }
+        transfer.peer?.machine.connectionLost()
+        transfer.peer.map(settleLater)
+        transfer.wait(under: security, in: self)
     }
 
     /// After the last exchange of an invalidated session.

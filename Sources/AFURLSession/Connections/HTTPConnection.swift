@@ -1,4 +1,5 @@
 import AFLoop
+import AFTLS
 import AFWire
 
 /// One connection that speaks HTTP/1.1, one exchange at a time.
@@ -13,7 +14,9 @@ final class HTTPConnection: ChannelHandler {
 
     // MARK: Constants
     let peer: Peer
-    let dial: DialReport
+    let made: ConnectionReport
+    /// The channel, if it is a secured one.
+    let secured: TLSChannel?
     let opened: LoopInstant
     let generation: Int
     let remoteAddress: SocketAddress
@@ -37,11 +40,12 @@ final class HTTPConnection: ChannelHandler {
     @exclusivity(unchecked) private var sent = 0
     @exclusivity(unchecked) private var hasReceived = false
 
-    init(_ channel: any ByteChannel, to peer: Peer, in pool: ConnectionPool, world: World, dial: DialReport) {
+    init(_ channel: any ByteChannel, to peer: Peer, in pool: ConnectionPool, world: World, made: ConnectionReport) {
         self.channel = channel
+        secured = channel as? TLSChannel
         self.peer = peer
         self.pool = pool
-        self.dial = dial
+        self.made = made
         loop = world.loop
         buffer = world.readBuffer.value
         opened = world.loop.now
@@ -88,8 +92,9 @@ final class HTTPConnection: ChannelHandler {
     func channelReady() {
         guard transfer != nil else {
             // Nothing was asked, so whatever comes is no answer: bytes that lie in
-            // wait would be taken for the next response.
-            if channel.isReadable { pool.idleConnectionEnded(self) }
+            // wait would be taken for the next response. What TLS says to itself is not
+            // for us.
+            if channel.isReadable, channel.read(into: buffer.bytes) != .wouldBlock { pool.idleConnectionEnded(self) }
             return
         }
         if channel.isWritable { write() }
@@ -212,6 +217,9 @@ final class HTTPConnection: ChannelHandler {
         guard transfer != nil else { return }
         do throws(HTTP1Error) {
             if case .end = try decoder.inputEnded() {
+                if let secured, secured.isTruncated, !toleratesMissingFarewell {
+                    return peerClosed(.cutShort)
+                }
                 perform(.responseFinished(framedExactly: false, surplus: false))
             }
         } catch {
@@ -221,7 +229,15 @@ final class HTTPConnection: ChannelHandler {
 
     private func channelFailed(_ error: SystemCallError) {
         guard let transfer else { return }
+        if let failure = secured?.failure { return peerClosed(.secured(failure, transfer.phase, identity)) }
         peerClosed(.channel(error, transfer.phase))
+    }
+
+    /// Whether the peer wanted to know who we are, and was told: an alert after the
+    /// handshake may be its verdict.
+    private var identity: TransferError.Identification {
+        guard let engine = secured?.engine, engine.wasAskedForIdentity else { return .notAsked }
+        return engine.hasShownIdentity ? .shown : .withheld
     }
 
     private func peerSpokeFirst() {
@@ -233,6 +249,10 @@ final class HTTPConnection: ChannelHandler {
         case .end: inputEnded(nil)
         case .failed(let error): channelFailed(error)
         }
+    }
+
+    private var toleratesMissingFarewell: Bool {
+        peer.key.security?.configuration.toleratesMissingFarewell ?? true
     }
 
     // MARK: - Ending
@@ -279,8 +299,4 @@ final class HTTPConnection: ChannelHandler {
         close()
         transfer.retry()
     }
-}
-
-extension UnsafeRawBufferPointer {
-    fileprivate static var empty: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 }

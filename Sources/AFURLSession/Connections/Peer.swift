@@ -1,17 +1,19 @@
 import AFLoop
 
-/// One place a session talks to: its queue, its connections, its dials.
-final class Peer: DialClient {
+/// One place a session talks to: its queue, its connections, those in the making.
+final class Peer: ConnectionAttemptClient {
     let key: ConnectionKey
     @exclusivity(unchecked) var machine: PoolMachine<HTTPConnection, Transfer>
     /// Waiting for the end of the turn, when the pool will see to it.
     @exclusivity(unchecked) var isUnsettled = false
+    /// The rules its connections were made under are over: none serves another request.
+    @exclusivity(unchecked) private(set) var isRetired = false
 
     private let target: DialTarget
     private let pool: ConnectionPool
     private let world: World
-    @exclusivity(unchecked) private var dials: [Dialer] = []
-    @exclusivity(unchecked) private var redials: [(dialer: Dialer, transfer: Transfer)] = []
+    @exclusivity(unchecked) private var attempts: [ConnectionAttempt] = []
+    @exclusivity(unchecked) private var redials: [(attempt: ConnectionAttempt, transfer: Transfer)] = []
 
     init(_ key: ConnectionKey, _ target: DialTarget, limit: Int, pool: ConnectionPool, world: World) {
         self.key = key
@@ -22,74 +24,99 @@ final class Peer: DialClient {
     }
 
     /// What a request waits for here, if it is not for its turn.
-    var dialingPhase: TransferPhase? {
-        guard let oldest = dials.first else { return nil }
-        return oldest.isResolving ? .resolving : .connecting
-    }
+    var attemptPhase: TransferPhase? { attempts.first?.phase }
 
     func dial() {
-        let dialer = makeDialer()
-        dials.append(dialer)
-        dialer.start()
+        let attempt = ConnectionAttempt(to: key, world: world, client: self)
+        attempts.append(attempt)
+        attempt.start(target)
     }
 
     /// A fresh connection for one request whose old one turned out to be dead.
-    func redial(for transfer: Transfer) -> Dialer {
-        let dialer = makeDialer()
+    func redial(for transfer: Transfer) -> ConnectionAttempt {
+        let attempt = ConnectionAttempt(to: key, world: world, client: self)
         machine.exchangeRetried()
-        redials.append((dialer, transfer))
-        dialer.start()
-        return dialer
+        redials.append((attempt, transfer))
+        attempt.start(target)
+        return attempt
     }
 
-    func cancelRedial(_ dialer: Dialer) {
-        dialer.cancel()
-        if takeRedial(dialer) != nil { machine.redialEnded() }
+    func cancelRedial(_ attempt: ConnectionAttempt) {
+        attempt.cancel()
+        if takeRedial(attempt) != nil { machine.redialEnded() }
         pool.settleLater(self)
     }
 
-    private func makeDialer() -> Dialer {
-        Dialer(target, on: world.loop, opener: world.opener, resolver: world.resolver.value, client: self)
-    }
-
-    private func takeRedial(_ dialer: Dialer) -> Transfer? {
-        guard let index = redials.firstIndex(where: { $0.dialer === dialer }) else { return nil }
+    private func takeRedial(_ attempt: ConnectionAttempt) -> Transfer? {
+        guard let index = redials.firstIndex(where: { $0.attempt === attempt }) else { return nil }
         return redials.remove(at: index).transfer
     }
 
     func cancelNewestDial() {
-        guard let dialer = dials.popLast() else { return }
-        dialer.cancel()
+        guard let attempt = attempts.popLast() else { return }
+        attempt.cancel()
         machine.dialCancelled()
     }
 
     func cancelDials() {
-        while !dials.isEmpty { cancelNewestDial() }
+        while !attempts.isEmpty { cancelNewestDial() }
     }
 
-    func dialSucceeded(_ dial: Dialer, _ channel: any ByteChannel) {
-        let connection = HTTPConnection(channel, to: self, in: pool, world: world, dial: dial.report)
-        if let transfer = takeRedial(dial) {
+    /// Ends what is in the making and returns the requests that waited for it.
+    func retire() -> [Transfer] {
+        isRetired = true
+        cancelDials()
+        let redialing = redials.map(\.transfer)
+        for redial in redials {
+            redial.attempt.cancel()
+            machine.redialEnded()
+        }
+        redials = []
+        return redialing + machine.takeAllWaiters()
+    }
+
+    // MARK: - From connections in the making
+
+    func handshakeDelegate(for attempt: ConnectionAttempt) -> (any HandshakeDelegate)? {
+        let redial = redials.first { $0.attempt === attempt }
+        return (redial?.transfer ?? machine.firstWaiter)?.handshakeDelegate
+    }
+
+    func attemptSucceeded(_ attempt: ConnectionAttempt, _ channel: any ByteChannel) {
+        let connection = HTTPConnection(channel, to: self, in: pool, world: world, made: ConnectionReport(attempt))
+        if let transfer = takeRedial(attempt) {
             machine.redialSucceeded()
             connection.begin(transfer)
         } else {
-            forget(dial)
+            forget(attempt)
             pool.connected(connection)
         }
     }
 
-    func dialFailed(_ dial: Dialer, _ failure: DialFailure) {
-        if let transfer = takeRedial(dial) {
+    func attemptFailed(_ attempt: ConnectionAttempt, _ error: TransferError) {
+        let report = ConnectionReport(attempt)
+        if let transfer = takeRedial(attempt) {
             machine.redialEnded()
-            transfer.dialFailed(failure, dial.report)
+            transfer.attemptFailed(error, report)
         } else {
-            forget(dial)
-            machine.dialFailed()?.dialFailed(failure, dial.report)
+            forget(attempt)
+            machine.dialFailed()?.attemptFailed(error, report)
         }
         pool.settleLater(self)
     }
 
-    private func forget(_ dial: Dialer) {
-        dials.removeAll { $0 === dial }
+    private func forget(_ attempt: ConnectionAttempt) {
+        attempts.removeAll { $0 === attempt }
+    }
+}
+
+/// How a connection came into being, or did not.
+struct ConnectionReport {
+    let dial: DialReport
+    let handshake: HandshakeReport?
+
+    init(_ attempt: ConnectionAttempt) {
+        dial = attempt.dialReport
+        handshake = attempt.handshakeReport
     }
 }

@@ -119,6 +119,15 @@ struct PoolMachine<Connection: AnyObject, Waiter: QueuedWaiter> {
         idle.isEmpty ? nil : idle.removeFirst().connection
     }
 
+    mutating func takeAllWaiters() -> [Waiter] {
+        var all: [Waiter] = []
+        while let waiter = waiters.popFirst() { all.append(waiter) }
+        return all
+    }
+
+    /// The request that is served next.
+    var firstWaiter: Waiter? { waiters.first }
+
     mutating func takeAllIdle() -> [Connection] {
         defer { idle = [] }
         return idle.map(\.connection)

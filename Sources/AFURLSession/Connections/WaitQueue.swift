@@ -55,6 +55,11 @@ struct WaitQueue<Waiter: QueuedWaiter> {
         sweepIfStale()
     }
 
+    var first: Waiter? {
+        // Entries left behind may stand before it.
+        heap.lazy.filter(\.isLive).min { $0.isBefore($1) }?.waiter
+    }
+
     mutating func popFirst() -> Waiter? {
         while let entry = popEntry() {
             guard entry.isLive else { continue }

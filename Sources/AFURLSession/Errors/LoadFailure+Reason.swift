@@ -85,6 +85,36 @@ extension LoadFailure {
         public static let notYetValid = Detail(rawValue: "notYetValid")
         /// A certificate no anchor of ours signed.
         public static let unknownRoot = Detail(rawValue: "unknownRoot")
+        /// A certificate that signed itself, and that nobody vouches for.
+        public static let selfSigned = Detail(rawValue: "selfSigned")
+        /// The certificate is for other hosts.
+        public static let name = Detail(rawValue: "name")
+        /// The certificate is for another purpose.
+        public static let purpose = Detail(rawValue: "purpose")
+        /// A key or a digest that is too weak.
+        public static let weakKey = Detail(rawValue: "weakKey")
+        /// A certificate in the chain breaks a rule of X.509.
+        public static let chain = Detail(rawValue: "chain")
+        /// The session's own policy said no.
+        public static let policy = Detail(rawValue: "policy")
+        /// The delegate said no, or nothing in time.
+        public static let delegate = Detail(rawValue: "delegate")
+        /// There are no anchors to judge by.
+        public static let anchors = Detail(rawValue: "anchors")
+        /// No version of the protocol in common.
+        public static let version = Detail(rawValue: "version")
+        /// No cipher suite in common.
+        public static let cipher = Detail(rawValue: "cipher")
+        /// The peer chose a protocol that was not offered.
+        public static let alpn = Detail(rawValue: "alpn")
+        /// The peer asked to negotiate anew.
+        public static let renegotiation = Detail(rawValue: "renegotiation")
+        /// The peer gave its reason as an alert.
+        public static let alert = Detail(rawValue: "alert")
+        /// What arrived is not TLS.
+        public static let notTLS = Detail(rawValue: "notTLS")
+        /// Messages without end that carry no data.
+        public static let flood = Detail(rawValue: "flood")
         /// The peer wants a certificate of ours.
         public static let required = Detail(rawValue: "required")
         /// A redirect to no usable place.

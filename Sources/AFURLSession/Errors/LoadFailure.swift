@@ -17,10 +17,12 @@
 // ├── limit ──────────────── more than we are willing to hold            dataLengthExceedsMaximum
 // ├── decoding ───────────── the content cannot be decoded               cannotDecodeContentData
 // ├── tls ────────────────── the handshake or a record failed            secureConnectionFailed
+// │   └── version, cipher, alpn, renegotiation, alert, notTLS, flood
 // ├── trust ──────────────── the peer's certificate was not accepted     serverCertificateUntrusted
 // │   ├── date               it has expired                              serverCertificateHasBadDate
 // │   ├── notYetValid        it is not valid yet                         serverCertificateNotYetValid
-// │   └── unknownRoot        no anchor of ours signed it                 serverCertificateHasUnknownRoot
+// │   ├── unknownRoot        no anchor of ours signed it                 serverCertificateHasUnknownRoot
+// │   └── selfSigned, name, purpose, weakKey, chain, policy, delegate, anchors
 // ├── clientCertificate ──── ours was refused                            clientCertificateRejected
 // │   └── required           the peer wants one                          clientCertificateRequired
 // ├── redirect ───────────── too many of them                            httpTooManyRedirects
@@ -51,6 +53,8 @@ public struct LoadFailure: Error, Hashable, Sendable {
     public let errno: Int32?
     /// What we were doing, to whom, what happened and what to change, in a sentence or two.
     public let message: String
+    /// What the server showed and why that was not enough, if securing the connection failed.
+    public let security: Security?
 
     package init(
         _ reason: Reason,
@@ -58,7 +62,8 @@ public struct LoadFailure: Error, Hashable, Sendable {
         phase: Phase,
         attempts: [Attempt] = [],
         errno: Int32? = nil,
-        message: String
+        message: String,
+        security: Security? = nil
     ) {
         self.phase = phase
         self.reason = reason
@@ -66,12 +71,14 @@ public struct LoadFailure: Error, Hashable, Sendable {
         self.attempts = attempts
         self.errno = errno
         self.message = message
+        self.security = security
     }
 }
 
 extension LoadFailure: CustomStringConvertible {
-    /// The message, then one line for each address that was tried.
+    /// The message, then one line for each address that was tried, then what the server showed.
     public var description: String {
-        ([message] + attempts.map { "  \($0)" }).joined(separator: "\n")
+        let lines = [message] + attempts.map { "  \($0)" }
+        return (lines + (security.map { [$0.description] } ?? [])).joined(separator: "\n")
     }
 }

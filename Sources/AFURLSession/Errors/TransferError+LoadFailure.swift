@@ -11,13 +11,6 @@ extension TransferError {
     private func failure(_ peer: Endpoint?) -> LoadFailure {
         switch (self, peer) {
         case (.rejected(let rejection), _): LoadFailure(rejection)
-        case (.insecure, _):
-            LoadFailure(
-                .request,
-                .scheme,
-                phase: .preparing,
-                message: "The request was not sent: this version has no TLS, and https is never sent in the clear."
-            )
         case (.impossibleSocketPath, _):
             LoadFailure(
                 .request,
@@ -25,6 +18,17 @@ extension TransferError {
                 message: "The request was not sent: unixDomainSocketPath must have 1 to 107 bytes and no NUL."
             )
         case (.dial(let failure, let report), let peer?): LoadFailure(failure, report, peer)
+        case (.handshake(let failure), let peer?): LoadFailure(failure, peer)
+        case (.secured(let failure, let phase, let identification), let peer?):
+            LoadFailure(failure, phase: phase.public, identification, nil, peer)
+        case (.cutShort, let peer?):
+            LoadFailure(
+                .lost,
+                .truncated,
+                phase: .receivingBody,
+                message: "Receiving the body from \(peer.text) failed: the connection ended without a farewell, and "
+                    + "nothing else says that the body was complete. Somebody on the way may have cut it short."
+            )
         case (.wire(let error), let peer?):
             LoadFailure(error, phase: error.kind.isHeadless ? .waitingForHead : .receivingBody, peer: peer)
         case (.channel(let error, let phase), let peer?):
@@ -65,7 +69,7 @@ extension TransferError {
                 errno: error.code,
                 message: "The network thread could not be started: \(error). Raise the limit on threads, or try again."
             )
-        case (.dial, nil), (.wire, nil), (.channel, nil):
+        case (.dial, nil), (.wire, nil), (.channel, nil), (.handshake, nil), (.secured, nil), (.cutShort, nil):
             // Nothing of this happens to a request that has no endpoint.
             .cancelled(phase: .preparing)
         }
@@ -101,6 +105,7 @@ extension TransferPhase {
         case .queued: .queued
         case .resolving: .resolving
         case .connecting: .connecting
+        case .securing: .tls
         case .sending: .sending
         case .waitingForHead: .waitingForHead
         case .receivingBody: .receivingBody

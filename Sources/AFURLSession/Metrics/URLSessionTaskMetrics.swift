@@ -55,8 +55,18 @@ public final class URLSessionTaskTransactionMetrics: Sendable {
     public let domainLookupEndDate: Date?
     /// The connection was made from here…
     public let connectStartDate: Date?
-    /// …to here.
+    /// …to here; for https until it was secured.
     public let connectEndDate: Date?
+    /// The connection was secured from here…
+    public let secureConnectionStartDate: Date?
+    /// …to here.
+    public let secureConnectionEndDate: Date?
+    /// The version of TLS that protects the connection.
+    public let negotiatedTLSProtocolVersion: tls_protocol_version_t?
+    /// The cipher suite that protects the connection.
+    public let negotiatedTLSCipherSuite: tls_ciphersuite_t?
+    /// The handshake was a short one, with a server known from before.
+    public let isResumedTLSSession: Bool
     /// The first byte of the request left.
     public let requestStartDate: Date?
     /// The last byte of the request left.
@@ -92,7 +102,12 @@ public final class URLSessionTaskTransactionMetrics: Sendable {
         domainLookupStartDate = clock.date(ofPhase: times.dial?.resolveStarted)
         domainLookupEndDate = clock.date(ofPhase: times.dial?.resolveEnded)
         connectStartDate = clock.date(ofPhase: times.dial?.connectStarted)
-        connectEndDate = clock.date(ofPhase: times.dial?.connectEnded)
+        connectEndDate = clock.date(ofPhase: times.handshake?.ended ?? times.dial?.connectEnded)
+        secureConnectionStartDate = clock.date(ofPhase: times.handshake?.started)
+        secureConnectionEndDate = clock.date(ofPhase: times.handshake?.ended)
+        negotiatedTLSProtocolVersion = times.tlsVersion.flatMap { tls_protocol_version_t(rawValue: $0.rawValue) }
+        negotiatedTLSCipherSuite = tls_ciphersuite_t(rawValue: times.cipherSuite)
+        isResumedTLSSession = times.handshake?.isResumed ?? false
         requestStartDate = clock.date(ofPhase: times.requestStarted)
         requestEndDate = clock.date(ofPhase: times.requestEnded)
         responseStartDate = clock.date(ofPhase: times.responseStarted)

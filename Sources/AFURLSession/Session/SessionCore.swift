@@ -7,6 +7,7 @@ final class SessionCore {
     let settings: SessionSettings
     let pool: ConnectionPool
     let deadlines: DeadlineWatch
+    private let security: SessionSecurity
     let requestTimeout: LoopInterval
     let resourceTimeout: LoopInterval
     /// To the delegate queue.
@@ -14,7 +15,7 @@ final class SessionCore {
     /// To those who await, whatever the delegate queue is doing.
     let awaitedOutbox: CallbackOutbox
 
-    @exclusivity(unchecked) private var delegate: (any URLSessionDelegate)?
+    @exclusivity(unchecked) private(set) var delegate: (any URLSessionDelegate)?
     /// The delegate, if it wants to hear about tasks.
     @exclusivity(unchecked) private(set) var taskDelegate: (any URLSessionTaskDelegate)?
     /// The delegate, if it wants the bodies of responses.
@@ -40,6 +41,7 @@ final class SessionCore {
         deadlines = DeadlineWatch(loop: world.loop)
         requestTimeout = settings.requestTimeout
         resourceTimeout = settings.resourceTimeout
+        security = SessionSecurity(settings.tls)
         pool = ConnectionPool(world: world, limits: settings.poolLimits)
         outbox = CallbackOutbox(loop: world.loop, executor: callbacks)
         awaitedOutbox = CallbackOutbox(loop: world.loop, executor: awaitedCallbacks)
@@ -66,6 +68,18 @@ final class SessionCore {
     }
 
     var running: [URLSessionTask] { tasks.compactMap { $0?.handle } }
+
+    // MARK: - Security
+
+    func replaceTLS(_ configuration: TLSConfiguration) {
+        security.replace(configuration)
+        _ = currentSecurity()
+    }
+
+    /// The rules for a task that starts now.
+    func currentSecurity() -> SecurityContext {
+        security.context { former, present in pool.replace(former, with: present) }
+    }
 
     // MARK: - Ending
 

@@ -23,6 +23,7 @@ public final class URLSession: Sendable {
     private struct State {
         var nextTaskIdentifier = 1
         var description: String?
+        var tls: TLSConfiguration
         var delegate: (any URLSessionDelegate)?
         /// Tasks that may not have been resumed. The session does not keep them alive.
         var made = MadeTasks()
@@ -82,7 +83,7 @@ public final class URLSession: Sendable {
         callbacks = world.callbackExecutor ?? OperationQueueExecutor(delegateQueue, shortcut: own, for: world.loop)
         awaitedCallbacks = world.callbackExecutor ?? DispatchQueueExecutor(label: "AFURLSession.await", for: world.loop)
         ownConfiguration = URLSessionConfiguration(settings)
-        state = Lock(State(delegate: delegate))
+        state = Lock(State(tls: settings.tls, delegate: delegate))
         core = LoopBound(
             SessionCore(
                 world: world,
@@ -109,6 +110,21 @@ public final class URLSession: Sendable {
     public var sessionDescription: String? {
         get { state.withLock { $0.description } }
         set { state.withLock { $0.description = newValue } }
+    }
+
+    /// How connections are secured.
+    ///
+    /// May be changed at any time. A change meets every request that is not under way
+    /// yet; connections made before it serve no further request.
+    public var tls: TLSConfiguration {
+        get { state.withLock { $0.tls } }
+        set {
+            // What the old value held may run code when it goes: not under the lock.
+            var configuration = newValue
+            state.withLock { swap(&$0.tls, &configuration) }
+            // The job reads it again: two threads that set it leave the loop with the same.
+            world.enqueue { [self] in core.value.replaceTLS(tls) }
+        }
     }
 
     func forgetDelegate() {

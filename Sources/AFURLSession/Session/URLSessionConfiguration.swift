@@ -108,6 +108,12 @@ extension URLSessionConfiguration {
         set { self[\.maximumBodyInMemory] = newValue }
     }
 
+    /// How connections are secured: whom the session trusts, how it identifies itself.
+    public var tls: TLSConfiguration {
+        get { self[\.tls] }
+        set { self[\.tls] = newValue }
+    }
+
     /// Connect every request of the session to this Unix-domain socket, whatever host
     /// its URL names. The URL still gives the Host field.
     public var unixDomainSocketPath: String? {

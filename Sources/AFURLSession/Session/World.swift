@@ -1,4 +1,5 @@
 package import AFLoop
+import Foundation
 
 /// Everything a session touches outside itself: the loop with its clock and
 /// poller, a way to open channels, a resolver, and somewhere to run callbacks.
@@ -12,18 +13,25 @@ package final class World: Sendable {
     /// Nil: callbacks run on the session's delegate queue.
     package let callbackExecutor: (any CallbackExecutor)?
     let readBuffer: LoopBound<ReadBuffer>
+    let tlsBuffers: LoopBound<TLSBuffers>
+    let trustStores = TrustStoreLoader()
+    /// Seconds since 1970: certificates live by it.
+    let wallClock: @Sendable () -> Int64
 
     package init(
         loop: EventLoop,
         opener: any ChannelOpener,
         resolver: LoopBound<any Resolver>,
-        callbackExecutor: (any CallbackExecutor)? = nil
+        callbackExecutor: (any CallbackExecutor)? = nil,
+        wallClock: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
     ) {
         self.loop = loop
         self.opener = opener
         self.resolver = resolver
         self.callbackExecutor = callbackExecutor
+        self.wallClock = wallClock
         readBuffer = LoopBound(ReadBuffer(), on: loop)
+        tlsBuffers = LoopBound(TLSBuffers(), on: loop)
     }
 
     /// Why a task that is resumed now could never complete, if so: the network thread

@@ -85,8 +85,9 @@ final class TaskCore: TransferClient {
         guard (original?.explicitCachePolicy ?? settings.cachePolicy) != .returnCacheDataDontLoad else {
             return fail(.notCached)
         }
-        guard request.url.endpoint.scheme == .http else { return fail(.insecure) }
-        let key = ConnectionKey(endpoint: request.url.endpoint, unixPath: settings.unixDomainSocketPath)
+        let endpoint = request.url.endpoint
+        let security = endpoint.scheme == .https ? session.currentSecurity() : nil
+        let key = ConnectionKey(endpoint: endpoint, unixPath: settings.unixDomainSocketPath, security: security)
         let now = session.world.loop.now
         let transfer = Transfer(
             request,
@@ -130,6 +131,8 @@ final class TaskCore: TransferClient {
     }
 
     // MARK: - From the transfer
+
+    var handshakeDelegate: (any HandshakeDelegate)? { nil }
 
     func transferSentBody(_ transfer: Transfer, total: Int64) {
         guard let task else { return }

@@ -4,6 +4,8 @@ import AFWire
 /// Hears what becomes of a transfer, on the loop, in wire order, and nothing after
 /// `transferFinished` or `transferFailed`.
 protocol TransferClient: AnyObject {
+    /// Who may be asked about the server, if anybody.
+    var handshakeDelegate: (any HandshakeDelegate)? { get }
     func transferSentBody(_ transfer: Transfer, total: Int64)
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead)
     /// The bytes are gone when this returns.
@@ -34,13 +36,13 @@ final class Transfer: QueuedWaiter {
     private enum Stage {
         case idle
         case waiting
-        case redialing(Dialer)
+        case redialing(ConnectionAttempt)
         case exchanging(HTTPConnection)
         case over
     }
 
     let request: FrozenRequest
-    let key: ConnectionKey
+    @exclusivity(unchecked) private(set) var key: ConnectionKey
     private let idleInterval: LoopInterval
     @exclusivity(unchecked) private(set) var times: TransferTimes
     @exclusivity(unchecked) private(set) var phase = TransferPhase.queued
@@ -55,6 +57,7 @@ final class Transfer: QueuedWaiter {
     private let deadlines: DeadlineWatch
     @exclusivity(unchecked) private var client: (any TransferClient)?
     @exclusivity(unchecked) private var stage = Stage.idle
+    @exclusivity(unchecked) private var priority = URLSessionTask.defaultPriority
     @exclusivity(unchecked) private var hasRetried = false
     @exclusivity(unchecked) private var hardDeadline: LoopInstant
     @exclusivity(unchecked) private var suspendedSince: LoopInstant?
@@ -87,6 +90,7 @@ final class Transfer: QueuedWaiter {
     // MARK: - From the client
 
     func start(priority: Float) {
+        self.priority = priority
         stage = .waiting
         lastProgress = loop.now
         watchPlace = deadlines.add(self)
@@ -102,6 +106,7 @@ final class Transfer: QueuedWaiter {
     }
 
     func changePriority(to priority: Float) {
+        self.priority = priority
         if case .waiting = stage { pool.changePriority(of: self, to: priority) }
     }
 
@@ -124,16 +129,31 @@ final class Transfer: QueuedWaiter {
 
     // MARK: - From the pool
 
-    func dialFailed(_ failure: DialFailure, _ report: DialReport) {
-        times.dial = report
-        fail(.dial(failure, report))
+    func attemptFailed(_ error: TransferError, _ report: ConnectionReport) {
+        times.dial = report.dial
+        times.handshake = report.handshake
+        fail(error)
     }
+
+    /// The rules for secured connections have changed, and it has none yet.
+    func wait(under security: SecurityContext, in pool: ConnectionPool) {
+        stage = .waiting
+        phase = .queued
+        peer = nil
+        key = ConnectionKey(endpoint: key.endpoint, unixPath: key.unixPath, security: security)
+        if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
+    }
+
+    var handshakeDelegate: (any HandshakeDelegate)? { client?.handshakeDelegate }
 
     func exchangeBegins(on connection: HTTPConnection) {
         stage = .exchanging(connection)
         phase = .sending
         times.isReused = connection.isReused
-        times.dial = connection.isReused ? nil : connection.dial
+        times.dial = connection.isReused ? nil : connection.made.dial
+        times.handshake = connection.isReused ? nil : connection.made.handshake
+        times.tlsVersion = connection.made.handshake?.version
+        times.cipherSuite = connection.made.handshake?.cipherSuite ?? 0
         times.remote = connection.remoteAddress
         times.local = connection.localAddress
         times.requestStarted = loop.now
@@ -207,6 +227,7 @@ final class Transfer: QueuedWaiter {
     func retry() {
         guard let peer else { return }
         hasRetried = true
+        guard !peer.isRetired else { return pool.requeue(self) }
         phase = .connecting
         noteProgress()
         stage = .redialing(peer.redial(for: self))
@@ -233,7 +254,7 @@ final class Transfer: QueuedWaiter {
         switch left {
         case .idle, .over: break
         case .waiting: pool.withdraw(self)
-        case .redialing(let dialer): peer?.cancelRedial(dialer)
+        case .redialing(let attempt): peer?.cancelRedial(attempt)
         case .exchanging(let connection): connection.abandon()
         }
     }
@@ -260,8 +281,8 @@ final class Transfer: QueuedWaiter {
 
     private var currentPhase: TransferPhase {
         switch stage {
-        case .waiting: peer?.dialingPhase ?? phase
-        case .redialing(let dialer): dialer.isResolving ? .resolving : .connecting
+        case .waiting: peer?.attemptPhase ?? phase
+        case .redialing(let attempt): attempt.phase
         case .idle, .exchanging, .over: phase
         }
     }

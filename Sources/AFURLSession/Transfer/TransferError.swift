@@ -1,4 +1,5 @@
 import AFLoop
+import AFTLS
 import AFWire
 
 /// Why a transfer ended without a response, or in the middle of one. The engine's
@@ -6,9 +7,14 @@ import AFWire
 enum TransferError: Error, Sendable {
     /// Never sent: the request itself is wrong.
     case rejected(RequestRejection)
-    case insecure
     case impossibleSocketPath
     case dial(DialFailure, DialReport)
+    /// The connection could not be secured.
+    case handshake(HandshakeFailure)
+    /// A secured connection broke above the socket.
+    case secured(TLSFailure, TransferPhase, Identification)
+    /// The body ended where only a farewell could have told that it was complete.
+    case cutShort
     /// The peer's message broke a rule, or broke off.
     case wire(HTTP1Error)
     /// The connection failed under us.
@@ -27,6 +33,13 @@ enum TransferError: Error, Sendable {
     case forked
     /// The system has no thread for us.
     case noThread(SystemCallError)
+
+    /// Whether a peer asked who we are, and learned it.
+    enum Identification: Sendable {
+        case notAsked
+        case withheld
+        case shown
+    }
 }
 
 /// What a transfer was waiting for.
@@ -34,6 +47,7 @@ enum TransferPhase: Sendable {
     case queued
     case resolving
     case connecting
+    case securing
     case sending
     case waitingForHead
     case receivingBody

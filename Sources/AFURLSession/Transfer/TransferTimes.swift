@@ -1,9 +1,13 @@
 import AFLoop
+import AFTLS
 
 /// What happened when to one request and its response, on the loop's clock.
 struct TransferTimes: Sendable {
     var fetchStarted: LoopInstant
     var dial: DialReport?
+    var handshake: HandshakeReport?
+    var tlsVersion: TLSVersion?
+    var cipherSuite: UInt16 = 0
     var isReused = false
     var requestStarted: LoopInstant?
     var requestEnded: LoopInstant?

@@ -60,6 +60,9 @@ int caf_ex_data_index(void);
 int caf_use_identity(SSL *ssl, X509 *leaf, EVP_PKEY *key, STACK_OF(X509) *chain);
 uint16_t caf_cipher_id(const SSL *ssl);
 int caf_has_peer_certificate(const SSL *ssl);
+int caf_peer_authority_count(const SSL *ssl);
+// The DER bytes of one name; their number if `bytes` is NULL.
+size_t caf_peer_authority(const SSL *ssl, int index, uint8_t *bytes, size_t capacity);
 
 // The error this thread met first, taken from its queue, which is empty then.
 unsigned long caf_take_error(void);

@@ -1,0 +1,186 @@
+import AFLoop
+import AFTLS
+
+protocol HandshakeClient: AnyObject {
+    func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel)
+    func handshakeFailed(_ handshake: Handshake, _ failure: HandshakeFailure)
+    /// Who may be asked about the server, if anybody.
+    var handshakeDelegate: (any HandshakeDelegate)? { get }
+}
+
+/// When a connection was secured, and how.
+struct HandshakeReport: Sendable {
+    let started: LoopInstant
+    var ended: LoopInstant?
+    var version: TLSVersion?
+    var cipherSuite: UInt16 = 0
+    var isResumed = false
+}
+
+/// Why a connection was not secured, with all that is known of the server.
+struct HandshakeFailure: Error {
+    enum Cause {
+        case tls(TLSFailure)
+        case broken(SystemCallError)
+        case refused(TrustRefusal)
+        case identityCancelled
+    }
+
+    let cause: Cause
+    var trust: ServerTrust?
+    var wasAskedForIdentity = false
+    var hasShownIdentity = false
+}
+
+/// Secures one connected channel. Nothing is heard from it once it has succeeded,
+/// failed or been cancelled.
+final class Handshake: ChannelHandler, TimerTarget {
+    private(set) var report: HandshakeReport
+
+    private let key: ConnectionKey
+    private let security: SecurityContext
+    private let world: World
+    private let judge: ServerJudge
+    private weak var client: (any HandshakeClient)?
+    private var raw: (any ByteChannel)?
+    private var channel: TLSChannel?
+    private var decisionTimer: TimerID?
+
+    init(
+        _ channel: any ByteChannel,
+        to key: ConnectionKey,
+        under security: SecurityContext,
+        world: World,
+        client: any HandshakeClient
+    ) {
+        raw = channel
+        self.key = key
+        self.security = security
+        self.world = world
+        self.client = client
+        judge = ServerJudge(key, security, world: world)
+        report = HandshakeReport(started: world.loop.now)
+    }
+
+    func start() {
+        judge.serve(self)
+        let this = LoopBound(confined: self, on: world.loop)
+        world.trustStores.prepare(security.configuration.anchors, for: world.loop) { problem in
+            this.value.anchorsReady(problem)
+        }
+    }
+
+    func cancel() {
+        finish()
+        raw?.close()
+        raw = nil
+        channel?.close()
+        channel = nil
+    }
+
+    private func anchorsReady(_ problem: TrustAnchorsError?) {
+        guard client != nil, let raw else { return }
+        if let problem { return fail(.refused(.noAnchors(problem.description))) }
+        do throws(TLSFailure) {
+            let engine = try TLSEngine(
+                security.context(),
+                serverName: key.endpoint.host.serverName,
+                resuming: judge.sessionToResume(),
+                client: judge
+            )
+            let channel = TLSChannel(raw, engine, judge, world.tlsBuffers.value)
+            self.raw = nil
+            self.channel = channel
+            channel.handler = self
+            advance()
+        } catch {
+            fail(.tls(error))
+        }
+    }
+
+    func channelReady() {
+        advance()
+    }
+
+    private func advance() {
+        // While somebody makes up their mind the network has nothing to say that
+        // would matter before.
+        guard let channel, decisionTimer == nil else { return }
+        switch channel.handshake() {
+        case .waiting: break
+        case .finished: succeed(channel)
+        case .failed(let failure): fail(failure.kind == .refused ? refused(failure) : .tls(failure))
+        case .broken(let error): fail(.broken(error))
+        }
+    }
+
+    private func refused(_ failure: TLSFailure) -> HandshakeFailure.Cause {
+        judge.refusal.map(HandshakeFailure.Cause.refused) ?? .tls(failure)
+    }
+
+    private func succeed(_ channel: TLSChannel) {
+        report.ended = world.loop.now
+        report.version = channel.engine.version
+        report.cipherSuite = channel.engine.cipherSuite
+        report.isResumed = channel.engine.isResumed
+        let client = client
+        finish()
+        self.channel = nil
+        channel.handler = nil
+        client?.handshakeSucceeded(self, channel)
+    }
+
+    private func fail(_ cause: HandshakeFailure.Cause) {
+        var failure = HandshakeFailure(cause: judge.refusal.map(HandshakeFailure.Cause.refused) ?? cause)
+        failure.trust = judge.trust
+        failure.wasAskedForIdentity = channel?.engine.wasAskedForIdentity ?? false
+        failure.hasShownIdentity = channel?.engine.hasShownIdentity ?? false
+        // What was to be resumed did not work out: the next attempt is a full one.
+        if channel?.engine.isResumed ?? false { security.sessions.forget(key) }
+        let client = client
+        cancel()
+        client?.handshakeFailed(self, failure)
+    }
+
+    private func finish() {
+        client = nil
+        judge.serve(nil)
+        stopDecisionTimer()
+    }
+
+    // MARK: - Questions to the delegate
+
+    func mayAsk(_ question: HandshakeQuestion) -> Bool {
+        client?.handshakeDelegate?.mayBeAsked(about: question) ?? false
+    }
+
+    /// Called from within a call of the engine: the answer must come later.
+    func ask(_ question: HandshakeQuestion, _ answer: @escaping (HandshakeAnswer) -> Void) {
+        let limit = LoopInterval(timeout: security.configuration.decisionTimeout, default: 10)
+        decisionTimer = world.loop.startTimer(at: world.loop.now + limit, for: self)
+        pending = answer
+        client?.handshakeDelegate?.ask(question) { [weak self] in self?.answered($0) }
+    }
+
+    private var pending: ((HandshakeAnswer) -> Void)?
+
+    private func answered(_ answer: HandshakeAnswer) {
+        // A second answer, or one that came too late, finds nobody waiting.
+        guard let pending else { return }
+        self.pending = nil
+        stopDecisionTimer()
+        pending(answer)
+        if judge.isCancelled { return fail(.identityCancelled) }
+        advance()
+    }
+
+    func timerFired(_ timer: TimerID) {
+        decisionTimer = nil
+        answered(.none)
+    }
+
+    private func stopDecisionTimer() {
+        if let decisionTimer { world.loop.cancelTimer(decisionTimer) }
+        decisionTimer = nil
+    }
+}

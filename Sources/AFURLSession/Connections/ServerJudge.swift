@@ -1,0 +1,190 @@
+import AFLoop
+import AFTLS
+
+/// Asks the delegate on behalf of a handshake. Answers later, or never.
+protocol HandshakeDelegate: AnyObject {
+    /// False if there is no delegate that wants to be asked.
+    func mayBeAsked(about question: HandshakeQuestion) -> Bool
+    func ask(_ question: HandshakeQuestion, _ answer: @escaping (HandshakeAnswer) -> Void)
+}
+
+enum HandshakeQuestion {
+    case serverTrust(ServerTrust)
+    /// The names of the authorities that the server accepts, as DER.
+    case identity([[UInt8]])
+}
+
+enum HandshakeAnswer {
+    /// The server is trusted, whatever the standard evaluation says.
+    case trust
+    case identity(ClientIdentity)
+    /// As if there were no delegate.
+    case standard
+    case reject
+    case cancel
+    case none
+}
+
+/// Judges one server, once, and remembers what it found as long as the connection
+/// lives.
+final class ServerJudge: TLSEngineClient {
+    private enum Deliberation {
+        case notBegun
+        case asking
+        case accepted
+        case refused(TrustRefusal)
+    }
+
+    private enum Identification {
+        case notAsked
+        case asking
+        case decided(ClientIdentity?)
+    }
+
+    private let key: ConnectionKey
+    private let security: SecurityContext
+    private let world: World
+    private var deliberation = Deliberation.notBegun
+    private var identification = Identification.notAsked
+    /// Until the handshake is over.
+    private weak var handshake: Handshake?
+    private var delegateDecided = false
+
+    /// The server as it showed itself, or as it did when the session was made that is
+    /// being resumed.
+    private(set) var trust: ServerTrust?
+    /// The delegate cancelled the question for an identity.
+    private(set) var isCancelled = false
+
+    init(_ key: ConnectionKey, _ security: SecurityContext, world: World) {
+        self.key = key
+        self.security = security
+        self.world = world
+    }
+
+    var refusal: TrustRefusal? {
+        if case .refused(let refusal) = deliberation { return refusal }
+        return nil
+    }
+
+    func serve(_ handshake: Handshake?) {
+        self.handshake = handshake
+    }
+
+    // MARK: - Resuming
+
+    /// A session with this server that may be resumed: judged again as far as that is
+    /// possible without its certificates being proven anew.
+    func sessionToResume() -> TLSSession? {
+        guard security.mayResume, let entry = security.sessions.take(for: key) else { return nil }
+        let trust = entry.trust.dated(world.wallClock())
+        guard trust.isWithinValidity, security.evaluator.map({ $0.evaluate(trust) == .accept }) ?? true else {
+            security.sessions.forget(key)
+            return nil
+        }
+        self.trust = trust
+        return entry.session
+    }
+
+    func engine(_ engine: TLSEngine, received session: TLSSession) {
+        guard security.mayResume, !delegateDecided, let trust, trust.evaluation.isTrusted else { return }
+        if case .accepted = deliberation { return security.sessions.keep(session, trust, for: key) }
+        // A resumed connection brings sessions of its own, with the verdict of the first.
+        if case .notBegun = deliberation, engine.isResumed { security.sessions.keep(session, trust, for: key) }
+    }
+
+    // MARK: - The server's certificates
+
+    func engine(_ engine: TLSEngine, judges served: [Certificate]) -> TLSVerdict {
+        switch deliberation {
+        case .notBegun: begin(served)
+        case .asking: break
+        case .accepted, .refused: break
+        }
+        switch deliberation {
+        case .notBegun, .asking: return .later
+        case .accepted: return .accept
+        case .refused(let refusal): return .refuse(refusal.verifyResult)
+        }
+    }
+
+    private func begin(_ served: [Certificate]) {
+        let trust = ServerTrust(
+            servedChain: served,
+            host: key.endpoint.host.text,
+            anchors: security.configuration.anchors,
+            at: world.wallClock(),
+            securityLevel: security.configuration.securityLevel
+        )
+        self.trust = trust
+        if let evaluator = security.evaluator {
+            if case .reject(let rule, let explanation) = evaluator.evaluate(trust) {
+                deliberation = .refused(.rule(rule, explanation))
+                return
+            }
+        }
+        guard let handshake, handshake.mayAsk(.serverTrust(trust)) else {
+            deliberation = standard(trust)
+            return
+        }
+        deliberation = .asking
+        handshake.ask(.serverTrust(trust)) { [weak self] answer in self?.delegateAnswered(answer, trust) }
+    }
+
+    /// The decision where no delegate takes it.
+    private func standard(_ trust: ServerTrust) -> Deliberation {
+        guard security.evaluator == nil, let failure = trust.evaluation.failure else { return .accepted }
+        return .refused(.evaluation(failure))
+    }
+
+    private func delegateAnswered(_ answer: HandshakeAnswer, _ trust: ServerTrust) {
+        guard case .asking = deliberation else { return }
+        switch answer {
+        case .trust:
+            delegateDecided = true
+            deliberation = .accepted
+        case .standard: deliberation = standard(trust)
+        case .cancel: deliberation = .refused(.cancelled)
+        case .none: deliberation = .refused(.unanswered)
+        case .reject, .identity: deliberation = .refused(.rejected)
+        }
+    }
+
+    // MARK: - Our own certificate
+
+    func engineNeedsIdentity(_ engine: TLSEngine) -> TLSIdentityAnswer {
+        if case .notAsked = identification { beginIdentification(engine) }
+        switch identification {
+        case .notAsked, .asking: return .later
+        case .decided(let identity): return identity.map(TLSIdentityAnswer.show) ?? .none
+        }
+    }
+
+    private func beginIdentification(_ engine: TLSEngine) {
+        if let identity = security.configuration.identity, let name = PeerName(key.endpoint.host.text),
+            identity.mayBeShown(to: name)
+        {
+            identification = .decided(identity)
+            return
+        }
+        let question = HandshakeQuestion.identity(engine.acceptedAuthorities)
+        guard let handshake, handshake.mayAsk(question) else {
+            identification = .decided(nil)
+            return
+        }
+        identification = .asking
+        handshake.ask(question) { [weak self] answer in self?.delegateIdentified(answer) }
+    }
+
+    private func delegateIdentified(_ answer: HandshakeAnswer) {
+        guard case .asking = identification else { return }
+        delegateDecided = true
+        switch answer {
+        case .identity(let identity): identification = .decided(identity)
+        case .cancel:
+            isCancelled = true
+            identification = .decided(nil)
+        case .trust, .standard, .reject, .none: identification = .decided(nil)
+        }
+    }
+}

@@ -1,0 +1,263 @@
+import AFLoop
+import AFTLS
+import Glibc
+
+/// Joins an engine and a channel: a channel that secures what passes through it.
+///
+/// ```
+/// HTTPConnection ──▶ TLSChannel ──▶ TLSEngine
+///   plaintext            │             │ ciphertext, in windows
+///                        ▼             ▼
+///                   ByteChannel ◀── unsent, unread
+/// ```
+///
+/// Between calls nothing is held but what the kernel did not take (`unsent`) and what
+/// a reader with a small buffer left (`unread`).
+final class TLSChannel: ByteChannel, ChannelHandler {
+    @exclusivity(unchecked) var handler: (any ChannelHandler)?
+    /// What a failed read or write means, where the cause is above the socket.
+    @exclusivity(unchecked) private(set) var failure: TLSFailure?
+    /// The stream ended, but the peer had not said that it would: anybody on the way
+    /// may have ended it.
+    @exclusivity(unchecked) private(set) var isTruncated = false
+
+    let engine: TLSEngine
+    /// Judges the server, and hears from the engine as long as it lives.
+    let judge: ServerJudge
+    private let channel: any ByteChannel
+    private let buffers: TLSBuffers
+    @exclusivity(unchecked) private var unsent: [UInt8] = []
+    @exclusivity(unchecked) private var unread: [UInt8] = []
+    @exclusivity(unchecked) private var sendError: SystemCallError?
+    /// The engine may hold more than the last reader had room for.
+    @exclusivity(unchecked) private var hasMore = false
+    @exclusivity(unchecked) private var isOpen = true
+
+    init(_ channel: any ByteChannel, _ engine: TLSEngine, _ judge: ServerJudge, _ buffers: TLSBuffers) {
+        self.channel = channel
+        self.engine = engine
+        self.judge = judge
+        self.buffers = buffers
+        channel.handler = self
+    }
+
+    var remoteAddress: SocketAddress { channel.remoteAddress }
+    var localAddress: SocketAddress? { channel.localAddress }
+
+    var isReadable: Bool { isOpen && (channel.isReadable || hasMore) }
+    var isWritable: Bool { isOpen && unsent.isEmpty && channel.isWritable }
+
+    func finishConnecting() throws(SystemCallError) {
+        try channel.finishConnecting()
+    }
+
+    func channelReady() {
+        if !unsent.isEmpty, channel.isWritable { flush() }
+        handler?.channelReady()
+    }
+
+    func continueNextTurn() {
+        channel.continueNextTurn()
+    }
+
+    /// Says farewell if the kernel takes it at once. A peer that does not read must
+    /// not hold up whoever closes.
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        handler = nil
+        if unsent.isEmpty, failure == nil {
+            turn(.empty) { engine.close() }
+        }
+        channel.close()
+    }
+
+    // MARK: - The handshake
+
+    enum HandshakeStep {
+        case finished
+        case waiting
+        case failed(TLSFailure)
+        case broken(SystemCallError)
+    }
+
+    /// Goes on as far as the network and those who decide allow.
+    func handshake() -> HandshakeStep {
+        var fresh = UnsafeRawBufferPointer.empty
+        while true {
+            switch turn(fresh, { engine.handshake() }) {
+            case .finished: return .finished
+            case .undecided: return .waiting
+            case .needsInput: break
+            case .failed(let failure):
+                self.failure = failure
+                return .failed(failure)
+            case .closed, .truncated, .moved:
+                return .failed(TLSFailure(.ended, "the connection was closed during the handshake"))
+            }
+            // What the peer said before it stopped listening is the better explanation.
+            switch fetch() {
+            case .bytes(let bytes): fresh = bytes
+            case .nothing: return sendError.map(HandshakeStep.broken) ?? .waiting
+            case .ended: fresh = .empty
+            case .failed(let error): return .broken(sendError ?? error)
+            }
+        }
+    }
+
+    // MARK: - Reading
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> ChannelRead {
+        guard isOpen else { return .failed(SystemCallError(.recv, code: EBADF)) }
+        var filled = 0
+        var step = hasMore ? turn(.empty) { decrypt(into: buffer, &filled) } : .needsInput
+        while case .needsInput = step, filled == 0 {
+            switch fetch() {
+            case .bytes(let bytes): step = turn(bytes) { decrypt(into: buffer, &filled) }
+            case .ended: step = turn(.empty) { decrypt(into: buffer, &filled) }
+            case .nothing:
+                hasMore = false
+                return .wouldBlock
+            case .failed(let error): return .failed(error)
+            }
+        }
+        if case .needsInput = step { hasMore = false } else { hasMore = true }
+        return filled > 0 ? .bytes(filled) : conclude(step)
+    }
+
+    /// Decrypts until input or room is used up.
+    private func decrypt(into buffer: UnsafeMutableRawBufferPointer, _ filled: inout Int) -> TLSEngine.Step {
+        while filled < buffer.count {
+            let step = engine.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
+            guard case .moved(let count) = step else { return step }
+            filled += count
+        }
+        return .moved(filled)
+    }
+
+    private func conclude(_ step: TLSEngine.Step) -> ChannelRead {
+        switch step {
+        case .failed(let failure):
+            self.failure = failure
+            return .failed(SystemCallError(.recv, code: EPROTO))
+        case .truncated:
+            isTruncated = true
+            return .end
+        case .closed: return .end
+        case .moved, .finished, .needsInput, .undecided: return .wouldBlock
+        }
+    }
+
+    private enum Fetched {
+        case bytes(UnsafeRawBufferPointer)
+        case nothing
+        case ended
+        case failed(SystemCallError)
+    }
+
+    private func fetch() -> Fetched {
+        guard channel.isReadable else { return .nothing }
+        switch channel.read(into: buffers.input) {
+        case .bytes(let count): return .bytes(UnsafeRawBufferPointer(rebasing: buffers.input[..<count]))
+        case .wouldBlock: return .nothing
+        case .end:
+            engine.noteInputEnded()
+            return .ended
+        case .failed(let error): return .failed(error)
+        }
+    }
+
+    // MARK: - Writing
+
+    func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> ChannelWrite {
+        guard isOpen else { return .failed(SystemCallError(.send, code: EBADF)) }
+        if let sendError { return .failed(sendError) }
+        guard isWritable else { return .wouldBlock }
+        let sealed = turn(.empty) { seal(first, second) }
+        if let sendError { return .failed(sendError) }
+        return failure == nil ? .bytes(sealed) : .failed(SystemCallError(.send, code: EPROTO))
+    }
+
+    /// Returns how much of both was sealed.
+    private func seal(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
+        var sealed = 0
+        for _ in 0..<TLSBuffers.sealedRecords where sealed < first.count + second.count {
+            switch engine.write(piece(of: first, second, from: sealed)) {
+            case .moved(let count): sealed += count
+            case .failed(let failure):
+                self.failure = failure
+                return sealed
+            case .finished, .needsInput, .undecided, .closed, .truncated: return sealed
+            }
+        }
+        return sealed
+    }
+
+    /// The next bytes that go into one record: head and beginning of the body travel
+    /// together.
+    private func piece(
+        of first: UnsafeRawBufferPointer,
+        _ second: UnsafeRawBufferPointer,
+        from offset: Int
+    ) -> UnsafeRawBufferPointer {
+        guard offset < first.count else { return UnsafeRawBufferPointer(rebasing: second[(offset - first.count)...]) }
+        let rest = UnsafeRawBufferPointer(rebasing: first[offset...])
+        guard rest.count < TLSEngine.recordSize, !second.isEmpty else { return rest }
+        let joined = UnsafeRawBufferPointer(rebasing: second[..<min(second.count, TLSEngine.recordSize - rest.count)])
+        buffers.record.copyMemory(from: rest)
+        UnsafeMutableRawBufferPointer(rebasing: buffers.record[rest.count...]).copyMemory(from: joined)
+        return UnsafeRawBufferPointer(rebasing: buffers.record[..<(rest.count + joined.count)])
+    }
+
+    // MARK: - The windows
+
+    /// Runs a call of the engine with `fresh` ciphertext behind what is unread, keeps
+    /// what it leaves, and sends what it made.
+    private func turn<Result>(_ fresh: UnsafeRawBufferPointer, _ call: () -> Result) -> Result {
+        engine.setOutput(buffers.output)
+        let result: Result
+        if unread.isEmpty {
+            engine.input = fresh
+            result = call()
+            if !engine.input.isEmpty { unread = Array(engine.input) }
+        } else {
+            unread.append(contentsOf: fresh)
+            result = unread.withUnsafeBytes { bytes in
+                engine.input = bytes
+                return call()
+            }
+            unread.removeFirst(unread.count - engine.input.count)
+        }
+        engine.input = .empty
+        if !engine.output.isEmpty { send(engine.output) }
+        return result
+    }
+
+    private func send(_ bytes: UnsafeRawBufferPointer) {
+        guard unsent.isEmpty else { return unsent.append(contentsOf: bytes) }
+        let sent = write(bytes)
+        if sent < bytes.count { unsent.append(contentsOf: bytes[sent...]) }
+    }
+
+    private func flush() {
+        let sent = unsent.withUnsafeBytes { write($0) }
+        unsent.removeFirst(sent)
+    }
+
+    /// Returns how much the kernel took.
+    private func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var sent = 0
+        while sent < bytes.count, sendError == nil {
+            switch channel.write(UnsafeRawBufferPointer(rebasing: bytes[sent...]), .empty) {
+            case .bytes(let count): sent += count
+            case .wouldBlock: return sent
+            case .failed(let error): sendError = error
+            }
+        }
+        return sent
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    static var empty: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+}

@@ -1,0 +1,167 @@
+import AFLoop
+import AFTLS
+import AFWire
+
+/// From what went wrong while a connection was secured to failures.
+extension LoadFailure {
+    init(_ failure: HandshakeFailure, _ peer: Endpoint) {
+        switch failure.cause {
+        case .refused(let refusal): self.init(refusal, failure.trust, peer)
+        case .identityCancelled: self = .cancelled(phase: .tls)
+        case .broken(let error): self = .connectionLost(phase: .tls, peer: peer, errno: error.code)
+        case .tls(let cause):
+            let identification: TransferError.Identification =
+                failure.wasAskedForIdentity ? (failure.hasShownIdentity ? .shown : .withheld) : .notAsked
+            self.init(cause, phase: .tls, identification, failure.trust, peer)
+        }
+    }
+
+    /// The server's certificates were not accepted.
+    private init(_ refusal: TrustRefusal, _ trust: ServerTrust?, _ peer: Endpoint) {
+        let host = peer.host.text
+        switch refusal {
+        case .cancelled: self = .cancelled(phase: .tls)
+        case .evaluation(let failure):
+            self.init(
+                .trust,
+                Detail(failure.reason),
+                peer,
+                trust,
+                "\(failure.message). \(LoadFailure.advice(failure.reason, host))",
+                verifyResult: failure.verifyResult
+            )
+        case .rule(let rule, let explanation):
+            self.init(.trust, .policy, peer, trust, explanation, rule: rule)
+        case .rejected:
+            self.init(.trust, .delegate, peer, trust, "the delegate rejected the server")
+        case .unanswered:
+            let advice = "Answer the challenge sooner, or raise decisionTimeout"
+            self.init(.trust, .delegate, peer, trust, "the delegate did not decide in time. \(advice)")
+        case .noAnchors(let problem):
+            self.init(.trust, .anchors, peer, trust, problem)
+        }
+    }
+
+    private init(
+        _ reason: Reason,
+        _ detail: Detail,
+        _ peer: Endpoint,
+        _ trust: ServerTrust?,
+        _ explanation: String,
+        rule: String? = nil,
+        verifyResult: Int32? = nil
+    ) {
+        self.init(
+            reason,
+            detail,
+            phase: .tls,
+            message: "The server at \(peer.text) is not trusted: \(explanation). Nothing was sent to it.",
+            security: Security(
+                host: peer.host.text,
+                servedChain: trust?.servedChain ?? [],
+                rule: rule,
+                verifyResult: verifyResult
+            )
+        )
+    }
+
+    /// The protocol failed, in the handshake or later.
+    init(
+        _ failure: TLSFailure,
+        phase: Phase,
+        _ identification: TransferError.Identification,
+        _ trust: ServerTrust?,
+        _ peer: Endpoint
+    ) {
+        var alert: UInt8?
+        if case .alert(let number) = failure.kind { alert = number }
+        let security = Security(host: peer.host.text, servedChain: trust?.servedChain ?? [], alert: alert)
+        let (reason, detail) = LoadFailure.classify(failure.kind, identification)
+        let what = LoadFailure.explain(failure, reason, detail)
+        let doing = phase == .tls ? "Securing the connection to" : "The secured connection to"
+        self.init(
+            reason,
+            detail,
+            phase: phase,
+            message: "\(doing) \(peer.text) failed: \(what).",
+            security: security
+        )
+    }
+}
+
+// MARK: - Words
+
+extension LoadFailure {
+    private static func classify(
+        _ kind: TLSFailure.Kind,
+        _ identification: TransferError.Identification
+    ) -> (Reason, Detail?) {
+        switch kind {
+        case .version: (.tls, .version)
+        case .cipher: (.tls, .cipher)
+        case .alpn: (.tls, .alpn)
+        case .renegotiation: (.tls, .renegotiation)
+        case .flood: (.tls, .flood)
+        case .notTLS: (.tls, .notTLS)
+        case .refused: (.trust, .chain)
+        case .ended: (.lost, .reset)
+        case .violation, .local: (.tls, nil)
+        case .alert(let number): classify(alert: number, identification)
+        }
+    }
+
+    /// RFC 8446 §6. TLS 1.2 has no alert of its own for a missing certificate.
+    private static func classify(
+        alert: UInt8,
+        _ identification: TransferError.Identification
+    ) -> (Reason, Detail?) {
+        switch (alert, identification) {
+        case (116, _): (.clientCertificate, .required)
+        case (40, .withheld): (.clientCertificate, .required)
+        case (41...46, .shown), (48, .shown), (49, .shown), (51, .shown): (.clientCertificate, nil)
+        case (70, _): (.tls, .version)
+        default: (.tls, .alert)
+        }
+    }
+
+    private static func explain(_ failure: TLSFailure, _ reason: Reason, _ detail: Detail?) -> String {
+        switch (reason, detail) {
+        case (.clientCertificate, .required):
+            "the server asks for a certificate of ours (\(failure.detail)). Set an identity in the session's tls"
+        case (.clientCertificate, _):
+            "the server did not accept our certificate (\(failure.detail)). Check who issued it and its dates"
+        case (.tls, .notTLS):
+            "what arrived is not TLS (\(failure.detail)). Does the server speak plain http on this port?"
+        case (.tls, .version):
+            "no version of TLS in common (\(failure.detail)). TLS 1.2 is the oldest that is spoken"
+        case (.tls, .alert): "the server refused with the alert \"\(failure.detail)\""
+        default: failure.detail
+        }
+    }
+
+    private static func advice(_ reason: TrustFailure.Reason, _ host: String) -> String {
+        switch reason {
+        case .unknownRoot, .selfSigned:
+            "If it is one of yours, add its root to the anchors of the session's tls"
+        case .incompleteChain: "The server must send its intermediate certificates; ask its operator"
+        case .expired, .notYetValid: "Renew the certificate, or set the clock of this machine"
+        case .name: "Use a host the certificate is for, or have one issued for \(host)"
+        default: "The server needs another certificate"
+        }
+    }
+}
+
+extension LoadFailure.Detail {
+    fileprivate init(_ reason: TrustFailure.Reason) {
+        switch reason {
+        case .unknownRoot, .incompleteChain: self = .unknownRoot
+        case .selfSigned: self = .selfSigned
+        case .expired: self = .date
+        case .notYetValid: self = .notYetValid
+        case .name: self = .name
+        case .purpose: self = .purpose
+        case .weakKey: self = .weakKey
+        default: self = .chain
+        }
+    }
+}

@@ -1,0 +1,55 @@
+public import AFTLS
+
+extension LoadFailure {
+    /// What was known of a server when securing the connection to it failed.
+    public struct Security: Hashable, Sendable {
+        /// The host of the URL.
+        public let host: String
+        /// The certificates the server showed, its own first; empty if it showed none.
+        public let servedChain: [Certificate]
+        /// The rule that failed, if a policy said no.
+        public let rule: String?
+        /// OpenSSL's result of verifying the chain (`X509_V_…`), if that is what failed.
+        public let verifyResult: Int32?
+        /// The number of the alert with which the peer ended the connection.
+        public let alert: UInt8?
+
+        package init(
+            host: String,
+            servedChain: [Certificate] = [],
+            rule: String? = nil,
+            verifyResult: Int32? = nil,
+            alert: UInt8? = nil
+        ) {
+            self.host = host
+            self.servedChain = servedChain
+            self.rule = rule
+            self.verifyResult = verifyResult
+            self.alert = alert
+        }
+    }
+}
+
+extension LoadFailure.Security: CustomStringConvertible {
+    /// Everything, in a block that can be pasted into a report: for each certificate subject, issuer, validity and pin.
+    public var description: String {
+        var lines = [servedChain.isEmpty ? "  \(host) showed no certificate" : "  \(host) showed:"]
+        for (depth, certificate) in servedChain.prefix(LoadFailure.Security.shownCertificates).enumerated() {
+            lines += [
+                "  \(depth)  \(certificate.subject)",
+                "     issued by \(certificate.issuer)",
+                "     valid \(certificate.validityText)",
+                "     \(certificate.pin)",
+            ]
+        }
+        let hidden = servedChain.count - LoadFailure.Security.shownCertificates
+        if hidden > 0 { lines.append("     and \(hidden) more") }
+        if let rule { lines.append("  rule: \(rule)") }
+        if let verifyResult { lines.append("  verify result: \(verifyResult)") }
+        if let alert { lines.append("  alert: \(alert) (\(TLSFailure.alertName(Int32(alert))))") }
+        return lines.joined(separator: "\n")
+    }
+
+    /// A peer may show as many as it likes.
+    private static let shownCertificates = 10
+}

@@ -1,0 +1,78 @@
+import AFLoop
+import AFTLS
+
+/// One set of rules for secured connections, as it was at one time. Connections and
+/// TLS sessions that came into being under it are never used under another.
+///
+/// Told apart by a number that is never given twice.
+final class SecurityContext {
+    let id: Int
+    let configuration: TLSConfiguration
+    /// Frozen: decides the same for as long as the context lives.
+    let evaluator: (any ServerTrustEvaluating)?
+    let fingerprint: [UInt8]
+    var sessions = TLSSessionCache()
+    private var made: TLSContext?
+
+    init(id: Int, _ configuration: TLSConfiguration, _ evaluator: (any ServerTrustEvaluating)?, _ fingerprint: [UInt8]) {
+        self.id = id
+        self.configuration = configuration
+        self.evaluator = evaluator
+        self.fingerprint = fingerprint
+    }
+
+    func context() throws(TLSFailure) -> TLSContext {
+        if let made { return made }
+        let context = try TLSContext(configuration.parameters)
+        made = context
+        return context
+    }
+
+    /// Nothing is known of the decisions of an evaluator without a fingerprint.
+    var mayResume: Bool { configuration.resumesSessions && (evaluator == nil || evaluator?.fingerprint != nil) }
+}
+
+extension SecurityContext: Hashable {
+    static func == (left: SecurityContext, right: SecurityContext) -> Bool { left.id == right.id }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(id)
+    }
+}
+
+/// The rules of a session, which may change while it runs.
+final class SessionSecurity {
+    private var configuration: TLSConfiguration
+    private var current: SecurityContext?
+    private var isReplaced = false
+    private var lastID = 0
+    /// Counts the evaluators that cannot be told apart otherwise.
+    private var assignments = 0
+
+    init(_ configuration: TLSConfiguration) {
+        self.configuration = configuration
+    }
+
+    /// Takes effect with the next task that starts.
+    func replace(_ configuration: TLSConfiguration) {
+        self.configuration = configuration
+        assignments += 1
+        isReplaced = true
+    }
+
+    /// The rules for a task that starts now. If they have changed, `retire` is told
+    /// which ones are over.
+    func context(_ retire: (SecurityContext, SecurityContext) -> Void) -> SecurityContext {
+        let evaluator = configuration.evaluator?.snapshot()
+        if let current, !isReplaced, evaluator?.fingerprint == current.evaluator?.fingerprint { return current }
+        isReplaced = false
+        let fingerprint = configuration.fingerprint(evaluator, unnamed: assignments)
+        if let current, current.fingerprint == fingerprint { return current }
+        let former = current
+        lastID += 1
+        let context = SecurityContext(id: lastID, configuration, evaluator, fingerprint)
+        current = context
+        if let former { retire(former, context) }
+        return context
+    }
+}

@@ -1,0 +1,135 @@
+import AFLoop
+public import AFTLS
+public import Foundation
+
+/// What a server showed, for which host, and against which anchors: everything a
+/// decision about it can rest on.
+///
+/// A value: evaluating it in one way does not change what another way finds. What was
+/// found once is remembered.
+public struct ServerTrust: Sendable {
+    /// The certificates as the server sent them, its own first. Nothing in them but
+    /// the first one's key has been proven.
+    public let servedChain: [Certificate]
+    /// The host of the URL.
+    public let host: String
+    /// The authorities of the session.
+    public let anchors: TrustAnchors
+    /// The moment for which certificates must be valid, in seconds since 1970.
+    let moment: Int64
+    private let securityLevel: Int
+    private let findings: Lock<[Question: TrustEvaluation]>
+
+    /// Makes one from certificates of your own, for tests and tools.
+    ///
+    /// - Parameters:
+    ///   - servedChain: The server's certificates, its own first.
+    ///   - host: A name or an address.
+    ///   - anchors: The authorities to trust.
+    ///   - date: The moment for which certificates must be valid.
+    public init(servedChain: [Certificate], host: String, anchors: TrustAnchors = .system, at date: Date = Date()) {
+        self.init(
+            servedChain: servedChain,
+            host: host,
+            anchors: anchors,
+            at: Int64(date.timeIntervalSince1970),
+            securityLevel: TLSConfiguration().securityLevel
+        )
+    }
+
+    init(servedChain: [Certificate], host: String, anchors: TrustAnchors, at moment: Int64, securityLevel: Int) {
+        self.servedChain = servedChain
+        self.host = host
+        self.anchors = anchors
+        self.moment = moment
+        self.securityLevel = securityLevel
+        findings = Lock([:])
+    }
+
+    // MARK: - Evaluating
+
+    /// The standard evaluation: the chain leads to one of the anchors, is valid, and
+    /// is for this host.
+    public var evaluation: TrustEvaluation {
+        // Without a name to check there would be no check of the name.
+        guard let name = PeerName(host) else {
+            return ChainEvaluator.refusal(.name, "no certificate can be for the host \"\(host)\"", served: servedChain)
+        }
+        return evaluate(.tlsServer(name))
+    }
+
+    /// Evaluates the chain in another way.
+    ///
+    /// - Parameters:
+    ///   - policy: What is checked.
+    ///   - anchors: The authorities to trust, in place of the session's.
+    ///   - allowsPartialChain: Whether an anchor that is no root may end the chain.
+    public func evaluate(
+        _ policy: TrustPolicy,
+        anchors: TrustAnchors? = nil,
+        allowsPartialChain: Bool = false
+    ) -> TrustEvaluation {
+        let question = Question(policy: policy, anchors: anchors, allowsPartialChain: allowsPartialChain)
+        if let known = findings.withLock({ $0[question] }) { return known }
+        let found = find(question)
+        findings.withLock { $0[question] = found }
+        return found
+    }
+
+    private func find(_ question: Question) -> TrustEvaluation {
+        do throws(TrustAnchorsError) {
+            return ChainEvaluator.evaluate(
+                served: servedChain,
+                policy: question.policy,
+                store: try (question.anchors ?? anchors).store(),
+                at: moment,
+                securityLevel: securityLevel,
+                allowsPartialChain: question.allowsPartialChain
+            )
+        } catch {
+            return ChainEvaluator.refusal(.other, error.description, served: servedChain)
+        }
+    }
+
+    private struct Question: Hashable {
+        let policy: TrustPolicy
+        let anchors: TrustAnchors?
+        let allowsPartialChain: Bool
+    }
+
+    // MARK: - Later
+
+    /// The same server at another moment, with the findings of this one: for whoever
+    /// goes on to look at the dates.
+    func dated(_ moment: Int64) -> ServerTrust {
+        ServerTrust(self, moment)
+    }
+
+    private init(_ other: ServerTrust, _ moment: Int64) {
+        servedChain = other.servedChain
+        host = other.host
+        anchors = other.anchors
+        securityLevel = other.securityLevel
+        findings = Lock(other.findings.withLock { $0 })
+        self.moment = moment
+    }
+
+    /// Every certificate of the chain that was trusted is valid at this moment.
+    var isWithinValidity: Bool {
+        evaluation.chain.allSatisfy { $0.notBeforeSeconds <= moment && moment <= $0.notAfterSeconds }
+    }
+}
+
+extension ServerTrust: Hashable {
+    /// Equal if the same certificates were shown for the same host, against the same anchors, at the same time.
+    public static func == (left: ServerTrust, right: ServerTrust) -> Bool {
+        left.servedChain == right.servedChain && left.host == right.host && left.anchors == right.anchors
+            && left.moment == right.moment && left.securityLevel == right.securityLevel
+    }
+
+    /// Hashes host and certificates.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(host)
+        hasher.combine(servedChain)
+    }
+}

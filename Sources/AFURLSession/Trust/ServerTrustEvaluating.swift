@@ -1,0 +1,38 @@
+/// Decides whether a server is to be trusted, inside the handshake: a server that is
+/// refused has received no byte of a request and no certificate of ours.
+///
+/// Set one as ``TLSConfiguration/evaluator``. It is the authority then: what
+/// ``ServerTrust/evaluation`` says is offered to it, not imposed. `SecurityPolicy` is
+/// one.
+public protocol ServerTrustEvaluating: Sendable {
+    /// An evaluator that always decides as this one does now. Asked when a task
+    /// starts, so that a change meets every task that starts after it. The
+    /// implementation provided returns the evaluator itself, which is right for one
+    /// that does not change.
+    func snapshot() -> any ServerTrustEvaluating
+
+    /// Evaluators with equal bytes decide alike: what one accepted may serve the
+    /// other. Nil, the implementation provided, means that nothing is known of the
+    /// decisions: then every connection gets a full handshake.
+    var fingerprint: [UInt8]? { get }
+
+    /// The decision. Called on the network thread, which serves all sessions: it must
+    /// be quick, must not wait for anything, and should depend on nothing but its
+    /// argument. What takes time is for a delegate.
+    func evaluate(_ trust: ServerTrust) -> ServerTrustDecision
+}
+
+extension ServerTrustEvaluating {
+    /// The evaluator itself.
+    public func snapshot() -> any ServerTrustEvaluating { self }
+
+    /// Nothing is known.
+    public var fingerprint: [UInt8]? { nil }
+}
+
+/// What an evaluator says of a server.
+public enum ServerTrustDecision: Hashable, Sendable {
+    case accept
+    /// With the rule that failed, in a few words, and what is wrong, in a sentence.
+    case reject(rule: String, explanation: String)
+}

@@ -1,0 +1,25 @@
+import AFTLS
+
+/// Why a server was not trusted.
+enum TrustRefusal: Error, Sendable {
+    /// The standard evaluation says so.
+    case evaluation(TrustFailure)
+    /// The session's evaluator says so: the rule that failed, and why.
+    case rule(String, String)
+    /// The delegate rejected the server's protection space.
+    case rejected
+    /// The delegate took too long.
+    case unanswered
+    /// The delegate cancelled the challenge, which cancels the task.
+    case cancelled
+    /// There is nothing to judge by.
+    case noAnchors(String)
+
+    /// What OpenSSL turns into the alert for the server.
+    var verifyResult: Int32 {
+        switch self {
+        case .evaluation(let failure): failure.verifyResult
+        case .rule, .rejected, .unanswered, .cancelled, .noAnchors: 50  // X509_V_ERR_APPLICATION_VERIFICATION
+        }
+    }
+}

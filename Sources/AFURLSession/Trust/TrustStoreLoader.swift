@@ -1,0 +1,37 @@
+import AFLoop
+import AFTLS
+import Dispatch
+
+/// Gets the anchors ready away from the loop: reading the system's takes fifteen
+/// milliseconds, in which the loop could serve a thousand requests.
+final class TrustStoreLoader: Sendable {
+    private let queue = DispatchQueue(label: "AFURLSession.anchors", attributes: .concurrent)
+
+    /// Has them ready when the connection is.
+    func prefetch(_ anchors: TrustAnchors) {
+        guard !anchors.isLoaded else { return }
+        queue.async { _ = try? anchors.store() }
+    }
+
+    /// Calls back on the loop: at once if nothing has to be loaded.
+    func prepare(
+        _ anchors: TrustAnchors,
+        for loop: EventLoop,
+        _ ready: @escaping @Sendable (TrustAnchorsError?) -> Void
+    ) {
+        guard !anchors.isLoaded else { return ready(TrustStoreLoader.load(anchors)) }
+        queue.async {
+            let problem = TrustStoreLoader.load(anchors)
+            loop.enqueue(in: .all) { ready(problem) }
+        }
+    }
+
+    private static func load(_ anchors: TrustAnchors) -> TrustAnchorsError? {
+        do throws(TrustAnchorsError) {
+            _ = try anchors.store()
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
