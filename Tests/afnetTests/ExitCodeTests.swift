@@ -33,7 +33,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("https://127.0.0.1/", 1), ("ftp://127.0.0.1/", 1), ("127.0.0.1/x", 3), ("http://a b/", 3),
+            ("ftp://127.0.0.1/", 1), ("127.0.0.1/x", 3), ("http://a b/", 3),
             ("http://127.0.0.1:99999/", 3), ("http:///x", 3),
         ] as [(String, Int32)]
     )
@@ -42,10 +42,6 @@ import Testing
 
         #expect(run.code == code)
         #expect(run.errors.hasPrefix("afnet: ") && run.errors.filter(\.isNewline).count == 1)
-    }
-
-    @Test func `https says that TLS comes next`() async throws {
-        #expect(try await Program.run("https://127.0.0.1/").errors.contains("TLS comes with the next release"))
     }
 
     @Test func `a bad command line is 2 and points at the help`() async throws {

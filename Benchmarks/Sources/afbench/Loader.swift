@@ -8,12 +8,21 @@ import Synchronization
 final class Loader: Sendable {
     private let arguments: Arguments
     private let session: URLSession
+    private let request: URLRequest
     private let delegate: LoadingDelegate
 
     init(_ arguments: Arguments) {
         self.arguments = arguments
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = arguments.concurrency
+        do {
+            if let ca = arguments.ca { configuration.tls.anchors = try .file(ca) }
+        } catch {
+            stop("\(error)")
+        }
+        configuration.tls.resumesSessions = arguments.resumes
+        if arguments.closes { configuration.maximumConnectionAge = 0 }
+        request = URLRequest(url: arguments.url)
         delegate = LoadingDelegate(url: arguments.url)
         session =
             arguments.style == .delegate
@@ -43,7 +52,7 @@ final class Loader: Sendable {
     private func startNext(_ tally: Tally, whenDone: @escaping @Sendable () -> Void) {
         guard tally.claim() else { return }
         let start = Usage.nanoseconds()
-        let task = session.dataTask(with: URLRequest(url: arguments.url)) { data, response, error in
+        let task = session.dataTask(with: request) { data, response, error in
             Self.check(response, error)
             if tally.add(since: start, bytes: data?.count ?? 0) {
                 whenDone()
@@ -58,7 +67,7 @@ final class Loader: Sendable {
         while tally.claim() {
             let start = Usage.nanoseconds()
             do {
-                let (data, response) = try await session.data(for: URLRequest(url: arguments.url))
+                let (data, response) = try await session.data(for: request)
                 Self.check(response, nil)
                 _ = tally.add(since: start, bytes: data.count)
             } catch {

@@ -44,7 +44,7 @@ import Foundation
 
     private func explain(_ error: any Error) -> TransferFailure {
         let hasResponse = metrics?.transactionMetrics.last?.responseStartDate != nil
-        return TransferFailure(error, of: task.originalRequest?.url, hasResponse: hasResponse)
+        return TransferFailure(error, hasResponse: hasResponse)
     }
 
     private func closeSink() {

@@ -12,11 +12,10 @@ struct TransferFailure: Error {
     }
 
     /// - Parameter hasResponse: a byte of the response had arrived.
-    init(_ error: any Error, of url: URL?, hasResponse: Bool) {
+    init(_ error: any Error, hasResponse: Bool) {
         let failure = (error as? URLError)?.loadFailure
         code = ExitCode(failure, hasResponse: hasResponse)
         message = failure?.message ?? error.localizedDescription
-        if url?.scheme?.lowercased() == "https" { message += " TLS comes with the next release." }
     }
 
     @MainActor static func cannotWrite(_ sink: BodySink, _ failure: SystemFailure) -> TransferFailure {
