@@ -45,6 +45,8 @@ final class Handshake: ChannelHandler, TimerTarget {
     private var raw: (any ByteChannel)?
     private var channel: TLSChannel?
     private var decisionTimer: TimerID?
+    private var pending: (question: Int, answer: (HandshakeAnswer) -> Void)?
+    private var questions = 0
 
     init(
         _ channel: any ByteChannel,
@@ -105,7 +107,7 @@ final class Handshake: ChannelHandler, TimerTarget {
     private func advance() {
         // While somebody makes up their mind the network has nothing to say that
         // would matter before.
-        guard let channel, decisionTimer == nil else { return }
+        guard let channel, pending == nil else { return }
         switch channel.handshake() {
         case .waiting: break
         case .finished: succeed(channel)
@@ -150,33 +152,30 @@ final class Handshake: ChannelHandler, TimerTarget {
 
     // MARK: - Questions to the delegate
 
-    func mayAsk(_ question: HandshakeQuestion) -> Bool {
-        client?.handshakeDelegate?.mayBeAsked(about: question) ?? false
-    }
+    var mayAsk: Bool { client?.handshakeDelegate?.mayBeAsked ?? false }
 
     /// Called from within a call of the engine: the answer must come later.
     func ask(_ question: HandshakeQuestion, _ answer: @escaping (HandshakeAnswer) -> Void) {
         let limit = LoopInterval(timeout: security.configuration.decisionTimeout, default: 10)
         decisionTimer = world.loop.startTimer(at: world.loop.now + limit, for: self)
-        pending = answer
-        client?.handshakeDelegate?.ask(question) { [weak self] in self?.answered($0) }
+        questions += 1
+        pending = (questions, answer)
+        client?.handshakeDelegate?.ask(question) { [weak self, questions] in self?.answered(questions, $0) }
     }
 
-    private var pending: ((HandshakeAnswer) -> Void)?
-
-    private func answered(_ answer: HandshakeAnswer) {
-        // A second answer, or one that came too late, finds nobody waiting.
-        guard let pending else { return }
+    private func answered(_ question: Int, _ answer: HandshakeAnswer) {
+        // An answer that came too late finds nobody waiting, or another question.
+        guard let pending, pending.question == question else { return }
         self.pending = nil
         stopDecisionTimer()
-        pending(answer)
+        pending.answer(answer)
         if judge.isCancelled { return fail(.identityCancelled) }
         advance()
     }
 
     func timerFired(_ timer: TimerID) {
         decisionTimer = nil
-        answered(.none)
+        answered(questions, .none)
     }
 
     private func stopDecisionTimer() {

@@ -4,7 +4,7 @@ import AFTLS
 /// Asks the delegate on behalf of a handshake. Answers later, or never.
 protocol HandshakeDelegate: AnyObject {
     /// False if there is no delegate that wants to be asked.
-    func mayBeAsked(about question: HandshakeQuestion) -> Bool
+    var mayBeAsked: Bool { get }
     func ask(_ question: HandshakeQuestion, _ answer: @escaping (HandshakeAnswer) -> Void)
 }
 
@@ -123,7 +123,7 @@ final class ServerJudge: TLSEngineClient {
                 return
             }
         }
-        guard let handshake, handshake.mayAsk(.serverTrust(trust)) else {
+        guard let handshake, handshake.mayAsk else {
             deliberation = standard(trust)
             return
         }
@@ -168,7 +168,7 @@ final class ServerJudge: TLSEngineClient {
             return
         }
         let question = HandshakeQuestion.identity(engine.acceptedAuthorities)
-        guard let handshake, handshake.mayAsk(question) else {
+        guard let handshake, handshake.mayAsk else {
             identification = .decided(nil)
             return
         }

@@ -8,6 +8,21 @@ public protocol URLSessionDelegate: AnyObject, Sendable {
     /// The session will make no more callbacks. `error` is nil: an invalidation was
     /// asked for. The last call the delegate receives.
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
+
+    /// A server shows its certificates, or asks for ours, in a handshake that waits
+    /// for the answer: nothing is sent meanwhile. Call `completionHandler` once, from
+    /// any thread, within `decisionTimeout` of the session's `tls`.
+    ///
+    /// To trust the server of `challenge.protectionSpace.serverTrust`, whatever the
+    /// standard evaluation says, answer `.useCredential` with
+    /// `URLCredential(trust:)` of exactly that trust. `.performDefaultHandling` is the
+    /// standard evaluation. What a ``TLSConfiguration/evaluator`` has refused is not
+    /// asked about. Without this method ``URLSessionTaskDelegate`` is asked.
+    func urlSession(
+        _ session: URLSession,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    )
 }
 
 /// Hears about the tasks of a session.
@@ -18,6 +33,15 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     /// The task has ended: without error if a response was received in full, whatever
     /// its status. Called exactly once, last.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
+
+    /// As the session's method of this name, for a task. Asked about servers and
+    /// identities only where the session's delegate has no method for them.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    )
 
     /// More of the request body was handed to the network.
     func urlSession(
@@ -55,11 +79,30 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
 extension URLSessionDelegate {
     /// Does nothing.
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
+
+    /// Leaves the challenge to others.
+    public func urlSession(
+        _ session: URLSession,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(.performDefaultHandling, .unanswered)
+    }
 }
 
 extension URLSessionTaskDelegate {
     /// Does nothing.
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {}
+
+    /// Leaves the challenge to the standard handling.
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(.performDefaultHandling, .unanswered)
+    }
 
     /// Does nothing.
     public func urlSession(

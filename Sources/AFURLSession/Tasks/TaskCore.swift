@@ -132,7 +132,10 @@ final class TaskCore: TransferClient {
 
     // MARK: - From the transfer
 
-    var handshakeDelegate: (any HandshakeDelegate)? { nil }
+    var handshakeDelegate: (any HandshakeDelegate)? {
+        guard let task, let endpoint else { return nil }
+        return ChallengeDesk(task, taskDelegate?.delegate, endpoint, in: session)
+    }
 
     func transferSentBody(_ transfer: Transfer, total: Int64) {
         guard let task else { return }

@@ -1,0 +1,33 @@
+// Values as Apple's loader has them, so that what was stored by name keeps its meaning.
+
+/// The standard method of a protocol.
+public let NSURLAuthenticationMethodDefault = "NSURLAuthenticationMethodDefault"
+/// User name and password in the clear, base64 encoded.
+public let NSURLAuthenticationMethodHTTPBasic = "NSURLAuthenticationMethodHTTPBasic"
+/// A proof of the password, which itself is not sent.
+public let NSURLAuthenticationMethodHTTPDigest = "NSURLAuthenticationMethodHTTPDigest"
+/// A form of a web page.
+public let NSURLAuthenticationMethodHTMLForm = "NSURLAuthenticationMethodHTMLForm"
+/// Kerberos or NTLM, whichever both sides speak.
+public let NSURLAuthenticationMethodNegotiate = "NSURLAuthenticationMethodNegotiate"
+/// NTLM.
+public let NSURLAuthenticationMethodNTLM = "NSURLAuthenticationMethodNTLM"
+/// The server asks for a certificate of ours.
+public let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"
+/// The server shows its certificates: is it the right one?
+public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
+
+/// The protocol of a space: http.
+public let NSURLProtectionSpaceHTTP = "http"
+/// The protocol of a space: https.
+public let NSURLProtectionSpaceHTTPS = "https"
+/// The protocol of a space: ftp.
+public let NSURLProtectionSpaceFTP = "ftp"
+/// The type of a proxy: http.
+public let NSURLProtectionSpaceHTTPProxy = "http"
+/// The type of a proxy: https.
+public let NSURLProtectionSpaceHTTPSProxy = "https"
+/// The type of a proxy: ftp.
+public let NSURLProtectionSpaceFTPProxy = "ftp"
+/// The type of a proxy: SOCKS.
+public let NSURLProtectionSpaceSOCKSProxy = "SOCKS"
