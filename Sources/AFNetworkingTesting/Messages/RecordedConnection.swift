@@ -12,6 +12,8 @@ public struct RecordedConnection: Sendable, Hashable {
         case serverClosed
         /// The server reset the connection.
         case serverReset
+        /// The TLS handshake failed; the text says why. The client sees the end of the stream, after an alert.
+        case handshakeFailed(String)
         /// A script met something other than what it expected; the text says what. The client sees a reset.
         case scriptFailed(String)
         /// `TestServer.stop()` ended it.
@@ -20,12 +22,17 @@ public struct RecordedConnection: Sendable, Hashable {
 
     /// Its number; the first connection the server accepted is 1.
     public let number: Int
-    /// How many bytes the client sent.
+    /// How many bytes the client sent; those of TLS itself are not among them.
     public internal(set) var bytesReceived = 0
-    /// How many bytes the server handed to the kernel for the client.
+    /// How many bytes the server handed to the kernel for the client; those of TLS itself are not among them.
     public internal(set) var bytesSent = 0
-    /// What the client sent, up to the server's `storedTranscriptLimit`.
+    /// What the client sent, decrypted, up to the server's `storedTranscriptLimit`.
     public internal(set) var received = Data()
+    /// What the TLS handshake was like; nil on a connection without TLS.
+    public internal(set) var tls: RecordedHandshake?
+    /// What was received before TLS began, and since.
+    var wireBeforeTLS = Data()
+    var wireWithinTLS = Data()
     /// How many requests were received on it.
     public internal(set) var requestCount = 0
     /// How many steps of its script were completed.
@@ -34,6 +41,10 @@ public struct RecordedConnection: Sendable, Hashable {
     public internal(set) var refusal: String?
     /// How it ended; nil while it is being served.
     public internal(set) var end: End?
+
+    /// What the client sent as it was on the wire, up to the server's `storedTranscriptLimit`.
+    /// Without TLS the same as `received`.
+    public var wire: Data { tls == nil ? received : wireBeforeTLS + wireWithinTLS }
 
     init(number: Int) {
         self.number = number

@@ -39,10 +39,11 @@ extension ServerCore {
             }
             let number = state.openConnection()
             let script = state.takeScript(for: number)
+            let tls = state.tls
             do throws(SystemFailure) {
                 // The new thread needs the lock first of all, and so finds itself registered.
                 let thread = try ServerThread(named: "AFTest \(number)") { [self] in
-                    live(descriptor, number: number, script: script)
+                    live(descriptor, number: number, tls: tls, script: script)
                 }
                 state.threads.insert(thread)
                 state.descriptors[number] = descriptor
@@ -55,11 +56,12 @@ extension ServerCore {
     }
 
     /// The life of a connection thread.
-    private func live(_ descriptor: Int32, number: Int, script: [ScriptStep]?) {
+    private func live(_ descriptor: Int32, number: Int, tls: TLSContext?, script: [ScriptStep]?) {
         let stream = SocketStream(descriptor, connection: number, core: self)
         do throws(Farewell) {
             // `stop()` shuts down what is registered; before this point nothing is.
             try checkRunning()
+            if let tls { try stream.startTLS(tls) }
             let conversation = Conversation(stream: stream, connection: number, core: self)
             if let script {
                 try conversation.play(script)
@@ -68,6 +70,7 @@ extension ServerCore {
             }
         } catch {
             part(from: stream, with: error, number: number)
+            stream.forgetTLS()
         }
         lock.change { state in
             state.descriptors[number] = nil
@@ -77,15 +80,15 @@ extension ServerCore {
     }
 
     private func part(from stream: SocketStream, with farewell: Farewell, number: Int) {
-        if farewell == .close { stream.shutDownWriting() }
         switch farewell {
+        case .close, .handshakeFailed, .clientClosed: stream.shutDownWriting()
         case .reset, .scriptFailed: stream.armReset()
-        case .clientClosed, .clientReset, .close, .serverStopped: break
+        case .clientReset, .serverStopped: break
         }
         lock.change { $0.endConnection(number, farewell.end) }
         // Closing a socket with unread input sends a reset, which can destroy a reply the client has
         // not read yet (RFC 9112 section 9.6). So the rest is received, and dropped.
-        if farewell == .close { try? stream.drain() }
+        if farewell.awaitsClient { stream.drainAll() }
     }
 
     func stop() {

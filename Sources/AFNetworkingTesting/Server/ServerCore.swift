@@ -15,9 +15,10 @@ final class ServerCore: Sendable {
     let listener: Listener
     let lock = Lock(ServerState())
 
-    init(listener: Listener, options: TestServer.Options) throws(SystemFailure) {
+    init(listener: Listener, tls: TLSContext?, options: TestServer.Options) throws(SystemFailure) {
         self.listener = listener
         self.options = options
+        lock.change { $0.tls = tls }
         do throws(SystemFailure) {
             let thread = try ServerThread(named: "AFTest accept") { [self] in acceptClients() }
             lock.change { $0.acceptThread = thread }
@@ -80,6 +81,31 @@ final class ServerCore: Sendable {
             let room = limit - state.connections[connection - 1].received.count
             if room > 0 { state.connections[connection - 1].received.append(contentsOf: bytes.prefix(room)) }
         }
+    }
+
+    func noteReceivedOnWire(_ bytes: UnsafeRawBufferPointer, on connection: Int) {
+        let limit = options.storedTranscriptLimit
+        lock.change { state in
+            let room = limit - state.connections[connection - 1].wire.count
+            if room > 0 { state.connections[connection - 1].wireWithinTLS.append(contentsOf: bytes.prefix(room)) }
+        }
+    }
+
+    /// Bytes that were received too early for the one who reads now are those of TLS.
+    func noteStartOfTLS(early: [UInt8], on connection: Int) {
+        lock.change { state in
+            let clear = state.connections[connection - 1].bytesReceived - early.count
+            let received = state.connections[connection - 1].received.prefix(clear)
+            state.connections[connection - 1].bytesReceived = clear
+            state.connections[connection - 1].received = received
+            state.connections[connection - 1].wireBeforeTLS = received
+            state.connections[connection - 1].tls = RecordedHandshake()
+        }
+        early.withUnsafeBytes { noteReceivedOnWire($0, on: connection) }
+    }
+
+    func note(_ handshake: RecordedHandshake, on connection: Int) {
+        lock.change { $0.connections[connection - 1].tls = handshake }
     }
 
     func noteSent(_ count: Int, on connection: Int) {

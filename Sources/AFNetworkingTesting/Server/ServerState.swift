@@ -16,6 +16,8 @@ struct ServerState: Sendable {
     var numberedScripts: [Int: [ScriptStep]] = [:]
     var scriptForEvery: [ScriptStep]?
     var signals: Set<String> = []
+    /// What connections accepted from now on speak; nil for plain bytes.
+    var tls: TLSContext?
 
     // MARK: What happened
 

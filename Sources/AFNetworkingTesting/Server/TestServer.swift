@@ -23,7 +23,10 @@ public import Foundation
 /// Everything received is kept in `requests` and `connections`, and the `wait…` methods wait for it
 /// without polling. All methods may be called from any thread at any time.
 ///
-/// The server uses plain blocking sockets, one thread that accepts and one thread per connection
+/// With `tls:` all of this happens through TLS; `ServerTLS` says how, and `RecordedConnection.tls` what
+/// the handshake was like.
+///
+/// The server uses blocking sockets, one thread that accepts and one thread per connection
 /// (256 KiB of stack, on which handlers run). It never asks for the time of day and adds no `Date`
 /// field, so that what it sends depends on the test alone. It ends with `stop()`, at the latest when
 /// the last reference to it goes away.
@@ -50,34 +53,68 @@ public final class TestServer: Sendable {
     /// The port; 0 for a Unix socket.
     public let port: UInt16
     let core: ServerCore
-    private let baseURL: URL
 
-    /// Starts a server.
+    /// Starts a server, which speaks TLS if `tls` says how.
     ///
     /// It accepts connections when this returns.
-    public init(on address: ListenAddress = .ipv4Loopback, options: Options = Options()) throws(TestServerError) {
+    public init(
+        on address: ListenAddress = .ipv4Loopback,
+        tls: ServerTLS? = nil,
+        options: Options = Options()
+    ) throws(TestServerError) {
+        let context = try Self.makeContext(tls)
         do throws(SystemFailure) {
             let listener = try Listener(on: address, backlog: options.backlog)
-            core = try ServerCore(listener: listener, options: options)
+            core = try ServerCore(listener: listener, tls: context, options: options)
             port = listener.port
         } catch {
             throw .cannotListen(address, reason: error.text)
         }
         self.address = address.bound(to: port)
-        baseURL = self.address.baseURL
     }
 
     deinit {
         core.stop()
     }
 
-    /// The URL of a path on this server, with or without a query.
+    /// Changes what connections accepted from now on speak: another certificate, other versions; nil
+    /// for plain bytes. Those that are open go on as they are.
+    public func use(tls: ServerTLS?) throws(TestServerError) {
+        let context = try Self.makeContext(tls)
+        core.lock.change { $0.tls = context }
+    }
+
+    private static func makeContext(_ tls: ServerTLS?) throws(TestServerError) -> TLSContext? {
+        guard let tls else { return nil }
+        do throws(TLSSetUpFailure) {
+            return try TLSContext(tls)
+        } catch {
+            throw .cannotUseTLS(reason: error.reason)
+        }
+    }
+
+    /// The URL of a path on this server, with or without a query: `https` if it speaks TLS.
     ///
     /// Characters that may not stand in a URL are percent-encoded. A Unix socket has no URL of its
     /// own: it answers `http://localhost/…`, for clients that are told the socket separately.
-    public func url(_ path: String = "/") -> URL {
+    ///
+    /// - Parameters:
+    ///   - path: The path.
+    ///   - host: The host to name in place of the address, such as `localhost`, or a name that the
+    ///     client is told to look up at this address. An IPv6 address stands in brackets.
+    public func url(_ path: String = "/", host: String? = nil) -> URL {
         let absolute = path.utf8.starts(with: "/".utf8) ? path : "/" + path
-        return URL(string: baseURL.absoluteString + absolute) ?? baseURL.appendingPathComponent(path)
+        let base = baseURL(host)
+        return URL(string: base.absoluteString + absolute) ?? base.appendingPathComponent(path)
+    }
+
+    private func baseURL(_ host: String?) -> URL {
+        var components = URLComponents()
+        components.scheme = core.lock.read { $0.tls == nil } ? "http" : "https"
+        components.host = host ?? address.host
+        components.port = port == 0 ? nil : Int(port)
+        // A host that cannot stand in a URL names nobody.
+        return components.url ?? URL(fileURLWithPath: "/")
     }
 
     /// Ends every connection, frees the port and waits until all threads of the server are gone.
@@ -101,15 +138,11 @@ extension ListenAddress {
         }
     }
 
-    fileprivate var baseURL: URL {
-        var components = URLComponents()
-        components.scheme = "http"
+    fileprivate var host: String {
         switch self {
-        case .ipv4Loopback(let port): (components.host, components.port) = ("127.0.0.1", Int(port))
-        case .ipv6Loopback(let port): (components.host, components.port) = ("[::1]", Int(port))
-        case .unix: components.host = "localhost"
+        case .ipv4Loopback: "127.0.0.1"
+        case .ipv6Loopback: "[::1]"
+        case .unix: "localhost"
         }
-        // The four parts above are constants and a number: there is always a URL.
-        return components.url ?? URL(fileURLWithPath: "/")
     }
 }

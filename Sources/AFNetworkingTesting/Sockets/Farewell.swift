@@ -11,6 +11,8 @@ enum Farewell: Error, Sendable, Equatable {
     case close
     /// The server tears the connection down with a reset.
     case reset
+    /// The TLS handshake failed; the client may still have to read why.
+    case handshakeFailed(String)
     /// The script met something it did not expect.
     case scriptFailed(String)
     /// `stop()` was called.
@@ -22,8 +24,19 @@ enum Farewell: Error, Sendable, Equatable {
         case .clientReset: .clientReset
         case .close: .serverClosed
         case .reset: .serverReset
+        case .handshakeFailed(let reason): .handshakeFailed(reason)
         case .scriptFailed(let reason): .scriptFailed(reason)
         case .serverStopped: .serverStopped
+        }
+    }
+}
+
+extension Farewell {
+    /// Whether the client may still be sending, and has yet to read how it ended.
+    var awaitsClient: Bool {
+        switch self {
+        case .close, .handshakeFailed: true
+        case .clientClosed, .clientReset, .reset, .scriptFailed, .serverStopped: false
         }
     }
 }

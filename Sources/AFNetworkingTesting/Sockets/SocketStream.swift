@@ -1,12 +1,15 @@
 import CAFTestServer
 import Glibc
 
-/// One accepted connection as a blocking byte stream.
+/// One accepted connection as a blocking byte stream, of plain bytes or through TLS.
 ///
 /// Every wait here ends when the client goes away or when the server stops:
 /// stopping shuts the socket down from outside, which wakes any call blocked on it.
-struct SocketStream: Sendable {
+/// Belongs to one connection thread.
+final class SocketStream {
     let descriptor: Int32
+    /// What the bytes go through, once there was a handshake.
+    private(set) var tls: TLSConnection?
     private let connection: Int
     private let core: ServerCore
 
@@ -19,17 +22,65 @@ struct SocketStream: Sendable {
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
+    // MARK: - TLS
+
+    /// Makes the handshake; `early` are bytes of it that were received before.
+    func startTLS(_ context: TLSContext, early: [UInt8] = []) throws(Farewell) {
+        guard let tls = TLSConnection(context, on: self) else { throw .handshakeFailed(OpenSSLErrors.take()) }
+        core.noteStartOfTLS(early: early, on: connection)
+        try tls.accept(early)
+        self.tls = tls
+    }
+
+    /// The two hold each other until the end of the connection.
+    func forgetTLS() {
+        tls = nil
+    }
+
+    func note(_ handshake: RecordedHandshake) {
+        core.note(handshake, on: connection)
+    }
+
+    // MARK: - Data
+
     /// Reads what is there, waiting for at least one byte. Zero means the client closed its side.
     func receive(into buffer: UnsafeMutableRawBufferPointer) throws(Farewell) -> Int {
+        let count = if let tls { try tls.receive(into: buffer) } else { try receivePlain(into: buffer) }
+        if count > 0 { core.noteReceived(UnsafeRawBufferPointer(rebasing: buffer[..<count]), on: connection) }
+        return count
+    }
+
+    /// Writes all of `bytes`.
+    func send(_ bytes: UnsafeRawBufferPointer) throws(Farewell) {
+        guard let tls else {
+            try sendPlain(bytes) { count in core.noteSent(count, on: connection) }
+            return
+        }
+        try tls.send(bytes)
+        core.noteSent(bytes.count, on: connection)
+    }
+
+    // MARK: - Bytes as they are on the wire
+
+    /// The same beneath TLS.
+    func receiveFromWire(into buffer: UnsafeMutableRawBufferPointer) throws(Farewell) -> Int {
+        let count = try receivePlain(into: buffer)
+        if count > 0 { core.noteReceivedOnWire(UnsafeRawBufferPointer(rebasing: buffer[..<count]), on: connection) }
+        return count
+    }
+
+    /// The same beneath TLS.
+    func sendToWire(_ bytes: UnsafeRawBufferPointer) throws(Farewell) {
+        try sendPlain(bytes) { _ in }
+    }
+
+    private func receivePlain(into buffer: UnsafeMutableRawBufferPointer) throws(Farewell) -> Int {
         while true {
             // Shutting down a TCP socket does not discard what still arrives: a client that
             // never pauses would keep this thread busy after stop() if it did not look.
             try core.checkRunning()
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
-            if count > 0 {
-                core.noteReceived(UnsafeRawBufferPointer(rebasing: buffer[..<count]), on: connection)
-                return count
-            }
+            if count > 0 { return count }
             if count == 0 {
                 try core.checkRunning()
                 return 0
@@ -38,20 +89,21 @@ struct SocketStream: Sendable {
         }
     }
 
-    /// Writes all of `bytes`.
-    func send(_ bytes: UnsafeRawBufferPointer) throws(Farewell) {
+    private func sendPlain(_ bytes: UnsafeRawBufferPointer, onProgress: (Int) -> Void) throws(Farewell) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let piece = UnsafeRawBufferPointer(rebasing: rest)
             let count = Glibc.send(descriptor, piece.baseAddress, piece.count, Int32(MSG_NOSIGNAL))
             if count >= 0 {
                 rest = rest.dropFirst(count)
-                core.noteSent(count, on: connection)
+                onProgress(count)
             } else if errno != EINTR {
                 throw try lost()
             }
         }
     }
+
+    // MARK: - Waiting and ending
 
     /// Lets time pass. Ends early when the connection breaks or the server stops.
     func pause(for duration: Duration) throws(Farewell) {
@@ -67,15 +119,29 @@ struct SocketStream: Sendable {
         throw events & Int16(POLLERR) != 0 ? .clientReset : .clientClosed
     }
 
-    /// Discards whatever arrives until the client closes its side.
+    /// Discards whatever arrives until the client ends its side.
     func drain() throws(Farewell) {
         try withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 16) { buffer throws(Farewell) in
             while try receive(into: buffer) > 0 {}
         }
     }
 
-    /// Sends the end of our side; the client may go on sending.
-    func shutDownWriting() {
+    /// Discards whatever arrives until the client closes, also what is no TLS any more.
+    func drainAll() {
+        try? drain()
+        // A client may go on after it announced its end, or after its handshake failed.
+        try? drainWire()
+    }
+
+    private func drainWire() throws(Farewell) {
+        try withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 16) { buffer throws(Farewell) in
+            while try receiveFromWire(into: buffer) > 0 {}
+        }
+    }
+
+    /// Sends the end of our side, announced or not; the client may go on sending.
+    func shutDownWriting(announced: Bool = true) {
+        if announced, let tls, tls.context.settings.announcesEnd { try? tls.announceEnd() }
         shutdown(descriptor, Int32(SHUT_WR))
     }
 

@@ -1,0 +1,187 @@
+public import AFTLS
+
+/// A certificate authority to throw away: made by a test, trusted by nobody else, gone with the test.
+///
+/// ```swift
+/// let authority = try CertificateAuthority()
+/// let site = try authority.issue(for: "api.example.test", "127.0.0.1")
+/// ```
+///
+/// Everything a certificate can say, and everything that can be wrong with it, is set on a
+/// `CertificateTemplate`; who signs it, and with which key, is decided here. Keys are ECDSA on
+/// P-256 unless something else is asked for.
+public struct CertificateAuthority: Sendable {
+    /// Its certificate.
+    public let certificate: Certificate
+    /// Its key.
+    public let key: CertificateKey
+    /// The certificates above it, the nearest first, without the root. Empty for a root.
+    public let issuers: [Certificate]
+    /// Whether it signed its own certificate.
+    public let isRoot: Bool
+    let signer: CertificateSigner
+    private let template: CertificateTemplate
+
+    /// Makes a root: an authority that signs its own certificate.
+    ///
+    /// - Parameters:
+    ///   - commonName: The name; a number that makes it different from others if nil.
+    ///   - key: A key that exists already, or nil for a new one of `kind`.
+    ///   - change: Changes the template before it is signed.
+    public init(
+        _ commonName: String? = nil,
+        kind: CertificateKey.Kind = .p256,
+        key: CertificateKey? = nil,
+        _ change: (inout CertificateTemplate) -> Void = { _ in }
+    ) throws(CertificateMakingError) {
+        var template = CertificateTemplate.authority(commonName ?? Self.uniqueName("Test Root"))
+        change(&template)
+        try self.init(selfSigned: template, key: try CertificateKey.make(kind, unless: key))
+    }
+
+    private init(selfSigned template: CertificateTemplate, key: CertificateKey) throws(CertificateMakingError) {
+        let signer = CertificateSigner(name: try template.encodedSubject(), key: key, keyIdentifier: nil)
+        let signed = try signer.sign(template, for: key)
+        try self.init(signed, template: template, key: key, issuers: [], isRoot: true)
+    }
+
+    private init(
+        _ signed: SignedCertificate,
+        template: CertificateTemplate,
+        key: CertificateKey,
+        issuers: [Certificate],
+        isRoot: Bool
+    ) throws(CertificateMakingError) {
+        let identifier = template.hasKeyIdentifiers ? CertificateSigner.identifier(of: key.publicKeyBytes) : nil
+        signer = CertificateSigner(name: try template.encodedSubject(), key: key, keyIdentifier: identifier)
+        certificate = signed.certificate
+        self.template = template
+        self.key = key
+        self.issuers = issuers
+        self.isRoot = isRoot
+    }
+
+    /// Its certificate as PEM.
+    public var pem: String { certificate.pemText }
+
+    /// Its certificate as DER.
+    public var der: [UInt8] { certificate.encodedBytes }
+
+    // MARK: - Authorities below and beside it
+
+    /// Makes an authority whose certificate this one signs.
+    ///
+    /// - Parameters:
+    ///   - commonName: The name; a number that makes it different from others if nil.
+    ///   - key: A key that exists already, or nil for a new one of `kind`.
+    ///   - change: Changes the template before it is signed.
+    public func makeIntermediate(
+        _ commonName: String? = nil,
+        kind: CertificateKey.Kind = .p256,
+        key: CertificateKey? = nil,
+        _ change: (inout CertificateTemplate) -> Void = { _ in }
+    ) throws(CertificateMakingError) -> CertificateAuthority {
+        var template = CertificateTemplate.authority(commonName ?? Self.uniqueName("Test Intermediate"))
+        change(&template)
+        return try certify(template, key: try CertificateKey.make(kind, unless: key))
+    }
+
+    /// Certifies another authority once more, with its name and key: certificates that one issues
+    /// then lead to both roots (cross-signing).
+    public func crossSign(
+        _ other: CertificateAuthority,
+        _ change: (inout CertificateTemplate) -> Void = { _ in }
+    ) throws(CertificateMakingError) -> CertificateAuthority {
+        var template = other.template
+        template.serialNumber = nil
+        change(&template)
+        return try certify(template, key: other.key)
+    }
+
+    /// Makes an authority that has this one's name and says the same, but has a key of its own and
+    /// signs itself: what a forger would make.
+    public func makeImpostor(kind: CertificateKey.Kind = .p256) throws(CertificateMakingError) -> CertificateAuthority {
+        var template = template
+        template.serialNumber = nil
+        return try CertificateAuthority(selfSigned: template, key: CertificateKey(kind))
+    }
+
+    private func certify(
+        _ template: CertificateTemplate,
+        key: CertificateKey
+    ) throws(CertificateMakingError) -> CertificateAuthority {
+        let signed = try signer.sign(template, for: key)
+        return try CertificateAuthority(signed, template: template, key: key, issuers: above, isRoot: false)
+    }
+
+    /// What a server sends after a certificate that this authority issued.
+    private var above: [Certificate] { isRoot ? [] : [certificate] + issuers }
+
+    // MARK: - Certificates of servers and clients
+
+    /// Issues a server's certificate for host names and addresses.
+    public func issue(
+        for hosts: String...,
+        kind: CertificateKey.Kind = .p256,
+        key: CertificateKey? = nil,
+        _ change: (inout CertificateTemplate) -> Void = { _ in }
+    ) throws(CertificateMakingError) -> IssuedCertificate {
+        var template = CertificateTemplate.server(for: hosts)
+        change(&template)
+        return try issue(template, kind: kind, key: key)
+    }
+
+    /// Issues a client's certificate.
+    public func issueClient(
+        _ commonName: String,
+        kind: CertificateKey.Kind = .p256,
+        key: CertificateKey? = nil,
+        _ change: (inout CertificateTemplate) -> Void = { _ in }
+    ) throws(CertificateMakingError) -> IssuedCertificate {
+        var template = CertificateTemplate.client(commonName)
+        change(&template)
+        return try issue(template, kind: kind, key: key)
+    }
+
+    /// Issues a certificate.
+    ///
+    /// - Parameters:
+    ///   - template: What it says.
+    ///   - kind: Of which kind a new key is.
+    ///   - key: A key that exists already: that of the certificate it replaces, for instance.
+    ///   - foreignKey: Signs in place of the authority's key. The certificate then names this
+    ///     authority, and its key identifier, as issuer, but is forged.
+    public func issue(
+        _ template: CertificateTemplate,
+        kind: CertificateKey.Kind = .p256,
+        key: CertificateKey? = nil,
+        signedBy foreignKey: CertificateKey? = nil
+    ) throws(CertificateMakingError) -> IssuedCertificate {
+        let subjectKey = try CertificateKey.make(kind, unless: key)
+        let signer = CertificateSigner(
+            name: signer.name,
+            key: foreignKey ?? self.key,
+            keyIdentifier: signer.keyIdentifier
+        )
+        let signed = try signer.sign(template, for: subjectKey)
+        return IssuedCertificate(signed.certificate, key: subjectKey, issuers: above, template: template)
+    }
+
+    private static func uniqueName(_ beginning: String) -> String {
+        "\(beginning) \(String(UInt32.random(in: .min ... .max), radix: 16))"
+    }
+}
+
+extension IssuedCertificate {
+    /// Makes a certificate that its own key signs.
+    public static func selfSigned(
+        _ template: CertificateTemplate,
+        kind: CertificateKey.Kind = .p256,
+        key: CertificateKey? = nil
+    ) throws(CertificateMakingError) -> IssuedCertificate {
+        let key = try CertificateKey.make(kind, unless: key)
+        let signer = CertificateSigner(name: try template.encodedSubject(), key: key, keyIdentifier: nil)
+        let signed = try signer.sign(template, for: key)
+        return IssuedCertificate(signed.certificate, key: key, issuers: [], template: template)
+    }
+}

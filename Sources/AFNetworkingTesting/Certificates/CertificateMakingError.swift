@@ -1,0 +1,38 @@
+internal import CAFOpenSSL
+
+/// Why a certificate, a key or a file of them could not be made.
+public struct CertificateMakingError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What was being made.
+    public let action: String
+    /// What went wrong.
+    public let reason: String
+
+    /// The error in one sentence.
+    public var description: String { "\(action) failed: \(reason)" }
+
+    init(_ action: String, because reason: String) {
+        self.action = action
+        self.reason = reason
+    }
+
+    /// Takes the reason from what OpenSSL reported last on this thread.
+    init(_ action: String) {
+        self.init(action, because: OpenSSLErrors.take())
+    }
+}
+
+/// The error queue that OpenSSL keeps for each thread.
+enum OpenSSLErrors {
+    static func clear() {
+        ERR_clear_error()
+    }
+
+    /// What was reported first, in words; empties the queue.
+    static func take() -> String {
+        let code = ERR_get_error()
+        ERR_clear_error()
+        guard code != 0 else { return "OpenSSL gave no reason" }
+        guard let text = ERR_reason_error_string(code) else { return "OpenSSL error \(code)" }
+        return String(cString: text)
+    }
+}

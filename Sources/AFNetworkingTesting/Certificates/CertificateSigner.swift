@@ -1,0 +1,82 @@
+import AFTLS
+internal import CAFOpenSSL
+
+/// Who signs a certificate, under which name.
+struct CertificateSigner {
+    /// The name of the issuer, as it stands in certificates.
+    let name: [UInt8]
+    let key: CertificateKey
+    let keyIdentifier: [UInt8]?
+
+    /// Makes a certificate for the public half of `subjectKey`.
+    func sign(_ template: CertificateTemplate, for subjectKey: CertificateKey) throws(CertificateMakingError)
+        -> SignedCertificate
+    {
+        let action = "Making a certificate"
+        OpenSSLErrors.clear()
+        guard let algorithm = template.digest.algorithm(for: key) else {
+            throw CertificateMakingError(
+                action,
+                because: "a key of kind \(key.kind) cannot sign with \(template.digest)"
+            )
+        }
+        let body = try self.body(of: template, algorithm: algorithm, key: subjectKey)
+        guard var signature = key.sign(body, with: template.digest) else { throw CertificateMakingError(action) }
+        // The last byte belongs to a number: the form of the signature stays intact.
+        if template.breaksSignature { signature[signature.count - 1] ^= 1 }
+        let bytes = DER.sequence(body, algorithm, DER.bitString(signature))
+        guard let certificate = Certificate(encoded: bytes) else { throw CertificateMakingError(action) }
+        return SignedCertificate(certificate: certificate, bytes: bytes)
+    }
+
+    /// What is signed (RFC 5280 section 4.1.2).
+    private func body(
+        of template: CertificateTemplate,
+        algorithm: [UInt8],
+        key subjectKey: CertificateKey
+    ) throws(CertificateMakingError) -> [UInt8] {
+        let publicKey = subjectKey.publicKeyBytes
+        let extensions = try template.encodedExtensions(own: Self.identifier(of: publicKey), issuer: keyIdentifier)
+        return DER.sequence(
+            // The first version is the default and therefore not written.
+            template.version == 1 ? [] : DER.context(0, DER.integer(UInt(max(template.version, 1) - 1))),
+            template.encodedSerialNumber(),
+            algorithm,
+            name,
+            DER.sequence(DER.time(template.notBefore), DER.time(template.notAfter)),
+            try template.encodedSubject(),
+            publicKey,
+            extensions.map { DER.context(3, $0) } ?? []
+        )
+    }
+
+    /// What identifies a key within an extension: any value that is the same each time (RFC 7093).
+    static func identifier(of publicKey: [UInt8]) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 32)
+        SHA256(publicKey, publicKey.count, &digest)
+        return Array(digest.prefix(20))
+    }
+}
+
+struct SignedCertificate {
+    let certificate: Certificate
+    let bytes: [UInt8]
+}
+
+extension Certificate {
+    /// Reads DER.
+    init?(encoded bytes: [UInt8]) {
+        let handle = bytes.withUnsafeBufferPointer { buffer in
+            var position = buffer.baseAddress
+            return d2i_X509(nil, &position, buffer.count)
+        }
+        guard let handle else { return nil }
+        defer { X509_free(handle) }
+        self.init(sharing: handle)
+    }
+
+    /// Its DER bytes as they were read.
+    var encodedBytes: [UInt8] { EncodedBytes.of { i2d_X509(handle, $0) } ?? [] }
+
+    var pemText: String { PEMText.block("CERTIFICATE", encodedBytes) }
+}

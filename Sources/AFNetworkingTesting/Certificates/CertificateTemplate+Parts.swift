@@ -1,0 +1,175 @@
+import Glibc
+
+extension CertificateTemplate {
+    /// One part of a subject's name.
+    public struct Attribute: Sendable, Hashable {
+        /// Which part, as an object identifier such as "2.5.4.3".
+        public var identifier: String
+        /// The bytes of the value.
+        public var value: [UInt8]
+        /// The ASN.1 tag of the value: 0x0C for UTF-8, 0x13 for printable text, 0x16 for ASCII, 0x1E for UTF-16.
+        public var tag: UInt8
+
+        /// Makes a part of any kind.
+        public init(_ identifier: String, bytes: [UInt8], tag: UInt8 = 0x0C) {
+            self.identifier = identifier
+            value = bytes
+            self.tag = tag
+        }
+
+        /// The common name (CN).
+        public static func commonName(_ name: String) -> Attribute { Attribute("2.5.4.3", bytes: Array(name.utf8)) }
+        /// The organisation (O).
+        public static func organization(_ name: String) -> Attribute { Attribute("2.5.4.10", bytes: Array(name.utf8)) }
+        /// The unit within the organisation (OU).
+        public static func unit(_ name: String) -> Attribute { Attribute("2.5.4.11", bytes: Array(name.utf8)) }
+        /// The country (C), two letters.
+        public static func country(_ code: String) -> Attribute {
+            Attribute("2.5.4.6", bytes: Array(code.utf8), tag: 0x13)
+        }
+    }
+
+    /// A name the certificate is valid for, or a bound for such names.
+    public enum AlternativeName: Sendable, Hashable {
+        /// A DNS name, its bytes as they are.
+        case dns(String)
+        /// An address: 4 or 16 bytes. As a bound, address and mask: 8 or 32 bytes.
+        case ip([UInt8])
+        /// A mail address.
+        case email(String)
+        /// A URI.
+        case uri(String)
+        /// A kind of name of one's own: its object identifier, and its value in DER.
+        case other(String, value: [UInt8])
+        /// Any tag with any bytes, for what must not be: tag 0x82 is a DNS name.
+        case raw(tag: UInt8, [UInt8])
+
+        /// An address if the text is one, otherwise a DNS name.
+        public init(host: String) {
+            self = Self.address(host).map { .ip($0) } ?? .dns(host)
+        }
+
+        private static func address(_ text: String) -> [UInt8]? {
+            var bytes = [UInt8](repeating: 0, count: 16)
+            if inet_pton(AF_INET, text, &bytes) == 1 { return Array(bytes.prefix(4)) }
+            return inet_pton(AF_INET6, text, &bytes) == 1 ? bytes : nil
+        }
+    }
+
+    /// What a key is for.
+    public struct KeyUsage: OptionSet, Sendable, Hashable {
+        /// The bits, the first one of the extension being the highest.
+        public let rawValue: UInt16
+
+        /// Any combination of bits.
+        public init(rawValue: UInt16) {
+            self.rawValue = rawValue
+        }
+
+        /// Signing in a handshake.
+        public static let digitalSignature = KeyUsage(rawValue: 1 << 15)
+        /// Signing what shall bind.
+        public static let nonRepudiation = KeyUsage(rawValue: 1 << 14)
+        /// Receiving encrypted keys, as RSA did in old suites.
+        public static let keyEncipherment = KeyUsage(rawValue: 1 << 13)
+        /// Receiving encrypted data.
+        public static let dataEncipherment = KeyUsage(rawValue: 1 << 12)
+        /// Agreeing on keys.
+        public static let keyAgreement = KeyUsage(rawValue: 1 << 11)
+        /// Signing certificates.
+        public static let certificateSigning = KeyUsage(rawValue: 1 << 10)
+        /// Signing revocation lists.
+        public static let revocationListSigning = KeyUsage(rawValue: 1 << 9)
+    }
+
+    /// What a certificate is for.
+    public struct Purpose: Sendable, Hashable {
+        /// The object identifier of the purpose.
+        public var identifier: String
+
+        /// A purpose of any kind.
+        public init(_ identifier: String) {
+            self.identifier = identifier
+        }
+
+        /// Being a server.
+        public static let serverAuthentication = Purpose("1.3.6.1.5.5.7.3.1")
+        /// Being a client.
+        public static let clientAuthentication = Purpose("1.3.6.1.5.5.7.3.2")
+        /// Signing programs.
+        public static let codeSigning = Purpose("1.3.6.1.5.5.7.3.3")
+        /// Anything.
+        public static let any = Purpose("2.5.29.37.0")
+    }
+
+    /// Whether a certificate's subject may issue others.
+    public struct BasicConstraints: Sendable, Hashable {
+        /// Whether it may.
+        public var isAuthority: Bool
+        /// How many authorities there may be between it and a server; nil for any number.
+        public var pathLength: Int?
+        /// Whether who does not know the extension must refuse the certificate.
+        public var isCritical: Bool
+
+        /// Makes the extension.
+        public init(isAuthority: Bool, pathLength: Int? = nil, isCritical: Bool = true) {
+            self.isAuthority = isAuthority
+            self.pathLength = pathLength
+            self.isCritical = isCritical
+        }
+
+        /// It may not.
+        public static let endEntity = BasicConstraints(isAuthority: false)
+    }
+
+    /// To which names the certificates below an authority are limited.
+    public struct NameConstraints: Sendable, Hashable {
+        /// If there are any of a kind, names of this kind must be within one of them.
+        public var permitted: [AlternativeName]
+        /// Names must not be within one of these.
+        public var excluded: [AlternativeName]
+        /// Whether who does not know the extension must refuse the certificate.
+        public var isCritical: Bool
+
+        /// Makes the extension.
+        public init(permitted: [AlternativeName] = [], excluded: [AlternativeName] = [], isCritical: Bool = true) {
+            self.permitted = permitted
+            self.excluded = excluded
+            self.isCritical = isCritical
+        }
+    }
+
+    /// An extension given by its bytes.
+    public struct Extension: Sendable, Hashable {
+        /// The object identifier.
+        public var identifier: String
+        /// Whether who does not know the extension must refuse the certificate.
+        public var isCritical: Bool
+        /// The value, in DER if it shall be readable.
+        public var value: [UInt8]
+
+        /// Makes an extension.
+        public init(_ identifier: String, isCritical: Bool = false, value: [UInt8]) {
+            self.identifier = identifier
+            self.isCritical = isCritical
+            self.value = value
+        }
+
+        /// A critical extension that nobody knows.
+        public static let unknownCritical = Extension("1.3.6.1.4.1.55555.1", isCritical: true, value: [0x05, 0x00])
+    }
+
+    /// With what the bytes of a certificate are digested before they are signed.
+    public enum Digest: Sendable, Hashable {
+        /// Usual.
+        case sha256
+        /// Usual with P-384.
+        case sha384
+        /// Strong.
+        case sha512
+        /// Broken.
+        case sha1
+        /// Broken long ago. Only RSA keys sign with it.
+        case md5
+    }
+}

@@ -1,0 +1,36 @@
+internal import CAFOpenSSL
+import Foundation
+
+/// What the functions of OpenSSL that write DER or text give, as arrays.
+enum EncodedBytes {
+    typealias Output = UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>
+
+    /// Runs an `i2d_…` function twice: for the length, then for the bytes.
+    static func of(_ encode: (Output?) -> Int32) -> [UInt8]? {
+        let count = Int(encode(nil))
+        guard count > 0 else { return nil }
+        var written = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
+            var position = buffer.baseAddress
+            written = Int(encode(&position))
+            used = max(min(written, count), 0)
+        }
+        return written == count ? bytes : nil
+    }
+
+    /// Everything a memory BIO holds.
+    static func drain(_ bio: OpaquePointer) -> [UInt8] {
+        let count = Int(BIO_ctrl_pending(bio))
+        return [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
+            used = max(Int(BIO_read(bio, buffer.baseAddress, Int32(clamping: count))), 0)
+        }
+    }
+}
+
+/// Text with a block of base64 between two lines (RFC 7468).
+enum PEMText {
+    static func block(_ label: String, _ bytes: [UInt8]) -> String {
+        let text = Data(bytes).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return "-----BEGIN \(label)-----\n\(text)\n-----END \(label)-----\n"
+    }
+}

@@ -1,0 +1,121 @@
+import AFTLS
+internal import CAFOpenSSL
+
+/// Why TLS could not be set up.
+struct TLSSetUpFailure: Error, Sendable {
+    let reason: String
+}
+
+/// A `ServerTLS` made ready: what the connections of a server share.
+final class TLSContext: Sendable {
+    let settings: ServerTLS
+    private let storage: Storage
+
+    init(_ settings: ServerTLS) throws(TLSSetUpFailure) {
+        OpenSSLErrors.clear()
+        guard let handle = Self.makeHandle(settings) else {
+            throw TLSSetUpFailure(reason: "OpenSSL refuses the versions, suites or groups: \(OpenSSLErrors.take())")
+        }
+        storage = Storage(handle)
+        self.settings = settings
+        SSL_CTX_set_client_hello_cb(handle, clientHelloArrived, nil)
+        SSL_CTX_set_cert_cb(handle, certificateIsNeeded, nil)
+        SSL_CTX_set_alpn_select_cb(handle, protocolIsNeeded, nil)
+        SSL_CTX_set_msg_callback(handle, messagePassed)
+        try askClients(handle)
+        try check()
+    }
+
+    private static func makeHandle(_ settings: ServerTLS) -> OpaquePointer? {
+        var raw = caf_server_settings()
+        raw.minimum = Int32(settings.minimumVersion.rawValue)
+        raw.maximum = Int32(settings.maximumVersion.rawValue)
+        raw.level = Int32(clamping: settings.securityLevel)
+        raw.tickets = Int32(clamping: settings.ticketCount)
+        raw.sessions = settings.keepsSessions ? 1 : 0
+        raw.early_data = settings.invitesEarlyData ? 16_384 : 0
+        withUnsafeMutableBytes(of: &raw.ticket_keys) { keys in
+            keys.copyBytes(from: settings.ticketSecret.prefix(keys.count))
+        }
+        return withOptionalCString(settings.cipherList) { ciphers in
+            withOptionalCString(settings.cipherSuites) { suites in
+                withOptionalCString(settings.groups) { groups in
+                    (raw.ciphers, raw.suites, raw.groups) = (ciphers, suites, groups)
+                    return caf_server_context(&raw)
+                }
+            }
+        }
+    }
+
+    private func askClients(_ handle: OpaquePointer) throws(TLSSetUpFailure) {
+        switch settings.clientCertificates {
+        case .ignored: return
+        case .requested:
+            SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nil)
+        case .required(let authorities):
+            SSL_CTX_set_verify(handle, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+            guard let store = X509_STORE_new() else { throw TLSSetUpFailure(reason: OpenSSLErrors.take()) }
+            defer { X509_STORE_free(store) }
+            for authority in authorities {
+                X509_STORE_add_cert(store, authority.handle)
+                SSL_CTX_add_client_CA(handle, authority.handle)
+            }
+            SSL_CTX_set1_cert_store(handle, store)
+        }
+        SSL_CTX_set_cert_verify_callback(handle, clientCertificateArrived, nil)
+    }
+
+    /// Tries each credential once, so that a wrong key is an error here and not in the first handshake.
+    private func check() throws(TLSSetUpFailure) {
+        for (index, credential) in settings.credentials.enumerated() {
+            guard let ssl = makeConnection() else { throw TLSSetUpFailure(reason: OpenSSLErrors.take()) }
+            defer { SSL_free(ssl) }
+            guard !Self.use(credential, on: ssl) else { continue }
+            throw TLSSetUpFailure(reason: "OpenSSL refuses credential \(index + 1): \(OpenSSLErrors.take())")
+        }
+    }
+
+    func makeConnection() -> OpaquePointer? { SSL_new(storage.handle) }
+
+    /// Whether the connection now shows exactly these certificates.
+    static func use(_ credential: ServerTLS.Credential, on ssl: OpaquePointer) -> Bool {
+        guard let leaf = credential.certificates.first else { return false }
+        guard let others = CertificateStack(Array(credential.certificates.dropFirst())) else { return false }
+        return caf_use_identity(ssl, leaf.handle, credential.key.handle, others.handle) == 1
+    }
+
+    /// What is shown to a client that asks for this name.
+    func credential(for name: String?) -> ServerTLS.Credential? {
+        guard let name else { return settings.credentials.first }
+        return settings.credentials.first { $0.isMeant(for: name) } ?? settings.credentials.first
+    }
+
+    /// OpenSSL makes connections from an `SSL_CTX` on any thread; nothing changes it once it is set up.
+    private final class Storage: @unchecked Sendable {
+        let handle: OpaquePointer
+
+        init(_ handle: OpaquePointer) {
+            self.handle = handle
+        }
+
+        deinit {
+            SSL_CTX_free(handle)
+        }
+    }
+}
+
+extension ServerTLS.Credential {
+    fileprivate func isMeant(for name: String) -> Bool {
+        let wanted = name.lowercased()
+        return hostNames.contains { pattern in
+            let pattern = pattern.lowercased()
+            guard pattern.hasPrefix("*.") else { return pattern == wanted }
+            return wanted.drop { $0 != "." } == pattern.dropFirst() && !wanted.hasPrefix(".")
+        }
+    }
+}
+
+private func withOptionalCString<Result>(_ text: String?, _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
+    guard let text else { return body(nil) }
+    return text.withCString { body($0) }
+}
