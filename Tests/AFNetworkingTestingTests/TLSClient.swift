@@ -169,6 +169,8 @@ final class TLSClient {
             if result > 0 { return result }
             if cause == SSL_ERROR_ZERO_RETURN, endsQuietly { return 0 }
             guard cause == SSL_ERROR_WANT_READ else { throw Failure(reason: reason ?? "error \(cause)") }
+            // After a message of its own, a ticket for instance, OpenSSL wants to be asked again.
+            if BIO_ctrl_pending(input) > 0 { continue }
             let bytes = try raw.read()
             if bytes.isEmpty { throw Failure(reason: "unannounced end") }
             note(bytes)
