@@ -35,6 +35,7 @@ struct SecuredSite {
     /// What the server knows of its connection number `number`, once that has ended.
     func ended(_ number: Int = 1) async throws -> RecordedConnection {
         try await server.waitForEnd(ofConnection: number)
+        return server.connections[number - 1]
     }
 }
 
