@@ -6,12 +6,12 @@ enum FileReader {
     /// Far above any bundle; a wrong path must not fill the memory.
     static let limit = 16 * 1024 * 1024
 
-    static func bytes(atPath path: String) throws(CertificateError) -> [UInt8] {
+    static func bytes(atPath path: String, limit: Int = limit) throws(CertificateError) -> [UInt8] {
         guard !path.utf8.contains(0) else { throw CertificateError(.missing, "the path contains a NUL") }
         var bytes: UnsafeMutablePointer<UInt8>?
         var count = 0
         let code = path.withCString { caf_read_file($0, limit, &bytes, &count) }
-        guard code == 0, let bytes else { throw error(code) }
+        guard code == 0, let bytes else { throw error(code, limit: limit) }
         defer { caf_free(bytes) }
         return Array(UnsafeBufferPointer(start: bytes, count: count))
     }
@@ -31,7 +31,7 @@ enum FileReader {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    private static func error(_ code: Int32) -> CertificateError {
+    private static func error(_ code: Int32, limit: Int = limit) -> CertificateError {
         switch code {
         case ENOENT: CertificateError(.missing, "there is no such file or folder")
         case EFBIG: CertificateError(.tooLarge, "it is larger than \(limit >> 20) MiB")

@@ -63,8 +63,7 @@ struct PEMBlock {
 
     /// The DER of the certificate in it; anything else is refused.
     func certificateBytes() throws(CertificateError) -> [UInt8] {
-        // Judged by its first line, because the rest of a private key may well be broken.
-        if firstLine.contains("PRIVATE KEY") {
+        if isPrivateKey {
             throw CertificateError(
                 .privateKey,
                 "block \(index + 1) of the PEM is a private key; keep it apart and give certificates only",
@@ -88,6 +87,12 @@ struct PEMBlock {
         }
         return content.der
     }
+
+    /// Judged by its first line, because the rest of a private key may well be broken.
+    var isPrivateKey: Bool { firstLine.contains("PRIVATE KEY") }
+
+    /// `openssl ecparam` writes them before a key, which repeats them.
+    var isParameters: Bool { firstLine.contains(" PARAMETERS-----") }
 
     private var firstLine: Substring {
         Substring(String(decoding: bytes.prefix(80).prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self))

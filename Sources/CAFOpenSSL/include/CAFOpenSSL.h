@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CAFIdentity.h"
 #include "CAFTrust.h"
 
 // Initialises the library once, without reading its configuration file, without

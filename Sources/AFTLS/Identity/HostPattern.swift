@@ -1,0 +1,107 @@
+/// One host, or the hosts of a domain.
+///
+/// - `api.example.com` is that host, and `192.0.2.1` or `::1` that address.
+/// - `*.example.com` is every host exactly one label below the domain.
+/// - `**.example.com` is every host one or more labels below it.
+///
+/// Neither of the two includes the domain itself. ASCII letters are compared without
+/// their case, and one final dot is ignored. A star stands for whole labels and only at
+/// the beginning. At least one label must follow it, but one is enough: `*.internal` is a
+/// reasonable thing to say in a network of one's own, and no rule that needs no list of
+/// all registries could tell it from `*.com`.
+public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
+    private let breadth: Breadth
+    private let name: PeerName
+    private let labels: Int
+
+    private enum Breadth: Hashable {
+        case exact
+        case oneLabel
+        case anyLabels
+    }
+
+    /// Reads a pattern; international names must be in their `xn--` form.
+    public init(_ text: String) throws(HostPatternError) {
+        let (breadth, rest) = Self.split(text)
+        self.breadth = breadth
+        guard let name = PeerName(String(rest)) else {
+            throw HostPatternError(text, Self.problem(with: rest.utf8))
+        }
+        self.name = name
+        switch name {
+        case .dns(let host):
+            labels = host.utf8.reduce(1) { $0 + ($1 == UInt8(ascii: ".") ? 1 : 0) }
+        case .ip:
+            labels = 1
+            guard breadth == .exact else {
+                throw HostPatternError(text, "an address has no hosts below it; write the address alone")
+            }
+        }
+    }
+
+    /// The pattern in its canonical spelling.
+    public var description: String {
+        switch breadth {
+        case .exact: "\(name)"
+        case .oneLabel: "*.\(name)"
+        case .anyLabels: "**.\(name)"
+        }
+    }
+
+    /// Of the patterns that match a host, the one with the greatest number says the most
+    /// about it. Two that match the same host have the same number only if they are equal.
+    public var specificity: Int {
+        2 * labels + (breadth == .anyLabels ? 0 : 1)
+    }
+
+    /// Whether this host is meant.
+    public func matches(_ host: PeerName) -> Bool {
+        switch (breadth, host, name) {
+        case (.exact, _, _): host == name
+        case (_, .dns(let host), .dns(let domain)): isBelow(host.utf8, domain.utf8)
+        default: false
+        }
+    }
+
+    private func isBelow(_ host: String.UTF8View, _ domain: String.UTF8View) -> Bool {
+        let difference = host.count - domain.count
+        guard difference >= 2 else { return false }
+        let (above, end) = (host.prefix(difference - 1), host.dropFirst(difference - 1))
+        guard end.first == UInt8(ascii: "."), end.dropFirst().elementsEqual(domain) else { return false }
+        return breadth == .anyLabels || !above.contains(UInt8(ascii: "."))
+    }
+
+    private static func split(_ text: String) -> (Breadth, Substring) {
+        if text.utf8.starts(with: "**.".utf8) { return (.anyLabels, text[...].dropFirst(3)) }
+        if text.utf8.starts(with: "*.".utf8) { return (.oneLabel, text[...].dropFirst(2)) }
+        return (.exact, text[...])
+    }
+
+    private static func problem(with rest: Substring.UTF8View) -> String {
+        if rest.isEmpty { return "a host or domain is missing" }
+        if rest.contains(UInt8(ascii: "*")) {
+            return "a star stands for whole labels, at the beginning: *.example.com or **.example.com"
+        }
+        if rest.contains(where: { $0 >= 0x80 }) { return "an international name must be in its xn-- form" }
+        if rest.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ":") }) {
+            return "give the host only, without scheme, port and path"
+        }
+        return "it is not a host name (labels of 1 to 63 letters, digits, - and _, at most 253 bytes) nor an address"
+    }
+}
+
+/// Why a text is no host pattern.
+public struct HostPatternError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The text.
+    public let pattern: String
+    /// What is wrong with it, for people.
+    public let message: String
+
+    init(_ pattern: String, _ message: String) {
+        self.pattern = pattern
+        self.message = message
+    }
+
+    /// The pattern, and what is wrong with it.
+    public var description: String { "host pattern \"\(ByteText.escaped(pattern))\": \(message)" }
+}
