@@ -1,8 +1,10 @@
 internal import CAFOpenSSL
 
 /// A version of the protocol, by its number on the wire.
-public enum TLSVersion: UInt16, Hashable, Sendable, Comparable, CustomStringConvertible {
+public enum TLSVersion: UInt16, Hashable, Sendable, CaseIterable, Comparable, CustomStringConvertible {
+    /// TLS 1.2, RFC 5246.
     case v1_2 = 0x0303
+    /// TLS 1.3, RFC 8446.
     case v1_3 = 0x0304
 
     /// Later versions are greater.

@@ -28,7 +28,12 @@ final class ChallengeDesk: HandshakeDelegate {
     private let taskDelegate: (any URLSessionTaskDelegate)?
     private let endpoint: Endpoint
 
-    init(_ task: URLSessionTask, _ taskDelegate: (any URLSessionTaskDelegate)?, _ endpoint: Endpoint, in session: SessionCore) {
+    init(
+        _ task: URLSessionTask,
+        _ taskDelegate: (any URLSessionTaskDelegate)?,
+        _ endpoint: Endpoint,
+        in session: SessionCore
+    ) {
         self.task = task
         self.taskDelegate = taskDelegate
         self.endpoint = endpoint

@@ -51,7 +51,9 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     func exchangeEnded(on connection: HTTPConnection, mayReuse: Bool) {
         let peer = connection.peer
-        if mayReuse, !peer.isRetired, connection.generation == generation, let expires = limits.expiry(of: connection, at: loop.now) {
+        if mayReuse, !peer.isRetired, connection.generation == generation,
+            let expires = limits.expiry(of: connection, at: loop.now)
+        {
             peer.machine.connectionFreed(connection, expires: expires)
             idleCount += 1
             if idleCount > limits.maximumIdle { evictLongestIdle() }

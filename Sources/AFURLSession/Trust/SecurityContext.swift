@@ -14,7 +14,8 @@ final class SecurityContext {
     var sessions = TLSSessionCache()
     private var made: TLSContext?
 
-    init(id: Int, _ configuration: TLSConfiguration, _ evaluator: (any ServerTrustEvaluating)?, _ fingerprint: [UInt8]) {
+    init(id: Int, _ configuration: TLSConfiguration, _ evaluator: (any ServerTrustEvaluating)?, _ fingerprint: [UInt8])
+    {
         self.id = id
         self.configuration = configuration
         self.evaluator = evaluator
