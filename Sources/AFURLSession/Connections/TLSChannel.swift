@@ -229,23 +229,23 @@ final class TLSChannel: ByteChannel, ChannelHandler {
             unread.removeFirst(unread.count - engine.input.count)
         }
         engine.input = .empty
-        if !engine.output.isEmpty { send(engine.output) }
+        if !engine.output.isEmpty { deliver(engine.output) }
         return result
     }
 
-    private func send(_ bytes: UnsafeRawBufferPointer) {
+    private func deliver(_ bytes: UnsafeRawBufferPointer) {
         guard unsent.isEmpty else { return unsent.append(contentsOf: bytes) }
-        let sent = write(bytes)
+        let sent = transmit(bytes)
         if sent < bytes.count { unsent.append(contentsOf: bytes[sent...]) }
     }
 
     private func flush() {
-        let sent = unsent.withUnsafeBytes { write($0) }
+        let sent = unsent.withUnsafeBytes { transmit($0) }
         unsent.removeFirst(sent)
     }
 
     /// Returns how much the kernel took.
-    private func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+    private func transmit(_ bytes: UnsafeRawBufferPointer) -> Int {
         var sent = 0
         while sent < bytes.count, sendError == nil {
             switch channel.write(UnsafeRawBufferPointer(rebasing: bytes[sent...]), .empty) {
