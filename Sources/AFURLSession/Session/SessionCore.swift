@@ -41,7 +41,7 @@ final class SessionCore {
         deadlines = DeadlineWatch(loop: world.loop)
         requestTimeout = settings.requestTimeout
         resourceTimeout = settings.resourceTimeout
-        security = SessionSecurity(settings.tls)
+        security = SessionSecurity(settings.tls, connectionsPerHost: settings.maximumConnectionsPerHost)
         pool = ConnectionPool(world: world, limits: settings.poolLimits)
         outbox = CallbackOutbox(loop: world.loop, executor: callbacks)
         awaitedOutbox = CallbackOutbox(loop: world.loop, executor: awaitedCallbacks)

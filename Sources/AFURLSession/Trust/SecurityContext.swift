@@ -11,15 +11,21 @@ final class SecurityContext {
     /// Frozen: decides the same for as long as the context lives.
     let evaluator: (any ServerTrustEvaluating)?
     let fingerprint: [UInt8]
-    var sessions = TLSSessionCache()
+    var sessions: TLSSessionCache
     private var made: TLSContext?
 
-    init(id: Int, _ configuration: TLSConfiguration, _ evaluator: (any ServerTrustEvaluating)?, _ fingerprint: [UInt8])
-    {
+    init(
+        id: Int,
+        _ configuration: TLSConfiguration,
+        _ evaluator: (any ServerTrustEvaluating)?,
+        _ fingerprint: [UInt8],
+        sessionsPerPeer: Int
+    ) {
         self.id = id
         self.configuration = configuration
         self.evaluator = evaluator
         self.fingerprint = fingerprint
+        sessions = TLSSessionCache(sessionsPerPeer: sessionsPerPeer)
     }
 
     func context() throws(TLSFailure) -> TLSContext {
@@ -45,13 +51,15 @@ extension SecurityContext: Hashable {
 final class SessionSecurity {
     private var configuration: TLSConfiguration
     private var current: SecurityContext?
+    private let connectionsPerHost: Int
     private var isReplaced = false
     private var lastID = 0
     /// Counts the evaluators that cannot be told apart otherwise.
     private var assignments = 0
 
-    init(_ configuration: TLSConfiguration) {
+    init(_ configuration: TLSConfiguration, connectionsPerHost: Int) {
         self.configuration = configuration
+        self.connectionsPerHost = connectionsPerHost
     }
 
     /// Takes effect with the next task that starts.
@@ -71,7 +79,13 @@ final class SessionSecurity {
         if let current, current.fingerprint == fingerprint { return current }
         let former = current
         lastID += 1
-        let context = SecurityContext(id: lastID, configuration, evaluator, fingerprint)
+        let context = SecurityContext(
+            id: lastID,
+            configuration,
+            evaluator,
+            fingerprint,
+            sessionsPerPeer: connectionsPerHost
+        )
         current = context
         if let former { retire(former, context) }
         return context

@@ -12,27 +12,37 @@ struct TLSSessionCache {
         let trust: ServerTrust
     }
 
-    static let peerLimit = 256
-    static let sessionsPerPeer = 2
+    /// Of all peers together; a session takes some kilobytes.
+    static let limit = 256
 
     private struct Shelf {
         var entries: [Entry] = []
         var lastUse: UInt64 = 0
     }
 
+    private(set) var count = 0
     private var shelves: [ConnectionKey: Shelf] = [:]
     private var uses: UInt64 = 0
+    /// A session of TLS 1.3 serves one handshake: to make all connections that a peer
+    /// may have at a time with short ones takes one for each.
+    private let sessionsPerPeer: Int
 
-    var count: Int { shelves.values.reduce(0) { $0 + $1.entries.count } }
+    init(sessionsPerPeer: Int) {
+        self.sessionsPerPeer = min(max(2, sessionsPerPeer), TLSSessionCache.limit)
+    }
 
     mutating func keep(_ session: TLSSession, _ trust: ServerTrust, for key: ConnectionKey) {
         uses += 1
         var shelf = shelves[key] ?? Shelf()
         shelf.lastUse = uses
         shelf.entries.append(Entry(session: session, trust: trust))
-        if shelf.entries.count > TLSSessionCache.sessionsPerPeer { shelf.entries.removeFirst() }
+        count += 1
+        if shelf.entries.count > sessionsPerPeer {
+            shelf.entries.removeFirst()
+            count -= 1
+        }
         shelves[key] = shelf
-        if shelves.count > TLSSessionCache.peerLimit { evict() }
+        while count > TLSSessionCache.limit { evict() }
     }
 
     /// The freshest one. One that serves a single handshake is gone then.
@@ -40,23 +50,25 @@ struct TLSSessionCache {
         guard var shelf = shelves[key] else { return nil }
         uses += 1
         shelf.lastUse = uses
-        while let entry = shelf.entries.popLast() {
+        let before = shelf.entries.count
+        var taken: Entry?
+        while taken == nil, let entry = shelf.entries.popLast() {
             guard entry.session.isResumable else { continue }
             if !entry.session.servesOnce { shelf.entries.append(entry) }
-            shelves[key] = shelf.entries.isEmpty ? nil : shelf
-            return entry
+            taken = entry
         }
-        shelves[key] = nil
-        return nil
+        count -= before - shelf.entries.count
+        shelves[key] = shelf.entries.isEmpty ? nil : shelf
+        return taken
     }
 
     /// The server no longer convinces us, or did not take a session of its own.
     mutating func forget(_ key: ConnectionKey) {
-        shelves[key] = nil
+        count -= shelves.removeValue(forKey: key)?.entries.count ?? 0
     }
 
     private mutating func evict() {
         guard let oldest = shelves.min(by: { $0.value.lastUse < $1.value.lastUse }) else { return }
-        shelves[oldest.key] = nil
+        forget(oldest.key)
     }
 }
