@@ -82,7 +82,18 @@ X509_STORE_CTX *caf_verification(X509_STORE *store, X509 *leaf, STACK_OF(X509) *
 int caf_signed_by(X509 *certificate, X509 *issuer, int level);
 
 // Bits of its key, 0 if it cannot be read.
-int caf_key_bits(const X509 *certificate);
+int caf_key_bits(const X509 *certificate, int *is_dsa);
+
+// Whether two of the certificates beside the leaf have the same subject, so that
+// the order they are in could matter.
+int caf_is_ambiguous(const X509 *leaf, const STACK_OF(X509) *served);
+
+// The same certificates in an order of their own, to be freed with caf_x509_free_all.
+STACK_OF(X509) *caf_sorted(const STACK_OF(X509) *served);
+
+// Removes the uppermost certificate of a chain that led nowhere and was served
+// beside another one of the same subject. 0 if there is none.
+int caf_drop_dead_end(STACK_OF(X509) *served, const STACK_OF(X509) *built);
 
 // Whether the name constraints of `issuer` allow `certificate`.
 int caf_names_allowed(X509 *certificate, X509 *issuer, int is_leaf);
