@@ -247,10 +247,11 @@ void caf_errno_text(int code, char *buffer, size_t capacity) {
 }
 
 const char *caf_environment(const char *name) {
-    if (getauxval(AT_SECURE)) return NULL;
     const char *value = secure_getenv(name);
     return value && *value ? value : NULL;
 }
+
+int caf_is_privileged(void) { return getauxval(AT_SECURE) != 0; }
 
 // MARK: Judging
 

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "a label that says nothing, overflows or is malformed is none, T-TLS-45",
+        "a label that says nothing, overflows or is malformed is none",
         arguments: [
             "", "example-", "-", "a-", "a", "99999999", "zzzzzzzzzzzzzzzzzzzzzzz", "a-99999", "bücher", "a!",
             "0000000000000", "-fiqs8s", "ls8h=", "99999a",

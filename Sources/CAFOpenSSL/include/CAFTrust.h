@@ -61,8 +61,9 @@ int caf_read_file(const char *path, size_t limit, uint8_t **bytes, size_t *count
 int caf_list_folder(const char *path, uint8_t **names, size_t *count);
 void caf_errno_text(int code, char *buffer, size_t capacity);
 
-// NULL also in a program that runs with more rights than its user has.
+// NULL for an empty variable, and for each in a program that runs with more rights than its user has.
 const char *caf_environment(const char *name);
+int caf_is_privileged(void);
 
 // MARK: Judging
 
