@@ -247,10 +247,11 @@ void caf_errno_text(int code, char *buffer, size_t capacity) {
 }
 
 const char *caf_environment(const char *name) {
-    if (getauxval(AT_SECURE)) return NULL;
     const char *value = secure_getenv(name);
     return value && *value ? value : NULL;
 }
+
+int caf_is_privileged(void) { return getauxval(AT_SECURE) != 0; }
 
 // MARK: Judging
 
@@ -314,9 +315,58 @@ int caf_names_allowed(X509 *certificate, X509 *issuer, int is_leaf) {
     return allowed;
 }
 
-int caf_key_bits(const X509 *certificate) {
+int caf_key_bits(const X509 *certificate, int *is_dsa) {
     EVP_PKEY *key = X509_get0_pubkey(certificate);
     int bits = key ? EVP_PKEY_get_bits(key) : 0;
     if (!key) ERR_clear_error();
+    *is_dsa = key && EVP_PKEY_get_base_id(key) == EVP_PKEY_DSA;
     return bits > 0 ? bits : 0;
+}
+
+// MARK: Several certificates of one authority
+
+static int caf_same_subject(const X509 *a, const X509 *b) {
+    return X509_NAME_cmp(X509_get_subject_name(a), X509_get_subject_name(b)) == 0;
+}
+
+int caf_is_ambiguous(const X509 *leaf, const STACK_OF(X509) *served) {
+    for (int i = 0, count = caf_x509_count(served); i < count; i++)
+        for (int j = i + 1; j < count && sk_X509_value(served, i) != leaf; j++)
+            if (sk_X509_value(served, j) != leaf && caf_same_subject(sk_X509_value(served, i), sk_X509_value(served, j)))
+                return 1;
+    return 0;
+}
+
+// The one that is valid longest comes first, then by content: nothing of the order that was sent remains.
+static int caf_order(const X509 *const *a, const X509 *const *b) {
+    int64_t left = INT64_MIN, right = INT64_MIN;
+    caf_time_seconds(X509_get0_notAfter(*a), &left);
+    caf_time_seconds(X509_get0_notAfter(*b), &right);
+    return left != right ? (left > right ? -1 : 1) : X509_cmp(*a, *b);
+}
+
+STACK_OF(X509) *caf_sorted(const STACK_OF(X509) *served) {
+    STACK_OF(X509) *sorted = X509_chain_up_ref((STACK_OF(X509) *)(uintptr_t)served);
+    if (!sorted) return NULL;
+    sk_X509_set_cmp_func(sorted, caf_order);
+    sk_X509_sort(sorted);
+    return sorted;
+}
+
+int caf_drop_dead_end(STACK_OF(X509) *served, const STACK_OF(X509) *built) {
+    for (int i = caf_x509_count(built) - 1; i > 0; i--) {
+        const X509 *candidate = sk_X509_value(built, i);
+        int is_served = 0, has_other = 0, dropped = 0;
+        for (int j = 0; j < sk_X509_num(served); j++) {
+            if (caf_x509_equal(sk_X509_value(served, j), candidate)) is_served = 1;
+            else if (caf_same_subject(sk_X509_value(served, j), candidate)) has_other = 1;
+        }
+        for (int j = sk_X509_num(served) - 1; is_served && has_other && j >= 0; j--)
+            if (caf_x509_equal(sk_X509_value(served, j), candidate)) {
+                X509_free(sk_X509_delete(served, j));
+                dropped = 1;
+            }
+        if (dropped) return 1;
+    }
+    return 0;
 }

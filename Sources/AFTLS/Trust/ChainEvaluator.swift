@@ -6,6 +6,8 @@ package enum ChainEvaluator {
     static let maximumDepth: Int32 = 9
     /// Checking a larger key's signatures would take too long.
     static let maximumKeyBits: Int32 = 8192
+    /// How many paths are tried if the server sent several certificates of one authority.
+    static let maximumAttempts = 5
     /// How much a server may send, in bytes of DER.
     static let maximumBytes = 100 * 1024
 

@@ -7,10 +7,23 @@ enum Punycode {
     /// Whether a label, in lower case and without its `xn--`, decodes to something
     /// that is not plain ASCII and encodes back to the same bytes.
     ///
-    /// A label that decodes to ASCII would be a second spelling of another name.
+    /// A label that decodes to ASCII would be a second spelling of another name. One with
+    /// capitals, spaces or invisible marks is what no conversion of a name gives (UTS 46).
     static func isCanonical(_ label: some Collection<UInt8>) -> Bool {
-        guard let scalars = decode(label), scalars.contains(where: { $0 >= 0x80 }) else { return false }
+        guard let scalars = decode(label), scalars.contains(where: { $0 >= 0x80 }),
+            scalars.allSatisfy(mayStandInName)
+        else { return false }
         return encode(scalars).map { $0.elementsEqual(label) } ?? false
+    }
+
+    private static func mayStandInName(_ value: UInt32) -> Bool {
+        switch Unicode.Scalar(value)?.properties.generalCategory {
+        case nil, .uppercaseLetter, .titlecaseLetter, .control, .privateUse, .surrogate, .unassigned: false
+        case .lineSeparator, .paragraphSeparator, .spaceSeparator: false
+        // Joiners change the shape of some scripts and are part of their names.
+        case .format: value == 0x200C || value == 0x200D
+        default: true
+        }
     }
 
     /// Nil for anything malformed or beyond Unicode.
@@ -28,7 +41,7 @@ enum Punycode {
             let (sum, overflow) = index.addingReportingOverflow(step)
             let count = UInt32(output.count) + 1
             guard !overflow else { return nil }
-            bias = adapted(step, count: count, isFirst: index == 0 && output.count == (delimiter ?? 0))
+            bias = adapted(step, count: count, isFirst: index == 0)
             scalar = scalar.addingReportingOverflow(sum / count).partialValue
             guard sum / count <= 0x10FFFF, scalar <= 0x10FFFF, Unicode.Scalar(scalar) != nil else { return nil }
             index = sum % count

@@ -13,7 +13,7 @@ package struct SystemTrustPaths: Hashable, Sendable {
     package let namesFolder: Bool
 
     /// OpenSSL's default places, unless the environment names others.
-    package init(environment: (String) -> String? = SystemTrustPaths.variable) {
+    package init(environment: (String) -> String? = { SystemTrustPaths.variable($0) }) {
         let file = environment("SSL_CERT_FILE")
         let folder = environment("SSL_CERT_DIR")
         self.file = file ?? Self.text(X509_get_default_cert_file())
@@ -23,8 +23,9 @@ package struct SystemTrustPaths: Hashable, Sendable {
     }
 
     /// A variable of the environment; nil if it is empty, and in a program with more rights than its user.
-    package static func variable(_ name: String) -> String? {
-        name.withCString { caf_environment($0) }.map { text($0) }
+    package static func variable(_ name: String, isPrivileged: Bool = caf_is_privileged() != 0) -> String? {
+        guard !isPrivileged else { return nil }
+        return name.withCString { caf_environment($0) }.map { text($0) }
     }
 
     private static func text(_ characters: UnsafePointer<CChar>?) -> String {

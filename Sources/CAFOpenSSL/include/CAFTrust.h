@@ -61,8 +61,9 @@ int caf_read_file(const char *path, size_t limit, uint8_t **bytes, size_t *count
 int caf_list_folder(const char *path, uint8_t **names, size_t *count);
 void caf_errno_text(int code, char *buffer, size_t capacity);
 
-// NULL also in a program that runs with more rights than its user has.
+// NULL for an empty variable, and for each in a program that runs with more rights than its user has.
 const char *caf_environment(const char *name);
+int caf_is_privileged(void);
 
 // MARK: Judging
 
@@ -82,7 +83,18 @@ X509_STORE_CTX *caf_verification(X509_STORE *store, X509 *leaf, STACK_OF(X509) *
 int caf_signed_by(X509 *certificate, X509 *issuer, int level);
 
 // Bits of its key, 0 if it cannot be read.
-int caf_key_bits(const X509 *certificate);
+int caf_key_bits(const X509 *certificate, int *is_dsa);
+
+// Whether two of the certificates beside the leaf have the same subject, so that
+// the order they are in could matter.
+int caf_is_ambiguous(const X509 *leaf, const STACK_OF(X509) *served);
+
+// The same certificates in an order of their own, to be freed with caf_x509_free_all.
+STACK_OF(X509) *caf_sorted(const STACK_OF(X509) *served);
+
+// Removes the uppermost certificate of a chain that led nowhere and was served
+// beside another one of the same subject. 0 if there is none.
+int caf_drop_dead_end(STACK_OF(X509) *served, const STACK_OF(X509) *built);
 
 // Whether the name constraints of `issuer` allow `certificate`.
 int caf_names_allowed(X509 *certificate, X509 *issuer, int is_leaf);

@@ -1,0 +1,73 @@
+internal import CAFOpenSSL
+
+extension ChainEvaluator.Question {
+    /// What came of a chain that OpenSSL refused.
+    func failed(_ context: OpaquePointer, _ built: [Certificate]) -> TrustEvaluation {
+        let depth = Int(X509_STORE_CTX_get_error_depth(context))
+        let code = X509_STORE_CTX_get_error(context)
+        let current = X509_STORE_CTX_get_current_cert(context).flatMap(Certificate.init(sharing:))
+        let failure = VerifyResult.failure(
+            code == X509_V_OK ? X509_V_ERR_UNSPECIFIED : code,
+            certificate: current ?? (built.indices.contains(depth) ? built[depth] : built.first),
+            depth: depth,
+            seconds: seconds,
+            isAlone: caf_x509_count(served) < 2
+        )
+        let proof = ChainProof(level: level, isServer: policy != .basicX509)
+        return TrustEvaluation(
+            failure: failure,
+            chain: built.count > 1 || caf_x509_count(served) < 2 ? built : servedCertificates,
+            verifiedChain: proof.prefix(of: built, leaf: leaf)
+        )
+    }
+
+    /// A sentence about the server's own certificate.
+    func failure(_ reason: TrustFailure.Reason, _ leaf: Certificate, _ code: Int32, _ text: String) -> TrustFailure {
+        TrustFailure(
+            reason: reason,
+            certificate: leaf,
+            depth: 0,
+            verifyResult: code,
+            message: "the certificate \"\(leaf.subject)\" \(text)"
+        )
+    }
+
+    var tooManyBytes: TrustEvaluation {
+        ChainEvaluator.refusal(
+            .tooLong,
+            "the server sent more than \(ChainEvaluator.maximumBytes >> 10) KiB of certificates",
+            served: servedCertificates,
+            code: X509_V_ERR_CERT_CHAIN_TOO_LONG
+        )
+    }
+
+    /// `bits` is nil for a DSA key, which no TLS of today takes.
+    func unsuitableKey(_ handle: OpaquePointer, _ bits: Int32?, depth: Int) -> TrustEvaluation {
+        let certificate = Certificate(sharing: handle)
+        let problem =
+            bits.map { "has \($0) bits; more than \(ChainEvaluator.maximumKeyBits) take too long to check" }
+            ?? "is of the kind DSA, which is out of use"
+        return ChainEvaluator.refusal(
+            .weakKey,
+            "the key of the certificate \"\(certificate?.subject ?? "")\" \(problem)",
+            served: servedCertificates,
+            about: certificate,
+            depth: depth,
+            code: X509_V_ERR_APPLICATION_VERIFICATION
+        )
+    }
+
+    var outOfMemory: TrustEvaluation {
+        ChainEvaluator.refusal(.other, "OpenSSL is out of memory", served: servedCertificates)
+    }
+
+    var servedCertificates: [Certificate] {
+        var found = Certificate(sharing: leaf).map { [$0] } ?? []
+        for certificate in Self.certificates(served) where certificate != found.first { found.append(certificate) }
+        return found
+    }
+
+    static func certificates(_ stack: OpaquePointer?) -> [Certificate] {
+        (0..<caf_x509_count(stack)).compactMap { caf_x509_at(stack, $0).flatMap(Certificate.init(sharing:)) }
+    }
+}

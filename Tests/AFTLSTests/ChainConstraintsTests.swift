@@ -1,0 +1,215 @@
+import AFNetworkingTesting
+import CAFOpenSSL
+import Foundation
+import Testing
+
+@testable import AFTLS
+
+/// What authorities may do, and what is too weak or too much to look at.
+@Suite struct ChainConstraintsTests {
+    private let root: CertificateAuthority
+
+    init() throws {
+        root = try CertificateAuthority("Root")
+    }
+
+    private func reason(
+        _ names: String...,
+        host: String,
+        _ change: (inout CertificateTemplate) -> Void
+    ) throws -> TrustFailure.Reason? {
+        let middle = try root.makeIntermediate("Middle", change)
+        var template = CertificateTemplate.server(for: names)
+        template.subject = [.organization("Somebody")]
+        return try judge(middle.issue(template).chain, for: host, anchors: [root]).failure?.reason
+    }
+
+    @Test("an issuer needs the right, the usage and the form of an authority, T-TLS-52")
+    func authorities() throws {
+        #expect(try reason("a.test", host: "a.test") { _ in } == nil)
+        #expect(try reason("a.test", host: "a.test") { $0.basicConstraints = .endEntity } != nil)
+        #expect(try reason("a.test", host: "a.test") { $0.basicConstraints = nil } == .invalidAuthority)
+        #expect(try reason("a.test", host: "a.test") { $0.keyUsage = .digitalSignature } != nil)
+        #expect(try reason("a.test", host: "a.test") { $0.keyUsage = nil } == .malformed)
+        #expect(try reason("a.test", host: "a.test") { $0.basicConstraints?.isCritical = false } == .malformed)
+        #expect(try reason("a.test", host: "a.test") { $0.version = 1 } != nil)
+    }
+
+    @Test("path lengths are counted for each authority, T-TLS-52")
+    func pathLengths() throws {
+        let one = try root.makeIntermediate("One") { $0.basicConstraints?.pathLength = 1 }
+        let two = try one.makeIntermediate("Two")
+        let three = try two.makeIntermediate("Three")
+
+        #expect(try judge(two.issue(for: "a.test").chain, for: "a.test", anchors: [root]).isTrusted)
+        #expect(
+            try judge(three.issue(for: "a.test").chain, for: "a.test", anchors: [root]).failure?.reason
+                == .invalidAuthority
+        )
+    }
+
+    @Test("name constraints bind, in any case, for wildcards and addresses, T-TLS-52")
+    func nameConstraints() throws {
+        let permitted = { (template: inout CertificateTemplate) in
+            template.nameConstraints = .init(permitted: [.dns("Good.test"), .ip([10, 0, 0, 0, 255, 0, 0, 0])])
+        }
+        #expect(try reason("good.test", host: "good.test", permitted) == nil)
+        #expect(try reason("A.GOOD.TEST", host: "a.good.test", permitted) == nil)
+        #expect(try reason("*.good.test", host: "a.good.test", permitted) == nil)
+        #expect(try reason("good.test", "evil.test", host: "good.test", permitted) == .nameConstraint)
+        #expect(try reason("notgood.test", host: "notgood.test", permitted) == .nameConstraint)
+        #expect(try reason("*.test", host: "good.test", permitted) == .nameConstraint)
+        #expect(try reason("10.1.2.3", host: "10.1.2.3", permitted) == nil)
+        #expect(try reason("11.1.2.3", host: "11.1.2.3", permitted) == .nameConstraint)
+
+        let excluded = { (template: inout CertificateTemplate) in
+            template.nameConstraints = .init(excluded: [.dns("evil.test"), .ip([10, 0, 0, 0, 255, 0, 0, 0])])
+        }
+        #expect(try reason("good.test", host: "good.test", excluded) == nil)
+        #expect(try reason("EVIL.test", host: "evil.test", excluded) == .nameConstraint)
+        #expect(try reason("a.evil.test", host: "a.evil.test", excluded) == .nameConstraint)
+        #expect(try reason("*.evil.test", host: "a.evil.test", excluded) == .nameConstraint)
+        #expect(try reason("10.1.2.3", host: "10.1.2.3", excluded) == .nameConstraint)
+    }
+
+    @Test("a critical extension nobody knows is refused on every link, T-TLS-52")
+    func criticalExtension() throws {
+        #expect(try reason("a.test", host: "a.test") { $0.otherExtensions = [.unknownCritical] } == .criticalExtension)
+        let site = try root.issue(for: "good.test") { $0.otherExtensions = [.unknownCritical] }
+        let harmless = try root.issue(for: "good.test") {
+            $0.otherExtensions = [.init("1.3.6.1.4.1.55555.9", value: [5, 0])]
+        }
+
+        #expect(try judge(site.chain, anchors: [root]).failure?.reason == .criticalExtension)
+        #expect(try judge(harmless.chain, anchors: [root]).isTrusted)
+    }
+
+    // MARK: - Strength
+
+    @Test("weak keys and digests are refused at level 2, T-TLS-53")
+    func weak() throws {
+        let rsa = try CertificateAuthority("RSA", kind: .rsa)
+        let sha1 = try rsa.issue(for: "good.test") { $0.digest = .sha1 }
+        let md5 = try rsa.issue(for: "good.test") { $0.digest = .md5 }
+        let short = try root.issue(for: "good.test", kind: .rsa(bits: 1024))
+        let small = try root.issue(for: "good.test", kind: .p192)
+        let weakMiddle = try root.makeIntermediate("Weak", kind: .rsa(bits: 1024)).issue(for: "good.test")
+
+        for (site, anchor) in [(sha1, rsa), (md5, rsa), (short, root), (small, root), (weakMiddle, root)] {
+            #expect(try judge(site.chain, anchors: [anchor]).failure?.reason == .weakKey)
+        }
+        #expect(try judge(short.chain, anchors: [root], level: 1).isTrusted)
+        for kind in [CertificateKey.Kind.p256, .p384, .ed25519, .rsa] {
+            #expect(try judge(root.issue(for: "good.test", kind: kind).chain, anchors: [root]).isTrusted)
+        }
+    }
+
+    @Test("a curve written out as numbers is refused, T-TLS-54")
+    func explicitCurve() throws {
+        let site = try root.issue(for: "good.test", kind: .explicitP256)
+
+        #expect(try !judge(site.chain, anchors: [root]).isTrusted)
+    }
+
+    // MARK: - Too much
+
+    @Test("a key of more than 8192 bits is refused unseen, T-TLS-54")
+    func hugeKey() throws {
+        let huge = try #require(try hugeCertificate(bits: 16_384))
+        let evaluation = try judge([huge], anchors: [root])
+        let above = try judge(root.issue(for: "good.test").chain + [huge], anchors: [root])
+
+        #expect(evaluation.failure?.reason == .weakKey)
+        #expect(evaluation.failure?.message.contains("16384 bits") == true)
+        #expect(above.failure?.reason == .weakKey)
+        #expect(above.failure?.depth == 1)
+    }
+
+    @Test("more than 100 KiB of certificates are refused unseen, T-TLS-54")
+    func manyBytes() throws {
+        let names = (0..<4_000).map { CertificateTemplate.AlternativeName.dns("n\($0).example-of-a-name.test") }
+        var template = CertificateTemplate.server(for: ["good.test"])
+        template.alternativeNames += names
+        let large = try root.issue(template).certificate
+        let small = try root.issue(for: "good.test").certificate
+
+        let evaluation = try judge([large], anchors: [root])
+        let many = try judge([small] + Array(repeating: root.certificate, count: 400), anchors: [root])
+
+        #expect(large.derBytes.count > 100 * 1024)
+        #expect(evaluation.failure?.reason == .tooLong)
+        #expect(evaluation.failure?.message == "the server sent more than 100 KiB of certificates")
+        #expect(many.failure?.reason == .tooLong)
+        #expect(many.verifiedChain == [small])
+    }
+
+    @Test("authorities of one name, cycles and long lists cost little, T-TLS-54")
+    func pathological() throws {
+        let middle = try root.makeIntermediate("Middle")
+        let twins = try (0..<60).map { _ in try root.makeIntermediate("Middle").certificate }
+        let left = try CertificateAuthority("Left")
+        let right = try CertificateAuthority("Right")
+        let circle = [try left.crossSign(right), try right.crossSign(left)].map(\.certificate)
+        let clock = ContinuousClock()
+        let name = PeerName("good.test")
+        let store = try TrustStore([root.certificate])
+        let lists = [
+            try middle.issue(for: "good.test").chain + twins,
+            [try middle.issue(for: "good.test").certificate] + twins,
+            [try left.issue(for: "good.test").certificate] + circle,
+            [try left.issue(for: "good.test").certificate] + circle + twins + twins,
+        ]
+
+        let results = lists.map { list in
+            var isTrusted = false
+            let time = clock.measure {
+                isTrusted =
+                    ChainEvaluator.evaluate(served: list, policy: .tlsServer(name), store: store, at: now).isTrusted
+            }
+            #expect(time < .milliseconds(500))
+            return isTrusted
+        }
+
+        #expect(results == [true, false, false, false])
+    }
+
+    /// A certificate with a random RSA modulus: making a real key of that size takes minutes.
+    private func hugeCertificate(bits: Int) throws -> Certificate? {
+        var modulus = (0..<bits / 8).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }
+        modulus[0] = 0xC1
+        modulus[modulus.count - 1] |= 1
+        let numbers = der(0x30, der(0x02, [0] + modulus) + der(0x02, [1, 0, 1]))
+        let algorithm = der(0x30, [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00])
+        let key = der(0x30, algorithm + der(0x03, [0] + numbers))
+        let site = try root.issue(for: "good.test")
+        let bytes = site.certificate.derBytes
+        let old = site.certificate.publicKeyBytes
+        guard let body = contents(bytes), let inner = contents(body) else { return nil }
+        guard let position = inner.indices.first(where: { inner[$0...].starts(with: old) }) else { return nil }
+        let changed = inner[..<position] + key + inner[(position + old.count)...]
+        let rest = body[size(body)...]
+        return try Certificate(der: der(0x30, der(0x30, Array(changed)) + Array(rest)))
+    }
+
+    private func der(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+        let count = content.count
+        if count < 128 { return [tag, UInt8(count)] + content }
+        if count < 256 { return [tag, 0x81, UInt8(count)] + content }
+        return [tag, 0x82, UInt8(count >> 8), UInt8(count & 255)] + content
+    }
+
+    /// How many bytes the first element takes, with its header.
+    private func size(_ bytes: [UInt8]) -> Int {
+        switch bytes[1] {
+        case 0x82: 4 + (Int(bytes[2]) << 8 | Int(bytes[3]))
+        case 0x81: 3 + Int(bytes[2])
+        default: 2 + Int(bytes[1])
+        }
+    }
+
+    private func contents(_ bytes: [UInt8]) -> [UInt8]? {
+        let end = size(bytes)
+        let start = bytes[1] == 0x82 ? 4 : bytes[1] == 0x81 ? 3 : 2
+        return end <= bytes.count ? Array(bytes[start..<end]) : nil
+    }
+}
