@@ -210,6 +210,7 @@ caf_identity_status caf_read_private_key(const uint8_t *pem, size_t count, const
     caf_pem_key key = {.passphrase = passphrase};
     caf_identity_status status = CAF_IDENTITY_MALFORMED;
     *made = NULL;
+    caf_openssl_init();
     ERR_clear_error();
     BIO *bio = count <= INT_MAX ? BIO_new_mem_buf(pem, (int)count) : NULL;
     if (bio && PEM_read_bio(bio, &key.name, &key.header, &key.der, &key.count)) {
@@ -282,22 +283,16 @@ static caf_identity_status caf_add_key(caf_pkcs12 *file, const PKCS12_SAFEBAG *b
 
 static caf_identity_status caf_add_certificate(caf_pkcs12 *file, const PKCS12_SAFEBAG *bag) {
     uint8_t *der = NULL;
-    ASN1_OCTET_STRING *kept = ASN1_OCTET_STRING_new();
-    X509 *certificate = NULL;
-    int count;
-    if (PKCS12_SAFEBAG_get_bag_nid(bag) != NID_x509Certificate) {
-        ASN1_OCTET_STRING_free(kept);
-        return CAF_IDENTITY_READ;
-    }
-    certificate = PKCS12_SAFEBAG_get1_cert(bag);
-    count = certificate ? i2d_X509(certificate, &der) : -1;
+    if (PKCS12_SAFEBAG_get_bag_nid(bag) != NID_x509Certificate) return CAF_IDENTITY_READ;
+    X509 *certificate = PKCS12_SAFEBAG_get1_cert(bag);
+    int count = certificate ? i2d_X509(certificate, &der) : -1;
+    ASN1_OCTET_STRING *kept = count > 0 ? ASN1_OCTET_STRING_new() : NULL;
     X509_free(certificate);
-    if (kept && count > 0) {
-        ASN1_STRING_set0(kept, der, count);
-        if (OPENSSL_sk_push(file->certificates, kept) > 0) return CAF_IDENTITY_READ;
-    }
+    if (kept) ASN1_STRING_set0(kept, der, count);
+    else OPENSSL_free(der);
+    if (kept && OPENSSL_sk_push(file->certificates, kept) > 0) return CAF_IDENTITY_READ;
     ASN1_OCTET_STRING_free(kept);
-    return caf_failure(CAF_IDENTITY_MALFORMED);
+    return CAF_IDENTITY_MALFORMED;
 }
 
 static caf_identity_status caf_add_bags(caf_pkcs12 *file, const STACK_OF(PKCS12_SAFEBAG) *bags, int levels) {
@@ -390,6 +385,7 @@ caf_identity_status caf_read_pkcs12(const uint8_t *bytes, size_t count, const ca
     caf_identity_status status = CAF_IDENTITY_MALFORMED;
     *key = NULL;
     *certificates = NULL;
+    caf_openssl_init();
     ERR_clear_error();
     if (passphrase->count > INT_MAX) return CAF_IDENTITY_WRONG_PASSPHRASE;
     if (caf_has_content(bytes, count)) status = caf_with_algorithms(caf_open_pkcs12, &file, modules);
