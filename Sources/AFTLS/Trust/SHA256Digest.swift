@@ -1,8 +1,9 @@
 internal import CAFOpenSSL
 
 /// SHA-256.
-enum SHA256Digest {
-    static func of(_ bytes: [UInt8]) -> [UInt8] {
+package enum SHA256Digest {
+    /// The 32 bytes for these.
+    package static func of(_ bytes: [UInt8]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
             buffer.initialize(repeating: 0)
             _ = caf_sha256(bytes, bytes.count, buffer.baseAddress)

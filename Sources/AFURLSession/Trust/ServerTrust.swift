@@ -17,6 +17,8 @@ public struct ServerTrust: Sendable {
     public let anchors: TrustAnchors
     /// The moment for which certificates must be valid, in seconds since 1970.
     let moment: Int64
+    /// The moment for which certificates must be valid.
+    public var date: Date { Date(timeIntervalSince1970: TimeInterval(moment)) }
     private let securityLevel: Int
     private let findings: Lock<[Question: TrustEvaluation]>
 

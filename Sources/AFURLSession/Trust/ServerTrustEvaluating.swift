@@ -13,13 +13,18 @@ public protocol ServerTrustEvaluating: Sendable {
 
     /// Evaluators with equal bytes decide alike: what one accepted may serve the
     /// other. Nil, the implementation provided, means that nothing is known of the
-    /// decisions: then every connection gets a full handshake.
+    /// decisions: then every connection gets a full handshake. ``TrustFingerprint`` makes them.
     var fingerprint: [UInt8]? { get }
 
     /// The decision. Called on the network thread, which serves all sessions: it must
     /// be quick, must not wait for anything, and should depend on nothing but its
     /// argument. What takes time is for a delegate.
     func evaluate(_ trust: ServerTrust) -> ServerTrustDecision
+
+    /// Whether this host must not be talked to without TLS, where no evaluator is ever
+    /// asked: a request for it over plain http fails before a connection is made. The
+    /// implementation provided says no.
+    func forbidsPlainText(to host: String) -> Bool
 }
 
 extension ServerTrustEvaluating {
@@ -28,6 +33,9 @@ extension ServerTrustEvaluating {
 
     /// Nothing is known.
     public var fingerprint: [UInt8]? { nil }
+
+    /// Plain http is nobody's business.
+    public func forbidsPlainText(to host: String) -> Bool { false }
 }
 
 /// What an evaluator says of a server.

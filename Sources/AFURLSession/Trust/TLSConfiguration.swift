@@ -70,7 +70,7 @@ extension TLSConfiguration {
     ///
     /// - Parameter unnamed: Stands for an evaluator without a fingerprint.
     func fingerprint(_ evaluator: (any ServerTrustEvaluating)?, unnamed: Int) -> [UInt8] {
-        var text = FingerprintText()
+        var text = TrustFingerprint("AFURLSession.TLSConfiguration")
         text.add(anchors.fingerprint)
         switch (evaluator, evaluator?.fingerprint) {
         case (nil, _): text.add([0])
@@ -82,15 +82,5 @@ extension TLSConfiguration {
         text.add(ciphers.map { [1] + $0.utf8 } ?? [0])
         text.add([resumesSessions ? 1 : 0, toleratesMissingFarewell ? 1 : 0])
         return text.bytes
-    }
-}
-
-/// Fields with their lengths, so that no two lists of fields have equal bytes.
-private struct FingerprintText {
-    var bytes: [UInt8] = []
-
-    mutating func add(_ field: [UInt8]) {
-        withUnsafeBytes(of: UInt64(field.count).littleEndian) { bytes.append(contentsOf: $0) }
-        bytes.append(contentsOf: field)
     }
 }

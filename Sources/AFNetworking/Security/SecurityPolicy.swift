@@ -1,0 +1,164 @@
+public import Foundation
+
+/// Decides which servers a session talks to: by the authorities it trusts, and by
+/// pins, which name the certificates or keys a server must have.
+///
+/// ```swift
+/// let policy = try SecurityPolicy(pinningMode: .publicKey, certificatesAtPath: "/etc/my-app/api.pem")
+/// configuration.tls.evaluator = policy
+/// ```
+///
+/// The decision is taken inside the TLS handshake: to a server that is refused no byte
+/// of a request is sent, and no certificate of ours.
+///
+/// | mode | pins | `allowInvalidCertificates` | a server must have |
+/// |---|---|---|---|
+/// | none | – | no | a valid chain |
+/// | none | – | yes | nothing; with a name to validate it is always refused |
+/// | publicKey, certificate | none at all | any | always refused |
+/// | publicKey | some | no | a valid chain with a pinned key |
+/// | publicKey | some | yes | **a pinned key, nothing else** |
+/// | certificate | some | no | a valid chain that is also valid with the pins as its only authorities |
+/// | certificate | some | yes | a chain that is valid with the pins as its only authorities |
+///
+/// A chain is valid if it leads to an authority, is within its dates, may serve TLS, and,
+/// as long as ``validatesDomainName`` is true, names the host. Keys are compared as whole
+/// SubjectPublicKeyInfo structures and looked for only among certificates that
+/// are proven: that a server sends a pinned certificate along means nothing.
+///
+/// Safe to use and to change from any thread. Tasks that have started keep the rules they
+/// started with.
+public final class SecurityPolicy: Sendable {
+    private struct State: Sendable {
+        var rules: SecurityRules
+        /// Of these very rules.
+        var frozen: FrozenSecurityPolicy?
+    }
+
+    private let state: Lock<State>
+
+    init(_ rules: SecurityRules) {
+        state = Lock(State(rules: rules))
+    }
+
+    /// A policy that pins nothing and trusts what the session's authorities vouch for,
+    /// for the name of the host.
+    public convenience init() {
+        self.init(SecurityRules(mode: .none, pinned: PinnedCertificates(nil)))
+    }
+
+    /// A policy with these pins.
+    ///
+    /// - Parameters:
+    ///   - pinningMode: What is compared.
+    ///   - pinnedCertificates: Certificates in DER. With one that cannot be read the policy refuses every
+    ///     server; `init(pinningMode:certificatesIn:)` and its like throw instead.
+    public convenience init(pinningMode: SSLPinningMode, withPinnedCertificates pinnedCertificates: Set<Data>) {
+        self.init(SecurityRules(mode: pinningMode, pinned: PinnedCertificates(pinnedCertificates)))
+    }
+
+    /// A policy that pins these certificates.
+    public convenience init(pinningMode: SSLPinningMode, certificates: [Certificate]) {
+        self.init(pinningMode: pinningMode, withPinnedCertificates: Set(certificates.map { Data($0.derBytes) }))
+    }
+
+    /// A new policy like `init()`.
+    public static func `default`() -> SecurityPolicy { SecurityPolicy() }
+
+    /// A new policy like `init()`.
+    public static func defaultPolicy() -> SecurityPolicy { SecurityPolicy() }
+
+    // MARK: - Settings
+
+    /// What is compared. Chosen when the policy is made.
+    public var sslPinningMode: SSLPinningMode { rules.mode }
+
+    /// The pinned certificates, in DER; nil if none were ever set.
+    ///
+    /// If one of them cannot be read, the policy refuses every server, and says which it is.
+    /// A pin may be the server's own certificate, one in between, or the root.
+    public var pinnedCertificates: Set<Data>? {
+        get { rules.pinned.blobs }
+        set {
+            // Read before the lock is taken: others need not wait for that.
+            let pinned = PinnedCertificates(newValue)
+            change { $0.pinned = pinned }
+        }
+    }
+
+    /// Whether a server may be trusted although its chain is not valid. False.
+    ///
+    /// - Warning: Together with ``SSLPinningMode/publicKey`` this leaves **one** condition: that
+    ///   some pinned key occurs in the proven part of the chain. Who issued the certificate, whether it has **expired**,
+    ///   and for which **host** it is are all **not looked at**. Whoever has the private key of any pinned
+    ///   certificate – of another server of yours, of a retired one, of an authority that you pinned – can pose as any
+    ///   host of the session, for ever. For servers with certificates of your own making, set
+    ///   ``/AFURLSession/TLSConfiguration/anchors`` to your authority instead, or use
+    ///   ``SSLPinningMode/certificate``, which goes on checking dates and names.
+    ///
+    /// Without pins it turns authentication off: anybody on the way can read and change everything.
+    /// A signature that does not fit is never forgiven where pins decide.
+    public var allowInvalidCertificates: Bool {
+        get { rules.allowsInvalidCertificates }
+        set { change { $0.allowsInvalidCertificates = newValue } }
+    }
+
+    /// Whether a certificate must be for the host. True.
+    ///
+    /// - Warning: When false, whoever has a valid certificate for any host at all can pose as yours.
+    ///   It also drops the check that a certificate may serve TLS.
+    public var validatesDomainName: Bool {
+        get { rules.validatesName }
+        set { change { $0.validatesName = newValue } }
+    }
+
+    var rules: SecurityRules { state.withLock { $0.rules } }
+
+    func change(_ body: (inout SecurityRules) -> Void) {
+        state.withLock { state in
+            body(&state.rules)
+            state.frozen = nil
+        }
+    }
+
+    // MARK: - Evaluating
+
+    /// Whether the server is trusted for this name.
+    ///
+    /// - Parameters:
+    ///   - serverTrust: What the server showed.
+    ///   - domain: The host it must be for. Nil checks no name.
+    public func evaluate(_ serverTrust: ServerTrust, forDomain domain: String?) -> Bool {
+        frozen.decide(serverTrust, domain: domain) == .accept
+    }
+
+    var frozen: FrozenSecurityPolicy {
+        state.withLock { state in
+            if let frozen = state.frozen { return frozen }
+            let frozen = FrozenSecurityPolicy(state.rules)
+            state.frozen = frozen
+            return frozen
+        }
+    }
+
+    // MARK: - Copying
+
+    /// Another policy with the same settings.
+    public func copy() -> SecurityPolicy {
+        SecurityPolicy(rules)
+    }
+}
+
+extension SecurityPolicy: ServerTrustEvaluating {
+    /// The policy as it is now. The same object until it is changed.
+    public func snapshot() -> any ServerTrustEvaluating { frozen }
+
+    /// A digest of all settings.
+    public var fingerprint: [UInt8]? { frozen.fingerprint }
+
+    /// The decision about a server, for the host of the URL.
+    public func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { frozen.evaluate(trust) }
+
+    /// Whether it pins this host: without TLS no pin is ever looked at.
+    public func forbidsPlainText(to host: String) -> Bool { frozen.forbidsPlainText(to: host) }
+}
