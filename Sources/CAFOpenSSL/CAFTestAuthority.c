@@ -1,5 +1,8 @@
 #include "CAFOpenSSL.h"
 
+#include <openssl/kdf.h>
+#include <string.h>
+
 // MARK: Making certificates
 
 EVP_PKEY *caf_make_key(const char *type, int bits, const char *curve, int explicit_curve) {
@@ -81,6 +84,64 @@ SSL_CTX *caf_server_context(const caf_server_settings *settings) {
     return NULL;
 }
 
-int caf_end_memory(BIO *bio) { return BIO_set_mem_eof_return(bio, 0) > 0; }
+// MARK: Records of our own
 
-int caf_set_record_size(SSL *ssl, int bytes) { return SSL_set_max_send_fragment(ssl, bytes) > 0; }
+// HKDF-Expand-Label with an empty context (RFC 8446 section 7.1).
+static int caf_expand(const EVP_MD *digest, const uint8_t *secret, size_t secret_count, const char *label,
+                      uint8_t *output, size_t count) {
+    int mode = EVP_KDF_HKDF_MODE_EXPAND_ONLY;
+    // The casts only drop const: parameters that are set are not written to.
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &mode),
+        OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)(uintptr_t)EVP_MD_get0_name(digest), 0),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, (void *)(uintptr_t)secret, secret_count),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_PREFIX, (void *)(uintptr_t)"tls13 ", 6),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_LABEL, (void *)(uintptr_t)label, strlen(label)),
+        OSSL_PARAM_construct_end(),
+    };
+    EVP_KDF *kdf = EVP_KDF_fetch(NULL, "TLS13-KDF", NULL);
+    EVP_KDF_CTX *context = kdf ? EVP_KDF_CTX_new(kdf) : NULL;
+    int result = context && EVP_KDF_derive(context, output, count, parameters) > 0;
+    EVP_KDF_CTX_free(context);
+    EVP_KDF_free(kdf);
+    return result;
+}
+
+static const EVP_CIPHER *caf_record_cipher(const SSL_CIPHER *suite) {
+    switch (SSL_CIPHER_get_protocol_id(suite)) {
+    case 0x1301: return EVP_aes_128_gcm();
+    case 0x1302: return EVP_aes_256_gcm();
+    case 0x1303: return EVP_chacha20_poly1305();
+    default: return NULL;
+    }
+}
+
+enum { caf_record_head = 5, caf_record_tag = 16, caf_record_nonce = 12 };
+
+size_t caf_seal_record(const SSL *ssl, const uint8_t *secret, size_t secret_count, uint64_t sequence, uint8_t type,
+                       const uint8_t *bytes, size_t count, uint8_t *record, size_t capacity) {
+    const SSL_CIPHER *suite = SSL_get_current_cipher(ssl);
+    const EVP_CIPHER *cipher = suite ? caf_record_cipher(suite) : NULL;
+    size_t body = count + 1 + caf_record_tag;
+    if (!cipher || capacity < caf_record_head + body || count > 1 << 14) return 0;
+    const EVP_MD *digest = SSL_CIPHER_get_handshake_digest(suite);
+    uint8_t key[EVP_MAX_KEY_LENGTH], nonce[caf_record_nonce];
+    if (!caf_expand(digest, secret, secret_count, "key", key, (size_t)EVP_CIPHER_get_key_length(cipher)) ||
+        !caf_expand(digest, secret, secret_count, "iv", nonce, sizeof nonce))
+        return 0;
+    for (int i = 0; i < 8; i++) nonce[sizeof nonce - 1 - (size_t)i] ^= (uint8_t)(sequence >> (8 * i));
+
+    const uint8_t head[caf_record_head] = {23, 3, 3, (uint8_t)(body >> 8), (uint8_t)body};
+    uint8_t *sealed = record + caf_record_head;
+    int used = 0, sized = 0, result = 0;
+    memcpy(record, head, sizeof head);
+    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
+    if (context && EVP_EncryptInit_ex2(context, cipher, key, nonce, NULL) &&
+        EVP_EncryptUpdate(context, NULL, &used, head, sizeof head) &&
+        (count == 0 || EVP_EncryptUpdate(context, sealed, &used, bytes, (int)count)) &&
+        EVP_EncryptUpdate(context, sealed + count, &sized, &type, 1) &&
+        EVP_EncryptFinal_ex(context, sealed + count + 1, &used))
+        result = EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, caf_record_tag, sealed + count + 1);
+    EVP_CIPHER_CTX_free(context);
+    return result > 0 ? caf_record_head + body : 0;
+}

@@ -119,8 +119,11 @@ final class TLSClient {
     // MARK: - Data
 
     func send(_ text: String) throws {
-        let bytes = Array(text.utf8)
-        try run { SSL_write(ssl, bytes, Int32(bytes.count)) }
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let piece = Array(rest.prefix(16_384))
+            rest = rest.dropFirst(Int(try run { SSL_write(ssl, piece, Int32(piece.count)) }))
+        }
     }
 
     /// What one read gives; empty at the announced end of the stream.

@@ -30,7 +30,11 @@ enum EncodedBytes {
 /// Text with a block of base64 between two lines (RFC 7468).
 enum PEMText {
     static func block(_ label: String, _ bytes: [UInt8]) -> String {
-        let text = Data(bytes).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
-        return "-----BEGIN \(label)-----\n\(text)\n-----END \(label)-----\n"
+        // Foundation's own lines end with an empty one when the last is full, which readers refuse.
+        let text = Array(Data(bytes).base64EncodedString().utf8)
+        let lines = stride(from: 0, to: text.count, by: 64).map { start in
+            String(decoding: text[start..<min(start + 64, text.count)], as: UTF8.self)
+        }
+        return (["-----BEGIN \(label)-----"] + lines + ["-----END \(label)-----", ""]).joined(separator: "\n")
     }
 }

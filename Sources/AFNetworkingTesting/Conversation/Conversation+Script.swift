@@ -23,6 +23,8 @@ extension Conversation {
         case .serve: try serveHTTP()
         case .reset: try leave(.reset)
         case .close, .neverAccept: try leave(.close)
+        case .closeUnannounced: try leave(.closeUnannounced)
+        case .tls(let action): try play(action, number: number)
         }
     }
 

@@ -6,8 +6,11 @@ final class Conversation {
     let connection: Int
     let core: ServerCore
     let reader: RequestReader
+    /// What the server speaks, for a handshake that a script makes.
+    let context: TLSContext?
 
-    init(stream: SocketStream, connection: Int, core: ServerCore) {
+    init(stream: SocketStream, connection: Int, core: ServerCore, context: TLSContext?) {
+        self.context = context
         self.stream = stream
         self.connection = connection
         self.core = core
@@ -126,10 +129,15 @@ final class Conversation {
         if let signal = delivery.heldUntil { try core.waitForSignal(signal) }
         if let delay = delivery.delay { try stream.pause(for: delay) }
         var writer = ReplyWriter(stream: stream, delivery: delivery)
-        let staysOpen = try writer.send(reply, to: request)
+        let staysOpen: Bool
+        do throws(Farewell) {
+            staysOpen = try writer.send(reply, to: request)
+        } catch {
+            throw delivery.endsUnannounced && error == .close ? .closeUnannounced : error
+        }
 
         if delivery.halfCloses { try listenOnly() }
-        guard staysOpen else { throw .close }
+        guard staysOpen else { throw delivery.endsUnannounced ? .closeUnannounced : .close }
         if reply.switchesProtocol(for: request) {
             // What follows is no HTTP any more.
             try stream.drain()

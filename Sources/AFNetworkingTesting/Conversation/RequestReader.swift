@@ -141,6 +141,12 @@ final class RequestReader {
         return Array(buffer[start..<end])
     }
 
+    /// Uses up everything that was received and not read.
+    func takeUnread() -> [UInt8] {
+        defer { drop(unread.count) }
+        return Array(buffer[unread])
+    }
+
     /// Uses up what was inspected.
     func dropInspected() {
         drop(inspected)

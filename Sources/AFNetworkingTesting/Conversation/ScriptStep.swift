@@ -15,6 +15,8 @@ public struct ScriptStep: Sendable {
         case stall
         case neverAccept
         case serve
+        case closeUnannounced
+        case tls(TLSAction)
     }
 
     let kind: Kind

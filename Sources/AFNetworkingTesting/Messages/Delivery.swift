@@ -32,6 +32,7 @@ struct Delivery: Sendable {
     var cut: Cut?
     var keepAlive: Bool?
     var halfCloses = false
+    var endsUnannounced = false
     var skipsBody = false
     /// Sent instead of the message.
     var raw: [UInt8]?

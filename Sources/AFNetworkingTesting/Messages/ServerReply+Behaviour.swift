@@ -53,6 +53,12 @@ extension ServerReply {
         changed { $0.delivery.halfCloses = true }
     }
 
+    /// If the connection ends with this reply, through TLS, the end is not announced (no close_notify):
+    /// the client cannot tell whether the reply was cut off.
+    public func endingUnannounced() -> ServerReply {
+        changed { $0.delivery.endsUnannounced = true }
+    }
+
     /// Sends an interim (1xx) response before the final one; may be used several times.
     public func interim(_ status: Int, _ headers: HeaderFields = [:]) -> ServerReply {
         changed { $0.delivery.interims.append(Delivery.Interim(status: status, headers: headers)) }

@@ -61,8 +61,9 @@ extension ServerCore {
         do throws(Farewell) {
             // `stop()` shuts down what is registered; before this point nothing is.
             try checkRunning()
-            if let tls { try stream.startTLS(tls) }
-            let conversation = Conversation(stream: stream, connection: number, core: self)
+            let startsLater = script?.contains { $0.makesHandshake } ?? false
+            if let tls, !startsLater { try stream.startTLS(tls) }
+            let conversation = Conversation(stream: stream, connection: number, core: self, context: tls)
             if let script {
                 try conversation.play(script)
             } else {
@@ -82,6 +83,7 @@ extension ServerCore {
     private func part(from stream: SocketStream, with farewell: Farewell, number: Int) {
         switch farewell {
         case .close, .handshakeFailed, .clientClosed: stream.shutDownWriting()
+        case .closeUnannounced: stream.shutDownWriting(announced: false)
         case .reset, .scriptFailed: stream.armReset()
         case .clientReset, .serverStopped: break
         }

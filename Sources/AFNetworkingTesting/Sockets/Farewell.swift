@@ -9,6 +9,8 @@ enum Farewell: Error, Sendable, Equatable {
     case clientReset
     /// The server says goodbye in order: end of stream, then silence until the client closes too.
     case close
+    /// The same, but TLS does not announce it.
+    case closeUnannounced
     /// The server tears the connection down with a reset.
     case reset
     /// The TLS handshake failed; the client may still have to read why.
@@ -22,7 +24,7 @@ enum Farewell: Error, Sendable, Equatable {
         switch self {
         case .clientClosed: .clientClosed
         case .clientReset: .clientReset
-        case .close: .serverClosed
+        case .close, .closeUnannounced: .serverClosed
         case .reset: .serverReset
         case .handshakeFailed(let reason): .handshakeFailed(reason)
         case .scriptFailed(let reason): .scriptFailed(reason)
@@ -35,7 +37,7 @@ extension Farewell {
     /// Whether the client may still be sending, and has yet to read how it ended.
     var awaitsClient: Bool {
         switch self {
-        case .close, .handshakeFailed: true
+        case .close, .closeUnannounced, .handshakeFailed: true
         case .clientClosed, .clientReset, .reset, .scriptFailed, .serverStopped: false
         }
     }

@@ -1,4 +1,5 @@
 public import AFTLS
+internal import CAFOpenSSL
 
 /// What a `TestServer` saw of one TLS handshake.
 public struct RecordedHandshake: Sendable, Hashable {
@@ -6,8 +7,16 @@ public struct RecordedHandshake: Sendable, Hashable {
     public struct Alert: Sendable, Hashable, CustomStringConvertible {
         /// Its number, such as 42.
         public let number: UInt8
+
+        /// An alert with this number.
+        public init(number: UInt8) {
+            self.number = number
+        }
+
         /// Its name, such as "bad certificate".
-        public let name: String
+        public var name: String {
+            SSL_alert_desc_string_long(Int32(number)).map { String(cString: $0) } ?? "unknown"
+        }
 
         /// Name and number.
         public var description: String { "\(name) (\(number))" }

@@ -64,4 +64,15 @@ func messagePassed(
     if kind == SSL3_RT_ALERT, isSent == 0, count == 2 {
         connection.alertArrived(bytes.load(fromByteOffset: 1, as: UInt8.self))
     }
+    guard isSent == 1 else { return }
+    // With TLS 1.3 each encrypted record tells its true type once.
+    if kind == SSL3_RT_INNER_CONTENT_TYPE { connection.recordWasWritten() }
+    if kind == SSL3_RT_HANDSHAKE, count > 0, bytes.load(as: UInt8.self) == UInt8(SSL3_MT_KEY_UPDATE) {
+        connection.keysWereUpdated()
+    }
+}
+
+func secretWasMade(_ ssl: OpaquePointer?, _ line: UnsafePointer<CChar>?) {
+    guard let ssl, let line, let connection = TLSConnection.of(ssl) else { return }
+    connection.secretWasMade(String(cString: line))
 }

@@ -18,6 +18,10 @@ final class TLSConnection {
     /// How many bytes of the handshake were sent.
     private var handshakeBytesSent = 0
     private var hasNews = false
+    /// Writes records in OpenSSL's place once a script wanted one that OpenSSL would not write.
+    private var sealer = RecordSealer()
+    private(set) var isSealing = false
+    private var hasAnnouncedEnd = false
     /// Must outlive the callback that hands it to OpenSSL.
     private let protocolName = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 255)
 
@@ -34,6 +38,8 @@ final class TLSConnection {
     }
 
     deinit {
+        // Otherwise OpenSSL takes the session for broken, and forgets its id.
+        if isEstablished { SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN) }
         SSL_free(ssl)
         protocolName.deallocate()
     }
@@ -119,6 +125,12 @@ final class TLSConnection {
         while !rest.isEmpty {
             // One record at a time: what OpenSSL has in memory stays small.
             let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(16_384))
+            if isSealing {
+                guard let record = sealed(Array(piece), type: 23) else { throw .clientReset }
+                try sendSealed(record)
+                rest = rest.dropFirst(piece.count)
+                continue
+            }
             OpenSSLErrors.clear()
             var count = 0
             guard SSL_write_ex(ssl, piece.baseAddress, piece.count, &count) == 1 else { throw .clientReset }
@@ -129,10 +141,31 @@ final class TLSConnection {
 
     /// Announces the end of our side.
     func announceEnd() throws(Farewell) {
-        guard isEstablished else { return }
+        guard isEstablished, !hasAnnouncedEnd else { return }
         OpenSSLErrors.clear()
+        if isSealing {
+            guard let record = sealed([1, 0], type: 21) else { return }
+            try sendSealed(record)
+            return
+        }
         SSL_shutdown(ssl)
+        // OpenSSL writes nothing after this alert, unless it forgets it.
+        SSL_set_shutdown(ssl, SSL_get_shutdown(ssl) & ~SSL_SENT_SHUTDOWN)
+        hasAnnouncedEnd = true
         try flush()
+    }
+
+    // MARK: - Records that OpenSSL would not write
+
+    /// From here on OpenSSL no longer knows which record comes next, so all of them are made here.
+    func sealed(_ bytes: [UInt8], type: UInt8) -> [UInt8]? {
+        isSealing = true
+        return sealer.seal(bytes, type: type, for: ssl)
+    }
+
+    func sendSealed(_ record: [UInt8]) throws(Farewell) {
+        let stream = stream
+        try record.withBytes { all throws(Farewell) in try stream.sendToWire(all) }
     }
 
     // MARK: - Between memory and socket
@@ -148,7 +181,7 @@ final class TLSConnection {
     }
 
     /// Sends what OpenSSL has written, as far as the handshake may go.
-    private func flush() throws(Farewell) {
+    func flush() throws(Farewell) {
         let bytes = EncodedBytes.drain(output)
         guard !bytes.isEmpty else { return }
         let isEstablished = isEstablished
@@ -179,6 +212,18 @@ final class TLSConnection {
 
     // MARK: - Called by OpenSSL
 
+    func secretWasMade(_ line: String) {
+        sealer.noteSecret(line)
+    }
+
+    func recordWasWritten() {
+        sealer.sequence += 1
+    }
+
+    func keysWereUpdated() {
+        sealer.secret = []
+    }
+
     func clientHelloArrived() {
         ClientHello.note(ssl, in: &handshake)
         hasNews = true
@@ -195,8 +240,7 @@ final class TLSConnection {
             handshake.receivedEnd = true
             return
         }
-        let name = SSL_alert_desc_string_long(Int32(number)).map { String(cString: $0) } ?? "unknown"
-        handshake.receivedAlert = RecordedHandshake.Alert(number: number, name: name)
+        handshake.receivedAlert = RecordedHandshake.Alert(number: number)
     }
 
     func chooseProtocol() -> UnsafeMutableBufferPointer<UInt8>? {

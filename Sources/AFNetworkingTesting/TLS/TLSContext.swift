@@ -22,6 +22,7 @@ final class TLSContext: Sendable {
         SSL_CTX_set_cert_cb(handle, certificateIsNeeded, nil)
         SSL_CTX_set_alpn_select_cb(handle, protocolIsNeeded, nil)
         SSL_CTX_set_msg_callback(handle, messagePassed)
+        SSL_CTX_set_keylog_callback(handle, secretWasMade)
         try askClients(handle)
         try check()
     }

@@ -8,6 +8,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include <stddef.h>
 #include <stdint.h>
 
 // MARK: Making certificates
@@ -34,5 +35,10 @@ typedef struct caf_server_settings {
 
 // A server context that sends exactly the chain it is given. NULL if a setting is refused.
 SSL_CTX *caf_server_context(const caf_server_settings *settings);
-int caf_end_memory(BIO *bio); // reading past what it holds is the end, not a pause
-int caf_set_record_size(SSL *ssl, int bytes);
+
+// MARK: Records of our own
+
+// Encrypts one TLS 1.3 record with the keys that belong to `secret`. Returns its
+// size, 0 if that is not possible.
+size_t caf_seal_record(const SSL *ssl, const uint8_t *secret, size_t secret_count, uint64_t sequence, uint8_t type,
+                       const uint8_t *bytes, size_t count, uint8_t *record, size_t capacity);
