@@ -97,7 +97,7 @@ extension ServerTrustDecision {
     /// What an evaluation means where no pin is asked for.
     static func standard(_ evaluation: TrustEvaluation) -> ServerTrustDecision {
         guard let failure = evaluation.failure else { return .accept }
-        return .reject(rule: "standard evaluation (\(failure.reason))", explanation: failure.message)
+        return .untrusted(failure)
     }
 
     fileprivate static func refuse(unnamed domain: String?) -> ServerTrustDecision {

@@ -117,11 +117,10 @@ final class ServerJudge: TLSEngineClient {
             securityLevel: security.configuration.securityLevel
         )
         self.trust = trust
-        if let evaluator = security.evaluator {
-            if case .reject(let rule, let explanation) = evaluator.evaluate(trust) {
-                deliberation = .refused(.rule(rule, explanation))
-                return
-            }
+        switch security.evaluator?.evaluate(trust) {
+        case nil, .accept: break
+        case .untrusted(let failure): return deliberation = .refused(.evaluation(failure))
+        case .reject(let rule, let explanation): return deliberation = .refused(.rule(rule, explanation))
         }
         guard let handshake, handshake.mayAsk else {
             deliberation = standard(trust)

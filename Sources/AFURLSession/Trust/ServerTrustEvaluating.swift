@@ -1,3 +1,5 @@
+public import AFTLS
+
 /// Decides whether a server is to be trusted, inside the handshake: a server that is
 /// refused has received no byte of a request and no certificate of ours.
 ///
@@ -40,7 +42,10 @@ extension ServerTrustEvaluating {
 
 /// What an evaluator says of a server.
 public enum ServerTrustDecision: Hashable, Sendable {
+    /// The server is trusted.
     case accept
-    /// With the rule that failed, in a few words, and what is wrong, in a sentence.
+    /// The chain is not trusted, for the reason an evaluation of it gave.
+    case untrusted(TrustFailure)
+    /// A rule of the evaluator's own fails: which one, in a few words, and what is wrong, in a sentence.
     case reject(rule: String, explanation: String)
 }
