@@ -31,6 +31,9 @@ void caf_x509_free_all(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_fre
 // TLS 1.2 suites with forward secrecy and authenticated encryption only.
 static const char caf_ciphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL:!eNULL:!PSK:!SRP:!DSS";
 
+// Bytes of certificates that a server may show.
+static const long caf_largest_chain = 100 * 1024;
+
 static int caf_configure(SSL_CTX *context, int minimum, int maximum, int level, const char *ciphers, int resumption) {
     static const unsigned char protocols[] = "\x08http/1.1";
     const uint64_t options = SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
@@ -46,12 +49,14 @@ static int caf_configure(SSL_CTX *context, int minimum, int maximum, int level, 
                                                        : SSL_SESS_CACHE_OFF);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_security_level(context, level);
+    SSL_CTX_set_post_handshake_auth(context, 0);
+    SSL_CTX_set_max_cert_list(context, caf_largest_chain);
     return SSL_CTX_set_min_proto_version(context, minimum) && SSL_CTX_set_max_proto_version(context, maximum) &&
            SSL_CTX_set_cipher_list(context, ciphers ? ciphers : caf_ciphers) &&
            SSL_CTX_set_alpn_protos(context, protocols, sizeof protocols - 1) == 0 &&
            (SSL_CTX_get_options(context) & options) == options && (SSL_CTX_get_mode(context) & mode) == mode &&
            SSL_CTX_get_verify_mode(context) == SSL_VERIFY_PEER && SSL_CTX_get_security_level(context) == level &&
-           SSL_CTX_get_min_proto_version(context) == minimum && SSL_CTX_get_max_proto_version(context) == maximum;
+           SSL_CTX_get_max_cert_list(context) == caf_largest_chain && SSL_CTX_get_min_proto_version(context) == minimum && SSL_CTX_get_max_proto_version(context) == maximum;
 }
 
 SSL_CTX *caf_client_context(int minimum, int maximum, int level, const char *ciphers, int resumption) {

@@ -55,6 +55,8 @@ package final class EventLoop: @unchecked Sendable {
     // passes through: one thread, no overlapping accesses, and a sixth of all
     // instructions of a request saved (Docs/Internals/Performance.md).
     @exclusivity(unchecked) package private(set) var now: LoopInstant
+    /// Counts the times the loop has looked at the world.
+    @exclusivity(unchecked) package private(set) var turn: UInt64 = 0
     @exclusivity(unchecked) private var jobs = WorkList<Job>()
     @exclusivity(unchecked) private var heldJobs: [Job] = []
     @exclusivity(unchecked) private var arrivedJobs: [Job] = []
@@ -241,6 +243,7 @@ package final class EventLoop: @unchecked Sendable {
             inbox.owesWake = false
         }
         now = poller.now
+        turn += 1
         notify(.afterWaiting)
         events.add(contentsOf: &ready)
         if readyAgain.isEmpty { swap(&ready, &readyAgain) }

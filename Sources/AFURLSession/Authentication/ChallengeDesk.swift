@@ -45,7 +45,7 @@ final class ChallengeDesk: HandshakeDelegate {
     var mayBeAsked: Bool { nextLevel(after: nil) != nil }
 
     func ask(_ question: HandshakeQuestion, _ answer: @escaping (HandshakeAnswer) -> Void) {
-        guard let level = nextLevel(after: nil) else { return answer(.standard) }
+        guard let level = nextLevel(after: nil) else { return answer(.unasked) }
         ask(question, at: level, answer)
     }
 
@@ -125,7 +125,7 @@ final class ChallengeDesk: HandshakeDelegate {
         _ answer: @escaping (HandshakeAnswer) -> Void
     ) {
         if let method = method(at: level) { ChallengeDesk.missing.withLock { _ = $0.insert(method) } }
-        guard let next = nextLevel(after: level) else { return answer(.standard) }
+        guard let next = nextLevel(after: level) else { return answer(.unasked) }
         ask(question, at: next, answer)
     }
 

@@ -108,6 +108,7 @@ final class Handshake: ChannelHandler, TimerTarget {
         // While somebody makes up their mind the network has nothing to say that
         // would matter before.
         guard let channel, pending == nil else { return }
+        guard world.handshakeBudget.value.take(in: world.loop.turn) else { return channel.continueNextTurn() }
         switch channel.handshake() {
         case .waiting: break
         case .finished: succeed(channel)
@@ -146,6 +147,7 @@ final class Handshake: ChannelHandler, TimerTarget {
 
     private func finish() {
         client = nil
+        pending = nil
         judge.serve(nil)
         stopDecisionTimer()
     }

@@ -20,6 +20,8 @@ enum HandshakeAnswer {
     case identity(ClientIdentity)
     /// As if there were no delegate.
     case standard
+    /// There is none that has a method for the question.
+    case unasked
     case reject
     case cancel
     case none
@@ -48,7 +50,8 @@ final class ServerJudge: TLSEngineClient {
     private var identification = Identification.notAsked
     /// Until the handshake is over.
     private weak var handshake: Handshake?
-    private var delegateDecided = false
+    /// What a delegate says once, it may not say again.
+    private var delegateWasAsked = false
 
     /// The server as it showed itself, or as it did when the session was made that is
     /// being resumed.
@@ -87,7 +90,7 @@ final class ServerJudge: TLSEngineClient {
     }
 
     func engine(_ engine: TLSEngine, received session: TLSSession) {
-        guard security.mayResume, !delegateDecided, let trust, trust.evaluation.isTrusted else { return }
+        guard security.mayResume, !delegateWasAsked, let trust, trust.evaluation.isTrusted else { return }
         if case .accepted = deliberation { return security.sessions.keep(session, trust, for: key) }
         // A resumed connection brings sessions of its own, with the verdict of the first.
         if case .notBegun = deliberation, engine.isResumed { security.sessions.keep(session, trust, for: key) }
@@ -138,11 +141,10 @@ final class ServerJudge: TLSEngineClient {
 
     private func delegateAnswered(_ answer: HandshakeAnswer, _ trust: ServerTrust) {
         guard case .asking = deliberation else { return }
+        note(answer)
         switch answer {
-        case .trust:
-            delegateDecided = true
-            deliberation = .accepted
-        case .standard: deliberation = standard(trust)
+        case .trust: deliberation = .accepted
+        case .standard, .unasked: deliberation = standard(trust)
         case .cancel: deliberation = .refused(.cancelled)
         case .none: deliberation = .refused(.unanswered)
         case .reject, .identity: deliberation = .refused(.rejected)
@@ -177,13 +179,18 @@ final class ServerJudge: TLSEngineClient {
 
     private func delegateIdentified(_ answer: HandshakeAnswer) {
         guard case .asking = identification else { return }
-        delegateDecided = true
+        note(answer)
         switch answer {
         case .identity(let identity): identification = .decided(identity)
         case .cancel:
             isCancelled = true
             identification = .decided(nil)
-        case .trust, .standard, .reject, .none: identification = .decided(nil)
+        case .trust, .standard, .unasked, .reject, .none: identification = .decided(nil)
         }
+    }
+
+    private func note(_ answer: HandshakeAnswer) {
+        if case .unasked = answer { return }
+        delegateWasAsked = true
     }
 }

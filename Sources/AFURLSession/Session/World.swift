@@ -14,6 +14,7 @@ package final class World: Sendable {
     package let callbackExecutor: (any CallbackExecutor)?
     let readBuffer: LoopBound<ReadBuffer>
     let tlsBuffers: LoopBound<TLSBuffers>
+    let handshakeBudget: LoopBound<HandshakeBudget>
     let trustStores = TrustStoreLoader()
     /// Seconds since 1970: certificates live by it.
     let wallClock: @Sendable () -> Int64
@@ -32,6 +33,7 @@ package final class World: Sendable {
         self.wallClock = wallClock
         readBuffer = LoopBound(ReadBuffer(), on: loop)
         tlsBuffers = LoopBound(TLSBuffers(), on: loop)
+        handshakeBudget = LoopBound(HandshakeBudget(), on: loop)
     }
 
     /// Why a task that is resumed now could never complete, if so: the network thread
