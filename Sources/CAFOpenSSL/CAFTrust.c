@@ -302,13 +302,26 @@ int caf_signed_by(X509 *certificate, X509 *issuer, int level) {
     return signed_by;
 }
 
+// Anyone can make a chain that is not trusted: comparing thousands of names with
+// thousands of constraints for its sake would take seconds.
+static int caf_is_affordable(const X509 *certificate, const NAME_CONSTRAINTS *constraints) {
+    GENERAL_NAMES *names = caf_alternative_names(certificate);
+    int64_t count = caf_general_name_count(names) + X509_NAME_entry_count(X509_get_subject_name(certificate));
+    int64_t bounds = 0;
+    if (constraints->permittedSubtrees) bounds += sk_GENERAL_SUBTREE_num(constraints->permittedSubtrees);
+    if (constraints->excludedSubtrees) bounds += sk_GENERAL_SUBTREE_num(constraints->excludedSubtrees);
+    GENERAL_NAMES_free(names);
+    return count * bounds <= 65536;
+}
+
 int caf_names_allowed(X509 *certificate, X509 *issuer, int is_leaf) {
     int critical = -1, allowed;
     NAME_CONSTRAINTS *constraints = X509_get_ext_d2i(issuer, NID_name_constraints, &critical, NULL);
     if (!constraints) return critical == -1; // -1: there is none; anything else: unreadable or twice
     // As in chain verification, a self-issued certificate is exempt unless it is the last one.
     if (!is_leaf && (X509_get_extension_flags(certificate) & EXFLAG_SI)) allowed = 1;
-    else allowed = NAME_CONSTRAINTS_check(certificate, constraints) == X509_V_OK &&
+    else allowed = caf_is_affordable(certificate, constraints) &&
+                   NAME_CONSTRAINTS_check(certificate, constraints) == X509_V_OK &&
                    (!is_leaf || NAME_CONSTRAINTS_check_CN(certificate, constraints) == X509_V_OK);
     NAME_CONSTRAINTS_free(constraints);
     ERR_clear_error();
