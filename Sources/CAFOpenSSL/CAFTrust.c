@@ -89,7 +89,9 @@ int caf_x509_sha1(const X509 *certificate, uint8_t digest[20]) {
 
 int caf_x509_size(const X509 *certificate) { return i2d_X509(certificate, NULL); }
 
-int caf_sha256(const void *bytes, size_t count, uint8_t digest[32]) { return SHA256(bytes, count, digest) != NULL; }
+int caf_sha256(const void *bytes, size_t count, uint8_t digest[32]) {
+    return caf_openssl_init() && SHA256(bytes, count, digest) != NULL;
+}
 
 int caf_public_key_sha256(const X509 *certificate, uint8_t digest[32]) {
     uint8_t small[1024], *end = small, *large = NULL;
@@ -122,7 +124,7 @@ X509 *caf_x509_parse(const uint8_t *bytes, size_t count, int *trailing) {
     uint8_t *again = NULL;
     *trailing = 0;
     ERR_clear_error();
-    X509 *made = count > 0 && count <= LONG_MAX ? d2i_X509(NULL, &end, (long)count) : NULL;
+    X509 *made = caf_openssl_init() && count > 0 && count <= LONG_MAX ? d2i_X509(NULL, &end, (long)count) : NULL;
     if (made && end != bytes + count) {
         *trailing = 1;
         X509_free(made);
@@ -142,13 +144,13 @@ X509 *caf_x509_parse(const uint8_t *bytes, size_t count, int *trailing) {
 }
 
 X509 *caf_x509_parse_leniently(const uint8_t *bytes, size_t count) {
-    X509 *made = count <= LONG_MAX ? d2i_X509(NULL, &bytes, (long)count) : NULL;
+    X509 *made = caf_openssl_init() && count <= LONG_MAX ? d2i_X509(NULL, &bytes, (long)count) : NULL;
     ERR_clear_error();
     return made;
 }
 
 X509 *caf_x509_parse_with_uses(const uint8_t *bytes, size_t count) {
-    X509 *made = count <= LONG_MAX ? d2i_X509_AUX(NULL, &bytes, (long)count) : NULL;
+    X509 *made = caf_openssl_init() && count <= LONG_MAX ? d2i_X509_AUX(NULL, &bytes, (long)count) : NULL;
     ERR_clear_error();
     return made;
 }
@@ -254,6 +256,8 @@ const char *caf_environment(const char *name) {
 int caf_is_privileged(void) { return getauxval(AT_SECURE) != 0; }
 
 // MARK: Judging
+
+X509_STORE *caf_store(void) { return caf_openssl_init() ? X509_STORE_new() : NULL; }
 
 static int caf_set_rules(X509_VERIFY_PARAM *param, const caf_verification_rules *rules) {
     const unsigned long flags = X509_V_FLAG_X509_STRICT | X509_V_FLAG_TRUSTED_FIRST |
