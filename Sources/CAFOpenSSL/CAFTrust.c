@@ -89,7 +89,9 @@ int caf_x509_sha1(const X509 *certificate, uint8_t digest[20]) {
 
 int caf_x509_size(const X509 *certificate) { return i2d_X509(certificate, NULL); }
 
-int caf_sha256(const void *bytes, size_t count, uint8_t digest[32]) { return SHA256(bytes, count, digest) != NULL; }
+int caf_sha256(const void *bytes, size_t count, uint8_t digest[32]) {
+    return caf_openssl_init() && SHA256(bytes, count, digest) != NULL;
+}
 
 int caf_public_key_sha256(const X509 *certificate, uint8_t digest[32]) {
     uint8_t small[1024], *end = small, *large = NULL;
@@ -122,7 +124,7 @@ X509 *caf_x509_parse(const uint8_t *bytes, size_t count, int *trailing) {
     uint8_t *again = NULL;
     *trailing = 0;
     ERR_clear_error();
-    X509 *made = count > 0 && count <= LONG_MAX ? d2i_X509(NULL, &end, (long)count) : NULL;
+    X509 *made = caf_openssl_init() && count > 0 && count <= LONG_MAX ? d2i_X509(NULL, &end, (long)count) : NULL;
     if (made && end != bytes + count) {
         *trailing = 1;
         X509_free(made);
@@ -142,13 +144,13 @@ X509 *caf_x509_parse(const uint8_t *bytes, size_t count, int *trailing) {
 }
 
 X509 *caf_x509_parse_leniently(const uint8_t *bytes, size_t count) {
-    X509 *made = count <= LONG_MAX ? d2i_X509(NULL, &bytes, (long)count) : NULL;
+    X509 *made = caf_openssl_init() && count <= LONG_MAX ? d2i_X509(NULL, &bytes, (long)count) : NULL;
     ERR_clear_error();
     return made;
 }
 
 X509 *caf_x509_parse_with_uses(const uint8_t *bytes, size_t count) {
-    X509 *made = count <= LONG_MAX ? d2i_X509_AUX(NULL, &bytes, (long)count) : NULL;
+    X509 *made = caf_openssl_init() && count <= LONG_MAX ? d2i_X509_AUX(NULL, &bytes, (long)count) : NULL;
     ERR_clear_error();
     return made;
 }
@@ -255,6 +257,8 @@ int caf_is_privileged(void) { return getauxval(AT_SECURE) != 0; }
 
 // MARK: Judging
 
+X509_STORE *caf_store(void) { return caf_openssl_init() ? X509_STORE_new() : NULL; }
+
 static int caf_set_rules(X509_VERIFY_PARAM *param, const caf_verification_rules *rules) {
     const unsigned long flags = X509_V_FLAG_X509_STRICT | X509_V_FLAG_TRUSTED_FIRST |
                                 (rules->partial_chain ? (unsigned long)X509_V_FLAG_PARTIAL_CHAIN : 0);
@@ -302,13 +306,26 @@ int caf_signed_by(X509 *certificate, X509 *issuer, int level) {
     return signed_by;
 }
 
+// Anyone can make a chain that is not trusted: comparing thousands of names with
+// thousands of constraints for its sake would take seconds.
+static int caf_is_affordable(const X509 *certificate, const NAME_CONSTRAINTS *constraints) {
+    GENERAL_NAMES *names = caf_alternative_names(certificate);
+    int64_t count = caf_general_name_count(names) + X509_NAME_entry_count(X509_get_subject_name(certificate));
+    int64_t bounds = 0;
+    if (constraints->permittedSubtrees) bounds += sk_GENERAL_SUBTREE_num(constraints->permittedSubtrees);
+    if (constraints->excludedSubtrees) bounds += sk_GENERAL_SUBTREE_num(constraints->excludedSubtrees);
+    GENERAL_NAMES_free(names);
+    return count * bounds <= 65536;
+}
+
 int caf_names_allowed(X509 *certificate, X509 *issuer, int is_leaf) {
     int critical = -1, allowed;
     NAME_CONSTRAINTS *constraints = X509_get_ext_d2i(issuer, NID_name_constraints, &critical, NULL);
     if (!constraints) return critical == -1; // -1: there is none; anything else: unreadable or twice
     // As in chain verification, a self-issued certificate is exempt unless it is the last one.
     if (!is_leaf && (X509_get_extension_flags(certificate) & EXFLAG_SI)) allowed = 1;
-    else allowed = NAME_CONSTRAINTS_check(certificate, constraints) == X509_V_OK &&
+    else allowed = caf_is_affordable(certificate, constraints) &&
+                   NAME_CONSTRAINTS_check(certificate, constraints) == X509_V_OK &&
                    (!is_leaf || NAME_CONSTRAINTS_check_CN(certificate, constraints) == X509_V_OK);
     NAME_CONSTRAINTS_free(constraints);
     ERR_clear_error();

@@ -162,15 +162,40 @@ import Testing
 
         let results = lists.map { list in
             var isTrusted = false
-            let time = clock.measure {
-                isTrusted =
-                    ChainEvaluator.evaluate(served: list, policy: .tlsServer(name), store: store, at: now).isTrusted
+            // The best of several, because other tests run beside it.
+            let times = (0..<3).map { _ in
+                clock.measure {
+                    let policy = TrustPolicy.tlsServer(name)
+                    isTrusted = ChainEvaluator.evaluate(served: list, policy: policy, store: store, at: now).isTrusted
+                }
             }
-            #expect(time < .milliseconds(500))
+            #expect(times.min() ?? .seconds(1) < .milliseconds(200))
             return isTrusted
         }
 
         #expect(results == [true, false, false, false])
+    }
+
+    @Test("thousands of names under thousands of constraints cost little, T-TLS-54")
+    func manyConstraints() throws {
+        let names = (0..<2_000).map { CertificateTemplate.AlternativeName.dns("n\($0).good.test") }
+        let bounds = (0..<1_500).map { CertificateTemplate.AlternativeName.dns("b\($0).test") } + [.dns("good.test")]
+        let stranger = try CertificateAuthority("Stranger") { $0.nameConstraints = .init(permitted: bounds) }
+        let middle = try stranger.makeIntermediate { $0.nameConstraints = .init(permitted: Array(bounds.suffix(10))) }
+        var template = CertificateTemplate.server(for: ["good.test"])
+        template.alternativeNames += names
+        let site = try middle.issue(template)
+        let clock = ContinuousClock()
+        let chain = site.chain + [stranger.certificate]
+
+        var evaluation = try judge(chain, anchors: [root])
+        let times = try (0..<3).map { _ in
+            try clock.measure { evaluation = try judge(chain, anchors: [root]) }
+        }
+
+        #expect(times.min() ?? .seconds(1) < .milliseconds(200))
+        #expect(evaluation.failure?.reason == .unknownRoot)
+        #expect(evaluation.verifiedChain == site.chain)
     }
 
     /// A certificate with a random RSA modulus: making a real key of that size takes minutes.

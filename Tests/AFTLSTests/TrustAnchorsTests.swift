@@ -143,9 +143,21 @@ import Testing
             let bundle = folder.path + "/bundle.pem"
             let none = folder.path + "/none"
 
-            #expect(try trust(file: bundle, folder: "\(none):\(folder.path)").store().count == 3)
+            #expect(try trust(file: bundle, folder: "\(none):\(folder.path)").store().count == 2)
             #expect(try trust(file: bundle, folder: none).store().count == 1)
         }
+    }
+
+    @Test("who comes first loads it for everyone, T-TLS-57")
+    func threads() async throws {
+        let system = SystemTrust(paths: SystemTrustPaths())
+        let stores = try await withThrowingTaskGroup(of: TrustStore.self) { group in
+            for _ in 0..<8 { group.addTask { try system.store() } }
+            return try await group.reduce(into: [TrustStore]()) { $0.append($1) }
+        }
+
+        #expect(stores.count == 8)
+        #expect(stores.allSatisfy { $0 === stores[0] })
     }
 
     @Test("the environment names the places, unless the program has more rights than its user, T-TLS-75")

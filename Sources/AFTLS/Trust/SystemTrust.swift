@@ -43,29 +43,26 @@ package final class SystemTrust: Sendable {
     // A folder is only read if it was named or the file gives nothing: both usually hold the same, and
     // looking certificates up in it later would read files in the middle of a handshake.
     private func read() throws(TrustAnchorsError) -> [Certificate] {
-        var found: [Certificate] = []
+        var found = Found()
         var problem = "it holds no certificate"
         do {
-            found = Self.certificates(in: try FileReader.bytes(atPath: paths.file))
+            found.add(try FileReader.bytes(atPath: paths.file))
         } catch {
             problem = error.message
         }
-        if found.isEmpty, paths.namesFile { throw error("SSL_CERT_FILE names it, but \(problem)") }
-        if found.isEmpty || paths.namesFolder { found += hashedFiles() }
-        guard !found.isEmpty else { throw error(problem) }
-        return found
+        if found.certificates.isEmpty, paths.namesFile { throw error("SSL_CERT_FILE names it, but \(problem)") }
+        if found.certificates.isEmpty || paths.namesFolder { addHashedFiles(to: &found) }
+        guard !found.certificates.isEmpty else { throw error(problem) }
+        return found.certificates
     }
 
-    private func hashedFiles() -> [Certificate] {
-        var found: [Certificate] = []
+    private func addHashedFiles(to found: inout Found) {
         for folder in paths.folder.split(separator: ":") {
             guard let names = try? FileReader.names(inFolder: String(folder)) else { continue }
             for name in names where Self.isHashed(name) {
-                guard let bytes = try? FileReader.bytes(atPath: "\(folder)/\(name)") else { continue }
-                found += Self.certificates(in: bytes)
+                if let bytes = try? FileReader.bytes(atPath: "\(folder)/\(name)") { found.add(bytes) }
             }
         }
-        return found
     }
 
     // As c_rehash names them: eight hexadecimal digits, a dot, a number.
@@ -75,23 +72,26 @@ package final class SystemTrust: Sendable {
             && bytes[..<8].allSatisfy { ASCII.isDigit($0) || ASCII.folded($0) &- 0x61 < 6 }
     }
 
-    // One bad certificate of a system's must not lose the others.
-    private static func certificates(in bytes: [UInt8]) -> [Certificate] {
-        PEMBlock.split(bytes).compactMap { block in
-            guard let content = block.content() else { return nil }
-            switch content.label {
-            case "CERTIFICATE", "X509 CERTIFICATE": return parse(content.der, caf_x509_parse_leniently)
-            case "TRUSTED CERTIFICATE": return parse(content.der, caf_x509_parse_with_uses)
-            default: return nil
+    /// The certificates of several files, each once.
+    private struct Found {
+        var certificates: [Certificate] = []
+        private var seen: Set<[UInt8]> = []
+
+        // One bad certificate of a system's must not lose the others.
+        mutating func add(_ text: [UInt8]) {
+            for block in PEMBlock.split(text) {
+                guard let content = block.content(), seen.insert(content.der).inserted else { continue }
+                if let handle = Self.parse(content) { certificates.append(Certificate(owning: handle)) }
             }
         }
-    }
 
-    private static func parse(
-        _ der: [UInt8],
-        _ decode: (UnsafePointer<UInt8>?, Int) -> OpaquePointer?
-    ) -> Certificate? {
-        decode(der, der.count).map(Certificate.init(owning:))
+        private static func parse(_ content: PEMBlock.Content) -> OpaquePointer? {
+            switch content.label {
+            case "CERTIFICATE", "X509 CERTIFICATE": caf_x509_parse_leniently(content.der, content.der.count)
+            case "TRUSTED CERTIFICATE": caf_x509_parse_with_uses(content.der, content.der.count)
+            default: nil
+            }
+        }
     }
 
     private func error(_ problem: String) -> TrustAnchorsError {

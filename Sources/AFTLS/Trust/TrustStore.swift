@@ -17,7 +17,7 @@ package final class TrustStore: @unchecked Sendable {
 
     /// A store that holds references of its own to these `X509`s.
     init(handles: [OpaquePointer]) throws(TrustAnchorsError) {
-        guard let store = X509_STORE_new() else { throw Self.outOfMemory }
+        guard let store = caf_store() else { throw Self.outOfMemory }
         handle = store
         count = handles.count
         for certificate in handles where X509_STORE_add_cert(store, certificate) != 1 {

@@ -1,4 +1,7 @@
 // What judging certificates needs beside OpenSSL's own functions.
+//
+// Whatever can be the first use of OpenSSL in a program initialises it our way:
+// OpenSSL's own way reads the configuration file that the environment names.
 #pragma once
 
 #include <openssl/x509.h>
@@ -75,6 +78,8 @@ typedef struct caf_verification_rules {
     int level;
     int partial_chain; // any certificate of the store ends a chain
 } caf_verification_rules;
+
+X509_STORE *caf_store(void); // an empty one
 
 // A context in which each rule is set and was read back; NULL if that did not work.
 X509_STORE_CTX *caf_verification(X509_STORE *store, X509 *leaf, STACK_OF(X509) *served, const caf_verification_rules *rules);
