@@ -86,8 +86,9 @@ import Testing
     // MARK: - Keys and files
 
     private func key(_ pem: String, passphrase: String?) -> OpaquePointer? {
-        let bio = BIO_new_mem_buf(pem, Int32(pem.utf8.count))
+        let bio = BIO_new(BIO_s_mem())
         defer { BIO_free(bio) }
+        BIO_write(bio, pem, Int32(pem.utf8.count))
         // Without a function OpenSSL takes the last argument for the passphrase.
         return (passphrase ?? "").withCString { text in
             PEM_read_bio_PrivateKey(bio, nil, nil, UnsafeMutableRawPointer(mutating: text))

@@ -1,4 +1,5 @@
 import AFNetworkingTesting
+import AFTLS
 import Foundation
 import Testing
 
@@ -18,7 +19,7 @@ import Testing
             .map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.isEmpty && !known.contains($0) }
 
-        #expect(snippets.count == 6)
+        #expect(snippets.count == 9)
         #expect(missing == [])
     }
 
@@ -107,6 +108,67 @@ import Testing
         #expect(answers[4].contains("\r\nContent-Length: 5000000000\r\n"))
         #expect(answers[5].hasPrefix("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\nHTTP/1.1 200 OK\r\n"))
         #expect(answers[6].hasPrefix("HTTP/1.1 413 Content Too Large\r\n"))
+    }
+
+    /// Stands for the code under test: loads a text, trusting only what one authority issued.
+    private func load(_ url: URL, pinning authority: Certificate) -> String? {
+        let address = ListenAddress.ipv4Loopback(port: UInt16(url.port ?? 0))
+        guard let client = try? TLSClient(address, .init(anchors: [authority])) else { return nil }
+        do {
+            try client.verifyingHandshake()
+            try client.send("GET \(url.path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            return try client.readToEnd().components(separatedBy: "\r\n\r\n").last
+        } catch {
+            client.raw.close()
+            return nil
+        }
+    }
+
+    @Test func `pinning is tested as shown`() throws {
+        let authority = try CertificateAuthority()
+        let impostor = try authority.makeImpostor()
+        let site = try authority.issue(for: "localhost", "127.0.0.1", "::1")
+        let forgery = try impostor.issue(for: "localhost", "127.0.0.1", "::1")
+        let server = try TestServer(tls: ServerTLS(site))
+        defer { server.stop() }
+        server.route("GET", "/secret", .text("42"))
+        #expect(load(server.url("/secret"), pinning: authority.certificate) == "42")
+        try server.use(tls: ServerTLS(forgery))
+        #expect(load(server.url("/secret"), pinning: authority.certificate) == nil)
+        #expect(server.connections.last?.bytesReceived == 0)
+    }
+
+    @Test func `certificates and servers are changed as shown`() throws {
+        let authority = try CertificateAuthority()
+        let site = try authority.issue(for: "localhost", "127.0.0.1", "::1")
+        let server = try TestServer(tls: ServerTLS(site))
+        defer { server.stop() }
+
+        let late = try authority.issue(for: "localhost") { $0.expire() }
+        let early = try authority.issue(for: "localhost") { $0.postpone() }
+        let weak = try authority.issue(for: "localhost", kind: .rsa(bits: 1024)) { $0.digest = .sha1 }
+        let other = try authority.issue(for: "localhost") { $0.extendedKeyUsage = [.codeSigning] }
+        let broken = try authority.issue(for: "localhost") { $0.breaksSignature = true }
+        let odd = try authority.issue(for: "localhost") { $0.otherExtensions = [.unknownCritical] }
+        let zero = try authority.issue(for: "x") { $0.alternativeNames = [.raw(tag: 0x82, Array("good\0evil".utf8))] }
+        let forged = try authority.issue(.server(for: ["localhost"]), signedBy: CertificateKey())
+        let renewed = try authority.issue(for: "localhost", key: site.key)
+        let deep = try authority.makeIntermediate().makeIntermediate().issue(for: "localhost")
+        let limited = try authority.makeIntermediate { $0.nameConstraints = .init(permitted: [.dns("ours.test")]) }
+        let bridge = try CertificateAuthority().crossSign(limited)
+        let alone = try IssuedCertificate.selfSigned(.server(for: ["localhost"]))
+        let me = try authority.issueClient("me")
+
+        let all = [late, early, weak, other, broken, odd, zero, forged, renewed, deep, alone, me]
+        #expect(Set(all.map(\.certificate) + [bridge.certificate, limited.certificate]).count == 14)
+
+        var tls = ServerTLS(site, deep)
+        tls.maximumVersion = .tls12
+        tls.alpn = .always("h2")
+        tls.clientCertificates = .required(by: [authority.certificate])
+        tls.credentials[0].certificates += [alone.certificate, alone.certificate]
+        tls.handshakeFault = .stall(after: 100)
+        try server.use(tls: tls)
     }
 
     @Test func `an upload is looked at as shown`() throws {

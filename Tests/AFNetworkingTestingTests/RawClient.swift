@@ -11,8 +11,12 @@ final class RawClient {
 
     private var descriptor: Int32
 
-    init(_ server: TestServer, timeout: Int = 10_000) throws {
-        let (family, address) = Self.socketAddress(of: server.address)
+    convenience init(_ server: TestServer, timeout: Int = 10_000) throws {
+        try self.init(server.address, timeout: timeout)
+    }
+
+    init(_ address: ListenAddress, timeout: Int = 10_000) throws {
+        let (family, address) = Self.socketAddress(of: address)
         descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure(call: "socket", code: errno) }
         var limit = timeval(tv_sec: timeout / 1_000, tv_usec: timeout % 1_000 * 1_000)

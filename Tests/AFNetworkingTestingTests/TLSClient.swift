@@ -39,8 +39,12 @@ final class TLSClient {
     private(set) var records: [(type: UInt8, count: Int)] = []
     private var wire: [UInt8] = []
 
-    init(_ server: TestServer, over raw: RawClient? = nil, _ wishes: Wishes = Wishes()) throws {
-        self.raw = try raw ?? RawClient(server)
+    convenience init(_ server: TestServer, over raw: RawClient? = nil, _ wishes: Wishes = Wishes()) throws {
+        try self.init(server.address, over: raw, wishes)
+    }
+
+    init(_ address: ListenAddress, over raw: RawClient? = nil, _ wishes: Wishes = Wishes()) throws {
+        self.raw = try raw ?? RawClient(address)
         let (oldest, newest) = (wishes.versions.lowerBound, wishes.versions.upperBound)
         guard let context = caf_client_context(oldest, newest, wishes.level, wishes.ciphers, 1),
             let ssl = SSL_new(context), let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem())
@@ -63,8 +67,9 @@ final class TLSClient {
     }
 
     private func show(_ identity: IssuedCertificate) throws {
-        let bio = BIO_new_mem_buf(identity.privateKeyPEM, Int32(identity.privateKeyPEM.utf8.count))
+        let bio = BIO_new(BIO_s_mem())
         defer { BIO_free(bio) }
+        BIO_write(bio, identity.privateKeyPEM, Int32(identity.privateKeyPEM.utf8.count))
         let key = PEM_read_bio_PrivateKey(bio, nil, nil, nil)
         defer { EVP_PKEY_free(key) }
         let chain = caf_x509_stack()

@@ -252,18 +252,20 @@ import Testing
         ]
         for (server, version, reason) in cases {
             defer { server.stop() }
-            _ = try connect(server, version)
+            // A client that goes away early would be another end.
+            let client = try connect(server, version)
             #expect(try server.waitForEnd(ofConnection: 1) == .scriptFailed(reason))
+            client.raw.close()
         }
         let plain = try TestServer()
         defer { plain.stop() }
         plain.script(.announceEnd)
         plain.script(.handshake)
-        _ = try RawClient(plain)
-        _ = try RawClient(plain)
+        let clients = [try RawClient(plain), try RawClient(plain)]
         #expect(try plain.waitForEnd(ofConnection: 1) == .scriptFailed("step 1: there was no TLS handshake"))
         let missing = RecordedConnection.End.scriptFailed("step 1: the server has no certificate; say which")
         #expect(try plain.waitForEnd(ofConnection: 2) == missing)
+        for client in clients { client.close() }
     }
 
     // MARK: - Where TLS begins
