@@ -225,7 +225,8 @@ import Testing
             ]
         )
         typealias Persistence = URLCredential.Persistence
-        #expect((0...3).map { Persistence(rawValue: $0) } == [Persistence.none, .forSession, .permanent, .synchronizable])
+        let all: [Persistence] = [.none, .forSession, .permanent, .synchronizable]
+        #expect(all.map(\.rawValue) == [0, 1, 2, 3])
         #expect(NSURLAuthenticationMethodServerTrust == "NSURLAuthenticationMethodServerTrust")
         #expect([NSURLProtectionSpaceHTTP, NSURLProtectionSpaceHTTPS] == ["http", "https"])
     }
