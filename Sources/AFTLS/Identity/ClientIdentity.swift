@@ -70,6 +70,18 @@ public struct ClientIdentity: Sendable {
         storage = Storage(certificates, key)
     }
 
+    /// The same identity with other authorities after its own certificate.
+    package func followed(by authorities: [Certificate]) -> ClientIdentity {
+        let own = certificates.prefix(1)
+        return ClientIdentity(self, own + authorities.filter { !own.contains($0) })
+    }
+
+    private init(_ other: ClientIdentity, _ certificates: [Certificate]) {
+        storage = Storage(certificates, other.storage.key)
+        hosts = other.hosts
+        patterns = other.patterns
+    }
+
     private static func mismatch(
         _ certificates: [Certificate],
         _ key: PrivateKey,

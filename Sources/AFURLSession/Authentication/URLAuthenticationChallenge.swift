@@ -1,7 +1,7 @@
 public import Foundation
 
 /// Somebody wants to be convinced before a request goes on.
-public final class URLAuthenticationChallenge: Sendable {
+public final class URLAuthenticationChallenge: NSObject, Sendable {
     /// Who asks, and how.
     public let protectionSpace: URLProtectionSpace
     /// A credential that may do, if one is known.
@@ -31,6 +31,7 @@ public final class URLAuthenticationChallenge: Sendable {
         failureResponse = response
         self.error = error
         self.sender = sender
+        super.init()
     }
 
     /// The same challenge, answered to somebody else.
@@ -47,6 +48,16 @@ public final class URLAuthenticationChallenge: Sendable {
             sender: sender
         )
     }
+
+    /// Who asks, and how often we failed. Nothing of a credential.
+    public override var description: String {
+        "URLAuthenticationChallenge(\(protectionSpace), after \(previousFailureCount) refused)"
+    }
+}
+
+extension URLAuthenticationChallenge: CustomReflectable {
+    /// The description alone: a response that refused a password may repeat it.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// Takes the answer to a challenge.

@@ -1,10 +1,11 @@
 public import AFTLS
+public import Foundation
 
 /// An answer to a challenge: a user with a password, an identity of our own, or
 /// the word that a server is trusted.
 ///
 /// Immutable. Its description names no password.
-public final class URLCredential: Sendable {
+public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable {
     /// How long a credential is kept.
     public enum Persistence: UInt, Sendable {
         /// For one challenge.
@@ -31,6 +32,7 @@ public final class URLCredential: Sendable {
     private init(_ content: Content, _ persistence: Persistence) {
         self.content = content
         self.persistence = persistence
+        super.init()
     }
 
     /// A user and a password.
@@ -45,8 +47,18 @@ public final class URLCredential: Sendable {
     }
 
     /// A certificate of ours, with its key.
-    public convenience init(identity: ClientIdentity, persistence: Persistence = .forSession) {
-        self.init(.identity(identity), persistence)
+    ///
+    /// - Parameters:
+    ///   - identity: Who we are.
+    ///   - certificates: The authorities to send after the identity's own certificate.
+    ///     Nil, the default, sends those that the identity came with.
+    ///   - persistence: How long it is kept.
+    public convenience init(
+        identity: ClientIdentity,
+        certificates: [Certificate]? = nil,
+        persistence: Persistence = .forSession
+    ) {
+        self.init(.identity(certificates.map { identity.followed(by: $0) } ?? identity), persistence)
     }
 
     /// Stands for the answer of a delegate that has no method for the question.
@@ -73,29 +85,66 @@ public final class URLCredential: Sendable {
         return nil
     }
 
-    /// Our certificates, its own first, if it is an identity.
-    public var certificates: [Certificate] { identity?.certificates ?? [] }
+    /// The authorities that are sent after our own certificate, if it is an identity.
+    public var certificates: [Certificate] { Array(identity?.certificates.dropFirst() ?? []) }
 
     /// The server that is trusted, if it is such a word.
     public var trust: ServerTrust? {
         if case .trust(let trust) = content { return trust }
         return nil
     }
-}
 
-extension URLCredential: Hashable, CustomStringConvertible, CustomReflectable {
-    /// Equal if they say the same.
-    public static func == (left: URLCredential, right: URLCredential) -> Bool {
-        left.content == right.content && left.persistence == right.persistence
+    // MARK: - Copying and coding
+
+    /// Returns the credential itself, which never changes.
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// Credentials can be archived securely.
+    public static var supportsSecureCoding: Bool { true }
+
+    private enum Key {
+        static let user = "user"
+        static let password = "password"
+        static let persistence = "persistence"
     }
 
-    /// Hashes what it says.
-    public func hash(into hasher: inout Hasher) {
+    /// Reads an archived credential, which can only be that of a user.
+    public convenience init?(coder: NSCoder) {
+        guard coder.allowsKeyedCoding,
+            let user = coder.decodeObject(of: NSString.self, forKey: Key.user),
+            let password = coder.decodeObject(of: NSString.self, forKey: Key.password),
+            let number = UInt(exactly: coder.decodeInt64(forKey: Key.persistence)),
+            let persistence = Persistence(rawValue: number)
+        else { return nil }
+        self.init(user: String(describing: user), password: String(describing: password), persistence: persistence)
+    }
+
+    /// Archives user, password and persistence: whoever can read the archive has the
+    /// password. Private keys and the trust in a server are not written.
+    public func encode(with coder: NSCoder) {
+        guard case .password(let user, let password) = content else { return }
+        coder.encode(NSString(string: user), forKey: Key.user)
+        coder.encode(NSString(string: password), forKey: Key.password)
+        coder.encode(Int64(persistence.rawValue), forKey: Key.persistence)
+    }
+
+    // MARK: - Comparing and describing
+
+    /// Whether the other object is a credential that says the same.
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? URLCredential else { return false }
+        return content == other.content && persistence == other.persistence
+    }
+
+    /// The same for equal credentials.
+    public override var hash: Int {
+        var hasher = Hasher()
         hasher.combine(content)
+        return hasher.finalize()
     }
 
     /// What kind of credential it is, and for whom. No password.
-    public var description: String {
+    public override var description: String {
         switch content {
         case .password(let user, _): "URLCredential(user: \(user), password: not shown)"
         case .identity(let identity): "URLCredential(identity: \(identity))"
@@ -103,7 +152,9 @@ extension URLCredential: Hashable, CustomStringConvertible, CustomReflectable {
         case .nothing: "URLCredential()"
         }
     }
+}
 
+extension URLCredential: CustomReflectable {
     /// The description alone: a dump shows no password either.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -1,9 +1,10 @@
 import AFTLS
+import AFWire
 public import Foundation
 
 /// A place that asks for credentials: a realm of a server or proxy, or the handshake
 /// with it.
-public final class URLProtectionSpace: Sendable {
+public final class URLProtectionSpace: NSObject, NSCopying, Sendable {
     /// The host, or that of the proxy.
     public let host: String
     /// The port.
@@ -40,6 +41,7 @@ public final class URLProtectionSpace: Sendable {
         authenticationMethod = method ?? NSURLAuthenticationMethodDefault
         self.serverTrust = serverTrust
         self.distinguishedNames = distinguishedNames
+        super.init()
     }
 
     /// A realm of a server. Without a method, the standard one.
@@ -98,39 +100,46 @@ public final class URLProtectionSpace: Sendable {
     }
 
     /// Whether a proxy asks.
-    public func isProxy() -> Bool { proxyType != nil }
+    public override func isProxy() -> Bool { proxyType != nil }
 
-    /// Whether a password would not be readable on the way: the connection is secured,
-    /// or the method does not send it.
+    /// Whether a password would not be readable on the way: the connection to the server
+    /// is secured, or the method does not send it. The way to a proxy is never secured by
+    /// the proxy's type, which only names what it forwards.
     public var receivesCredentialSecurely: Bool {
-        if `protocol` == NSURLProtectionSpaceHTTPS || proxyType == NSURLProtectionSpaceHTTPSProxy { return true }
+        if `protocol` == NSURLProtectionSpaceHTTPS { return true }
         return [
             NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
             NSURLAuthenticationMethodClientCertificate, NSURLAuthenticationMethodServerTrust,
         ].contains(authenticationMethod)
     }
-}
 
-extension URLProtectionSpace: Hashable, CustomStringConvertible {
-    /// Equal if the same place asks in the same way. What a server showed is not compared.
-    public static func == (left: URLProtectionSpace, right: URLProtectionSpace) -> Bool {
-        left.host == right.host && left.port == right.port && left.protocol == right.protocol
-            && left.proxyType == right.proxyType && left.realm == right.realm
-            && left.authenticationMethod == right.authenticationMethod
+    // MARK: - Copying, comparing and describing
+
+    /// Returns the space itself, which never changes.
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// Whether the same place asks in the same way. What a server showed is not compared.
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? URLProtectionSpace else { return false }
+        return host == other.host && port == other.port && `protocol` == other.protocol
+            && proxyType == other.proxyType && realm == other.realm
+            && authenticationMethod == other.authenticationMethod
     }
 
-    /// Hashes place and method.
-    public func hash(into hasher: inout Hasher) {
+    /// The same for equal spaces.
+    public override var hash: Int {
+        var hasher = Hasher()
         hasher.combine(host)
         hasher.combine(port)
         hasher.combine(realm)
         hasher.combine(authenticationMethod)
+        return hasher.finalize()
     }
 
-    /// Place, realm and method.
-    public var description: String {
+    /// Place, realm and method, in visible characters: the realm is a stranger's text.
+    public override var description: String {
         let scheme = proxyType.map { "\($0) proxy " } ?? `protocol`.map { "\($0)://" } ?? ""
-        let place = realm.map { " realm \"\($0)\"" } ?? ""
-        return "\(scheme)\(host):\(port)\(place), \(authenticationMethod)"
+        let place = realm.map { " realm \"\(PeerText.escaped($0.utf8))\"" } ?? ""
+        return "\(scheme)\(PeerText.escaped(host.utf8)):\(port)\(place), \(authenticationMethod)"
     }
 }

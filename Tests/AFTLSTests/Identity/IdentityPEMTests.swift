@@ -235,14 +235,25 @@ import Testing
         #expect(left.fingerprint == right.fingerprint)
     }
 
-    @Test("a file replaced in place makes another identity, T-TLS-11")
+    @Test("a file replaced in place makes another identity, and so does one named alike, T-TLS-11")
     func replacedFile() throws {
         try IdentityMaterial.inFolder { folder in
-            let files = try material.client.write(to: folder, named: "client")
-            let before = try ClientIdentity(certificatePath: files.chain.path, keyPath: files.privateKey.path)
-            _ = try material.other.write(to: folder, named: "client")
-            let after = try ClientIdentity(certificatePath: files.chain.path, keyPath: files.privateKey.path)
+            func written(_ issued: IssuedCertificate, _ name: String) throws -> ClientIdentity {
+                let files = try issued.write(to: folder, named: name)
+                return try ClientIdentity(certificatePath: files.chain.path, keyPath: files.privateKey.path)
+            }
+            let before = try written(material.client, "client")
+            let after = try written(material.other, "client")
+            let alike = try written(material.client, "CLIENT")
             #expect(before != after && before.fingerprint != after.fingerprint)
+            #expect(before == alike && after != alike && before.fingerprint == alike.fingerprint)
+
+            // Made where another one has just been freed.
+            for number in 0..<50 {
+                let issued = number % 2 == 0 ? material.client : material.other
+                let made = try ClientIdentity(certificates: issued.chain, privateKeyPEM: issued.privateKeyPEM.utf8)
+                #expect((made.fingerprint == before.fingerprint) == (number % 2 == 0))
+            }
         }
     }
 }
