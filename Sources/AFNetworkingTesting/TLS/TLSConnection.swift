@@ -220,6 +220,11 @@ final class TLSConnection {
         sealer.sequence += 1
     }
 
+    /// What is written from here on is encrypted (TLS 1.2).
+    func cipherWasChanged() {
+        sealer.sequence = 0
+    }
+
     func keysWereUpdated() {
         sealer.secret = []
     }
