@@ -118,6 +118,74 @@ static const EVP_CIPHER *caf_record_cipher(const SSL_CIPHER *suite) {
 
 enum { caf_record_head = 5, caf_record_tag = 16, caf_record_nonce = 12 };
 
+static int caf_seal(const EVP_CIPHER *cipher, const uint8_t *key, const uint8_t *nonce, const uint8_t *head,
+                    size_t head_count, const uint8_t *bytes, size_t count, uint8_t *sealed) {
+    int used = 0, result = 0;
+    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
+    if (context && EVP_EncryptInit_ex2(context, cipher, key, nonce, NULL) &&
+        EVP_EncryptUpdate(context, NULL, &used, head, (int)head_count) &&
+        (count == 0 || EVP_EncryptUpdate(context, sealed, &used, bytes, (int)count)) &&
+        EVP_EncryptFinal_ex(context, sealed + count, &used))
+        result = EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, caf_record_tag, sealed + count) > 0;
+    EVP_CIPHER_CTX_free(context);
+    return result;
+}
+
+// The key block of TLS 1.2 (RFC 5246 section 6.3): two keys, then two beginnings of nonces.
+static int caf_key_block(const SSL *ssl, const EVP_MD *digest, uint8_t *output, size_t count) {
+    static const char label[] = "key expansion";
+    uint8_t master[SSL_MAX_MASTER_KEY_LENGTH], seed[sizeof label - 1 + 2 * SSL3_RANDOM_SIZE];
+    size_t master_count = SSL_SESSION_get_master_key(SSL_get_session(ssl), master, sizeof master);
+    memcpy(seed, label, sizeof label - 1);
+    SSL_get_server_random(ssl, seed + sizeof label - 1, SSL3_RANDOM_SIZE);
+    SSL_get_client_random(ssl, seed + sizeof label - 1 + SSL3_RANDOM_SIZE, SSL3_RANDOM_SIZE);
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)(uintptr_t)EVP_MD_get0_name(digest), 0),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SECRET, master, master_count),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SEED, seed, sizeof seed),
+        OSSL_PARAM_construct_end(),
+    };
+    EVP_KDF *kdf = EVP_KDF_fetch(NULL, "TLS1-PRF", NULL);
+    EVP_KDF_CTX *context = kdf ? EVP_KDF_CTX_new(kdf) : NULL;
+    int result = context && EVP_KDF_derive(context, output, count, parameters) > 0;
+    EVP_KDF_CTX_free(context);
+    EVP_KDF_free(kdf);
+    OPENSSL_cleanse(master, sizeof master);
+    return result;
+}
+
+size_t caf_seal_old_record(const SSL *ssl, uint64_t sequence, uint8_t type, const uint8_t *bytes, size_t count,
+                           uint8_t *record, size_t capacity) {
+    enum { start_count = 4, own_count = 8 };
+    const SSL_CIPHER *suite = SSL_get_current_cipher(ssl);
+    const int kind = suite && SSL_version(ssl) == TLS1_2_VERSION ? SSL_CIPHER_get_cipher_nid(suite) : NID_undef;
+    const EVP_CIPHER *cipher = kind == NID_aes_128_gcm   ? EVP_aes_128_gcm()
+                               : kind == NID_aes_256_gcm ? EVP_aes_256_gcm()
+                                                         : NULL;
+    const size_t body = own_count + count + caf_record_tag;
+    if (!cipher || capacity < caf_record_head + body || count > 1 << 14) return 0;
+    const size_t key_count = (size_t)EVP_CIPHER_get_key_length(cipher);
+    uint8_t block[2 * EVP_MAX_KEY_LENGTH + 2 * start_count], nonce[caf_record_nonce], head[own_count + caf_record_head];
+    if (!caf_key_block(ssl, SSL_CIPHER_get_handshake_digest(suite), block, 2 * key_count + 2 * start_count)) return 0;
+
+    // What is signed along: the number of the record, then its head with the length of the content.
+    for (int i = 0; i < own_count; i++) head[i] = (uint8_t)(sequence >> (8 * (own_count - 1 - i)));
+    const uint8_t end[caf_record_head] = {type, 3, 3, (uint8_t)(count >> 8), (uint8_t)count};
+    memcpy(head + own_count, end, sizeof end);
+    // The rest of the nonce stands in the record, and need only be new. OpenSSL counts from a random number.
+    memcpy(nonce, block + 2 * key_count + start_count, start_count);
+    memcpy(nonce + start_count, head, own_count);
+    nonce[start_count] ^= 0x5A;
+
+    const uint8_t outer[caf_record_head] = {type, 3, 3, (uint8_t)(body >> 8), (uint8_t)body};
+    memcpy(record, outer, sizeof outer);
+    memcpy(record + caf_record_head, nonce + start_count, own_count);
+    uint8_t *sealed = record + caf_record_head + own_count;
+    int result = caf_seal(cipher, block + key_count, nonce, head, sizeof head, bytes, count, sealed);
+    OPENSSL_cleanse(block, sizeof block);
+    return result ? caf_record_head + body : 0;
+}
+
 size_t caf_seal_record(const SSL *ssl, const uint8_t *secret, size_t secret_count, uint64_t sequence, uint8_t type,
                        const uint8_t *bytes, size_t count, uint8_t *record, size_t capacity) {
     const SSL_CIPHER *suite = SSL_get_current_cipher(ssl);
@@ -132,16 +200,10 @@ size_t caf_seal_record(const SSL *ssl, const uint8_t *secret, size_t secret_coun
     for (int i = 0; i < 8; i++) nonce[sizeof nonce - 1 - (size_t)i] ^= (uint8_t)(sequence >> (8 * i));
 
     const uint8_t head[caf_record_head] = {23, 3, 3, (uint8_t)(body >> 8), (uint8_t)body};
-    uint8_t *sealed = record + caf_record_head;
-    int used = 0, sized = 0, result = 0;
+    uint8_t *sealed = record + caf_record_head, content[(1 << 14) + 1];
     memcpy(record, head, sizeof head);
-    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
-    if (context && EVP_EncryptInit_ex2(context, cipher, key, nonce, NULL) &&
-        EVP_EncryptUpdate(context, NULL, &used, head, sizeof head) &&
-        (count == 0 || EVP_EncryptUpdate(context, sealed, &used, bytes, (int)count)) &&
-        EVP_EncryptUpdate(context, sealed + count, &sized, &type, 1) &&
-        EVP_EncryptFinal_ex(context, sealed + count + 1, &used))
-        result = EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, caf_record_tag, sealed + count + 1);
-    EVP_CIPHER_CTX_free(context);
-    return result > 0 ? caf_record_head + body : 0;
+    if (count > 0) memcpy(content, bytes, count);
+    content[count] = type;
+    int result = caf_seal(cipher, key, nonce, head, sizeof head, content, count + 1, sealed);
+    return result ? caf_record_head + body : 0;
 }

@@ -64,7 +64,8 @@ import Testing
 
         try client.handshake()
         try client.send(Self.request)
-        try server.waitForRequests(1)
+        // Closing with the answer unread would be a reset.
+        #expect(try client.read(15) == "HTTP/1.1 200 OK")
         try client.close()
         #expect(try server.waitForEnd(ofConnection: 1) == .clientClosed)
 
@@ -125,6 +126,17 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 
+    @Test func `a server that stops waits for no handshake`() throws {
+        let server = try serve()
+        let silent = try RawClient(server)
+        try server.waitForConnections(1)
+
+        server.stop()
+
+        #expect(server.connections[0].end == .serverStopped)
+        #expect(try silent.readToEnd() == "")
+    }
+
     // MARK: - Resumption
 
     private func visit(_ server: TestServer, _ wishes: TLSClient.Wishes) throws -> TLSClient {
@@ -167,6 +179,18 @@ import Testing
         #expect(server.connections[1].tls?.offeredTicket == false)
         #expect(server.connections[1].tls?.sessionID.count == 32)
         #expect(server.connections[1].tls?.isResumed == true)
+    }
+
+    @Test func `a resumed session remembers who the client was`() throws {
+        let me = try authority.issueClient("me")
+        let server = try serve { $0.clientCertificates = .required(by: [authority.certificate]) }
+        defer { server.stop() }
+        let first = try visit(server, .init(identity: me))
+
+        let second = try visit(server, .init(session: first.session))
+
+        #expect(second.isResumed)
+        #expect(server.connections.map { $0.tls?.clientCertificates } == [[me.certificate], [me.certificate]])
     }
 
     @Test func `neither tickets nor ids, no resumption`() throws {

@@ -234,6 +234,24 @@ import Testing
         #expect(server.connections[0].tls?.clientCertificates == me.chain)
     }
 
+    @Test func `RSA keys on both sides fit on the stack of a connection`() throws {
+        let root = try CertificateAuthority(kind: .rsa(bits: 1024))
+        let long = try root.makeIntermediate().issue(for: "localhost", kind: .rsa) {
+            $0.extendedKeyUsage = [.serverAuthentication, .clientAuthentication]
+        }
+        var tls = ServerTLS(long)
+        tls.clientCertificates = .required(by: [root.certificate])
+        let server = try TestServer(tls: tls)
+        defer { server.stop() }
+        let client = try TLSClient(server, .init(anchors: [root.certificate], identity: long))
+
+        try client.verifyingHandshake()
+        try client.send(Self.request)
+        try server.waitForRequests(1)
+
+        #expect(server.connections[0].tls?.isComplete == true)
+    }
+
     @Test func `a certificate that is required is missed, and a wrong one is refused`() throws {
         let clients = try CertificateAuthority("Clients")
         let stranger = try CertificateAuthority("Strangers").issueClient("them")

@@ -65,7 +65,7 @@ public struct CertificateAuthority: Sendable {
     public var pem: String { certificate.pemText }
 
     /// Its certificate as DER.
-    public var der: [UInt8] { certificate.encodedBytes }
+    public var der: [UInt8] { certificate.derBytes }
 
     // MARK: - Authorities below and beside it
 

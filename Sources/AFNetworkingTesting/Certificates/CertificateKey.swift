@@ -61,11 +61,6 @@ public struct CertificateKey: Sendable {
 
     var handle: OpaquePointer { storage.handle }
 
-    var isRSA: Bool {
-        if case .rsa = kind { return true }
-        return false
-    }
-
     /// The public half as a DER SubjectPublicKeyInfo: what pins are made of.
     public var publicKeyBytes: [UInt8] {
         EncodedBytes.of { i2d_PUBKEY(handle, $0) } ?? []

@@ -75,8 +75,5 @@ extension Certificate {
         self.init(sharing: handle)
     }
 
-    /// Its DER bytes as they were read.
-    var encodedBytes: [UInt8] { EncodedBytes.of { i2d_X509(handle, $0) } ?? [] }
-
-    var pemText: String { PEMText.block("CERTIFICATE", encodedBytes) }
+    var pemText: String { PEMText.block("CERTIFICATE", derBytes) }
 }

@@ -26,7 +26,7 @@ public struct IssuedCertificate: Sendable {
     // MARK: - Text and bytes
 
     /// The certificate as DER.
-    public var der: [UInt8] { certificate.encodedBytes }
+    public var der: [UInt8] { certificate.derBytes }
 
     /// The certificate as PEM, without the others of its chain.
     public var pem: String { certificate.pemText }

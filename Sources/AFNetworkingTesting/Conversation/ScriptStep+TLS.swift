@@ -49,7 +49,7 @@ extension ScriptStep {
     /// Asks for a certificate after the handshake (TLS 1.3), whether the client said it would answer or not.
     public static var requestCertificate: ScriptStep { ScriptStep(kind: .tls(.requestCertificate)) }
 
-    /// Sends an alert, encrypted as it should be (TLS 1.3).
+    /// Sends an alert, encrypted as it should be (TLS 1.3, or 1.2 with AES-GCM).
     ///
     /// - Parameters:
     ///   - number: Which, for instance 80 for internal_error.
@@ -58,8 +58,8 @@ extension ScriptStep {
         sendRecord(type: 21, bytes: [isFatal ? 2 : 1, number])
     }
 
-    /// Sends one record of any type with any content, encrypted as it should be (TLS 1.3): 21 is an
-    /// alert, 22 a handshake message, 23 data.
+    /// Sends one record of any type with any content, encrypted as it should be (TLS 1.3, or 1.2
+    /// with AES-GCM): 21 is an alert, 22 a handshake message, 23 data.
     public static func sendRecord(type: UInt8, bytes: some Sequence<UInt8>) -> ScriptStep {
         ScriptStep(kind: .tls(.sendRecord(type: type, Array(bytes))))
     }

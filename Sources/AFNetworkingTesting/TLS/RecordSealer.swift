@@ -1,8 +1,8 @@
 internal import CAFOpenSSL
 
-/// Encrypts records of TLS 1.3 as the server, for those that OpenSSL has no function to send.
+/// Encrypts records of TLS 1.2 and 1.3 as the server, for those that OpenSSL has no function to send.
 struct RecordSealer {
-    /// The secret the server's keys are made from; none before TLS 1.3 is established.
+    /// The secret the server's keys of TLS 1.3 are made from; none before it is established.
     var secret: [UInt8] = []
     /// How many records were written with these keys.
     var sequence: UInt64 = 0
@@ -18,9 +18,22 @@ struct RecordSealer {
 
     /// One record; nil without a secret, or with a suite that is not known here.
     mutating func seal(_ bytes: [UInt8], type: UInt8, for ssl: OpaquePointer) -> [UInt8]? {
-        guard !secret.isEmpty else { return nil }
+        let isOld = SSL_version(ssl) == TLS1_2_VERSION
+        guard isOld || !secret.isEmpty else { return nil }
         let (secret, sequence) = (secret, sequence)
         let record = [UInt8](unsafeUninitializedCapacity: bytes.count + 64) { buffer, used in
+            if isOld {
+                used = caf_seal_old_record(
+                    ssl,
+                    sequence,
+                    type,
+                    bytes,
+                    bytes.count,
+                    buffer.baseAddress,
+                    buffer.count
+                )
+                return
+            }
             used = caf_seal_record(
                 ssl,
                 secret,

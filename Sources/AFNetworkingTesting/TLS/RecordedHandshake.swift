@@ -57,10 +57,9 @@ public struct RecordedHandshake: Sendable, Hashable {
     public internal(set) var receivedEnd = false
     /// Why the handshake failed.
     public internal(set) var failure: String?
-    var clientCertificateBytes: [[UInt8]] = []
+    /// The certificates the client showed, its own first. Empty if it was not asked or had none; of a
+    /// resumed session only its own.
+    public internal(set) var clientCertificates: [Certificate] = []
 
     init() {}
-
-    /// The certificates the client showed, its own first. Empty if it was not asked or had none.
-    public var clientCertificates: [Certificate] { clientCertificateBytes.compactMap { Certificate(encoded: $0) } }
 }

@@ -65,8 +65,13 @@ func messagePassed(
         connection.alertArrived(bytes.load(fromByteOffset: 1, as: UInt8.self))
     }
     guard isSent == 1 else { return }
-    // With TLS 1.3 each encrypted record tells its true type once.
-    if kind == SSL3_RT_INNER_CONTENT_TYPE { connection.recordWasWritten() }
+    if SSL_version(ssl) == TLS1_3_VERSION {
+        // Each encrypted record tells its true type once.
+        if kind == SSL3_RT_INNER_CONTENT_TYPE { connection.recordWasWritten() }
+    } else if kind == SSL3_RT_HEADER, count > 0 {
+        let isChange = bytes.load(as: UInt8.self) == UInt8(SSL3_RT_CHANGE_CIPHER_SPEC)
+        if isChange { connection.cipherWasChanged() } else { connection.recordWasWritten() }
+    }
     if kind == SSL3_RT_HANDSHAKE, count > 0, bytes.load(as: UInt8.self) == UInt8(SSL3_MT_KEY_UPDATE) {
         connection.keysWereUpdated()
     }

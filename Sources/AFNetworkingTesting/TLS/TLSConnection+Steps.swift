@@ -21,6 +21,7 @@ extension TLSConnection {
         case .requestCertificate:
             // A request with an empty context, and RSA and ECDSA as signature algorithms (RFC 8446 section 4.3.2).
             let algorithms: [UInt8] = [0, 13, 0, 6, 0, 4, 0x04, 0x03, 0x08, 0x04]
+            guard SSL_version(ssl) == TLS1_3_VERSION else { throw .refused("asking for a certificate needs TLS 1.3") }
             let body = [0, 0, UInt8(algorithms.count)] + algorithms
             try seal([13, 0, 0, UInt8(body.count)] + body, type: 22)
         case .sendRecords(let bytes, let size):
@@ -47,7 +48,7 @@ extension TLSConnection {
     private func seal(_ bytes: [UInt8], type: UInt8) throws(StepFailure) {
         guard bytes.count <= 16_384 else { throw .refused("a record holds at most 16384 bytes") }
         guard let record = sealed(bytes, type: type) else {
-            throw .refused("records of your own need TLS 1.3 and come before KeyUpdate: \(OpenSSLErrors.take())")
+            throw .refused("records of your own need TLS 1.3, or 1.2 with AES-GCM, and come before KeyUpdate")
         }
         try overIfFailing { () throws(Farewell) in try sendSealed(record) }
     }

@@ -84,9 +84,9 @@ final class TLSConnection {
         handshake.cipherSuite = SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) }
         handshake.isResumed = SSL_session_reused(ssl) == 1
         handshake.chosenProtocol = chosenProtocol
-        if handshake.clientCertificateBytes.isEmpty, let leaf = SSL_get0_peer_certificate(ssl) {
+        if handshake.clientCertificates.isEmpty, let leaf = SSL_get0_peer_certificate(ssl) {
             // A resumed session remembers who the client was.
-            handshake.clientCertificateBytes = [Certificate(sharing: leaf)?.encodedBytes].compactMap { $0 }
+            handshake.clientCertificates = [Certificate(sharing: leaf)].compactMap { $0 }
         }
         hasNews = true
     }
@@ -220,6 +220,11 @@ final class TLSConnection {
         sealer.sequence += 1
     }
 
+    /// What is written from here on is encrypted (TLS 1.2).
+    func cipherWasChanged() {
+        sealer.sequence = 0
+    }
+
     func keysWereUpdated() {
         sealer.secret = []
     }
@@ -230,7 +235,7 @@ final class TLSConnection {
     }
 
     func clientShowed(_ certificates: [Certificate]) {
-        handshake.clientCertificateBytes = certificates.map(\.encodedBytes)
+        handshake.clientCertificates = certificates
         hasNews = true
     }
 

@@ -38,6 +38,11 @@ SSL_CTX *caf_server_context(const caf_server_settings *settings);
 
 // MARK: Records of our own
 
+// Encrypts one TLS 1.2 record of an AES-GCM suite. Returns its size, 0 if that is
+// not possible.
+size_t caf_seal_old_record(const SSL *ssl, uint64_t sequence, uint8_t type, const uint8_t *bytes, size_t count,
+                           uint8_t *record, size_t capacity);
+
 // Encrypts one TLS 1.3 record with the keys that belong to `secret`. Returns its
 // size, 0 if that is not possible.
 size_t caf_seal_record(const SSL *ssl, const uint8_t *secret, size_t secret_count, uint64_t sequence, uint8_t type,
