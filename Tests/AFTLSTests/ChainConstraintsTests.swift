@@ -198,22 +198,41 @@ import Testing
         #expect(evaluation.verifiedChain == site.chain)
     }
 
-    /// A certificate with a random RSA modulus: making a real key of that size takes minutes.
+    @Test("a DSA key is refused, T-TLS-53")
+    func dsaKey() throws {
+        let number = { (count: Int) in self.der(0x02, [0x00, 0xC1] + [UInt8](repeating: 0x5B, count: count - 2) + [1]) }
+        let parameters = der(0x30, number(256) + number(28) + number(255))
+        let algorithm = der(0x30, [0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x38, 0x04, 0x01] + parameters)
+        let site = try #require(try certificate(key: der(0x30, algorithm + der(0x03, [0] + number(255)))))
+
+        let failure = try judge([site], anchors: [root]).failure
+
+        #expect(failure?.reason == .weakKey)
+        #expect(failure?.message.contains("DSA") == true)
+    }
+
+    /// A certificate with a made-up RSA modulus: making a real key of that size takes minutes.
     private func hugeCertificate(bits: Int) throws -> Certificate? {
         var modulus = (0..<bits / 8).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }
         modulus[0] = 0xC1
         modulus[modulus.count - 1] |= 1
         let numbers = der(0x30, der(0x02, [0] + modulus) + der(0x02, [1, 0, 1]))
-        let algorithm = der(0x30, [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00])
-        let key = der(0x30, algorithm + der(0x03, [0] + numbers))
-        let site = try root.issue(for: "good.test")
-        let bytes = site.certificate.derBytes
-        let old = site.certificate.publicKeyBytes
-        guard let body = contents(bytes), let inner = contents(body) else { return nil }
-        guard let position = inner.indices.first(where: { inner[$0...].starts(with: old) }) else { return nil }
+        let algorithm = der(
+            0x30,
+            [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00]
+        )
+        return try certificate(key: der(0x30, algorithm + der(0x03, [0] + numbers)))
+    }
+
+    /// A certificate whose key was exchanged for this one, so that its signature is wrong.
+    private func certificate(key: [UInt8]) throws -> Certificate? {
+        let bytes = try root.issue(for: "good.test").certificate.derBytes
+        let old = try Certificate(der: bytes).publicKeyBytes
+        guard let body = contents(bytes), let inner = contents(body),
+            let position = inner.indices.first(where: { inner[$0...].starts(with: old) })
+        else { return nil }
         let changed = inner[..<position] + key + inner[(position + old.count)...]
-        let rest = body[size(body)...]
-        return try Certificate(der: der(0x30, der(0x30, Array(changed)) + Array(rest)))
+        return try Certificate(der: der(0x30, der(0x30, Array(changed)) + Array(body[size(body)...])))
     }
 
     private func der(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
