@@ -2,9 +2,11 @@
 final class FrozenSecurityPolicy: ServerTrustEvaluating {
     let rules: SecurityRules
     let fingerprint: [UInt8]?
+    private let reporter: PinReporter
 
-    init(_ rules: SecurityRules) {
+    init(_ rules: SecurityRules, _ reporter: PinReporter) {
         self.rules = rules
+        self.reporter = reporter
         fingerprint = rules.fingerprint
     }
 
@@ -13,10 +15,14 @@ final class FrozenSecurityPolicy: ServerTrustEvaluating {
     }
 
     func decide(_ trust: ServerTrust, domain: String?) -> ServerTrustDecision {
-        rules.decide(trust, domain: domain)
+        guard let verdict = rules.decideByHost(trust, domain ?? trust.host) else {
+            return rules.decide(trust, domain: domain)
+        }
+        if let report = verdict.report { reporter.post(report) }
+        return verdict.decision
     }
 
     func forbidsPlainText(to host: String) -> Bool {
-        rules.mode != .none
+        rules.pins(host)
     }
 }

@@ -36,9 +36,11 @@ public final class SecurityPolicy: Sendable {
     }
 
     private let state: Lock<State>
+    private let reporter: PinReporter
 
-    init(_ rules: SecurityRules) {
+    init(_ rules: SecurityRules, reporter: PinReporter = PinReporter()) {
         state = Lock(State(rules: rules))
+        self.reporter = reporter
     }
 
     /// A policy that pins nothing and trusts what the session's authorities vouch for,
@@ -112,6 +114,45 @@ public final class SecurityPolicy: Sendable {
         set { change { $0.validatesName = newValue } }
     }
 
+    // MARK: - Rules for hosts
+
+    /// What some hosts must show. Empty.
+    ///
+    /// Of the rules that match a host the most specific one counts alone: `api.example.com` goes
+    /// before `*.example.com`, that before `**.example.com`, and that before `**.com`. It replaces the
+    /// pins of the policy itself for that host, and neither ``allowInvalidCertificates`` nor
+    /// ``validatesDomainName`` has any effect on it: its chain must be valid and must name it. With two
+    /// rules for the very same hosts, those hosts are refused.
+    public var hostRules: [HostRule] {
+        get { rules.hostRules }
+        set { change { $0.hostRules = newValue } }
+    }
+
+    /// Whether a host without a rule is refused, whatever it shows. False.
+    public var refusesHostsWithoutRule: Bool {
+        get { rules.refusesHostsWithoutRule }
+        set { change { $0.refusesHostsWithoutRule = newValue } }
+    }
+
+    /// The rule that counts for a host; nil if there is none, or if there are two for the very same hosts.
+    public func rule(for host: String) -> HostRule? {
+        if case .rule(let rule) = HostRuleMatch(rules.hostRules, host: host) { return rule }
+        return nil
+    }
+
+    /// Whether there are hosts that it pins. Sessions then refuse to talk to those without TLS.
+    public var isPinning: Bool { rules.isPinning }
+
+    /// Hears of each handshake in which a host with a rule has a valid chain without a
+    /// pinned member, refused or not.
+    ///
+    /// Called one at a time on a queue of its own, never on the network thread. While 100
+    /// reports wait for it, further ones are dropped. Not kept by coding.
+    public var reportHandler: (@Sendable (PinningReport) -> Void)? {
+        get { reporter.handler }
+        set { reporter.handler = newValue }
+    }
+
     var rules: SecurityRules { state.withLock { $0.rules } }
 
     func change(_ body: (inout SecurityRules) -> Void) {
@@ -135,7 +176,7 @@ public final class SecurityPolicy: Sendable {
     var frozen: FrozenSecurityPolicy {
         state.withLock { state in
             if let frozen = state.frozen { return frozen }
-            let frozen = FrozenSecurityPolicy(state.rules)
+            let frozen = FrozenSecurityPolicy(state.rules, reporter)
             state.frozen = frozen
             return frozen
         }
@@ -145,7 +186,7 @@ public final class SecurityPolicy: Sendable {
 
     /// Another policy with the same settings.
     public func copy() -> SecurityPolicy {
-        SecurityPolicy(rules)
+        SecurityPolicy(rules, reporter: PinReporter(reportHandler))
     }
 }
 

@@ -6,7 +6,7 @@ extension SecurityRules {
         if let refusal = contradiction(domain) ?? unusablePins { return refusal }
         guard let policy = standardPolicy(for: domain) else {
             // Keys pinned without a valid chain are compared without a look at the name.
-            guard allowsInvalidCertificates, mode == .publicKey else { return .refuse(unnamed: domain) }
+            guard allowsInvalidCertificates, mode == .publicKey else { return .unnamed(domain ?? "") }
             return decideByKeys(trust, .tlsServer(nil))
         }
         switch mode {
@@ -100,7 +100,7 @@ extension ServerTrustDecision {
         return .untrusted(failure)
     }
 
-    fileprivate static func refuse(unnamed domain: String?) -> ServerTrustDecision {
-        .reject(rule: "host name", explanation: "no certificate can be for the host \"\(domain ?? "")\"")
+    static func unnamed(_ host: String) -> ServerTrustDecision {
+        .reject(rule: "host name", explanation: "no certificate can be for the host \(host.debugDescription)")
     }
 }

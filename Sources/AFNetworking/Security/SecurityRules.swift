@@ -4,6 +4,8 @@ struct SecurityRules: Sendable {
     var pinned: PinnedCertificates
     var allowsInvalidCertificates = false
     var validatesName = true
+    var hostRules: [HostRule] = []
+    var refusesHostsWithoutRule = false
 
     /// A digest of all of it.
     var fingerprint: [UInt8] {
@@ -12,6 +14,29 @@ struct SecurityRules: Sendable {
         // As they were given: what cannot be read counts too.
         fingerprint.add(pinned.blobs == nil ? [0] : [1])
         for blob in (pinned.blobs ?? []).sorted(by: { $0.lexicographicallyPrecedes($1) }) { fingerprint.add(blob) }
+        fingerprint.add([refusesHostsWithoutRule ? 1 : 0])
+        for rule in hostRules { rule.add(to: &fingerprint) }
         return fingerprint.bytes
+    }
+}
+
+extension HostRule {
+    fileprivate func add(to fingerprint: inout TrustFingerprint) {
+        fingerprint.add(hosts.description.utf8)
+        guard let pinSet else { return fingerprint.add([0]) }
+        fingerprint.add([1, pinSet.isReportOnly ? 1 : 0])
+        fingerprint.add("\(pinSet.all.count)".utf8)
+        for pin in pinSet.all { pin.add(to: &fingerprint) }
+        guard let expiry = pinSet.expiry else { return fingerprint.add([0]) }
+        fingerprint.add("\(expiry.choice) \(expiry.date.timeIntervalSince1970)".utf8)
+    }
+}
+
+extension Pin {
+    fileprivate func add(to fingerprint: inout TrustFingerprint) {
+        switch self {
+        case .publicKey(let pin): fingerprint.add([0] + pin.digest)
+        case .certificate(let certificate): fingerprint.add([1] + certificate.derBytes)
+        }
     }
 }

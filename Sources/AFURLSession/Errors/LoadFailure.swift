@@ -2,7 +2,7 @@
 //
 // LoadFailure
 // ├── request ────────────── refused before a connection was chosen      badURL
-// │   ├── scheme             neither http nor https                      unsupportedURL
+// │   ├── scheme             not http or https; http to a pinned host    unsupportedURL
 // │   ├── size               longer than we send; a body where none goes dataLengthExceedsMaximum
 // │   ├── method             no token                                    badURL
 // │   └── header             a field that may not be sent                badURL

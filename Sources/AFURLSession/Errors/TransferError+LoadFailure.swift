@@ -11,6 +11,14 @@ extension TransferError {
     private func failure(_ peer: Endpoint?) -> LoadFailure {
         switch (self, peer) {
         case (.rejected(let rejection), _): LoadFailure(rejection)
+        case (.plainTextForbidden, let peer):
+            LoadFailure(
+                .request,
+                .scheme,
+                phase: .preparing,
+                message: "The request was not sent: the session's evaluator pins \(peer?.host.text ?? "the host"), and "
+                    + "over plain http no certificate is looked at. Use https, or exempt the host from the pins."
+            )
         case (.impossibleSocketPath, _):
             LoadFailure(
                 .request,

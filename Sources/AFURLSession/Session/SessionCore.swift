@@ -1,4 +1,5 @@
 import AFLoop
+import AFWire
 import Foundation
 
 /// The loop's side of a session: its running tasks, its connections, its outboxes.
@@ -79,6 +80,12 @@ final class SessionCore {
     /// The rules for a task that starts now.
     func currentSecurity() -> SecurityContext {
         security.context { former, present in pool.replace(former, with: present) }
+    }
+
+    /// Whether the session's evaluator would have to be asked about this server, and
+    /// will not be, because the server is to be talked to without TLS.
+    func forbidsPlainText(to endpoint: Endpoint) -> Bool {
+        endpoint.scheme == .http && security.forbidsPlainText(to: endpoint.host.text)
     }
 
     // MARK: - Ending

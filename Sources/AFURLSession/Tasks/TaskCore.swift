@@ -86,6 +86,7 @@ final class TaskCore: TransferClient {
             return fail(.notCached)
         }
         let endpoint = request.url.endpoint
+        guard !session.forbidsPlainText(to: endpoint) else { return fail(.plainTextForbidden) }
         let security = endpoint.scheme == .https ? session.currentSecurity() : nil
         let key = ConnectionKey(endpoint: endpoint, unixPath: settings.unixDomainSocketPath, security: security)
         let now = session.world.loop.now

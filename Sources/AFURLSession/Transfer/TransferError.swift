@@ -7,6 +7,8 @@ import AFWire
 enum TransferError: Error, Sendable {
     /// Never sent: the request itself is wrong.
     case rejected(RequestRejection)
+    /// Never sent: over plain http nobody would look at the pins of the host.
+    case plainTextForbidden
     case impossibleSocketPath
     case dial(DialFailure, DialReport)
     /// The connection could not be secured.

@@ -69,6 +69,11 @@ final class SessionSecurity {
         isReplaced = true
     }
 
+    /// Whether the rules, as they are now, keep requests for this host from going out in the open.
+    func forbidsPlainText(to host: String) -> Bool {
+        configuration.evaluator?.snapshot().forbidsPlainText(to: host) ?? false
+    }
+
     /// The rules for a task that starts now. If they have changed, `retire` is told
     /// which ones are over.
     func context(_ retire: (SecurityContext, SecurityContext) -> Void) -> SecurityContext {
