@@ -88,7 +88,7 @@ let package = Package(
         .testTarget(name: "AFVirtualWorldTests", dependencies: ["AFVirtualWorld"], swiftSettings: strict),
         .testTarget(
             name: "afnetTests",
-            dependencies: ["afnet", "AFURLSession", "AFNetworkingTesting"],
+            dependencies: ["afnet", "AFNetworking", "AFURLSession", "AFNetworkingTesting"],
             swiftSettings: strict
         ),
         .testTarget(

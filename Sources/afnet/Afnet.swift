@@ -27,7 +27,19 @@ enum Afnet {
         switch arguments.action {
         case .help: return show(Usage.text)
         case .version: return show("afnet \(Usage.version)\n")
-        case .transfer: return await Client(arguments).run()
+        case .transfer, .pins: return await start(arguments)
+        }
+    }
+
+    @MainActor private static func start(_ arguments: Arguments) async -> ExitCode {
+        let console = Console(isSilent: arguments.isSilent && !arguments.showsErrors)
+        do throws(TransferFailure) {
+            guard arguments.action == .pins else { return try await Client(arguments, console).run() }
+            try await PinsCommand(arguments).run()
+            return .done
+        } catch {
+            console.report(error, isVerbose: arguments.isVerbose)
+            return error.code
         }
     }
 

@@ -37,12 +37,16 @@ struct Program {
     }
 
     /// Output and errors go to files: no pipe can fill up while nobody reads it.
-    static func run(_ arguments: [String], input: Data = Data()) async throws -> Run {
+    static func run(
+        _ arguments: [String],
+        input: Data = Data(),
+        environment: [String: String] = [:]
+    ) async throws -> Run {
         let folder = try Folder()
         let output = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("output")))
         let errors = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("errors")))
         let source = try FileHandle(forReadingFrom: URL(fileURLWithPath: folder.make("input", input)))
-        let code = try await start(arguments, source, output, errors)
+        let code = try await start(arguments, source, output, errors, environment)
         return Run(
             code: code,
             output: folder.contents("output") ?? Data(),
@@ -74,11 +78,13 @@ struct Program {
         _ arguments: [String],
         _ input: FileHandle,
         _ output: FileHandle,
-        _ errors: FileHandle
+        _ errors: FileHandle,
+        _ environment: [String: String] = [:]
     ) async throws -> Int32 {
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = input
         process.standardOutput = output
         process.standardError = errors

@@ -1,6 +1,6 @@
 /// A command line, understood.
 package struct Arguments: Sendable, Equatable {
-    package enum Action: Sendable { case transfer, help, version }
+    package enum Action: Sendable { case transfer, pins, help, version }
 
     package enum Body: Sendable, Equatable {
         case text(String)
@@ -21,14 +21,23 @@ package struct Arguments: Sendable, Equatable {
     package fileprivate(set) var maximumTime: Double = 0
     package fileprivate(set) var maximumSize: Int64?
     package fileprivate(set) var unixSocket: String?
+    package fileprivate(set) var security = SecurityOptions()
     package fileprivate(set) var isSilent = false
     package fileprivate(set) var showsErrors = false
     package fileprivate(set) var isVerbose = false
 
+    /// All options that were given.
+    private var given: [CommandOption] = []
+
     /// - Parameter words: the arguments without the name of the program.
     package init(_ words: [String]) throws(ArgumentError) {
         var rest = words[...]
-        if rest.first == "get" { rest.removeFirst() }
+        if rest.first == "get" {
+            rest.removeFirst()
+        } else if rest.first == "pins" {
+            rest.removeFirst()
+            action = .pins
+        }
         while let word = rest.popFirst() {
             if word == "--" {
                 urls += rest
@@ -41,11 +50,15 @@ package struct Arguments: Sendable, Equatable {
                 urls.append(word)
             }
         }
-        if action == .transfer { try check() }
+        switch action {
+        case .transfer: try check()
+        case .pins: try checkInspection()
+        case .help, .version: break
+        }
     }
 
     private mutating func takeLong(_ word: String, _ rest: inout ArraySlice<String>) throws(ArgumentError) {
-        guard let option = CommandOption(rawValue: String(word.dropFirst(2))) else {
+        guard let option = CommandOption(name: String(word.dropFirst(2))) else {
             throw .usage("there is no option \(word)")
         }
         try apply(option, option.takesValue ? Self.value(of: word, &rest) : "", as: word)
@@ -73,7 +86,11 @@ package struct Arguments: Sendable, Equatable {
     }
 
     private mutating func apply(_ option: CommandOption, _ value: String, as name: String) throws(ArgumentError) {
+        given.append(option)
         switch option {
+        case .cacert: security.authorities = value
+        case .cert: security.certificate = value
+        case .certPassFile: security.passphraseFile = value
         case .data: try addBody(.text(value))
         case .dataFile: try addBody(.file(value))
         case .fail: failsOnStatus = true
@@ -81,9 +98,13 @@ package struct Arguments: Sendable, Equatable {
         case .header: fields.append(try HeaderOption(value))
         case .help: action = .help
         case .include: includesHead = true
+        case .insecure: security.isInsecure = true
+        case .key: security.privateKey = value
         case .maxFilesize: maximumSize = try Self.size(value, of: name)
         case .maxTime: maximumTime = try Self.seconds(value, of: name)
         case .output: outputs.append(value)
+        case .pin: security.pins.append(try PinOption(value, of: name))
+        case .pinnedCert: security.pinnedCertificates.append(value)
         case .request: method = value
         case .showError: showsErrors = true
         case .silent: isSilent = true
@@ -106,6 +127,18 @@ package struct Arguments: Sendable, Equatable {
         if urls.isEmpty { throw .usage("there is no URL") }
         if outputs.count > urls.count { throw .usage("there are more --output than URLs") }
         if isHead, body != nil { throw .usage("--head has no body to send") }
+        try security.check()
+    }
+
+    /// What makes sense for `afnet pins`, which sends nothing.
+    private static let inspectionOptions: Set<CommandOption> = [
+        .cacert, .maxTime, .showError, .silent, .unixSocket, .verbose,
+    ]
+
+    private func checkInspection() throws(ArgumentError) {
+        guard urls.count == 1 else { throw .usage("pins needs one HOST, HOST:PORT or FILE") }
+        guard let option = given.first(where: { !Self.inspectionOptions.contains($0) }) else { return }
+        throw .usage("pins has no use for --\(option.rawValue)")
     }
 }
 

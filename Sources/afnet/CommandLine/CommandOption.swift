@@ -1,5 +1,8 @@
 /// The options, by their long names.
 enum CommandOption: String, CaseIterable {
+    case cacert
+    case cert
+    case certPassFile = "cert-pass-file"
     case data
     case dataFile = "data-file"
     case fail
@@ -7,9 +10,13 @@ enum CommandOption: String, CaseIterable {
     case header
     case help
     case include
+    case insecure
+    case key
     case maxFilesize = "max-filesize"
     case maxTime = "max-time"
     case output
+    case pin
+    case pinnedCert = "pinned-cert"
     case request
     case showError = "show-error"
     case silent
@@ -19,12 +26,14 @@ enum CommandOption: String, CaseIterable {
 
     var letter: Character? {
         switch self {
+        case .cert: "E"
         case .data: "d"
         case .fail: "f"
         case .head: "I"
         case .header: "H"
         case .help: "h"
         case .include: "i"
+        case .insecure: "k"
         case .maxTime: "m"
         case .output: "o"
         case .request: "X"
@@ -32,16 +41,26 @@ enum CommandOption: String, CaseIterable {
         case .silent: "s"
         case .verbose: "v"
         case .version: "V"
-        case .dataFile, .maxFilesize, .unixSocket: nil
+        case .cacert, .certPassFile, .dataFile, .key, .maxFilesize, .pin, .pinnedCert, .unixSocket: nil
         }
     }
 
     /// The next argument, or the rest of a group of letters, belongs to it.
     var takesValue: Bool {
         switch self {
-        case .data, .dataFile, .header, .maxFilesize, .maxTime, .output, .request, .unixSocket: true
-        case .fail, .head, .help, .include, .showError, .silent, .verbose, .version: false
+        case .cacert, .cert, .certPassFile, .data, .dataFile, .header, .key, .maxFilesize, .maxTime, .output, .pin,
+            .pinnedCert, .request, .unixSocket:
+            true
+        case .fail, .head, .help, .include, .insecure, .showError, .silent, .verbose, .version: false
         }
+    }
+
+    /// curl's names for options of ours.
+    private static let otherNames = ["pinnedpubkey": CommandOption.pin]
+
+    init?(name: String) {
+        guard let option = Self(rawValue: name) ?? Self.otherNames[name] else { return nil }
+        self = option
     }
 
     init?(letter: Character) {

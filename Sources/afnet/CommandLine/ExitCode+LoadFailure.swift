@@ -14,6 +14,9 @@ extension ExitCode {
                 failure.detail == .nameNotFound || failure.detail == .nameLookup ? .nameNotResolved : .cannotConnect
             case .timeout: .timedOut
             case .lost: Self.lost(failure, hasResponse)
+            case .tls: Self.tls(failure.phase)
+            case .trust: Self.trust(failure)
+            case .clientCertificate: .clientCertificate
             case .malformed: Self.malformed(failure.detail)
             case .limit: failure.phase == .receivingBody ? .cannotReceive : .headNotUnderstood
             default: .otherProtocolError
@@ -31,8 +34,26 @@ extension ExitCode {
     private static func lost(_ failure: LoadFailure, _ hasResponse: Bool) -> ExitCode {
         switch failure.detail {
         case .truncated: .truncated
+        case _ where failure.phase == .tls: .handshakeFailed
         case .head where !hasResponse: .nothingReceived
         default: failure.phase == .sending ? .cannotSend : .cannotReceive
+        }
+    }
+
+    /// The protocol may also fail later than in the handshake.
+    private static func tls(_ phase: LoadFailure.Phase) -> ExitCode {
+        switch phase {
+        case .tls: .handshakeFailed
+        case .sending: .cannotSend
+        default: .cannotReceive
+        }
+    }
+
+    private static func trust(_ failure: LoadFailure) -> ExitCode {
+        switch failure.detail {
+        case .anchors: .authoritiesUnusable
+        case .policy where ServerRules.asksForPins(failure.security?.rule): .pinMismatch
+        default: .serverNotTrusted
         }
     }
 

@@ -14,9 +14,15 @@ package enum ExitCode: Int32, Sendable {
     case cannotWrite = 23
     case cannotRead = 26
     case timedOut = 28
+    case handshakeFailed = 35
     case badArgument = 43
     case nothingReceived = 52
     case cannotSend = 55
     case cannotReceive = 56
+    /// Our certificate: unreadable, wanted or refused.
+    case clientCertificate = 58
+    case serverNotTrusted = 60
     case tooLarge = 63
+    case authoritiesUnusable = 77
+    case pinMismatch = 90
 }

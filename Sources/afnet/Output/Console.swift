@@ -15,6 +15,13 @@ struct Console {
         if !isSilent { say("afnet: \(message)") }
     }
 
+    /// - Parameter isVerbose: with everything that is known about it.
+    func report(_ failure: TransferFailure, isVerbose: Bool) {
+        report(failure.message)
+        guard isVerbose else { return }
+        for line in failure.details { say("* \(line)") }
+    }
+
     func say(_ line: String) {
         write(TerminalText.escaped(line) + "\n")
     }

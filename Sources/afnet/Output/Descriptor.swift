@@ -15,6 +15,14 @@ struct Descriptor {
         try Descriptor(number: checked { open(path, flags | O_CLOEXEC, 0o666) })
     }
 
+    /// A file, as long as it has no more than `limit` bytes.
+    static func contents(of path: String, limit: Int = .max) throws(SystemFailure) -> Data {
+        let file = try opening(path, O_RDONLY)
+        let result = Result { () throws(SystemFailure) in try file.readToEnd(limit: limit) }
+        try file.close()
+        return try result.get()
+    }
+
     func close() throws(SystemFailure) {
         // Not again after EINTR: Linux has closed it then.
         if Glibc.close(number) == -1, errno != EINTR { throw SystemFailure(code: errno) }
@@ -33,8 +41,8 @@ struct Descriptor {
         }
     }
 
-    /// Everything up to the end.
-    func readToEnd() throws(SystemFailure) -> Data {
+    /// Everything up to the end, which some devices do not have.
+    func readToEnd(limit: Int = .max) throws(SystemFailure) -> Data {
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
@@ -45,6 +53,7 @@ struct Descriptor {
             }
             if count == 0 { return data }
             data += buffer[..<count]
+            if data.count > limit { throw SystemFailure(code: EFBIG) }
         }
     }
 

@@ -5,23 +5,30 @@ import Foundation
 struct TimingReport {
     let lines: [String]
 
-    init(_ transaction: URLSessionTaskTransactionMetrics, total: TimeInterval) {
+    init(_ transaction: URLSessionTaskTransactionMetrics, _ server: ServerTrust?, total: TimeInterval) {
         let start = transaction.fetchStartDate
         func row(_ name: String, _ begin: Date?, _ end: Date?) -> String {
             guard let start, let begin, let end else { return Self.row(name, "-", "-") }
             return Self.row(name, Self.text(end.timeIntervalSince(begin)), Self.text(end.timeIntervalSince(start)))
         }
-        lines = [
-            Self.connection(transaction),
+        // For https, connecting goes on until the connection is secured.
+        let secured = transaction.secureConnectionStartDate
+        let isSecured = transaction.request.url?.scheme?.lowercased() == "https"
+        var lines = [Self.connection(transaction)] + TLSReport(transaction, server).lines
+        lines += [
             Self.row("", "took", "done at"),
             row("name lookup", transaction.domainLookupStartDate, transaction.domainLookupEndDate),
-            row("connect", transaction.connectStartDate, transaction.connectEndDate),
+            row("connect", transaction.connectStartDate, secured ?? transaction.connectEndDate),
+        ]
+        if isSecured { lines.append(row("tls", secured, transaction.secureConnectionEndDate)) }
+        lines += [
             row("request sent", transaction.requestStartDate, transaction.requestEndDate),
             row("first byte", transaction.requestEndDate, transaction.responseStartDate),
             row("body", transaction.responseStartDate, transaction.responseEndDate),
             Self.row("total", "", Self.text(total)),
             Self.sizes(transaction),
         ]
+        self.lines = lines
     }
 
     private static func row(_ name: String, _ took: String, _ done: String) -> String {
@@ -33,7 +40,7 @@ struct TimingReport {
         return left ? blanks + text : text + blanks
     }
 
-    private static func text(_ seconds: TimeInterval) -> String {
+    static func text(_ seconds: TimeInterval) -> String {
         seconds < 10 ? String(format: "%.2f ms", seconds * 1000) : String(format: "%.2f s", seconds)
     }
 

@@ -27,9 +27,10 @@ struct Trace {
         console.say("<")
     }
 
-    func times(_ metrics: URLSessionTaskMetrics) {
+    /// - Parameter server: who showed up, if it was asked about.
+    func times(_ metrics: URLSessionTaskMetrics, _ server: ServerTrust?) {
         guard let transaction = metrics.transactionMetrics.last else { return }
-        let report = TimingReport(transaction, total: metrics.taskInterval.duration)
+        let report = TimingReport(transaction, server, total: metrics.taskInterval.duration)
         for line in report.lines { console.say("* \(line)") }
     }
 
@@ -51,7 +52,8 @@ struct Trace {
         let rest = url.prefix { $0 != "#" }.drop { $0 != "/" }.dropFirst(2)
         var host = rest.prefix { $0 != "/" && $0 != "?" }
         let target = rest.dropFirst(host.count)
-        if host.hasSuffix(":80") { host.removeLast(3) }
+        let port = url.lowercased().hasPrefix("https:") ? ":443" : ":80"
+        if host.hasSuffix(port) { host.removeLast(port.count) }
         return (String(host), target.hasPrefix("/") ? String(target) : "/\(target)")
     }
 }

@@ -11,6 +11,7 @@ import Foundation
     private let sink: BodySink
     private let console: Console
     private let trace: Trace
+    private let servers: TrustLog
 
     private var progress: ProgressBar?
     private var received: Int64 = 0
@@ -19,11 +20,18 @@ import Foundation
     private var failure: TransferFailure?
     private var completion: CheckedContinuation<(any Error)?, Never>?
 
-    init(_ task: URLSessionDataTask, _ arguments: Arguments, _ sink: BodySink, _ console: Console) {
+    init(
+        _ task: URLSessionDataTask,
+        _ arguments: Arguments,
+        _ sink: BodySink,
+        _ console: Console,
+        _ servers: TrustLog
+    ) {
         self.task = task
         self.arguments = arguments
         self.sink = sink
         self.console = console
+        self.servers = servers
         trace = Trace(console)
     }
 
@@ -35,7 +43,8 @@ import Foundation
         }
         finishProgress()
         closeSink()
-        if arguments.isVerbose, let metrics { trace.times(metrics) }
+        let server = servers.take()
+        if arguments.isVerbose, let metrics { trace.times(metrics, server) }
         if var failure = failure ?? error.map({ explain($0) }) {
             if sink.isFile, sink.isOpen { failure.message += " What arrived is kept in \(sink.name)." }
             throw failure

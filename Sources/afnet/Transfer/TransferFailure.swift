@@ -5,6 +5,8 @@ import Foundation
 struct TransferFailure: Error {
     let code: ExitCode
     var message: String
+    /// What else is known, line by line: the addresses that were tried, what the server showed.
+    private(set) var details: [String] = []
 
     init(_ code: ExitCode, _ message: String) {
         self.code = code
@@ -16,6 +18,18 @@ struct TransferFailure: Error {
         let failure = (error as? URLError)?.loadFailure
         code = ExitCode(failure, hasResponse: hasResponse)
         message = failure?.message ?? error.localizedDescription
+        guard let failure else { return }
+        message += Self.advice(failure)
+        details = failure.description.split(separator: "\n").dropFirst().map(String.init)
+    }
+
+    /// The library speaks of its settings; these are the options for them.
+    private static func advice(_ failure: LoadFailure) -> String {
+        switch (failure.reason, failure.detail) {
+        case (.trust, .unknownRoot), (.trust, .selfSigned): " (--cacert PATH)"
+        case (.clientCertificate, .required): " (--cert PATH --key PATH)"
+        default: ""
+        }
     }
 
     @MainActor static func cannotWrite(_ sink: BodySink, _ failure: SystemFailure) -> TransferFailure {

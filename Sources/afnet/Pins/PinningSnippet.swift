@@ -1,0 +1,48 @@
+import AFURLSession
+
+/// Which pins to take, and the Swift for it.
+struct PinningSnippet {
+    let lines: [String]
+
+    /// - Parameter chain: proven, the server's certificate first.
+    init(host: String?, _ chain: [Certificate], authorities: String?) {
+        let pins = chain.map { "\($0.pin)" }
+        lines =
+            Self.advice(chain) + ["", "In Swift:", ""]
+            + Self.code(host, pins, authorities).map { $0.isEmpty ? "" : "    \($0)" }
+    }
+
+    private static func advice(_ chain: [Certificate]) -> [String] {
+        guard let leaf = chain.first else { return [] }
+        guard chain.count > 1 else {
+            return [
+                "Pin its key, if you see to it that a new certificate keeps the key. Have a second key elsewhere, and",
+                "its pin as a backup, or a lost key locks everybody out. For the pin of that key:",
+                "openssl pkey -in KEY -pubout -out FILE && afnet pins FILE",
+            ]
+        }
+        return [
+            "Pin the server's own key (\(leaf.summary)) if you decide when it changes, or that of the authority",
+            "above it (\(chain[1].summary)), which outlives new keys of the server but trusts everything it issues.",
+            "The best backup is a key of yours that is not in use. For its pin:",
+            "openssl pkey -in KEY -pubout -out FILE && afnet pins FILE",
+        ]
+    }
+
+    private static func code(_ host: String?, _ pins: [String], _ authorities: String?) -> [String] {
+        let backups = pins.dropFirst().prefix(1).map { ", backups: [\(SwiftText.literal($0))]" }.joined()
+        var lines = [
+            "import AFNetworking",
+            "",
+            "let policy = SecurityPolicy()",
+            "let pins = try PinSet([\(SwiftText.literal(pins.first ?? ""))]\(backups))",
+            "policy.hostRules = [try .pins(\(SwiftText.literal(host ?? "host.example")), pins)]",
+            "let configuration = URLSessionConfiguration.default",
+        ]
+        if let authorities { lines.append("configuration.tls.anchors = try .file(\(SwiftText.literal(authorities)))") }
+        return lines + [
+            "configuration.tls.evaluator = policy",
+            "let session = URLSession(configuration: configuration)",
+        ]
+    }
+}

@@ -1,0 +1,82 @@
+import AFNetworking
+import Foundation
+
+/// `afnet pins`: shows what of a server, or of a file, can be pinned.
+@MainActor struct PinsCommand {
+    private let arguments: Arguments
+    private let target: PinsTarget
+
+    init(_ arguments: Arguments) throws(TransferFailure) {
+        self.arguments = arguments
+        do throws(ArgumentError) {
+            target = try PinsTarget(arguments.urls.first ?? "")
+        } catch {
+            throw TransferFailure(error.code, error.message)
+        }
+    }
+
+    func run() async throws(TransferFailure) {
+        let report = try await report()
+        // What a certificate says is not for a terminal to obey.
+        let text = report.lines.map { TerminalText.escaped($0) + "\n" }.joined()
+        do throws(SystemFailure) {
+            try Descriptor.standardOutput.write(Data(text.utf8))
+        } catch {
+            throw TransferFailure(.cannotWrite, "cannot write standard output: \(error.text)")
+        }
+    }
+
+    private func report() async throws(TransferFailure) -> PinsReport {
+        let anchors = try arguments.security.anchors()
+        switch target {
+        case .host(let name, let peer):
+            let trust = ServerTrust(servedChain: try await chain(of: peer, anchors), host: name, anchors: anchors)
+            return PinsReport(.server(peer), trust, authorities: arguments.security.authorities)
+        case .file(let path):
+            switch try contents(of: path) {
+            case .publicKey(let pin): return PinsReport(path, pin)
+            case .certificates(let certificates):
+                let trust = ServerTrust(servedChain: certificates, host: "", anchors: anchors)
+                return PinsReport(.file(path), trust, authorities: arguments.security.authorities)
+            }
+        }
+    }
+
+    private func contents(of path: String) throws(TransferFailure) -> KeyFile {
+        do throws(KeyFile.Problem) {
+            return try KeyFile(path: path)
+        } catch {
+            throw TransferFailure(.badArgument, "pins: \(error.message)")
+        }
+    }
+
+    /// The certificates the server shows. It gets no request: the handshake is not finished.
+    private func chain(of peer: String, _ anchors: TrustAnchors) async throws(TransferFailure) -> [Certificate] {
+        guard let url = URL(string: "https://\(peer)/") else {
+            throw TransferFailure(.malformedURL, "pins: \(peer) is no host")
+        }
+        let configuration = arguments.configuration
+        configuration.tls.anchors = anchors
+        configuration.tls.evaluator = Inspection()
+        let session = URLSession(configuration: configuration)
+        do {
+            _ = try await session.data(from: url)
+        } catch {
+            let security = (error as? URLError)?.loadFailure?.security
+            guard let security, security.rule == Inspection.rule else {
+                throw TransferFailure(error, hasResponse: false)
+            }
+            return security.servedChain
+        }
+        throw TransferFailure(.otherProtocolError, "pins: the server was not asked for its certificates")
+    }
+
+    /// Refuses every server, so that the error has what it showed.
+    private struct Inspection: ServerTrustEvaluating {
+        static let rule = "afnet pins"
+
+        func evaluate(_ trust: ServerTrust) -> ServerTrustDecision {
+            .reject(rule: Self.rule, explanation: "only its certificates were wanted")
+        }
+    }
+}

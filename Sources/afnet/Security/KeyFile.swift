@@ -1,0 +1,66 @@
+import AFURLSession
+import Foundation
+import Glibc
+
+/// What is in a file that names a server: certificates, or a public key.
+enum KeyFile {
+    case certificates([Certificate])
+    case publicKey(PublicKeyPin)
+
+    struct Problem: Error {
+        let message: String
+    }
+
+    /// No file of certificates is larger.
+    static let sizeLimit = 16 << 20
+
+    init(path: String) throws(Problem) {
+        do {
+            self = try Self.read(Data(Descriptor.contents(of: path, limit: Self.sizeLimit)))
+        } catch let problem as Problem {
+            throw Problem(message: "\(path): \(problem.message)")
+        } catch let failure as SystemFailure {
+            throw Problem(message: "\(path): \(failure.text)")
+        } catch {
+            throw Problem(message: "\(path): \(error)")
+        }
+    }
+
+    private static func read(_ bytes: Data) throws -> KeyFile {
+        let text = String(decoding: bytes, as: UTF8.self)
+        if let key = try publicKey(in: text) { return .publicKey(PublicKeyPin(publicKeyBytes: key)) }
+        if DERShape.isPublicKey(Array(bytes)) { return .publicKey(PublicKeyPin(publicKeyBytes: Array(bytes))) }
+        return .certificates(try Certificate.certificates(in: bytes))
+    }
+
+    /// The bytes of a PEM block `PUBLIC KEY`; nil if there are certificates or nothing of the kind.
+    private static func publicKey(in text: String) throws(Problem) -> [UInt8]? {
+        let parts = text.components(separatedBy: "-----BEGIN PUBLIC KEY-----")
+        guard parts.count > 1, !text.contains("CERTIFICATE-----"), !text.contains("PRIVATE KEY-----") else {
+            return nil
+        }
+        guard parts.count == 2 else { throw Problem(message: "there are several public keys in it; give one") }
+        let pieces = parts[1].components(separatedBy: "-----END PUBLIC KEY-----")
+        guard pieces.count == 2, let key = Data(base64Encoded: pieces[0].filter { !$0.isWhitespace }),
+            DERShape.isPublicKey(Array(key))
+        else { throw Problem(message: "the public key in it is damaged") }
+        return Array(key)
+    }
+}
+
+extension KeyFile {
+    /// The one key it stands for. With several certificates it would have to be guessed which.
+    func pin(of path: String) throws(Problem) -> PublicKeyPin {
+        switch self {
+        case .publicKey(let pin): return pin
+        case .certificates(let certificates):
+            guard let first = certificates.first, certificates.count == 1 else {
+                throw Problem(
+                    message: "\(path): there are \(certificates.count) certificates in it, so it is not clear whose "
+                        + "key is meant; give a file with one, or take a pin that afnet pins \(path) shows"
+                )
+            }
+            return first.pin
+        }
+    }
+}

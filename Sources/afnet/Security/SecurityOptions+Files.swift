@@ -1,0 +1,84 @@
+import AFNetworking
+import Foundation
+
+/// What the options say, with the files they name read.
+extension SecurityOptions {
+    func serverRules() throws(TransferFailure) -> ServerRules {
+        var keys: Set<PublicKeyPin> = []
+        for pin in pins {
+            switch pin {
+            case .keys(let given): keys.formUnion(given)
+            case .file(let path): keys.insert(try Self.key(inFile: path))
+            }
+        }
+        var certificates: [Certificate] = []
+        for path in pinnedCertificates {
+            do throws(CertificateError) {
+                certificates += try Certificate.certificates(atPath: path)
+            } catch {
+                throw TransferFailure(.badArgument, "--pinned-cert: \(error)")
+            }
+        }
+        return ServerRules(verifies: !isInsecure, keys: keys, certificates: certificates)
+    }
+
+    private static func key(inFile path: String) throws(TransferFailure) -> PublicKeyPin {
+        do throws(KeyFile.Problem) {
+            return try KeyFile(path: path).pin(of: path)
+        } catch {
+            throw TransferFailure(.badArgument, "--pin: \(error.message)")
+        }
+    }
+
+    func anchors() throws(TransferFailure) -> TrustAnchors {
+        guard let authorities else {
+            // Nobody asks them then, and a machine may well have none.
+            return isInsecure && !hasPins ? .certificates([]) : .system
+        }
+        do throws(CertificateError) {
+            return try .file(authorities)
+        } catch {
+            throw TransferFailure(.authoritiesUnusable, "--cacert: \(error)")
+        }
+    }
+
+    func identity() throws(TransferFailure) -> ClientIdentity? {
+        guard let certificate else { return nil }
+        let passphrase = try passphrase()
+        do throws(ClientIdentityError) {
+            return isPKCS12
+                ? try ClientIdentity(pkcs12Path: certificate, passphrase: passphrase ?? "")
+                : try ClientIdentity(
+                    certificatePath: certificate,
+                    keyPath: privateKey ?? certificate,
+                    passphrase: passphrase
+                )
+        } catch {
+            throw TransferFailure(.clientCertificate, "--cert: \(error)\(Self.advice(error))")
+        }
+    }
+
+    private static func advice(_ error: ClientIdentityError) -> String {
+        error.rule == .passphraseRequired ? " (--cert-pass-file PATH)" : ""
+    }
+
+    /// The first line of its file. It could be read off the command line by everybody.
+    private func passphrase() throws(TransferFailure) -> String? {
+        guard let passphraseFile else { return nil }
+        let bytes: Data
+        do throws(SystemFailure) {
+            bytes = try Descriptor.contents(of: passphraseFile, limit: 64 << 10)
+        } catch {
+            throw TransferFailure(.clientCertificate, "--cert-pass-file: \(passphraseFile): \(error.text)")
+        }
+        var line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        guard let text = String(validating: line, as: UTF8.self) else {
+            throw TransferFailure(
+                .clientCertificate,
+                "--cert-pass-file: \(passphraseFile): its first line is not UTF-8"
+            )
+        }
+        return text
+    }
+}

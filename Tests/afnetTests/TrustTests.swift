@@ -1,0 +1,231 @@
+import AFNetworkingTesting
+import AFURLSession
+import Foundation
+import Testing
+
+/// Whom the program trusts. One process at a time: other tests measure the machine.
+@Suite(.serialized) struct TrustTests {
+    // MARK: Authorities
+
+    @Test func `--cacert makes the authority of a site trusted`() async throws {
+        let site = try SecuredSite()
+
+        let run = try await site.run()
+
+        #expect(run.code == 0 && run.text == "answer" && run.errors == "")
+    }
+
+    @Test func `an unknown authority is 60, the message says what to do, and nothing was sent`() async throws {
+        let site = try SecuredSite()
+
+        let run = try await Program.run(site.url)
+
+        #expect(run.code == 60 && run.text == "")
+        #expect(run.errors.hasPrefix("afnet: The server at 127.0.0.1:\(site.server.port) is not trusted: "))
+        #expect(run.errors.hasSuffix(" (--cacert PATH)\n") && run.errors.filter(\.isNewline).count == 1)
+        #expect(site.gotNothing)
+    }
+
+    @Test func `authorities given take the place of those of the system`() async throws {
+        let site = try SecuredSite()
+        let other = try site.folder.make("other.pem", Data(CertificateAuthority().pem.utf8))
+
+        let run = try await Program.run(["--cacert", other, site.url], environment: ["SSL_CERT_FILE": site.root])
+
+        #expect(run.code == 60)
+        #expect(try await Program.run([site.url], environment: ["SSL_CERT_FILE": site.root]).code == 0)
+    }
+
+    @Test(arguments: ["another host", "expired", "not yet valid"])
+    func `a certificate that is not good here and now is 60`(fault: String) async throws {
+        let site = try SecuredSite(for: fault == "another host" ? ["elsewhere.test"] : ["127.0.0.1"]) { template in
+            if fault == "expired" { template.expire() }
+            if fault == "not yet valid" { template.postpone() }
+        }
+
+        #expect(try await site.run().code == 60)
+        #expect(try await site.run("--pin", SecuredSite.strangePin).code == 60)
+        #expect(try await site.run("--pinned-cert", site.root).code == 60)
+        #expect(try await site.run("--insecure").code == 0)
+    }
+
+    @Test func `authorities that cannot be used are 77`() async throws {
+        let site = try SecuredSite()
+        let broken = try site.folder.make("broken.pem", Data("-----BEGIN CERTIFICATE-----\nxx\n".utf8))
+        let empty = try site.folder.make("empty.pem")
+
+        for path in [site.folder.path("missing"), site.folder.url.path, broken, empty] {
+            let run = try await Program.run("--cacert", path, site.url)
+            #expect(run.code == 77 && run.errors.contains(path), "\(run.errors)")
+        }
+        #expect(site.server.acceptedConnections == 0)
+    }
+
+    private static let noAuthorities = ["SSL_CERT_FILE": "/no/such/file", "SSL_CERT_DIR": "/no/such/folder"]
+
+    @Test func `a system without authorities is 77, and of no importance to --insecure`() async throws {
+        let site = try SecuredSite()
+
+        let strict = try await Program.run([site.url], environment: Self.noAuthorities)
+        let lax = try await Program.run(["-k", site.url], environment: Self.noAuthorities)
+        let custom = try await Program.run(["--cacert", site.root, site.url], environment: Self.noAuthorities)
+
+        #expect(strict.code == 77 && strict.errors.contains("/no/such/file"))
+        #expect(lax.code == 0 && custom.code == 0)
+    }
+
+    // MARK: Insecure
+
+    @Test func `--insecure says once what is not checked`() async throws {
+        let site = try SecuredSite(for: ["elsewhere.test"]) { $0.expire() }
+
+        let run = try await Program.run("--insecure", site.url, site.url)
+
+        #expect(run.code == 0 && run.text == "answeranswer")
+        let warning = "afnet: --insecure: certificates are not checked for their issuer, their dates or the host: "
+        #expect(run.errors.hasPrefix(warning) && run.errors.filter(\.isNewline).count == 1)
+        #expect(try await Program.run("-sk", site.url).errors == "")
+    }
+
+    @Test func `--insecure has nothing to say about plain http`() async throws {
+        let server = try TestServer()
+        defer { server.stop() }
+        server.route("GET", "/", .text("plain"))
+
+        let run = try await Program.run("-k", server.url("/").absoluteString)
+
+        #expect(run.text == "plain" && run.errors == "")
+    }
+
+    @Test func `--insecure still checks pins`() async throws {
+        let site = try SecuredSite(for: ["elsewhere.test"]) { $0.expire() }
+
+        let right = try await Program.run("-k", "--pin", site.leafPin, site.url)
+        let wrong = try await Program.run("-k", "--pin", SecuredSite.strangePin, site.url)
+
+        #expect(right.code == 0 && right.errors.hasSuffix(": only what is pinned\n"))
+        #expect(wrong.code == 90 && wrong.text == "")
+        #expect(site.server.requests.count == 1)
+    }
+
+    @Test("a certificate that was only sent along does not match a pin, T-TLS-15")
+    func sentAlong() async throws {
+        let pinned = try SecuredSite()
+        let forger = try CertificateAuthority("Forger")
+        let forged = try forger.issue(for: "127.0.0.1")
+        let tls = ServerTLS(
+            credentials: [.init(forged, followedBy: [pinned.issued.certificate, pinned.intermediate.certificate])]
+        )
+        let server = try TestServer(tls: tls)
+        defer { server.stop() }
+        server.route("*", "/*", .text("answer"))
+        let trusted = try pinned.folder.make("forger.pem", Data(forger.pem.utf8))
+        let url = server.url("/").absoluteString
+
+        for pin in [pinned.leafPin, pinned.intermediatePin] {
+            #expect(try await Program.run("--insecure", "--pin", pin, url).code == 90)
+            #expect(try await Program.run("--cacert", trusted, "--pin", pin, url).code == 90)
+        }
+        #expect(server.requests.isEmpty)
+    }
+
+    // MARK: Verbose
+
+    @Test func `--verbose shows how the connection is secured, and by whom`() async throws {
+        let site = try SecuredSite()
+        site.server.route("GET", "/x", ServerReply.text("answer").keepAlive(false))
+
+        let run = try await site.run("-v", site.url)
+
+        let lines = run.errors.split(separator: "\n").map(String.init)
+        let secured = lines.indices.filter { lines[$0].hasPrefix("* TLS 1.3, TLS_AES_") }
+        #expect(secured.count == 2 && run.code == 0)
+        #expect(lines[secured[0]].contains(", new handshake, ") && lines[secured[0]].hasSuffix(" ms"))
+        #expect(lines[secured[1]].contains(", resumed handshake, "))
+        for index in secured {
+            #expect(lines[index - 1].hasPrefix("* new connection to 127.0.0.1:"))
+            #expect(lines[index + 1] == "* certificate CN=site")
+            #expect(lines[index + 2] == "*   issued by CN=Site Intermediate")
+            #expect(lines[index + 3].wholeMatch(of: /\*   valid \S+ \S+ UTC to \S+ \S+ UTC/) != nil)
+            #expect(lines[index + 4] == "*   \(site.leafPin)")
+            #expect(lines[index + 5].hasSuffix("done at"))
+        }
+        #expect(lines.count { $0.hasPrefix("*   tls ") && $0.hasSuffix(" ms") } == 2)
+        #expect(lines.contains("> Host: 127.0.0.1:\(site.server.port)"))
+    }
+
+    @Test func `--verbose shows no TLS for plain http, and no certificate for a reused connection`() async throws {
+        let site = try SecuredSite()
+        let server = try TestServer()
+        defer { server.stop() }
+        server.route("GET", "/", .text("plain"))
+
+        let plain = try await Program.run("-v", server.url("/").absoluteString)
+        let reused = try await site.run("-v", site.url)
+
+        #expect(!plain.errors.contains("TLS") && !plain.errors.contains("*   tls "))
+        #expect(reused.errors.components(separatedBy: "* certificate ").count == 2)
+        #expect(reused.errors.contains(/\* reused connection .*\n\* TLS 1.3, TLS_[A-Z0-9_]*\n/))
+    }
+
+    @Test func `--verbose says so when an accepted server is not trusted`() async throws {
+        let site = try SecuredSite(for: ["elsewhere.test"])
+
+        let run = try await site.run("-kv")
+
+        #expect(run.code == 0 && run.errors.contains("\n*   not trusted: "))
+    }
+
+    @Test func `--verbose adds what a refused server showed`() async throws {
+        let site = try SecuredSite()
+
+        let run = try await Program.run("-v", site.url)
+
+        #expect(run.code == 60)
+        let message = try #require(run.errors.range(of: "\nafnet: The server at "))
+        let block = run.errors[message.upperBound...]
+        for certificate in site.issued.chain {
+            #expect(block.contains("  \(certificate.subject)\n*      issued by \(certificate.issuer)\n*      valid "))
+            #expect(block.contains("\n*      \(certificate.pin)\n"))
+        }
+        #expect(!block.contains("\u{1B}") && !run.errors.contains("* certificate "))
+    }
+
+    @Test func `TLS 1.2 is named with its suite`() async throws {
+        let site = try SecuredSite { _ in
+        } tls: { tls, _ in
+            tls.maximumVersion = .tls12
+            tls.cipherList = "ECDHE-ECDSA-AES128-GCM-SHA256"
+        }
+
+        let run = try await site.run("-v")
+
+        #expect(run.errors.contains("\n* TLS 1.2, TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, new handshake, "))
+    }
+
+    // MARK: Handshakes that fail
+
+    @Test func `a handshake that fails is 35`() async throws {
+        let plain = try TestServer()
+        defer { plain.stop() }
+        let address = "https://127.0.0.1:\(plain.port)/"
+        plain.script(.receive(1), .send("HTTP/1.1 400 Bad Request\r\n\r\n"), .close)
+        let faults: [ServerTLS.HandshakeFault] = [.alert(40), .close(after: 0), .close(after: 200), .reset(after: 100)]
+
+        for fault in faults {
+            let site = try SecuredSite { _ in
+            } tls: { tls, _ in
+                tls.handshakeFault = fault
+            }
+            let run = try await site.run()
+            #expect(run.code == 35, "\(fault) \(run.errors)")
+        }
+        let old = try SecuredSite { _ in
+        } tls: { tls, _ in
+            tls.minimumVersion = .tls10
+            tls.maximumVersion = .tls11
+        }
+        #expect(try await old.run().code == 35)
+        #expect(try await Program.run(address).code == 35)
+    }
+}
