@@ -21,6 +21,8 @@ public struct ServerTrust: Sendable {
     public var date: Date { Date(timeIntervalSince1970: TimeInterval(moment)) }
     private let securityLevel: Int
     private let findings: Lock<[Question: TrustEvaluation]>
+    /// For the functions of the Security framework only; no part of the value.
+    let overrides = Lock(TrustOverrides())
 
     /// Makes one from certificates of your own, for tests and tools.
     ///
@@ -54,10 +56,13 @@ public struct ServerTrust: Sendable {
     /// is for this host.
     public var evaluation: TrustEvaluation {
         // Without a name to check there would be no check of the name.
-        guard let name = PeerName(host) else {
-            return ChainEvaluator.refusal(.name, "no certificate can be for the host \"\(host)\"", served: servedChain)
-        }
+        guard let name = PeerName(host) else { return refusal(for: host) }
         return evaluate(.tlsServer(name))
+    }
+
+    /// What comes of a host that no certificate can be for.
+    func refusal(for host: String) -> TrustEvaluation {
+        ChainEvaluator.refusal(.name, "no certificate can be for the host \"\(host)\"", served: servedChain)
     }
 
     /// Evaluates the chain in another way.
@@ -105,6 +110,17 @@ public struct ServerTrust: Sendable {
     /// goes on to look at the dates.
     func dated(_ moment: Int64) -> ServerTrust {
         ServerTrust(self, moment)
+    }
+
+    /// The same server as it would have been judged at another moment.
+    func standing(at moment: Int64) -> ServerTrust {
+        ServerTrust(
+            servedChain: servedChain,
+            host: host,
+            anchors: anchors,
+            at: moment,
+            securityLevel: securityLevel
+        )
     }
 
     private init(_ other: ServerTrust, _ moment: Int64) {

@@ -71,36 +71,71 @@ import Testing
         #expect(seen.allSatisfy { $0.count == 32 })
     }
 
-    @Test("a policy that is changed while others evaluate never gives a verdict of its own making, T-TLS-13")
+    @Test("pins are told apart by their content, not by where it came from, T-TLS-11")
+    func content() throws {
+        let folder = try TemporaryFolder()
+        func load(_ name: String) throws -> SecurityPolicy {
+            try SecurityPolicy(pinningMode: .certificate, certificatesAtPath: "\(folder.path)/\(name)")
+        }
+        try folder.write("CA.pem", Array(site.pem.utf8))
+        try folder.write("ca.pem", Array(root.pem.utf8))
+        try folder.write("ca.der", root.der)
+
+        let (upper, lower, der) = (try load("CA.pem"), try load("ca.pem"), try load("ca.der"))
+        try folder.write("CA.pem", Array(root.pem.utf8))
+        let replaced = try load("CA.pem")
+
+        #expect(upper.fingerprint != lower.fingerprint)
+        #expect(lower.fingerprint == der.fingerprint && replaced.fingerprint == lower.fingerprint)
+    }
+
+    @Test("a policy that is changed while others evaluate decides by one state of it or another, T-TLS-13")
     func mutation() async throws {
         let policy = SecurityPolicy(pinningMode: .publicKey, certificates: [site.certificate])
-        let (trust, good) = (trust, Set([Data(site.der)]))
-        let stranger = Set([Data(try CertificateAuthority().certificate.derBytes)])
+        let trust = trust
+        let pins = [Set([Data(site.der)]), [Data(try CertificateAuthority().certificate.derBytes)]]
+        let rules = [[], [try HostRule.noPins("other.test")]]
+        let verdicts = Self.verdicts(policy, trust, pins, rules)
 
-        let accepted = await withTaskGroup(of: Int.self) { group in
+        let wrong = await withTaskGroup(of: Int.self) { group in
             for _ in 0..<4 {
                 group.addTask {
                     (0..<250).count { _ in
                         let frozen = policy.snapshot()
-                        let (first, second) = (frozen.evaluate(trust), frozen.evaluate(trust))
-                        // One frozen copy has one opinion.
-                        return first == .accept && second == .accept
+                        return verdicts[frozen.fingerprint ?? []] != frozen.evaluate(trust)
                     }
                 }
             }
             group.addTask {
                 for round in 0..<500 {
-                    policy.pinnedCertificates = round.isMultiple(of: 2) ? stranger : good
+                    policy.pinnedCertificates = pins[round & 1]
                     policy.allowInvalidCertificates.toggle()
-                    policy.hostRules = round.isMultiple(of: 3) ? [] : ((try? [.noPins("other.test")]) ?? [])
+                    policy.hostRules = rules[round >> 1 & 1]
                 }
                 return 0
             }
             return await group.reduce(0, +)
         }
 
-        #expect(accepted <= 1_000)
-        policy.pinnedCertificates = good
-        #expect(policy.evaluate(trust) == .accept)
+        #expect(verdicts.count == 8)
+        #expect(wrong == 0)
+    }
+
+    /// What each state of the policy says, by its fingerprint.
+    private static func verdicts(
+        _ policy: SecurityPolicy,
+        _ trust: ServerTrust,
+        _ pins: [Set<Data>],
+        _ rules: [[HostRule]]
+    ) -> [[UInt8]: ServerTrustDecision] {
+        var verdicts: [[UInt8]: ServerTrustDecision] = [:]
+        for number in 0..<8 {
+            let state = policy.copy()
+            state.pinnedCertificates = pins[number & 1]
+            state.allowInvalidCertificates = number & 2 == 0
+            state.hostRules = rules[number >> 2]
+            verdicts[state.fingerprint ?? []] = state.evaluate(trust)
+        }
+        return verdicts
     }
 }

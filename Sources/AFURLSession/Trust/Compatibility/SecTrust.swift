@@ -1,0 +1,220 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import AFLoop
+import AFTLS
+public import Dispatch
+public import Foundation
+
+/// What a server showed, under its name in the Security framework.
+///
+/// The functions here have the meaning they have there. What they set is kept beside the value,
+/// shared by its copies, and looked at by these functions only: the session's own
+/// decision and any ``ServerTrustEvaluating`` do not see it.
+public typealias SecTrust = ServerTrust
+
+/// How an evaluation ended.
+public enum SecTrustResultType: UInt32, Hashable, Sendable {
+    /// There was none.
+    case invalid = 0
+    /// Trusted, because the user said so.
+    case proceed = 1
+    /// Not trusted, because the user said so.
+    case deny = 3
+    /// Trusted.
+    case unspecified = 4
+    /// Not trusted; with other settings it may be.
+    case recoverableTrustFailure = 5
+    /// Not trusted, whatever the settings.
+    case fatalTrustFailure = 6
+    /// Something else went wrong.
+    case otherError = 7
+}
+
+// MARK: - Making and changing
+
+/// Makes one from certificates of your own.
+///
+/// - Parameters:
+///   - certificates: A certificate, or an array of them with the server's own first.
+///   - policies: A policy, an array of policies, or nil.
+///   - trust: Set to the result.
+@discardableResult
+public func SecTrustCreateWithCertificates(
+    _ certificates: CFTypeRef,
+    _ policies: CFTypeRef?,
+    _ trust: UnsafeMutablePointer<SecTrust?>
+) -> OSStatus {
+    let chain = (certificates as? [SecCertificate]) ?? (certificates as? SecCertificate).map { [$0] } ?? []
+    guard !chain.isEmpty else { return errSecParam }
+    let made = ServerTrust(servedChain: chain, host: "")
+    // Nobody has said yet for which host it must be.
+    let status = SecTrustSetPolicies(made, policies ?? SecPolicyCreateBasicX509())
+    guard status == errSecSuccess else { return status }
+    trust.pointee = made
+    return errSecSuccess
+}
+
+/// Sets what the chain is checked for.
+///
+/// - Parameter policies: A policy, or an array of them, all of which must be met.
+@discardableResult
+public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSStatus {
+    let policies = (policies as? [SecPolicy]) ?? (policies as? SecPolicy).map { [$0] } ?? []
+    guard !policies.isEmpty else { return errSecParam }
+    trust.change { $0.policies = policies }
+    return errSecSuccess
+}
+
+/// Sets the authorities, in place of the session's unless
+/// ``SecTrustSetAnchorCertificatesOnly(_:_:)`` says that they are further ones.
+///
+/// - Parameter anchorCertificates: Certificates, or nil for the session's authorities. Without any, nobody is trusted.
+@discardableResult
+public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
+    let anchors = anchorCertificates as? [SecCertificate]
+    guard anchorCertificates == nil || anchors != nil else { return errSecParam }
+    trust.change {
+        $0.anchors = anchors
+        $0.isAnchorsOnly = anchors != nil
+    }
+    return errSecSuccess
+}
+
+/// Whether the anchors that were set are the only ones. Once any were set they are, until this says otherwise.
+@discardableResult
+public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
+    trust.change { $0.isAnchorsOnly = anchorCertificatesOnly }
+    return errSecSuccess
+}
+
+/// Sets the moment at which certificates must be valid.
+@discardableResult
+public func SecTrustSetVerifyDate(_ trust: SecTrust, _ verifyDate: CFDate) -> OSStatus {
+    guard let moment = Int64(exactly: verifyDate.timeIntervalSince1970.rounded(.down)) else { return errSecParam }
+    trust.change { $0.moment = moment }
+    return errSecSuccess
+}
+
+// MARK: - Evaluating
+
+/// Whether the server is trusted, by what was set before.
+///
+/// - Parameter error: Set when the answer is no.
+public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool {
+    guard let failure = trust.judge().failure else {
+        error?.pointee = nil
+        return true
+    }
+    error?.pointee = NSError(failure)
+    return false
+}
+
+/// The same, with the answer on a queue.
+@discardableResult
+public func SecTrustEvaluateAsyncWithError(
+    _ trust: SecTrust,
+    _ queue: DispatchQueue,
+    _ result: @escaping @Sendable (SecTrust, Bool, CFError?) -> Void
+) -> OSStatus {
+    queue.async {
+        let failure = trust.judge().failure
+        result(trust, failure == nil, failure.map { NSError($0) })
+    }
+    return errSecSuccess
+}
+
+/// Whether the server is trusted, in the way of before 2018: `unspecified` and `proceed` mean yes.
+@discardableResult
+public func SecTrustEvaluate(_ trust: SecTrust, _ result: UnsafeMutablePointer<SecTrustResultType>?) -> OSStatus {
+    _ = trust.judge()
+    return result.map { SecTrustGetTrustResult(trust, $0) } ?? errSecSuccess
+}
+
+/// How the last evaluation ended.
+@discardableResult
+public func SecTrustGetTrustResult(_ trust: SecTrust, _ result: UnsafeMutablePointer<SecTrustResultType>) -> OSStatus {
+    result.pointee = trust.overrides.withLock { $0.result }
+    return errSecSuccess
+}
+
+// MARK: - What was shown
+
+/// The certificates, the server's own first.
+///
+/// Where the chain is not trusted, these are only the ones that are proven: the server's own, and
+/// those above it as long as each signed the one below. A server may send any certificate
+/// along, so that a pin must not be looked for among the others.
+public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? {
+    let chain = trust.provenChain
+    return chain.isEmpty ? nil : chain
+}
+
+/// How many certificates ``SecTrustCopyCertificateChain(_:)`` has.
+public func SecTrustGetCertificateCount(_ trust: SecTrust) -> CFIndex {
+    trust.provenChain.count
+}
+
+/// One certificate of ``SecTrustCopyCertificateChain(_:)``; the server's own is number 0.
+public func SecTrustGetCertificateAtIndex(_ trust: SecTrust, _ index: CFIndex) -> SecCertificate? {
+    let chain = trust.provenChain
+    return chain.indices.contains(index) ? chain[index] : nil
+}
+
+/// The server's public key.
+public func SecTrustCopyKey(_ trust: SecTrust) -> SecKey? {
+    trust.servedChain.first.map { SecKey(of: $0) }
+}
+
+/// The server's public key, under the name of before 2020.
+public func SecTrustCopyPublicKey(_ trust: SecTrust) -> SecKey? {
+    SecTrustCopyKey(trust)
+}
+
+// MARK: -
+
+extension ServerTrust {
+    fileprivate func change(_ body: (inout TrustOverrides) -> Void) {
+        overrides.withLock { overrides in
+            body(&overrides)
+            overrides.result = .invalid
+        }
+    }
+
+    fileprivate func judge() -> TrustEvaluation {
+        let evaluation = overrides.withLock { $0 }.evaluate(self)
+        overrides.withLock { $0.result = SecTrustResultType(evaluation) }
+        return evaluation
+    }
+
+    /// Looking at a chain is no evaluation: what the last one found stays.
+    fileprivate var provenChain: [Certificate] {
+        servedChain.isEmpty ? [] : overrides.withLock { $0 }.evaluate(self).verifiedChain
+    }
+}
+
+extension SecTrustResultType {
+    fileprivate init(_ evaluation: TrustEvaluation) {
+        switch evaluation.failure?.reason {
+        case nil: self = .unspecified
+        case .signature, .malformed, .noCertificate, .weakKey, .criticalExtension: self = .fatalTrustFailure
+        default: self = .recoverableTrustFailure
+        }
+    }
+}
+
+extension NSError {
+    fileprivate convenience init(_ failure: TrustFailure) {
+        let code =
+            switch failure.reason {
+            case .name: errSecHostNameMismatch
+            case .expired: errSecCertificateExpired
+            case .notYetValid: errSecCertificateNotValidYet
+            default: errSecNotTrusted
+            }
+        self.init(
+            domain: NSOSStatusErrorDomain,
+            code: Int(code),
+            userInfo: [NSLocalizedDescriptionKey: failure.message, NSUnderlyingErrorKey: failure]
+        )
+    }
+}

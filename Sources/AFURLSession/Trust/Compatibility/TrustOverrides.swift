@@ -1,0 +1,40 @@
+import AFTLS
+import Foundation
+
+/// What the functions of the Security framework were told about a server, beside the
+/// value itself, which stays as it is. Nothing but those functions looks at it.
+struct TrustOverrides: Sendable {
+    /// Nil: the standard evaluation.
+    var policies: [SecPolicy]?
+    var anchors: [Certificate]?
+    /// Whether these anchors, or none, replace those of the session.
+    var isAnchorsOnly = false
+    var moment: Int64?
+    var result = SecTrustResultType.invalid
+
+    /// The chain as these settings judge it.
+    func evaluate(_ trust: ServerTrust) -> TrustEvaluation {
+        let trust = moment.map { trust.standing(at: $0) } ?? trust
+        guard policies != nil || anchors != nil || isAnchorsOnly else { return trust.evaluation }
+        var found: TrustEvaluation?
+        for policy in policies ?? [SecPolicyCreateSSL(true, trust.host)] {
+            let evaluation = evaluate(trust, policy)
+            guard evaluation.isTrusted else { return evaluation }
+            found = evaluation
+        }
+        return found ?? trust.evaluation
+    }
+
+    private func evaluate(_ trust: ServerTrust, _ policy: SecPolicy) -> TrustEvaluation {
+        switch policy.content {
+        case .impossible(let host): trust.refusal(for: host)
+        case .policy(let policy):
+            // Whatever was set as an anchor is one, also if it is no root.
+            trust.evaluate(policy, anchors: anchors(of: trust), allowsPartialChain: anchors != nil)
+        }
+    }
+
+    private func anchors(of trust: ServerTrust) -> TrustAnchors? {
+        isAnchorsOnly ? .certificates(anchors ?? []) : anchors.map { trust.anchors.adding($0) }
+    }
+}
