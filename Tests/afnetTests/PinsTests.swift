@@ -111,6 +111,7 @@ import Testing
         #expect(trusted.text.contains("\nThe chain is trusted for api.example.test.\n"))
         #expect(trusted.text.contains("    policy.hostRules = [try .pins(\"api.example.test\", pins)]\n"))
         #expect(alone.code == 0 && alone.text.contains(block("0", site.authority.certificate)))
+        #expect(alone.text.contains("\nThe chain is trusted, but names no host.\n"))
         #expect(alone.text.contains("holds one certificate:") && alone.text.contains("Pin its key, if you see to it"))
     }
 

@@ -28,6 +28,7 @@ final class SecuredSite {
         var tls = ServerTLS(issued)
         changeTLS(&tls, authority)
         server = try TestServer(on: address, tls: tls)
+        server.route("GET", "/close", ServerReply.text("closed").keepAlive(false))
         server.route("*", "/*", .text("answer"))
         root = try folder.make("root.pem", Data(authority.pem.utf8))
     }
@@ -37,6 +38,8 @@ final class SecuredSite {
     }
 
     var url: String { server.url("/x").absoluteString }
+    /// The connection ends with the answer, "closed".
+    var closingURL: String { server.url("/close").absoluteString }
     var leafPin: String { issued.certificate.pin.description }
     var intermediatePin: String { intermediate.certificate.pin.description }
     var rootPin: String { authority.certificate.pin.description }

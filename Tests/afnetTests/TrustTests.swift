@@ -133,9 +133,8 @@ import Testing
 
     @Test func `--verbose shows how the connection is secured, and by whom`() async throws {
         let site = try SecuredSite()
-        site.server.route("GET", "/x", ServerReply.text("answer").keepAlive(false))
 
-        let run = try await site.run("-v", site.url)
+        let run = try await site.run("-v", site.closingURL)
 
         let lines = run.errors.split(separator: "\n").map(String.init)
         let secured = lines.indices.filter { lines[$0].hasPrefix("* TLS 1.3, TLS_AES_") }

@@ -27,7 +27,7 @@ package struct Arguments: Sendable, Equatable {
     package fileprivate(set) var isVerbose = false
 
     /// All options that were given.
-    private var given: [CommandOption] = []
+    private var given: Set<CommandOption> = []
 
     /// - Parameter words: the arguments without the name of the program.
     package init(_ words: [String]) throws(ArgumentError) {
@@ -86,7 +86,7 @@ package struct Arguments: Sendable, Equatable {
     }
 
     private mutating func apply(_ option: CommandOption, _ value: String, as name: String) throws(ArgumentError) {
-        given.append(option)
+        given.insert(option)
         switch option {
         case .cacert: security.authorities = value
         case .cert: security.certificate = value
@@ -137,7 +137,8 @@ package struct Arguments: Sendable, Equatable {
 
     private func checkInspection() throws(ArgumentError) {
         guard urls.count == 1 else { throw .usage("pins needs one HOST, HOST:PORT or FILE") }
-        guard let option = given.first(where: { !Self.inspectionOptions.contains($0) }) else { return }
+        let others = CommandOption.allCases.filter { given.contains($0) && !Self.inspectionOptions.contains($0) }
+        guard let option = others.first else { return }
         throw .usage("pins has no use for --\(option.rawValue)")
     }
 }

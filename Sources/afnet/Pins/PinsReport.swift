@@ -31,7 +31,8 @@ struct PinsReport {
             return
         }
         let hosts = Self.hosts(source, trust, leaf)
-        let evaluation = hosts.first.map { trust.evaluate(.tlsServer($0.name)) } ?? trust.evaluate(.tlsServer(nil))
+        // What names no host, an authority as a rule, need not be fit to serve one.
+        let evaluation = trust.evaluate(hosts.first.map { .tlsServer($0.name) } ?? .basicX509)
         var lines = [title, ""]
         for (depth, certificate) in chain.enumerated() {
             lines += Self.block("\(depth)", certificate, evaluation)
