@@ -53,13 +53,19 @@ struct PolicyFixtures {
 
 extension ServerTrustDecision {
     var rule: String? {
-        if case .reject(let rule, _) = self { return rule }
-        return nil
+        switch self {
+        case .accept: nil
+        case .untrusted(let failure): "standard evaluation (\(failure.reason))"
+        case .reject(let rule, _): rule
+        }
     }
 
     var explanation: String {
-        if case .reject(_, let explanation) = self { return explanation }
-        return ""
+        switch self {
+        case .accept: ""
+        case .untrusted(let failure): failure.message
+        case .reject(_, let explanation): explanation
+        }
     }
 }
 
