@@ -80,7 +80,8 @@ let package = Package(
         .testTarget(
             name: "AFURLSessionTests",
             dependencies: [
-                "AFURLSession", "AFWire", "AFLoop", "AFTLS", "AFNetworkingTesting", "AFVirtualWorld", "AFFaults",
+                "AFURLSession", "AFNetworking", "AFWire", "AFLoop", "AFTLS", "AFNetworkingTesting", "AFVirtualWorld",
+                "AFFaults",
                 "CAFLinux", "CAFOpenSSL",
             ],
             swiftSettings: strict

@@ -1,3 +1,4 @@
+import AFNetworking
 import AFNetworkingTesting
 import AFURLSession
 import Foundation
@@ -23,7 +24,7 @@ import Testing
             .map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.isEmpty && !known.contains($0) }
 
-        #expect(snippets.count == 2)
+        #expect(snippets.count == 3)
         #expect(missing == [])
     }
 
@@ -39,8 +40,11 @@ import Testing
             .filter { $0.hasSuffix("Tests.swift") }
             .map { try Self.text("Tests/\($0)") }
 
-        #expect(named.count == 6)
-        #expect(named.filter { name in !tests.contains { $0.contains("func `\(name)`") } } == [])
+        #expect(named.count == 10)
+        #expect(
+            named.filter { name in !tests.contains { $0.contains("func `\(name)`") || $0.contains("@Test(\"\(name)\"") }
+            } == []
+        )
     }
 
     @Test func `every command the README lists is one of dev`() throws {
@@ -71,5 +75,26 @@ import Testing
 
         #expect(String(decoding: data, as: UTF8.self) == "hello, world\n")
         #expect(try await server.waitForRequests(2).map(\.target) == ["/hello.txt", "/hello.txt"])
+    }
+
+    @Test func `the pinned session has its rule, and refuses a server without the key`() async throws {
+        let authority = try CertificateAuthority()
+        let server = try TestServer(tls: ServerTLS(try authority.issue(for: "localhost")))
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.tls.anchors = .certificates([authority.certificate])
+
+        let policy = SecurityPolicy()
+        let keys = ["sha256/i7WTqTvh0OioIruIfFR4kMPnBqrS2rdiVPl/s2uC/CY="]
+        let spares = ["sha256/hxqRlPTu1bMS/0DITB1SSu0vd4u/8l8TjPgfaAp63Gc="]
+        policy.hostRules = [try .pins("api.example.com", PinSet(keys, backups: spares))]
+        configuration.tls.evaluator = policy
+        let pinned = URLSession(configuration: configuration)
+
+        #expect(policy.rule(for: "api.example.com") != nil && policy.lint().filter { $0.severity > .note }.isEmpty)
+        policy.hostRules = [try .pins("localhost", PinSet(keys, backups: spares))]
+        let url = server.url("/", host: "localhost")
+        let error = await #expect(throws: URLError.self) { _ = try await pinned.data(from: url) }
+        #expect(error?.code == .serverCertificateUntrusted)
+        #expect(server.requests.isEmpty)
     }
 }
