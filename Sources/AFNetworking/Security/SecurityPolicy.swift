@@ -168,7 +168,7 @@ public final class SecurityPolicy: Sendable {
     ///
     /// - Parameters:
     ///   - serverTrust: What the server showed.
-    ///   - domain: The host it must be for. Nil checks no name.
+    ///   - domain: The host it must be for. Nil checks no name, unless the host of the URL has a rule.
     public func evaluate(_ serverTrust: ServerTrust, forDomain domain: String?) -> Bool {
         frozen.decide(serverTrust, domain: domain) == .accept
     }

@@ -52,10 +52,11 @@ struct PolicyFixtures {
 }
 
 extension ServerTrustDecision {
+    /// The rule that failed, or `untrusted` and why the chain is not trusted.
     var rule: String? {
         switch self {
         case .accept: nil
-        case .untrusted(let failure): "standard evaluation (\(failure.reason))"
+        case .untrusted(let failure): "untrusted: \(failure.reason)"
         case .reject(let rule, _): rule
         }
     }
@@ -67,8 +68,4 @@ extension ServerTrustDecision {
         case .reject(_, let explanation): explanation
         }
     }
-}
-
-func pins(_ certificates: Certificate...) -> Set<Data> {
-    Set(certificates.map { Data($0.derBytes) })
 }
