@@ -179,6 +179,12 @@ size_t caf_peer_authority(const SSL *ssl, int index, uint8_t *bytes, size_t capa
 
 // MARK: Errors
 
+int caf_error_concerns_alpn(void) {
+    // The reason given is that of any bad extension; only the place tells.
+    const char *function = NULL;
+    return ERR_peek_error_func(&function) != 0 && function && strstr(function, "stoc_alpn") != NULL;
+}
+
 unsigned long caf_take_error(void) {
     unsigned long first = ERR_get_error();
     ERR_clear_error();

@@ -38,7 +38,9 @@ package struct TLSFailure: Error, Hashable, Sendable {
 
     /// What the calling thread's error queue holds, which is empty afterwards.
     static func taken(alert: Int32, otherwise kind: Kind) -> TLSFailure {
+        let concernsALPN = caf_error_concerns_alpn() == 1
         let error = caf_take_error()
+        if concernsALPN { return TLSFailure(.alpn, "the server chose a protocol that was not offered") }
         if alert >= 0 { return TLSFailure(.alert(UInt8(truncatingIfNeeded: alert)), alertName(alert)) }
         guard error != 0 else { return TLSFailure(kind, "no further explanation") }
         let detail = text { caf_error_text(error, $0, $1) }
@@ -59,8 +61,10 @@ package struct TLSFailure: Error, Hashable, Sendable {
             SSL_R_DH_KEY_TOO_SMALL, SSL_R_BAD_CIPHER, SSL_R_NO_SHARED_CIPHER:
             .cipher
         case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST, SSL_R_WRONG_SSL_VERSION,
-            SSL_R_RECORD_TOO_SMALL, SSL_R_PACKET_LENGTH_TOO_LONG:
+            SSL_R_PACKET_LENGTH_TOO_LONG:
             .notTLS
+        // Too many empty ones in a row, that is.
+        case SSL_R_RECORD_TOO_SMALL, SSL_R_TOO_MANY_WARN_ALERTS, SSL_R_TOO_MANY_KEY_UPDATES: .flood
         case SSL_R_UNEXPECTED_EOF_WHILE_READING: .ended
         default: nil
         }

@@ -17,13 +17,19 @@ internal import CAFOpenSSL
 /// and dumps show the subject and the digest of the first certificate and nothing else.
 public struct ClientIdentity: Sendable {
     private let storage: Storage
+    private var names: [String]?
     private var patterns: [HostPattern]?
 
     /// The hosts it may be shown to, as patterns (see ``HostPattern``). Nil, as it is at
     /// first: every host of the session. A text that is no pattern matches no host; an
     /// empty list matches none either.
     public var hosts: [String]? {
-        didSet { patterns = hosts.map { $0.compactMap { text in try? HostPattern(text) } } }
+        get { names }
+        // No observer: those stay silent while an initializer of somebody's extension runs.
+        set {
+            names = newValue
+            patterns = newValue.map { $0.compactMap { text in try? HostPattern(text) } }
+        }
     }
 
     /// The certificates, the one of the key first.

@@ -31,6 +31,9 @@ final class TLSChannel: ByteChannel, ChannelHandler {
     @exclusivity(unchecked) private var sendError: SystemCallError?
     /// The engine may hold more than the last reader had room for.
     @exclusivity(unchecked) private var hasMore = false
+    /// How the stream ended, behind bytes that are delivered first. The engine is not
+    /// asked again: it does not remember what it refused.
+    @exclusivity(unchecked) private var end: TLSEngine.Step?
     @exclusivity(unchecked) private var isOpen = true
 
     init(_ channel: any ByteChannel, _ engine: TLSEngine, _ judge: ServerJudge, _ buffers: TLSBuffers) {
@@ -109,6 +112,7 @@ final class TLSChannel: ByteChannel, ChannelHandler {
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> ChannelRead {
         guard isOpen else { return .failed(SystemCallError(.recv, code: EBADF)) }
+        if let end { return conclude(end) }
         var filled = 0
         var step = hasMore ? turn(.empty) { decrypt(into: buffer, &filled) } : .needsInput
         while case .needsInput = step, filled == 0 {
@@ -121,7 +125,13 @@ final class TLSChannel: ByteChannel, ChannelHandler {
             case .failed(let error): return .failed(error)
             }
         }
-        if case .needsInput = step { hasMore = false } else { hasMore = true }
+        switch step {
+        case .needsInput: hasMore = false
+        case .moved: hasMore = true
+        case .closed, .truncated, .failed, .finished, .undecided:
+            hasMore = true
+            end = step
+        }
         return filled > 0 ? .bytes(filled) : conclude(step)
     }
 

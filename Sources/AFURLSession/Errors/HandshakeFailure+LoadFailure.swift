@@ -120,6 +120,7 @@ extension LoadFailure {
         case (40, .withheld): (.clientCertificate, .required)
         case (41...46, .shown), (48, .shown), (49, .shown), (51, .shown): (.clientCertificate, nil)
         case (70, _): (.tls, .version)
+        case (120, _): (.tls, .alpn)
         default: (.tls, .alert)
         }
     }

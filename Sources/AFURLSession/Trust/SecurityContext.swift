@@ -78,7 +78,9 @@ final class SessionSecurity {
     /// which ones are over.
     func context(_ retire: (SecurityContext, SecurityContext) -> Void) -> SecurityContext {
         let evaluator = configuration.evaluator?.snapshot()
-        if let current, !isReplaced, evaluator?.fingerprint == current.evaluator?.fingerprint { return current }
+        if let current, !isReplaced, SessionSecurity.decideAlike(evaluator, current.evaluator) { return current }
+        // Not known by a fingerprint, and yet another one.
+        if !isReplaced { assignments += 1 }
         isReplaced = false
         let fingerprint = configuration.fingerprint(evaluator, unnamed: assignments)
         if let current, current.fingerprint == fingerprint { return current }
@@ -94,5 +96,16 @@ final class SessionSecurity {
         current = context
         if let former { retire(former, context) }
         return context
+    }
+
+    /// Whether two copies of one evaluator are the same. Without fingerprints objects
+    /// are told apart; values have nothing that could have changed.
+    private static func decideAlike(_ left: (any ServerTrustEvaluating)?, _ right: (any ServerTrustEvaluating)?) -> Bool
+    {
+        guard let left, let right, left.fingerprint == nil, right.fingerprint == nil else {
+            return left?.fingerprint == right?.fingerprint
+        }
+        guard type(of: left) is AnyClass, type(of: right) is AnyClass else { return true }
+        return left as AnyObject === right as AnyObject
     }
 }

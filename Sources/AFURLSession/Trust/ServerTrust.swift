@@ -132,9 +132,10 @@ public struct ServerTrust: Sendable {
         self.moment = moment
     }
 
-    /// Every certificate of the chain that was trusted is valid at this moment.
+    /// Every certificate of the chain that was trusted is valid at this moment. The last
+    /// second counts as over, as it does where the chain is judged.
     var isWithinValidity: Bool {
-        evaluation.chain.allSatisfy { $0.notBeforeSeconds <= moment && moment <= $0.notAfterSeconds }
+        evaluation.chain.allSatisfy { $0.notBeforeSeconds <= moment && moment < $0.notAfterSeconds }
     }
 }
 

@@ -66,7 +66,7 @@ extension TLSConfiguration {
         return parameters
     }
 
-    /// Everything that influences whether, and how, a server is accepted.
+    /// Every field: what is not in here cannot be changed in a session that runs.
     ///
     /// - Parameter unnamed: Stands for an evaluator without a fingerprint.
     func fingerprint(_ evaluator: (any ServerTrustEvaluating)?, unnamed: Int) -> [UInt8] {
@@ -81,6 +81,7 @@ extension TLSConfiguration {
         text.add(Array("\(minimumVersion.rawValue) \(maximumVersion.rawValue) \(securityLevel)".utf8))
         text.add(ciphers.map { [1] + $0.utf8 } ?? [0])
         text.add([resumesSessions ? 1 : 0, toleratesMissingFarewell ? 1 : 0])
+        text.add(withUnsafeBytes(of: decisionTimeout.bitPattern.littleEndian) { Array($0) })
         return text.bytes
     }
 }

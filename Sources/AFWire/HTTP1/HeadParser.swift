@@ -176,7 +176,7 @@ struct HeadParser: Sendable {
         _ limits: HTTP1Limits
     ) throws(HTTP1Error) {
         if awaitsStartLine, role == .response, checked < 8, !mayBecomeStatusLine(line) {
-            throw HTTP1Error(.status, "not an HTTP/1 response", peer: line)
+            throw HTTP1Error(.status, StartLine.complaint(about: line), peer: line)
         }
         let endsInCR = !isComplete && line.last == 0x0D
         let text = UnsafeRawBufferPointer(rebasing: line[..<(line.count - (endsInCR ? 1 : 0))])

@@ -22,6 +22,15 @@ extension StartLine {
         return true
     }
 
+    /// What to say of bytes that can become no status line: those of a TLS record, an
+    /// alert as a rule, are the answer of a server that speaks only TLS on this port.
+    static func complaint(about line: UnsafeRawBufferPointer) -> StaticString {
+        guard let first = line.first, first == 0x15 || first == 0x16, line.count < 2 || line[1] == 3 else {
+            return "not an HTTP/1 response"
+        }
+        return "TLS, not an HTTP/1 response; does the server want https on this port?"
+    }
+
     // MARK: - Status line
 
     /// Parses `HTTP/1.1 200 OK` (RFC 9112 §4), which stands at `offset` in its head.

@@ -69,6 +69,8 @@ size_t caf_peer_authority(const SSL *ssl, int index, uint8_t *bytes, size_t capa
 
 // The error this thread met first, taken from its queue, which is empty then.
 unsigned long caf_take_error(void);
+// The error that would be taken now is about the protocol the server chose.
+int caf_error_concerns_alpn(void);
 int caf_error_library(unsigned long error);
 int caf_error_reason(unsigned long error);
 // What OpenSSL calls it: bytes written to `text`, no terminator.

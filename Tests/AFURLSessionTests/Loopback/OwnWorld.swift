@@ -13,12 +13,18 @@ final class OwnWorld: Sendable {
     private let isStopped = Watched(false)
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    init() {
+    /// - Parameters:
+    ///   - names: Who finds names in place of the system.
+    ///   - wallClock: What certificates live by in place of the system's clock.
+    init(names: HeldNames? = nil, wallClock: (@Sendable () -> Int64)? = nil) {
         let loop = EventLoop(poller: EpollPoller())
+        let resolver: any Resolver =
+            names.map { LocalResolver($0, loop: loop) } ?? GetaddrinfoResolver(loop: loop)
         world = World(
             loop: loop,
             opener: SocketOpener(),
-            resolver: LoopBound(GetaddrinfoResolver(loop: loop), on: loop)
+            resolver: LoopBound(resolver, on: loop),
+            wallClock: wallClock ?? { Int64(Date().timeIntervalSince1970) }
         )
         Thread.detachNewThread { [isStopped, hasEnded] in
             loop.run(in: .default) { isStopped.value }
@@ -42,10 +48,12 @@ final class OwnWorld: Sendable {
     /// loop would stay in the inbox otherwise, and keep the loop alive.
     static func run<Result>(
         delegate: (any URLSessionDelegate)? = nil,
+        names: HeldNames? = nil,
+        wallClock: (@Sendable () -> Int64)? = nil,
         _ configure: (URLSessionConfiguration) -> Void = { _ in },
         _ body: (URLSession) async throws -> Result
     ) async throws -> Result {
-        let own = OwnWorld()
+        let own = OwnWorld(names: names, wallClock: wallClock)
         let sessions = Weak()
         let result = try await own.inSession(delegate, configure) { session in
             sessions.session = session

@@ -1,0 +1,210 @@
+import AFLoop
+import AFNetworkingTesting
+import AFTLS
+import AFWire
+import CAFOpenSSL
+import Testing
+
+@testable import AFURLSession
+
+/// A channel whose every read and write the test has laid down.
+final class ScriptedChannel: ByteChannel {
+    enum Read {
+        case bytes([UInt8])
+        case blocked
+        case end
+        case failed(Int32)
+    }
+
+    var handler: (any ChannelHandler)?
+    /// What the reads to come will find.
+    var reads: [Read] = []
+    /// How many bytes the writes to come will take before they block.
+    var room = Int.max
+    private(set) var written: [UInt8] = []
+    private(set) var isClosed = false
+    private(set) var turnsAskedFor = 0
+    private(set) var isReadable = true
+
+    var isWritable: Bool { room > 0 }
+    let remoteAddress: SocketAddress
+    let localAddress: SocketAddress? = nil
+
+    init() throws {
+        remoteAddress = try #require(SocketAddress(ipv4: "192.0.2.1", port: 443))
+    }
+
+    func finishConnecting() throws(SystemCallError) {}
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> ChannelRead {
+        guard let next = reads.first else {
+            isReadable = false
+            return .wouldBlock
+        }
+        switch next {
+        case .bytes(let bytes):
+            reads.removeFirst()
+            let count = min(bytes.count, buffer.count)
+            buffer.copyBytes(from: bytes[..<count])
+            if count < bytes.count { reads.insert(.bytes(Array(bytes[count...])), at: 0) }
+            return .bytes(count)
+        case .blocked:
+            reads.removeFirst()
+            isReadable = false
+            return .wouldBlock
+        case .end: return .end
+        case .failed(let code): return .failed(SystemCallError(.recv, code: code))
+        }
+    }
+
+    func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> ChannelWrite {
+        let bytes = Array(first) + Array(second)
+        guard room > 0 else { return .wouldBlock }
+        let count = min(room, bytes.count)
+        written += bytes[..<count]
+        room -= room == .max ? 0 : count
+        return .bytes(count)
+    }
+
+    func continueNextTurn() { turnsAskedFor += 1 }
+
+    func close() { isClosed = true }
+
+    func takeWritten() -> [UInt8] {
+        defer { written = [] }
+        return written
+    }
+
+    /// More is there to be read, or there is room again.
+    func becomeReady() {
+        isReadable = true
+        handler?.channelReady()
+    }
+}
+
+/// A secured channel and its server, with nothing but memory between them.
+final class MemoryLink: ChannelHandler {
+    let channel: TLSChannel
+    let wire: ScriptedChannel
+    let server: MemoryServer
+    /// Runs before each call into the channel.
+    var beforeCall: () -> Void = {}
+
+    /// What all links of a test share: it takes longer to make than a handshake.
+    final class Site {
+        let version: TLSVersion
+        fileprivate let key: ConnectionKey
+        fileprivate let security: SecurityContext
+        fileprivate let server: MemoryServer.Context
+        fileprivate let world: World
+        fileprivate let buffers = TLSBuffers()
+
+        init(_ version: TLSVersion, tickets: Int32 = 0) throws {
+            self.version = version
+            let loop = EventLoop(poller: EpollPoller())
+            world = World(
+                loop: loop,
+                opener: SocketOpener(),
+                resolver: LoopBound(GetaddrinfoResolver(loop: loop), on: loop)
+            )
+            let authority = try CertificateAuthority()
+            var configuration = TLSConfiguration()
+            configuration.anchors = .certificates([authority.certificate])
+            security = SecurityContext(id: 1, configuration, nil, [])
+            let endpoint = try Endpoint(scheme: .https, host: "api.test")
+            key = ConnectionKey(endpoint: endpoint, unixPath: nil, security: security)
+            server = try MemoryServer.Context(try authority.issue(for: "api.test"), version, tickets: tickets)
+        }
+
+        deinit {
+            world.loop.retire()
+        }
+    }
+
+    private let site: Site
+
+    init(_ site: Site) throws {
+        self.site = site
+        let judge = ServerJudge(site.key, site.security, world: site.world)
+        let engine = try TLSEngine(site.security.context(), serverName: "api.test", resuming: nil, client: judge)
+        wire = try ScriptedChannel()
+        channel = TLSChannel(wire, engine, judge, site.buffers)
+        server = try MemoryServer(site.server)
+        channel.handler = self
+    }
+
+    func channelReady() {}
+
+    // MARK: - The handshake
+
+    /// Carries it through. What the server sends passes through `deliver`, which says in which pieces it arrives.
+    ///
+    /// - Returns: How it ended, or `waiting` if nothing more happens.
+    func handshake(_ deliver: ([UInt8]) -> [ScriptedChannel.Read] = { [.bytes($0)] }) -> TLSChannel.HandshakeStep {
+        while true {
+            beforeCall()
+            let step = channel.handshake()
+            guard case .waiting = step else { return step }
+            if !wire.reads.isEmpty {
+                wire.becomeReady()
+                continue
+            }
+            server.feed(wire.takeWritten())
+            server.handshake()
+            let answer = server.take()
+            guard !answer.isEmpty else { return step }
+            wire.reads += deliver(answer)
+            wire.becomeReady()
+        }
+    }
+
+    func establish() throws {
+        guard case .finished = handshake() else {
+            Issue.record("no handshake")
+            throw SystemCallError(.recv, code: 0)
+        }
+        server.feed(wire.takeWritten())
+        server.handshake()
+        arrive(server.take())
+        // What the server said on its own account, tickets for instance.
+        #expect(read() == .wouldBlock)
+    }
+
+    // MARK: - Data
+
+    /// Lets the server's bytes arrive in one piece.
+    func arrive(_ bytes: [UInt8]) {
+        if !bytes.isEmpty { wire.reads.append(.bytes(bytes)) }
+        wire.becomeReady()
+    }
+
+    func arriveFromServer() { arrive(server.take()) }
+
+    /// One read of so many bytes at most, with what it brought.
+    private(set) var received: [UInt8] = []
+
+    @discardableResult
+    func read(_ size: Int = 1 << 16) -> ChannelRead {
+        beforeCall()
+        var buffer = [UInt8](repeating: 0, count: size)
+        let result = buffer.withUnsafeMutableBytes { channel.read(into: $0) }
+        if case .bytes(let count) = result { received += buffer[..<count] }
+        return result
+    }
+
+    /// Reads as a connection does: as long as the channel says that there is something.
+    @discardableResult
+    func readAll(_ size: Int = 1 << 16) -> ChannelRead {
+        var last = ChannelRead.wouldBlock
+        while channel.isReadable {
+            last = read(size)
+            guard case .bytes = last else { return last }
+        }
+        return last
+    }
+
+    func write(_ bytes: [UInt8]) -> ChannelWrite {
+        beforeCall()
+        return bytes.withUnsafeBytes { channel.write($0, .empty) }
+    }
+}

@@ -1,0 +1,105 @@
+import AFTLS
+import CAFOpenSSL
+import Testing
+
+@testable import AFNetworkingTesting
+
+/// The server's side of a connection that exists in memory only: what it says, and in
+/// which pieces that arrives, is up to the test.
+final class MemoryServer {
+    /// What the connections of a server share.
+    final class Context {
+        fileprivate let handle: OpaquePointer
+        fileprivate let site: IssuedCertificate
+
+        init(_ site: IssuedCertificate, _ version: TLSVersion, tickets: Int32) throws {
+            self.site = site
+            var settings = caf_server_settings()
+            settings.minimum = Int32(version.rawValue)
+            settings.maximum = Int32(version.rawValue)
+            settings.level = 2
+            settings.tickets = tickets
+            handle = try #require(caf_server_context(&settings))
+        }
+
+        deinit { SSL_CTX_free(handle) }
+    }
+
+    private let ssl: OpaquePointer
+    /// They belong to `ssl`.
+    private let input: OpaquePointer
+    private let output: OpaquePointer
+
+    init(_ context: Context) throws {
+        let site = context.site
+        ssl = try #require(SSL_new(context.handle))
+        input = try #require(BIO_new(BIO_s_mem()))
+        output = try #require(BIO_new(BIO_s_mem()))
+        SSL_set_bio(ssl, input, output)
+        SSL_set_accept_state(ssl)
+        try #require(caf_use_identity(ssl, site.certificate.handle, site.key.handle, nil) == 1)
+    }
+
+    deinit {
+        SSL_free(ssl)
+    }
+
+    var isReady: Bool { SSL_is_init_finished(ssl) == 1 }
+
+    /// What came from the client.
+    func feed(_ bytes: [UInt8]) {
+        if !bytes.isEmpty { BIO_write(input, bytes, Int32(bytes.count)) }
+    }
+
+    /// What goes to the client.
+    func take() -> [UInt8] {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 20_000)
+        while case let count = BIO_read(output, &piece, Int32(piece.count)), count > 0 { bytes += piece[..<Int(count)] }
+        return bytes
+    }
+
+    func handshake() {
+        ERR_clear_error()
+        SSL_do_handshake(ssl)
+        ERR_clear_error()
+    }
+
+    /// Seals bytes, in records of at most 16 KiB.
+    func send(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let piece = Array(rest.prefix(16_384))
+            guard SSL_write(ssl, piece, Int32(piece.count)) == Int32(piece.count) else { return }
+            rest = rest.dropFirst(piece.count)
+        }
+    }
+
+    /// What the client sent, decrypted.
+    func receive() -> [UInt8] {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 20_000)
+        while case let count = SSL_read(ssl, &piece, Int32(piece.count)), count > 0 { bytes += piece[..<Int(count)] }
+        ERR_clear_error()
+        return bytes
+    }
+
+    func sayFarewell() {
+        SSL_shutdown(ssl)
+    }
+
+    /// What comes after a farewell is not what OpenSSL would send by itself.
+    func forgetFarewell() {
+        SSL_set_shutdown(ssl, SSL_get_shutdown(ssl) & ~SSL_SENT_SHUTDOWN)
+    }
+
+    func renegotiate() {
+        SSL_renegotiate(ssl)
+        SSL_do_handshake(ssl)
+    }
+
+    func updateKeys(asksBack: Bool = true) {
+        SSL_key_update(ssl, asksBack ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED)
+        SSL_do_handshake(ssl)
+    }
+}

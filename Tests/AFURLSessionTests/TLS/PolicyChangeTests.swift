@@ -1,0 +1,306 @@
+import AFLoop
+import AFNetworkingTesting
+import AFTLS
+import AFURLSession
+import Foundation
+import Testing
+
+extension SecuredTests {
+    /// The rules are replaced while requests are on their way.
+    struct PolicyChange {
+        enum Successor: CaseIterable {
+            case accepting
+            case refusing
+
+            var evaluator: FixedEvaluator { self == .accepting ? .accepting : .refusing }
+            func expects(_ outcome: Outcome, _ text: String) -> Bool {
+                self == .accepting ? outcome.text == text : outcome.code == -1202
+            }
+        }
+
+        private static let matrix = TLSVersion.allCases.flatMap { version in
+            Successor.allCases.map { (version, $0) }
+        }
+
+        @Test("a request in the queue gets a connection of the new rules, T-TLS-12", arguments: matrix)
+        func queued(version: TLSVersion, successor: Successor) async throws {
+            let site = try SecuredSite()
+            site.server.route("GET", "/held", ServerReply.text("late").held(until: "go"))
+            let (running, waiting) = (Outcomes(), Outcomes())
+            let session = site.narrowSession { $0.speak(version) }
+            session.dataTask(with: site.server.url("/held"), completionHandler: running.handler).resume()
+            try await site.server.waitForRequests(1)
+            for _ in 1...3 {
+                session.dataTask(with: site.server.url("/hello"), completionHandler: waiting.handler).resume()
+            }
+            await session.settled()
+
+            session.tls.evaluator = successor.evaluator
+
+            #expect(try await waiting.wait(for: 3).allSatisfy { successor.expects($0, "hello") })
+            #expect(running.all.value.isEmpty)
+            site.server.signal("go")
+            #expect(try await running.first().text == "late")
+            let former = try await site.ended(1)
+            #expect(former.requestCount == 1)
+            #expect(site.server.connections.dropFirst().allSatisfy { $0.tls?.isFresh == true })
+        }
+
+        @Test("a lookup under way leads to a connection of the new rules, T-TLS-12", arguments: Successor.allCases)
+        func dialling(successor: Successor) async throws {
+            let site = try SecuredSite()
+            let resolver = HeldNames()
+            let outcomes = Outcomes()
+            try await OwnWorld.run(names: resolver, { $0.tls = site.tls }) { session in
+                let url = try #require(URL(string: "https://localhost:\(site.server.port)/hello"))
+                for _ in 1...3 { session.dataTask(with: url, completionHandler: outcomes.handler).resume() }
+                try await resolver.asked.wait("lookups") { $0 > 0 }
+
+                session.tls.evaluator = successor.evaluator
+                resolver.release()
+
+                #expect(try await outcomes.wait(for: 3).allSatisfy { successor.expects($0, "hello") })
+            }
+            for connection in try await site.server.waitUntilIdle() {
+                #expect(connection.requestCount == 0 || successor == .accepting)
+            }
+        }
+
+        @Test("a handshake under way is given up, T-TLS-12", arguments: matrix)
+        func handshaking(version: TLSVersion, successor: Successor) async throws {
+            let site = try SecuredSite()
+            site.server.script(on: .connection(1), .pause(until: "go"), .handshake, .serve)
+            let outcomes = Outcomes()
+            let session = site.narrowSession { $0.speak(version) }
+            for _ in 1...3 {
+                session.dataTask(with: site.server.url("/hello"), completionHandler: outcomes.handler).resume()
+            }
+            try await site.server.waitForConnections(1)
+
+            session.tls.evaluator = successor.evaluator
+
+            #expect(try await outcomes.wait(for: 3).allSatisfy { successor.expects($0, "hello") })
+            site.server.signal("go")
+            let former = try await site.ended(1)
+            #expect(former.requestCount == 0 && former.bytesReceived == 0)
+        }
+
+        @Test("a question to a delegate is asked again under the new rules, T-TLS-12", arguments: matrix)
+        func deliberating(version: TLSVersion, successor: Successor) async throws {
+            let site = try SecuredSite()
+            let isGated = Lock(true)
+            let delegate = TrustDelegate { challenge in
+                isGated.withLock { $0 } ? nil : TrustDelegate.trusting(challenge)
+            }
+            let outcomes = Outcomes()
+            let session = site.session(delegate: delegate) { $0.speak(version) }
+            session.dataTask(with: site.server.url("/hello"), completionHandler: outcomes.handler).resume()
+            try await delegate.methods.wait("the question") { !$0.isEmpty }
+
+            isGated.withLock { $0 = false }
+            session.tls.evaluator = successor.evaluator
+
+            #expect(successor.expects(try await outcomes.first(), "hello"))
+            #expect(try await site.ended(1).requestCount == 0)
+            #expect(delegate.methods.value.count == (successor == .accepting ? 2 : 1))
+        }
+
+        @Test("a response under way ends as it began, and its connection with it, T-TLS-12", arguments: matrix)
+        func receiving(version: TLSVersion, successor: Successor) async throws {
+            let site = try SecuredSite()
+            site.server.script(
+                .expectRequest,
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst"),
+                .pause(until: "go"),
+                .send("after"),
+                .expectEnd
+            )
+            let outcomes = Outcomes()
+            let session = site.session { $0.speak(version) }
+            let task = session.dataTask(with: site.server.url("/long"), completionHandler: outcomes.handler)
+            task.resume()
+            try await LoopbackTests.eventually { task.countOfBytesReceived == 5 }
+
+            session.tls.evaluator = successor.evaluator
+            let second = try await session.outcome(of: site.server.url("/hello"))
+            site.server.signal("go")
+
+            #expect(successor.expects(second, "hello"))
+            #expect(try await outcomes.first().text == "firstafter")
+            let former = try await site.ended(1)
+            #expect(former.requestCount == 1 && former.completedSteps == 5)
+        }
+
+        @Test("an idle connection of former rules is closed at once, T-TLS-12", arguments: TLSVersion.allCases)
+        func idle(version: TLSVersion) async throws {
+            let site = try SecuredSite()
+            let session = site.session { $0.speak(version) }
+            #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello")
+
+            session.tls.evaluator = FixedEvaluator.refusing
+
+            #expect(try await site.ended(1).tls?.receivedEnd == true)
+        }
+
+        @Test("a request that must be sent again is sent under the new rules, T-TLS-12", arguments: matrix)
+        func redialling(version: TLSVersion, successor: Successor) async throws {
+            let site = try SecuredSite()
+            site.server.script(
+                .expectRequest,
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+                .expectRequest,
+                .pause(until: "go"),
+                .close
+            )
+            let outcomes = Outcomes()
+            let session = site.session { $0.speak(version) }
+            #expect(try await session.outcome(of: site.server.url("/1")).text == "ok")
+            session.dataTask(with: site.server.url("/hello"), completionHandler: outcomes.handler).resume()
+            try await site.server.waitForRequests(2)
+
+            session.tls.evaluator = successor.evaluator
+            await session.settled()
+            site.server.signal("go")
+
+            #expect(successor.expects(try await outcomes.first(), "hello"))
+            #expect(site.server.acceptedConnections == 2)
+        }
+
+        @Test func `T-TLS-12 no connection lives longer than ten minutes`() {
+            #expect(URLSessionConfiguration.default.maximumConnectionAge == 600)
+        }
+
+        @Test("rules that change with every request are each kept, T-TLS-13", arguments: TLSVersion.allCases)
+        func restless(version: TLSVersion) async throws {
+            let site = try SecuredSite()
+            let session = site.session { $0.speak(version) }
+            let outcomes = Outcomes()
+            let isOver = Watched(false)
+            let mutator = Task.detached {
+                var isRefusing = false
+                while !isOver.value {
+                    session.tls.evaluator = isRefusing ? FixedEvaluator.refusing : FixedEvaluator.accepting
+                    isRefusing.toggle()
+                    await Task.yield()
+                }
+            }
+
+            for _ in 1...200 {
+                session.dataTask(with: site.server.url("/hello"), completionHandler: outcomes.handler).resume()
+            }
+
+            let all = try await outcomes.wait(for: 200, seconds: 30)
+            isOver.change { $0 = true }
+            await mutator.value
+            #expect(all.allSatisfy { $0.text == "hello" || $0.code == -1202 }, "\(all.map(\.code))")
+            await session.settled()
+            #expect(outcomes.all.value.count == 200)
+        }
+
+        @Test("an evaluator that changes itself is asked for a copy that does not, T-TLS-13", arguments: [[7], nil])
+        func mutableEvaluator(fingerprint: [UInt8]?) async throws {
+            let site = try SecuredSite()
+            let evaluator = SwitchedEvaluator(fingerprint)
+            let session = site.session { $0.evaluator = evaluator }
+            #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello")
+            #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello")
+            #expect(site.server.acceptedConnections == 1)
+
+            evaluator.refuse()
+
+            #expect(try await session.outcome(of: site.server.url("/hello")).code == -1202)
+            #expect(site.server.acceptedConnections == 2)
+        }
+    }
+}
+
+/// A policy that its owner may change at any time.
+private final class SwitchedEvaluator: ServerTrustEvaluating {
+    private let frozen: Lock<Frozen>
+
+    private final class Frozen: ServerTrustEvaluating {
+        let fingerprint: [UInt8]?
+        let accepts: Bool
+
+        init(_ fingerprint: [UInt8]?, accepts: Bool) {
+            self.fingerprint = fingerprint
+            self.accepts = accepts
+        }
+
+        func evaluate(_ trust: ServerTrust) -> ServerTrustDecision {
+            accepts ? .accept : .reject(rule: "switch", explanation: "it is off")
+        }
+    }
+
+    init(_ fingerprint: [UInt8]?) {
+        frozen = Lock(Frozen(fingerprint, accepts: true))
+    }
+
+    var fingerprint: [UInt8]? { frozen.withLock { $0.fingerprint } }
+
+    func snapshot() -> any ServerTrustEvaluating { frozen.withLock { $0 } }
+
+    func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { snapshot().evaluate(trust) }
+
+    func refuse() {
+        frozen.withLock { $0 = Frozen($0.fingerprint.map { $0 + [0] }, accepts: false) }
+    }
+}
+
+/// A resolver that knows only this machine, and waits until it may answer.
+final class HeldNames: Sendable {
+    let asked = Watched(0)
+    private let isHeld = Lock(true)
+    private let waiting = Lock<[@Sendable () -> Void]>([])
+
+    func release() {
+        isHeld.withLock { $0 = false }
+        for answer in waiting.withLock({ $0 }) { answer() }
+    }
+
+    /// One that never waits.
+    static var open: HeldNames {
+        let names = HeldNames()
+        names.release()
+        return names
+    }
+
+    func whenReleased(_ answer: @escaping @Sendable () -> Void) {
+        let isHeld = isHeld.withLock { isHeld in
+            if isHeld { waiting.withLock { $0.append(answer) } }
+            return isHeld
+        }
+        asked.change { $0 += 1 }
+        if !isHeld { answer() }
+    }
+}
+
+/// Answers every name with 127.0.0.1.
+final class LocalResolver: Resolver {
+    private let names: HeldNames
+    private let loop: EventLoop
+    private var clients: [ObjectIdentifier: any ResolverClient] = [:]
+
+    init(_ names: HeldNames, loop: EventLoop) {
+        self.names = names
+        self.loop = loop
+    }
+
+    func resolve(_ name: String, for client: any ResolverClient) {
+        let id = ObjectIdentifier(client)
+        clients[id] = client
+        let this = LoopBound(confined: self, on: loop)
+        names.whenReleased { [loop] in
+            loop.enqueue { this.value.answer(id) }
+        }
+    }
+
+    func cancel(_ client: any ResolverClient) {
+        clients[ObjectIdentifier(client)] = nil
+    }
+
+    private func answer(_ id: ObjectIdentifier) {
+        guard let address = SocketAddress(ipv4: "127.0.0.1", port: 0) else { return }
+        clients.removeValue(forKey: id)?.resolved(.success([address]))
+    }
+}
