@@ -127,6 +127,21 @@ import Testing
         #expect(site.gotNothing)
     }
 
+    @Test("plain http, where nobody looks at pins, is refused, T-TLS-20")
+    func plainText() async throws {
+        let server = try TestServer()
+        defer { server.stop() }
+        let root = try SecuredSite()
+
+        for option in [
+            ["--pin", SecuredSite.strangePin], ["-k", "--pin", SecuredSite.strangePin], ["--pinned-cert", root.root],
+        ] {
+            let run = try await Program.run(option + [server.url("/").absoluteString])
+            #expect(run.code == 1 && run.errors.contains("The request was not sent: "), "\(run.errors)")
+        }
+        #expect(server.acceptedConnections == 0)
+    }
+
     @Test func `pins hold on every URL, over a resumed connection too`() async throws {
         let site = try SecuredSite()
         let other = try SecuredSite()

@@ -2,6 +2,7 @@ import AFNetworking
 import AFNetworkingTesting
 import Foundation
 import Testing
+import afnet
 
 /// `afnet pins`. One process at a time: other tests measure the machine.
 @Suite(.serialized) struct PinsTests {
@@ -55,7 +56,10 @@ import Testing
                     import AFNetworking
 
                     let policy = SecurityPolicy()
-                    let pins = try PinSet(["\(site.leafPin)"], backups: ["\(site.intermediatePin)"])
+                    let pins = try PinSet(
+                        ["\(site.leafPin)"],
+                        backups: ["\(site.intermediatePin)"]
+                    )
                     policy.hostRules = [try .pins("127.0.0.1", pins)]
                     let configuration = URLSessionConfiguration.default
                     configuration.tls.anchors = try .file("\(site.root)")
@@ -66,6 +70,68 @@ import Testing
         )
         let connections = try await site.server.waitUntilIdle()
         #expect(connections.count == 1 && connections[0].tls?.isComplete == false && site.gotNothing)
+    }
+
+    /// The code that is printed, for the compiler. Never called: there is no such file.
+    private func printedCode() throws -> URLSession {
+        let policy = SecurityPolicy()
+        let pins = try PinSet(
+            ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],
+            backups: ["sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA="]
+        )
+        policy.hostRules = [try .pins("api.example.test", pins)]
+        let configuration = URLSessionConfiguration.default
+        configuration.tls.anchors = try .file("root.pem")
+        configuration.tls.evaluator = policy
+        let session = URLSession(configuration: configuration)
+        return session
+    }
+
+    /// The same without what is not always there.
+    private func shortCode() throws -> URLSession {
+        let policy = SecurityPolicy()
+        let pins = try PinSet(["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="])
+        policy.hostRules = [try .pins("short.example.test", pins)]
+        let configuration = URLSessionConfiguration.default
+        configuration.tls.evaluator = policy
+        let session = URLSession(configuration: configuration)
+        return session
+    }
+
+    @Test func `the code that is printed compiles`() throws {
+        let source = try String(contentsOfFile: #filePath, encoding: .utf8)
+        let pins = [
+            "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+            "sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA=",
+        ]
+
+        for code in [
+            PinningSnippet.code("api.example.test", pins, "root.pem"),
+            PinningSnippet.code("short.example.test", Array(pins.prefix(1)), nil),
+        ] {
+            #expect(code.prefix(2) == ["import AFNetworking", ""])
+            let body = code.dropFirst(2).map { "        \($0)\n" }.joined()
+            #expect(source.contains("throws -> URLSession {\n\(body)        return session\n"))
+        }
+    }
+
+    @Test func `the session it makes talks to the server, and to no other`() async throws {
+        let site = try SecuredSite()
+        let other = try site.authority.issue(for: "127.0.0.1")
+        let policy = SecurityPolicy()
+        let pins = try PinSet([site.leafPin], backups: [site.intermediatePin])
+        policy.hostRules = [try .pins("127.0.0.1", pins)]
+        let configuration = URLSessionConfiguration.default
+        configuration.tls.anchors = try .file(site.root)
+        configuration.tls.evaluator = policy
+        let session = URLSession(configuration: configuration)
+
+        let (data, _) = try await session.data(from: site.server.url("/close"))
+        try site.server.use(tls: ServerTLS(other))
+        let error = await #expect(throws: URLError.self) { try await session.data(from: site.server.url("/x")) }
+
+        #expect(String(decoding: data, as: UTF8.self) == "closed")
+        #expect(error?.loadFailure?.reason == .trust && site.server.requests.count == 1)
     }
 
     @Test func `a chain that is not trusted is shown all the same, with the reason and without code`() async throws {

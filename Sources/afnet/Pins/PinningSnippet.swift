@@ -1,7 +1,7 @@
 import AFURLSession
 
 /// Which pins to take, and the Swift for it.
-struct PinningSnippet {
+package struct PinningSnippet {
     let lines: [String]
 
     /// - Parameter chain: proven, the server's certificate first.
@@ -29,13 +29,16 @@ struct PinningSnippet {
         ]
     }
 
-    private static func code(_ host: String?, _ pins: [String], _ authorities: String?) -> [String] {
-        let backups = pins.dropFirst().prefix(1).map { ", backups: [\(SwiftText.literal($0))]" }.joined()
-        var lines = [
-            "import AFNetworking",
-            "",
-            "let policy = SecurityPolicy()",
-            "let pins = try PinSet([\(SwiftText.literal(pins.first ?? ""))]\(backups))",
+    /// A session that is pinned to the first pin, with the second one as its backup.
+    package static func code(_ host: String?, _ pins: [String], _ authorities: String?) -> [String] {
+        let literals = pins.map(SwiftText.literal)
+        var lines = ["import AFNetworking", "", "let policy = SecurityPolicy()"]
+        if literals.count > 1 {
+            lines += ["let pins = try PinSet(", "    [\(literals[0])],", "    backups: [\(literals[1])]", ")"]
+        } else {
+            lines.append("let pins = try PinSet([\(literals.joined())])")
+        }
+        lines += [
             "policy.hostRules = [try .pins(\(SwiftText.literal(host ?? "host.example")), pins)]",
             "let configuration = URLSessionConfiguration.default",
         ]
