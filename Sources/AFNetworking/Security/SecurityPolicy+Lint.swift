@@ -174,13 +174,14 @@ private struct PolicyLint {
     // MARK: - Where the requests go
 
     func plainText(_ url: URL?) -> [Finding] {
-        guard let url, url.scheme?.lowercased() == "http", rules.isPinning else { return [] }
+        guard let url, url.scheme?.lowercased() == "http", let host = url.host(percentEncoded: true), rules.pins(host)
+        else { return [] }
         return [
             Finding(
                 .error,
                 .plainText,
-                "the policy pins, but the base URL is http, where no pin is looked at: requests to pinned "
-                    + "hosts are refused; use https"
+                "\(host) is pinned, but the base URL is http, where no pin is looked at: requests "
+                    + "to it are refused; use https"
             )
         ]
     }
