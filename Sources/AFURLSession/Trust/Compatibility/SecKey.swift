@@ -33,9 +33,7 @@ public struct SecKey: Hashable, Sendable {
 /// The bytes of a key without its algorithm: PKCS#1 for RSA, the point as in X9.63 for elliptic curves.
 ///
 /// What begins with the right header for algorithm and size, and ends with these bytes, is the
-/// SubjectPublicKeyInfo; ``AFTLS/Certificate/publicKeyBytes`` has it whole.
-///
-/// - Parameter error: Set when nil is returned.
+/// SubjectPublicKeyInfo; ``AFTLS/Certificate/publicKeyBytes`` has it whole. Where there are no bytes, `error` says so.
 public func SecKeyCopyExternalRepresentation(
     _ key: SecKey,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?

@@ -15,7 +15,7 @@ public struct SecPolicy: Hashable, Sendable {
 
 /// The chain, the dates, that it may serve TLS, and the name if one is given.
 ///
-/// - Parameter server: Only servers can be checked; a policy for clients checks chain and dates.
+/// Only servers can be checked like that: with false it checks chain and dates.
 public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy {
     guard server else { return SecPolicyCreateBasicX509() }
     guard let hostname else { return SecPolicy(content: .policy(.tlsServer(nil))) }

@@ -54,9 +54,7 @@ public func SecTrustCreateWithCertificates(
     return errSecSuccess
 }
 
-/// Sets what the chain is checked for.
-///
-/// - Parameter policies: A policy, or an array of them, all of which must be met.
+/// Sets what the chain is checked for: a policy, or an array of them, all of which must be met.
 @discardableResult
 public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSStatus {
     let policies = (policies as? [SecPolicy]) ?? (policies as? SecPolicy).map { [$0] } ?? []
@@ -68,7 +66,7 @@ public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSS
 /// Sets the authorities, in place of the session's unless
 /// ``SecTrustSetAnchorCertificatesOnly(_:_:)`` says that they are further ones.
 ///
-/// - Parameter anchorCertificates: Certificates, or nil for the session's authorities. Without any, nobody is trusted.
+/// Nil stands for the session's authorities; an empty array trusts nobody.
 @discardableResult
 public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
     let anchors = anchorCertificates as? [SecCertificate]
@@ -97,9 +95,7 @@ public func SecTrustSetVerifyDate(_ trust: SecTrust, _ verifyDate: CFDate) -> OS
 
 // MARK: - Evaluating
 
-/// Whether the server is trusted, by what was set before.
-///
-/// - Parameter error: Set when the answer is no.
+/// Whether the server is trusted, by what was set before. Where the answer is no, `error` says why.
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool {
     guard let failure = trust.judge().failure else {
         error?.pointee = nil
