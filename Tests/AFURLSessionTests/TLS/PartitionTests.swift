@@ -105,7 +105,7 @@ extension SecuredTests {
 
         @Test func `T-TLS-11 a set of rules has a number that is never given again`() throws {
             var configuration = TLSConfiguration()
-            let security = SessionSecurity(configuration)
+            let security = SessionSecurity(configuration, connectionsPerHost: 6)
             var ids: [Int] = []
             var retired: [Int] = []
 
