@@ -14,9 +14,14 @@ struct FaultScenario {
     private static var upload: Data { Data(repeating: 0x75, count: 300_000) }
     private static let downloadSize = 300_000
 
-    init() throws {
-        server = try TestServer()
-        base = try #require(URL(string: "http://localhost:\(server.port)"))
+    /// What it takes to trust the server, if that speaks TLS.
+    private let tls: TLSConfiguration
+
+    init(isSecured: Bool = false) throws {
+        let site = try isSecured ? SecuredSite() : nil
+        server = try site?.server ?? TestServer()
+        tls = site?.tls ?? TLSConfiguration()
+        base = try #require(URL(string: "\(isSecured ? "https" : "http")://localhost:\(server.port)"))
         server.route("GET", "/hello", .text("hello"))
         server.route("POST", "/echo") { .text("\($0.bodyByteCount)") }
         server.route("GET", "/big") { _ in .stream(.repeating("d", count: Self.downloadSize)).chunked(7000) }
@@ -32,6 +37,11 @@ struct FaultScenario {
         ]
     }
 
+    private func configure(_ configuration: URLSessionConfiguration) {
+        configuration.timeoutIntervalForRequest = 5
+        configuration.tls = tls
+    }
+
     /// Runs all requests in a world of their own.
     ///
     /// - Returns: The errors there were. Records an issue if a task does not end exactly
@@ -39,7 +49,7 @@ struct FaultScenario {
     func run(_ what: Comment) async throws -> [Outcome] {
         let before = LeakCheck.now
         let log = EventLog()
-        let failures = try await OwnWorld.run(delegate: log, { $0.timeoutIntervalForRequest = 5 }) { session in
+        let failures = try await OwnWorld.run(delegate: log, configure) { session in
             let failures = try await load(with: session, what)
             session.finishTasksAndInvalidate()
             let events = try await log.events.wait { $0.contains(.invalid) }
@@ -64,10 +74,15 @@ struct FaultScenario {
     }
 
     /// Lets every call of one kind fail in turn.
-    static func enumerate(_ fault: FaultInjector.Fault, of call: caf_call, mayFail: Int, limit: Int = 200) async throws
-    {
+    static func enumerate(
+        _ fault: FaultInjector.Fault,
+        of call: caf_call,
+        mayFail: Int,
+        limit: Int = 200,
+        isSecured: Bool = false
+    ) async throws {
         _ = try await OwnWorld.leakCheck()
-        let scenario = try FaultScenario()
+        let scenario = try FaultScenario(isSecured: isSecured)
         let count = try await FaultInjector.enumerate(fault, of: call, limit: limit) { ordinal in
             let what: Comment = "call \(ordinal) of kind \(call.rawValue) \(fault)"
             let failures = try await scenario.run(what)

@@ -110,7 +110,7 @@ final class MemoryLink: ChannelHandler {
             let authority = try CertificateAuthority()
             var configuration = TLSConfiguration()
             configuration.anchors = .certificates([authority.certificate])
-            security = SecurityContext(id: 1, configuration, nil, [], sessionsPerPeer: 6)
+            security = SecurityContext(id: 1, configuration, nil, [], sessionsPerPeer: 2)
             let endpoint = try Endpoint(scheme: .https, host: "api.test")
             key = ConnectionKey(endpoint: endpoint, unixPath: nil, security: security)
             server = try MemoryServer.Context(try authority.issue(for: "api.test"), version, tickets: tickets)
