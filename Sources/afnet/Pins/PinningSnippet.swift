@@ -24,7 +24,7 @@ package struct PinningSnippet {
         return [
             "Pin the server's own key (\(leaf.summary)) if you decide when it changes, or that of the authority",
             "above it (\(chain[1].summary)), which outlives new keys of the server but trusts everything it issues.",
-            "The best backup is a key of yours that is not in use. For its pin:",
+            "Have both as long as you have no better backup: a key of yours that is not in use. For its pin:",
             "openssl pkey -in KEY -pubout -out FILE && afnet pins FILE",
         ]
     }
