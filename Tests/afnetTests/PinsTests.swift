@@ -56,11 +56,9 @@ import afnet
                     import AFNetworking
 
                     let policy = SecurityPolicy()
-                    let pins = try PinSet(
-                        ["\(site.leafPin)"],
-                        backups: ["\(site.intermediatePin)"]
-                    )
-                    policy.hostRules = [try .pins("127.0.0.1", pins)]
+                    let keys = ["\(site.leafPin)"]
+                    let spares = ["\(site.intermediatePin)"]
+                    policy.hostRules = [try .pins("127.0.0.1", PinSet(keys, backups: spares))]
                     let configuration = URLSessionConfiguration.default
                     configuration.tls.anchors = try .file("\(site.root)")
                     configuration.tls.evaluator = policy
@@ -75,11 +73,9 @@ import afnet
     /// The code that is printed, for the compiler. Never called: there is no such file.
     private func printedCode() throws -> URLSession {
         let policy = SecurityPolicy()
-        let pins = try PinSet(
-            ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],
-            backups: ["sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA="]
-        )
-        policy.hostRules = [try .pins("api.example.test", pins)]
+        let keys = ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
+        let spares = ["sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA="]
+        policy.hostRules = [try .pins("api.example.test", PinSet(keys, backups: spares))]
         let configuration = URLSessionConfiguration.default
         configuration.tls.anchors = try .file("root.pem")
         configuration.tls.evaluator = policy
@@ -90,8 +86,8 @@ import afnet
     /// The same without what is not always there.
     private func shortCode() throws -> URLSession {
         let policy = SecurityPolicy()
-        let pins = try PinSet(["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="])
-        policy.hostRules = [try .pins("short.example.test", pins)]
+        let keys = ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
+        policy.hostRules = [try .pins("short.example.test", PinSet(keys))]
         let configuration = URLSessionConfiguration.default
         configuration.tls.evaluator = policy
         let session = URLSession(configuration: configuration)
@@ -119,8 +115,9 @@ import afnet
         let site = try SecuredSite()
         let other = try site.authority.issue(for: "127.0.0.1")
         let policy = SecurityPolicy()
-        let pins = try PinSet([site.leafPin], backups: [site.intermediatePin])
-        policy.hostRules = [try .pins("127.0.0.1", pins)]
+        let keys = [site.leafPin]
+        let spares = [SecuredSite.strangePin]
+        policy.hostRules = [try .pins("127.0.0.1", PinSet(keys, backups: spares))]
         let configuration = URLSessionConfiguration.default
         configuration.tls.anchors = try .file(site.root)
         configuration.tls.evaluator = policy
@@ -175,7 +172,11 @@ import afnet
 
         #expect(trusted.code == 0 && trusted.text.hasPrefix("\(chain) holds 2 certificates:\n\n"))
         #expect(trusted.text.contains("\nThe chain is trusted for api.example.test.\n"))
-        #expect(trusted.text.contains("    policy.hostRules = [try .pins(\"api.example.test\", pins)]\n"))
+        #expect(
+            trusted.text.contains(
+                "    policy.hostRules = [try .pins(\"api.example.test\", PinSet(keys, backups: spares))]\n"
+            )
+        )
         #expect(alone.code == 0 && alone.text.contains(block("0", site.authority.certificate)))
         #expect(alone.text.contains("\nThe chain is trusted, but names no host.\n"))
         #expect(alone.text.contains("holds one certificate:") && alone.text.contains("Pin its key, if you see to it"))
@@ -197,7 +198,7 @@ import afnet
         let run = try await Program.run("pins", "[::1]:\(site.server.port)", "--cacert", site.root)
 
         #expect(run.code == 0 && run.text.contains("\nThe chain is trusted for ::1.\n"))
-        #expect(run.text.contains("try .pins(\"::1\", pins)"))
+        #expect(run.text.contains("try .pins(\"::1\", PinSet("))
     }
 
     @Test(arguments: [
@@ -222,7 +223,7 @@ import afnet
 
         #expect(run.code == 0 && !run.text.contains("\u{1B}"))
         let code = run.text.components(separatedBy: "In Swift:")[1]
-        #expect(code.contains("try .pins(\"good.example.test\", pins)") && !code.contains("system"))
+        #expect(code.contains("try .pins(\"good.example.test\", PinSet(") && !code.contains("system"))
         #expect(code.contains(#"a \\(b) \"c\".pem")"#))
     }
 
