@@ -63,6 +63,8 @@ import Testing
         let run = try await Program.run(address)
 
         #expect(run.code == 7 && run.errors.contains("Connection refused"))
+        let verbose = try await Program.run("-v", address)
+        #expect(verbose.errors.hasSuffix("\n*   127.0.0.1:\(server.port): failed (Connection refused, errno 111)\n"))
     }
 
     @Test func `a reply that is not HTTP is 1`() async throws {

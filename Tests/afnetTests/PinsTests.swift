@@ -48,7 +48,7 @@ import afnet
                 \(block("+", site.authority.certificate))
                 Pin the server's own key (site) if you decide when it changes, or that of the authority
                 above it (Site Intermediate), which outlives new keys of the server but trusts everything it issues.
-                The best backup is a key of yours that is not in use. For its pin:
+                Have both as long as you have no better backup: a key of yours that is not in use. For its pin:
                 openssl pkey -in KEY -pubout -out FILE && afnet pins FILE
 
                 In Swift:
@@ -56,11 +56,9 @@ import afnet
                     import AFNetworking
 
                     let policy = SecurityPolicy()
-                    let pins = try PinSet(
-                        ["\(site.leafPin)"],
-                        backups: ["\(site.intermediatePin)"]
-                    )
-                    policy.hostRules = [try .pins("127.0.0.1", pins)]
+                    let keys = ["\(site.leafPin)"]
+                    let spares = ["\(site.intermediatePin)"]
+                    policy.hostRules = [try .pins("127.0.0.1", PinSet(keys, backups: spares))]
                     let configuration = URLSessionConfiguration.default
                     configuration.tls.anchors = try .file("\(site.root)")
                     configuration.tls.evaluator = policy
@@ -75,11 +73,9 @@ import afnet
     /// The code that is printed, for the compiler. Never called: there is no such file.
     private func printedCode() throws -> URLSession {
         let policy = SecurityPolicy()
-        let pins = try PinSet(
-            ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],
-            backups: ["sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA="]
-        )
-        policy.hostRules = [try .pins("api.example.test", pins)]
+        let keys = ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
+        let spares = ["sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA="]
+        policy.hostRules = [try .pins("api.example.test", PinSet(keys, backups: spares))]
         let configuration = URLSessionConfiguration.default
         configuration.tls.anchors = try .file("root.pem")
         configuration.tls.evaluator = policy
@@ -90,8 +86,8 @@ import afnet
     /// The same without what is not always there.
     private func shortCode() throws -> URLSession {
         let policy = SecurityPolicy()
-        let pins = try PinSet(["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="])
-        policy.hostRules = [try .pins("short.example.test", pins)]
+        let keys = ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
+        policy.hostRules = [try .pins("short.example.test", PinSet(keys))]
         let configuration = URLSessionConfiguration.default
         configuration.tls.evaluator = policy
         let session = URLSession(configuration: configuration)
@@ -119,8 +115,9 @@ import afnet
         let site = try SecuredSite()
         let other = try site.authority.issue(for: "127.0.0.1")
         let policy = SecurityPolicy()
-        let pins = try PinSet([site.leafPin], backups: [site.intermediatePin])
-        policy.hostRules = [try .pins("127.0.0.1", pins)]
+        let keys = [site.leafPin]
+        let spares = [SecuredSite.strangePin]
+        policy.hostRules = [try .pins("127.0.0.1", PinSet(keys, backups: spares))]
         let configuration = URLSessionConfiguration.default
         configuration.tls.anchors = try .file(site.root)
         configuration.tls.evaluator = policy
@@ -175,7 +172,11 @@ import afnet
 
         #expect(trusted.code == 0 && trusted.text.hasPrefix("\(chain) holds 2 certificates:\n\n"))
         #expect(trusted.text.contains("\nThe chain is trusted for api.example.test.\n"))
-        #expect(trusted.text.contains("    policy.hostRules = [try .pins(\"api.example.test\", pins)]\n"))
+        #expect(
+            trusted.text.contains(
+                "    policy.hostRules = [try .pins(\"api.example.test\", PinSet(keys, backups: spares))]\n"
+            )
+        )
         #expect(alone.code == 0 && alone.text.contains(block("0", site.authority.certificate)))
         #expect(alone.text.contains("\nThe chain is trusted, but names no host.\n"))
         #expect(alone.text.contains("holds one certificate:") && alone.text.contains("Pin its key, if you see to it"))
@@ -195,12 +196,20 @@ import afnet
         let site = try SecuredSite(on: .ipv6Loopback)
 
         let run = try await Program.run("pins", "[::1]:\(site.server.port)", "--cacert", site.root)
-        let standard = try await Program.run("pins", "::1")
 
         #expect(run.code == 0 && run.text.contains("\nThe chain is trusted for ::1.\n"))
-        #expect(run.text.contains("try .pins(\"::1\", pins)"))
-        // Nobody listens at port 443 of a machine that runs tests.
-        #expect(standard.code == 7 && standard.errors.contains("[::1]"))
+        #expect(run.text.contains("try .pins(\"::1\", PinSet("))
+    }
+
+    @Test(arguments: [
+        ("Example.test", "example.test", "Example.test:443"),
+        ("example.test:8443", "example.test", "example.test:8443"),
+        ("192.0.2.1", "192.0.2.1", "192.0.2.1:443"), ("::1", "::1", "[::1]:443"), ("[::1]", "::1", "[::1]:443"),
+        ("[2001:db8::1]:8443", "2001:db8::1", "[2001:db8::1]:8443"),
+        ("2001:db8::1:8443", "2001:db8::1:8443", "[2001:db8::1:8443]:443"),
+    ])
+    func `a host has the port 443 unless it says another`(text: String, name: String, peer: String) throws {
+        #expect(try PinsTarget(text) == .host(name, peer: peer))
     }
 
     @Test func `names of a certificate do not get into the code, or to the terminal, as they are`() async throws {
@@ -214,7 +223,7 @@ import afnet
 
         #expect(run.code == 0 && !run.text.contains("\u{1B}"))
         let code = run.text.components(separatedBy: "In Swift:")[1]
-        #expect(code.contains("try .pins(\"good.example.test\", pins)") && !code.contains("system"))
+        #expect(code.contains("try .pins(\"good.example.test\", PinSet(") && !code.contains("system"))
         #expect(code.contains(#"a \\(b) \"c\".pem")"#))
     }
 

@@ -227,4 +227,20 @@ import Testing
         #expect(try await old.run().code == 35)
         #expect(try await Program.run(address).code == 35)
     }
+
+    @Test func `a secured connection that breaks later has the codes of any other`() async throws {
+        let site = try SecuredSite()
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab"
+        let forged: [UInt8] = [0x17, 3, 3, 0, 32] + Array(repeating: 0, count: 32)
+        let endings: [([ScriptStep], Int32)] = [
+            ([.close], 52), ([.send(head), .close], 18), ([.send(head), .sendOnWire(bytes: forged), .stall], 56),
+            ([.send("HTTP/1.1 200 OK\r\n\r\nab"), .closeUnannounced], 18),
+        ]
+
+        for (index, (steps, code)) in endings.enumerated() {
+            site.server.script(on: .connection(index + 1), steps: [.expectRequest] + steps)
+            let run = try await site.run()
+            #expect(run.code == code, "\(index) \(run.errors)")
+        }
+    }
 }

@@ -24,22 +24,19 @@ package struct PinningSnippet {
         return [
             "Pin the server's own key (\(leaf.summary)) if you decide when it changes, or that of the authority",
             "above it (\(chain[1].summary)), which outlives new keys of the server but trusts everything it issues.",
-            "The best backup is a key of yours that is not in use. For its pin:",
+            "Have both as long as you have no better backup: a key of yours that is not in use. For its pin:",
             "openssl pkey -in KEY -pubout -out FILE && afnet pins FILE",
         ]
     }
 
     /// A session that is pinned to the first pin, with the second one as its backup.
     package static func code(_ host: String?, _ pins: [String], _ authorities: String?) -> [String] {
-        let literals = pins.map(SwiftText.literal)
+        let literals = pins.prefix(2).map(SwiftText.literal)
         var lines = ["import AFNetworking", "", "let policy = SecurityPolicy()"]
-        if literals.count > 1 {
-            lines += ["let pins = try PinSet(", "    [\(literals[0])],", "    backups: [\(literals[1])]", ")"]
-        } else {
-            lines.append("let pins = try PinSet([\(literals.joined())])")
-        }
+        for (name, literal) in zip(["keys", "spares"], literals) { lines.append("let \(name) = [\(literal)]") }
+        let set = literals.count > 1 ? "PinSet(keys, backups: spares)" : "PinSet(keys)"
         lines += [
-            "policy.hostRules = [try .pins(\(SwiftText.literal(host ?? "host.example")), pins)]",
+            "policy.hostRules = [try .pins(\(SwiftText.literal(host ?? "host.example")), \(set))]",
             "let configuration = URLSessionConfiguration.default",
         ]
         if let authorities { lines.append("configuration.tls.anchors = try .file(\(SwiftText.literal(authorities)))") }

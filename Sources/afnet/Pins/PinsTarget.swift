@@ -2,13 +2,13 @@ import AFURLSession
 import Foundation
 
 /// What `afnet pins` looks at.
-enum PinsTarget {
+package enum PinsTarget: Sendable, Equatable {
     /// A host by its name, and with its port as it stands in a URL.
     case host(String, peer: String)
     case file(String)
 
     /// A file if there is one of that name, or a slash in it; otherwise a host.
-    init(_ text: String) throws(ArgumentError) {
+    package init(_ text: String) throws(ArgumentError) {
         if text.contains("://") {
             throw .badArgument("pins needs HOST or HOST:PORT, without the scheme and path of \"\(text)\"")
         }
