@@ -68,7 +68,10 @@ final class ScriptedChannel: ByteChannel {
 
     func continueNextTurn() { turnsAskedFor += 1 }
 
-    func close() { isClosed = true }
+    func close() {
+        isClosed = true
+        handler = nil
+    }
 
     func takeWritten() -> [UInt8] {
         defer { written = [] }
@@ -83,7 +86,7 @@ final class ScriptedChannel: ByteChannel {
 }
 
 /// A secured channel and its server, with nothing but memory between them.
-final class MemoryLink: ChannelHandler {
+final class MemoryLink {
     let channel: TLSChannel
     let wire: ScriptedChannel
     let server: MemoryServer
@@ -130,10 +133,12 @@ final class MemoryLink: ChannelHandler {
         wire = try ScriptedChannel()
         channel = TLSChannel(wire, engine, judge, site.buffers)
         server = try MemoryServer(site.server)
-        channel.handler = self
     }
 
-    func channelReady() {}
+    deinit {
+        // Channel and wire hold each other until they are closed.
+        wire.close()
+    }
 
     // MARK: - The handshake
 
