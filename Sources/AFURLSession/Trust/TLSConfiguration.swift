@@ -10,6 +10,9 @@ public import Foundation
 /// configuration.tls = tls
 /// ```
 ///
+/// Revocation is not checked: neither lists nor OCSP, stapled or not. Short-lived
+/// certificates, and pins, are what helps against a stolen key.
+///
 /// A value; sessions copy it. Connections, and what makes later handshakes short, are
 /// shared only between requests for which all of it was the same.
 public struct TLSConfiguration: Sendable {

@@ -1,0 +1,62 @@
+import AFNetworkingTesting
+import Foundation
+import Testing
+
+@testable import AFTLS
+@testable import AFURLSession
+
+extension SecuredTests {
+    /// What is decided before, or beside, any handshake.
+    struct Edge {
+        /// The one conversion happens where text becomes a `URL`; every later layer sees ASCII.
+        @Test(
+            arguments: [
+                ("https://b\u{FC}cher.example/", "xn--bcher-kva.example"),
+                ("https://B\u{DC}CHER.example/", "xn--bcher-kva.example"),
+                ("https://b\u{FC}cher\u{3002}example/", "xn--bcher-kva.example"),
+                ("https://XN--BCHER-KVA.example/", "xn--bcher-kva.example"),
+                // Not "fass": the transitional mapping would make it another host.
+                ("https://fa\u{DF}.example/", "xn--fa-hia.example"),
+            ]
+        )
+        func `T-TLS-45 an international host becomes one name, for the server as for its certificate`(
+            text: String,
+            name: String
+        ) throws {
+            let request = URLRequest(url: try #require(URL(string: text)))
+            let certificate = try CertificateAuthority().issue(for: name).certificate
+            let frozen = try RequestFreezer.freeze(request, defaults: URLSession.shared.headers)
+
+            #expect(frozen.url.endpoint.host.serverName == name)
+            #expect(HostnameMatcher.matches(certificate, try #require(PeerName(frozen.url.endpoint.host.text))))
+        }
+
+        @Test(
+            arguments: ["xn--example-.com", "xn--.com", "xn--a.example"]
+        )
+        func `T-TLS-45 a label that says nothing, or what ASCII could say, matches no certificate`(host: String) throws
+        {
+            let authority = try CertificateAuthority()
+            let site = try authority.issue(for: host)
+            let trust = ServerTrust(
+                servedChain: site.chain,
+                host: host,
+                anchors: .certificates([authority.certificate])
+            )
+
+            #expect(trust.evaluation.failure?.reason == .name)
+        }
+
+        /// Half a check is worse than none: who relies on it believes it was made.
+        @Test func `T-TLS-58 nothing offers to check revocation, and the documentation says so`() throws {
+            let settings = Mirror(reflecting: TLSConfiguration()).children.compactMap(\.label)
+            let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .appendingPathComponent("../../../Sources/AFURLSession/Trust/TLSConfiguration.swift")
+
+            for word in ["revo", "ocsp", "staple", "crl"] {
+                #expect(!settings.contains { $0.lowercased().contains(word) })
+            }
+            #expect(try String(contentsOf: source, encoding: .utf8).contains("Revocation is not checked"))
+        }
+    }
+}
