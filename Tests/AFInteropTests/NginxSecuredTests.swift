@@ -23,9 +23,11 @@ extension NginxTests {
             }
         }
 
-        @Test(arguments: [
-            ("TLSv1.2", CertificateKey.Kind.p256), ("TLSv1.3", .p256), ("TLSv1.2", .rsa(bits: 2048)), ("TLSv1.3", .rsa(bits: 2048)),
-        ])
+        private static let kinds: [(String, CertificateKey.Kind)] = [
+            ("TLSv1.2", .p256), ("TLSv1.3", .p256), ("TLSv1.2", .rsa(bits: 2048)), ("TLSv1.3", .rsa(bits: 2048)),
+        ]
+
+        @Test(arguments: kinds)
         func `requests share a connection, and connections a session`(
             version: String,
             kind: CertificateKey.Kind
