@@ -84,7 +84,7 @@ extension SecuredTests {
         func brokenByte(version: TLSVersion) async throws {
             let site = try MemoryLink.Site(version)
             let size = try flightSize(site)
-            for offset in stride(from: 0, to: size, by: 5) {
+            for offset in stride(from: 0, to: size, by: 11) {
                 await Task.yield()
                 let link = try MemoryLink(site)
                 var left = offset
