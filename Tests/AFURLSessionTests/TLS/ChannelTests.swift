@@ -332,6 +332,25 @@ extension SecuredTests {
             #expect(link.server.receive() == first + second)
         }
 
+        @Test func `T-TLS-63 a server that asks and asks, and does not listen, is not answered for ever`() throws {
+            let link = try MemoryLink(MemoryLink.Site(.v1_3))
+            try link.establish()
+            _ = link.wire.takeWritten()
+            link.wire.room = 0
+            var (last, rounds) = (ChannelRead.wouldBlock, 0)
+            // Never more than the limit in a row, so each is an answer of its own.
+            while last == .wouldBlock, rounds < 2000 {
+                rounds += 1
+                for _ in 1...20 { link.server.updateKeys() }
+                link.server.send([1])
+                link.arriveFromServer()
+                last = link.readAll()
+            }
+
+            #expect(last == .failed(SystemCallError(.recv, code: EPROTO)) && rounds < 1000, "\(rounds)")
+            #expect(link.channel.failure?.kind == .flood)
+        }
+
         // MARK: - The error queue
 
         @Test("an error of somebody else is not ours, T-TLS-68", arguments: TLSVersion.allCases)
