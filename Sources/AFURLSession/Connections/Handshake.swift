@@ -138,8 +138,9 @@ final class Handshake: ChannelHandler, TimerTarget {
         failure.trust = judge.trust
         failure.wasAskedForIdentity = channel?.engine.wasAskedForIdentity ?? false
         failure.hasShownIdentity = channel?.engine.hasShownIdentity ?? false
-        // What was to be resumed did not work out: the next attempt is a full one.
-        if channel?.engine.isResumed ?? false { security.sessions.forget(key) }
+        // The server may have stumbled over what was to be resumed: the next attempt is a
+        // full one.
+        if judge.hasOfferedSession { security.sessions.forget(key) }
         let client = client
         cancel()
         client?.handshakeFailed(self, failure)

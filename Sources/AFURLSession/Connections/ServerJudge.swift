@@ -56,6 +56,8 @@ final class ServerJudge: TLSEngineClient {
     /// The server as it showed itself, or as it did when the session was made that is
     /// being resumed.
     private(set) var trust: ServerTrust?
+    /// The handshake began with a session of an earlier one.
+    private(set) var hasOfferedSession = false
     /// The delegate cancelled the question for an identity.
     private(set) var isCancelled = false
 
@@ -86,6 +88,7 @@ final class ServerJudge: TLSEngineClient {
             return nil
         }
         self.trust = trust
+        hasOfferedSession = true
         return entry.session
     }
 

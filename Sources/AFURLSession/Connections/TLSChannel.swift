@@ -21,6 +21,10 @@ final class TLSChannel: ByteChannel, ChannelHandler {
     /// may have ended it.
     @exclusivity(unchecked) private(set) var isTruncated = false
 
+    /// More than one write leaves unsent: beyond it a peer asks for answers, of the
+    /// protocol's own, and takes none.
+    private static let unsentLimit = 256 << 10
+
     let engine: TLSEngine
     /// Judges the server, and hears from the engine as long as it lives.
     let judge: ServerJudge
@@ -124,6 +128,9 @@ final class TLSChannel: ByteChannel, ChannelHandler {
                 return .wouldBlock
             case .failed(let error): return .failed(error)
             }
+        }
+        if unsent.count > TLSChannel.unsentLimit {
+            step = .failed(TLSFailure(.flood, "the server asks for new keys again and again and reads no answer"))
         }
         switch step {
         case .needsInput: hasMore = false

@@ -84,7 +84,7 @@ extension SecuredTests {
         func brokenByte(version: TLSVersion) async throws {
             let site = try MemoryLink.Site(version)
             let size = try flightSize(site)
-            for offset in stride(from: 0, to: size, by: 5) {
+            for offset in stride(from: 0, to: size, by: 11) {
                 await Task.yield()
                 let link = try MemoryLink(site)
                 var left = offset
@@ -330,6 +330,25 @@ extension SecuredTests {
 
             link.server.feed(link.wire.takeWritten())
             #expect(link.server.receive() == first + second)
+        }
+
+        @Test func `T-TLS-63 a server that asks and asks, and does not listen, is not answered for ever`() throws {
+            let link = try MemoryLink(MemoryLink.Site(.v1_3))
+            try link.establish()
+            _ = link.wire.takeWritten()
+            link.wire.room = 0
+            var (last, rounds) = (ChannelRead.wouldBlock, 0)
+            // Never more than the limit in a row, so each is an answer of its own.
+            while last == .wouldBlock, rounds < 2000 {
+                rounds += 1
+                for _ in 1...20 { link.server.updateKeys() }
+                link.server.send([1])
+                link.arriveFromServer()
+                last = link.readAll()
+            }
+
+            #expect(last == .failed(SystemCallError(.recv, code: EPROTO)) && rounds < 1000, "\(rounds)")
+            #expect(link.channel.failure?.kind == .flood)
         }
 
         // MARK: - The error queue

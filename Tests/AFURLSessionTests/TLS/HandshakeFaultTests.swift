@@ -43,13 +43,15 @@ extension LoopbackTests.Alone {
                     outcome.code != nil
                 }
             }
-            var growth = Int.max
-            for _ in 1...4 where growth >= 400 {
+            try await BrokenHandshakes.refuse(600)
+            var growths: [Int] = []
+            // What a busy machine makes grow, more threads and their arenas, it makes grow once.
+            while growths.count < 5, growths.last ?? .max >= 100 {
                 let before = ProcessUse.heapBytes
                 try await BrokenHandshakes.refuse(300)
-                growth = (ProcessUse.heapBytes - before) / 300
+                growths.append((ProcessUse.heapBytes - before) / 300)
             }
-            #expect(growth < 400, "\(growth) bytes for each handshake")
+            #expect(growths.last ?? .max < 100, "\(growths) bytes for each handshake")
         }
     }
 
@@ -82,8 +84,8 @@ extension LoopbackTests.Alone {
         await #expect(processExitsWith: .success) {
             for call in [CAF_CALL_RECV, CAF_CALL_SEND] {
                 try await FaultScenario.enumerate(.fails(EAGAIN), of: call, mayFail: 0, limit: 40, isSecured: true)
-                for count in [1, 7] {
-                    try await FaultScenario.enumerate(.isShort(count), of: call, mayFail: 0, limit: 40, isSecured: true)
+                do {
+                    try await FaultScenario.enumerate(.isShort(1), of: call, mayFail: 0, limit: 40, isSecured: true)
                 }
             }
         }
@@ -169,7 +171,15 @@ private enum BrokenHandshakes {
     static func refuse(_ count: Int) async throws {
         let site = try SecuredSite()
         let session = site.session { $0.anchors = .certificates([]) }
-        for _ in 1...count { #expect(try await session.outcome(of: site.server.url("/hello")).code == -1203) }
+        let refusals = Watched(0)
+        for start in stride(from: 0, to: count, by: 30) {
+            for _ in 1...30 {
+                session.dataTask(with: site.server.url("/hello")) { _, _, error in
+                    if (error as? URLError)?.code.rawValue == -1203 { refusals.change { $0 += 1 } }
+                }.resume()
+            }
+            try await refusals.wait { $0 == start + 30 }
+        }
         session.invalidateAndCancel()
         await session.settled()
         site.server.stop()

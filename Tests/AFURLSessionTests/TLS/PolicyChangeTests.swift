@@ -93,7 +93,10 @@ extension SecuredTests {
                 isGated.withLock { $0 } ? nil : TrustDelegate.trusting(challenge)
             }
             let outcomes = Outcomes()
-            let session = site.session(delegate: delegate) { $0.speak(version) }
+            let session = site.session(delegate: delegate) { tls in
+                tls.speak(version)
+                tls.decisionTimeout = 60
+            }
             session.dataTask(with: site.server.url("/hello"), completionHandler: outcomes.handler).resume()
             try await delegate.methods.wait("the question") { !$0.isEmpty }
 

@@ -236,6 +236,27 @@ extension SecuredTests {
             #expect(handshakes[1].offeredTicket && !handshakes[1].isResumed)
         }
 
+        @Test("a handshake that failed with a ticket is tried again without", arguments: TLSVersion.allCases)
+        func failedResumption(version: TLSVersion) async throws {
+            let site = try SecuredSite.parting()
+            let certificate = try site.authority.issue(for: "127.0.0.1")
+            let session = site.session { $0.speak(version) }
+            #expect(try await site.bye(session, 2).map(\.text) == ["bye", "bye"])
+            let faults: [ServerTLS.HandshakeFault] = [.alert(40), .close(after: 0), .reset(after: 20)]
+            for fault in faults {
+                var tls = ServerTLS(certificate)
+                try site.server.use(tls: tls)
+                #expect(try await site.bye(session)[0].text == "bye")
+                tls.handshakeFault = fault
+                try site.server.use(tls: tls)
+                #expect(try await site.bye(session)[0].code != nil)
+                try site.server.use(tls: ServerTLS(certificate))
+
+                #expect(try await site.bye(session)[0].text == "bye")
+                #expect(site.server.connections.last?.tls?.isFresh == true, "\(fault)")
+            }
+        }
+
         @Test("a server that forgot its tickets and changed hands is judged, T-TLS-03", arguments: TLSVersion.allCases)
         func changedHands(version: TLSVersion) async throws {
             let site = try SecuredSite.parting()

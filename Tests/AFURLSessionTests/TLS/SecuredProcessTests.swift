@@ -142,9 +142,9 @@ extension LoopbackTests.Alone {
             let site = try SecuredSite()
             let bad = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
             let url = site.server.url("/hello")
-            let session = site.session { $0.anchors = .system }
             setenv("SSL_CERT_DIR", folder.path, 1)
             setenv("SSL_CERT_FILE", try folder.write("", "roots.pem"), 1)
+            let session = site.session { $0.anchors = .system }
             #expect(try await session.outcome(of: url).detail == .anchors)
 
             _ = try folder.write(bad + site.authority.pem + bad, "roots.pem")
