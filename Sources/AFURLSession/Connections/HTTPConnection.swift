@@ -94,7 +94,7 @@ final class HTTPConnection: ChannelHandler {
             // Nothing was asked, so whatever comes is no answer: bytes that lie in
             // wait would be taken for the next response. What TLS says to itself is not
             // for us.
-            if channel.isReadable, channel.read(into: buffer.bytes) != .wouldBlock { pool.idleConnectionEnded(self) }
+            if channel.isReadable, channel.read(into: buffer.forReading()) != .wouldBlock { pool.idleConnectionEnded(self) }
             return
         }
         if channel.isWritable { write() }
@@ -161,9 +161,10 @@ final class HTTPConnection: ChannelHandler {
 
     /// False if there is nothing more to read now.
     private func readOnce(insteadOf sendError: SystemCallError? = nil) -> Bool {
-        switch channel.read(into: buffer.bytes) {
+        let room = buffer.forReading()
+        switch channel.read(into: room) {
         case .bytes(let count):
-            decode(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]))
+            decode(UnsafeRawBufferPointer(rebasing: room[..<count]))
             return true
         case .wouldBlock:
             if let sendError { channelFailed(sendError) }
@@ -241,9 +242,10 @@ final class HTTPConnection: ChannelHandler {
     }
 
     private func peerSpokeFirst() {
-        switch channel.read(into: buffer.bytes) {
+        let room = buffer.forReading()
+        switch channel.read(into: room) {
         case .bytes(let count):
-            let said = UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count])
+            let said = UnsafeRawBufferPointer(rebasing: room[..<count])
             fail(.wire(HTTP1Error(.status, "the peer spoke before it was asked", peer: said)))
         case .wouldBlock: write()
         case .end: inputEnded(nil)
@@ -283,7 +285,7 @@ final class HTTPConnection: ChannelHandler {
     /// A read that filled the buffer to its end, or that met a hang-up, says nothing
     /// about what follows.
     private var isSilent: Bool {
-        !channel.isReadable || channel.read(into: buffer.bytes) == .wouldBlock
+        !channel.isReadable || channel.read(into: buffer.forReading()) == .wouldBlock
     }
 
     private func fail(_ error: TransferError, isUnanswered: Bool = false) {

@@ -33,6 +33,7 @@ final class TLSChannel: ByteChannel, ChannelHandler {
     @exclusivity(unchecked) private var unsent: [UInt8] = []
     @exclusivity(unchecked) private var unread: [UInt8] = []
     @exclusivity(unchecked) private var sendError: SystemCallError?
+    @exclusivity(unchecked) private var readError: SystemCallError?
     /// The engine may hold more than the last reader had room for.
     @exclusivity(unchecked) private var hasMore = false
     /// How the stream ended, behind bytes that are delivered first. The engine is not
@@ -117,16 +118,25 @@ final class TLSChannel: ByteChannel, ChannelHandler {
     func read(into buffer: UnsafeMutableRawBufferPointer) -> ChannelRead {
         guard isOpen else { return .failed(SystemCallError(.recv, code: EBADF)) }
         if let end { return conclude(end) }
+        if let readError { return .failed(readError) }
         var filled = 0
         var step = hasMore ? turn(.empty) { decrypt(into: buffer, &filled) } : .needsInput
-        while case .needsInput = step, filled == 0 {
+        // A reader with much room gets much at once: it may keep what it is given.
+        while case .needsInput = step,
+            filled == 0 || (channel.isReadable && filled + buffers.input.count <= buffer.count)
+        {
             switch fetch() {
             case .bytes(let bytes): step = turn(bytes) { decrypt(into: buffer, &filled) }
             case .ended: step = turn(.empty) { decrypt(into: buffer, &filled) }
             case .nothing:
                 hasMore = false
-                return .wouldBlock
-            case .failed(let error): return .failed(error)
+                return filled > 0 ? .bytes(filled) : .wouldBlock
+            case .failed(let error):
+                guard filled > 0 else { return .failed(error) }
+                // The kernel says it once. First what came before it.
+                readError = error
+                hasMore = true
+                return .bytes(filled)
             }
         }
         if unsent.count > TLSChannel.unsentLimit {

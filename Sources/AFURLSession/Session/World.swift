@@ -63,17 +63,3 @@ package final class World: Sendable {
         resolver: LoopBound(GetaddrinfoResolver(loop: NetworkThread.loop), on: NetworkThread.loop)
     )
 }
-
-/// The buffer into which every connection of a loop reads, one at a time. What it
-/// holds is parsed or copied before the next read, so one is enough for any number
-/// of connections.
-final class ReadBuffer {
-    /// Below 64 KiB a download costs half as much again; above 256 KiB nothing is won.
-    static let size = 256 << 10
-
-    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: ReadBuffer.size, alignment: 64)
-
-    deinit {
-        bytes.deallocate()
-    }
-}

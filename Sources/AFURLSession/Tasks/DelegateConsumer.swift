@@ -17,6 +17,30 @@ final class DelegateConsumer: TaskConsumer {
         var isAnnounced = false
         /// The loop stopped reading until there is room.
         var isFull = false
+        /// The last chunk is our own, and may grow.
+        private var hasOpenChunk = false
+
+        mutating func add(_ pieces: [Data], count: Int) {
+            self.count += count
+            chunks += pieces
+            hasOpenChunk = false
+        }
+
+        mutating func append(_ bytes: UnsafeRawBufferPointer) {
+            count += bytes.count
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let last = chunks.count - 1
+                let room = hasOpenChunk ? chunkSize - chunks[last].count : 0
+                if room == 0 {
+                    chunks.append(Data(rest.prefix(chunkSize)))
+                    hasOpenChunk = true
+                } else {
+                    chunks[last].append(contentsOf: rest.prefix(room))
+                }
+                rest = rest.dropFirst(room == 0 ? chunkSize : room)
+            }
+        }
     }
 
     private let mailbox = Lock(Mailbox())
@@ -54,8 +78,13 @@ final class DelegateConsumer: TaskConsumer {
 
     func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore) {
         guard core.dataDelegate != nil else { return }
+        let loan = core.session.world.readBuffer.value.lend(bytes)
         let isFull = mailbox.withLock { mailbox in
-            DelegateConsumer.append(bytes, to: &mailbox)
+            if let loan {
+                mailbox.add(loan.pieces(of: DelegateConsumer.chunkSize), count: bytes.count)
+            } else {
+                mailbox.append(bytes)
+            }
             mailbox.isFull = mailbox.count >= DelegateConsumer.highWater
             return mailbox.isFull
         }
@@ -69,21 +98,6 @@ final class DelegateConsumer: TaskConsumer {
     }
 
     // MARK: - The mailbox
-
-    private static func append(_ bytes: UnsafeRawBufferPointer, to mailbox: inout Mailbox) {
-        mailbox.count += bytes.count
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let last = mailbox.chunks.count - 1
-            let room = last < 0 ? 0 : chunkSize - mailbox.chunks[last].count
-            if room == 0 {
-                mailbox.chunks.append(Data(rest.prefix(chunkSize)))
-            } else {
-                mailbox.chunks[last].append(contentsOf: rest.prefix(room))
-            }
-            rest = rest.dropFirst(room == 0 ? chunkSize : room)
-        }
-    }
 
     private func announce(of core: TaskCore) {
         let needsAnnouncement = mailbox.withLock { mailbox in
