@@ -169,6 +169,53 @@ extension SecuredTests {
             #expect(site.server.acceptedConnections == 2)
         }
 
+        @Test("a handshake for a request that is sent again is given up too, T-TLS-12", arguments: matrix)
+        func redialUnderWay(version: TLSVersion, successor: Successor) async throws {
+            let site = try SecuredSite()
+            site.server.script(
+                .expectRequest,
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+                .expectRequest,
+                .close
+            )
+            site.server.script(on: .connection(2), .pause(until: "go"), .handshake, .serve)
+            let outcomes = Outcomes()
+            let session = site.session { $0.speak(version) }
+            #expect(try await session.outcome(of: site.server.url("/1")).text == "ok")
+            session.dataTask(with: site.server.url("/hello"), completionHandler: outcomes.handler).resume()
+            try await site.server.waitForConnections(2)
+
+            session.tls.evaluator = successor.evaluator
+
+            #expect(successor.expects(try await outcomes.first(), "hello"))
+            site.server.signal("go")
+            #expect(try await site.ended(2).requestCount == 0)
+            #expect(site.server.acceptedConnections == 3)
+        }
+
+        @Test("a task that waits under new rules can be cancelled, T-TLS-12", arguments: TLSVersion.allCases)
+        func cancelledLater(version: TLSVersion) async throws {
+            let site = try SecuredSite()
+            site.server.script(on: .every, .pause(until: "go"), .handshake, .serve)
+            let outcomes = Outcomes()
+            let session = site.narrowSession { $0.speak(version) }
+            let tasks = (1...3).map { _ in
+                session.dataTask(with: site.server.url("/hello"), completionHandler: outcomes.handler)
+            }
+            for task in tasks { task.resume() }
+            try await site.server.waitForConnections(1)
+            session.tls.evaluator = FixedEvaluator.accepting
+            try await site.server.waitForConnections(2)
+
+            for task in tasks.prefix(2) { task.cancel() }
+            #expect(try await outcomes.wait(for: 2).map(\.code) == [-999, -999])
+            site.server.signal("go")
+
+            #expect(try await outcomes.wait(for: 3).last?.text == "hello")
+            await session.settled()
+            #expect(outcomes.all.value.count == 3)
+        }
+
         @Test func `T-TLS-12 no connection lives longer than ten minutes`() {
             #expect(URLSessionConfiguration.default.maximumConnectionAge == 600)
         }
@@ -178,24 +225,22 @@ extension SecuredTests {
             let site = try SecuredSite()
             let session = site.session { $0.speak(version) }
             let outcomes = Outcomes()
-            let isOver = Watched(false)
             let mutator = Task.detached {
-                var isRefusing = false
-                while !isOver.value {
-                    session.tls.evaluator = isRefusing ? FixedEvaluator.refusing : FixedEvaluator.accepting
-                    isRefusing.toggle()
-                    await Task.yield()
+                for number in 1...300 {
+                    session.tls.evaluator = number % 2 == 0 ? FixedEvaluator.refusing : FixedEvaluator.accepting
+                    await session.settled()
                 }
             }
 
-            for _ in 1...200 {
-                session.dataTask(with: site.server.url("/hello"), completionHandler: outcomes.handler).resume()
+            for number in 1...200 {
+                let task = session.dataTask(with: site.server.url("/hello"), completionHandler: outcomes.handler)
+                task.resume()
+                if number % 5 == 0 { task.cancel() }
             }
 
             let all = try await outcomes.wait(for: 200, seconds: 30)
-            isOver.change { $0 = true }
             await mutator.value
-            #expect(all.allSatisfy { $0.text == "hello" || $0.code == -1202 }, "\(all.map(\.code))")
+            #expect(all.allSatisfy { $0.text == "hello" || [-1202, -999].contains($0.code) })
             await session.settled()
             #expect(outcomes.all.value.count == 200)
         }
