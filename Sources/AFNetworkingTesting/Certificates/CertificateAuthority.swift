@@ -26,6 +26,7 @@ public struct CertificateAuthority: Sendable {
     ///
     /// - Parameters:
     ///   - commonName: The name; a number that makes it different from others if nil.
+    ///   - kind: Of which kind a new key is.
     ///   - key: A key that exists already, or nil for a new one of `kind`.
     ///   - change: Changes the template before it is signed.
     public init(
@@ -73,6 +74,7 @@ public struct CertificateAuthority: Sendable {
     ///
     /// - Parameters:
     ///   - commonName: The name; a number that makes it different from others if nil.
+    ///   - kind: Of which kind a new key is.
     ///   - key: A key that exists already, or nil for a new one of `kind`.
     ///   - change: Changes the template before it is signed.
     public func makeIntermediate(

@@ -35,7 +35,9 @@ extension ScriptStep {
 
     /// Asks for new keys so many times in a row (KeyUpdate, TLS 1.3).
     ///
-    /// - Parameter asksBack: Whether the client must change its keys too, each time.
+    /// - Parameters:
+    ///   - count: How many times.
+    ///   - asksBack: Whether the client must change its keys too, each time.
     public static func updateKeys(_ count: Int = 1, asksBack: Bool = false) -> ScriptStep {
         ScriptStep(kind: .tls(.updateKeys(count: max(count, 0), asksBack: asksBack)))
     }

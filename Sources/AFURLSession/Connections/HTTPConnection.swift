@@ -94,7 +94,7 @@ final class HTTPConnection: ChannelHandler {
             // Nothing was asked, so whatever comes is no answer: bytes that lie in
             // wait would be taken for the next response. What TLS says to itself is not
             // for us.
-            if channel.isReadable, channel.read(into: buffer.forReading()) != .wouldBlock { pool.idleConnectionEnded(self) }
+            if !isSilent { pool.idleConnectionEnded(self) }
             return
         }
         if channel.isWritable { write() }
