@@ -11,6 +11,8 @@ protocol HandshakeClient: AnyObject {
 /// When a connection was secured, and how.
 struct HandshakeReport: Sendable {
     let started: LoopInstant
+    let remote: SocketAddress
+    let local: SocketAddress?
     var ended: LoopInstant?
     var version: TLSVersion?
     var cipherSuite: UInt16 = 0
@@ -61,7 +63,11 @@ final class Handshake: ChannelHandler, TimerTarget {
         self.world = world
         self.client = client
         judge = ServerJudge(key, security, world: world)
-        report = HandshakeReport(started: world.loop.now)
+        report = HandshakeReport(
+            started: world.loop.now,
+            remote: channel.remoteAddress,
+            local: channel.localAddress
+        )
     }
 
     func start() {

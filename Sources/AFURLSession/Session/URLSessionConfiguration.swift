@@ -1,4 +1,5 @@
 import AFLoop
+import AFTLS
 public import Foundation
 
 /// How a session behaves. A session copies its configuration when it is made.
@@ -73,6 +74,37 @@ extension URLSessionConfiguration {
     public var httpMaximumConnectionsPerHost: Int {
         get { self[\.maximumConnectionsPerHost] }
         set { self[\.maximumConnectionsPerHost] = newValue }
+    }
+}
+
+// MARK: - Foundation's names for settings of TLS
+
+extension URLSessionConfiguration {
+    /// The oldest version of TLS that is spoken: ``TLSConfiguration/minimumVersion`` by
+    /// another name. Versions before 1.2 are not spoken; setting one means 1.2.
+    public var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t {
+        get { tls.minimumVersion.number }
+        set { tls.minimumVersion = TLSVersion(atLeast: newValue) }
+    }
+
+    /// The newest version of TLS that is spoken: ``TLSConfiguration/maximumVersion`` by
+    /// another name. Versions before 1.2 are not spoken; setting one means 1.2.
+    public var tlsMaximumSupportedProtocolVersion: tls_protocol_version_t {
+        get { tls.maximumVersion.number }
+        set { tls.maximumVersion = TLSVersion(atLeast: newValue) }
+    }
+}
+
+extension TLSVersion {
+    fileprivate init(atLeast number: tls_protocol_version_t) {
+        self = number == .TLSv13 ? .v1_3 : .v1_2
+    }
+
+    fileprivate var number: tls_protocol_version_t {
+        switch self {
+        case .v1_2: .TLSv12
+        case .v1_3: .TLSv13
+        }
     }
 }
 

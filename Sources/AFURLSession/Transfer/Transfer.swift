@@ -132,6 +132,8 @@ final class Transfer: QueuedWaiter {
     func attemptFailed(_ error: TransferError, _ report: ConnectionReport) {
         times.dial = report.dial
         times.handshake = report.handshake
+        times.remote = report.handshake?.remote
+        times.local = report.handshake?.local
         fail(error)
     }
 

@@ -119,6 +119,32 @@ extension SecuredTests {
             #expect(ended.received.isEmpty && ended.tls?.receivedAlert?.number == 48)
         }
 
+        @Test func `Foundation's names set the same versions`() {
+            let configuration = URLSessionConfiguration.ephemeral
+            #expect(configuration.tlsMinimumSupportedProtocolVersion == .TLSv12)
+            #expect(configuration.tlsMaximumSupportedProtocolVersion == .TLSv13)
+
+            configuration.tlsMinimumSupportedProtocolVersion = .TLSv13
+            configuration.tlsMaximumSupportedProtocolVersion = .TLSv10
+
+            #expect(configuration.tls.minimumVersion == .v1_3 && configuration.tls.maximumVersion == .v1_2)
+            configuration.tlsMinimumSupportedProtocolVersion = .TLSv11
+            #expect(configuration.tls.minimumVersion == .v1_2)
+        }
+
+        @Test func `metrics of a refused server say where it is`() async throws {
+            let site = try SecuredSite()
+            let log = EventLog()
+
+            site.session(delegate: log) { $0.anchors = .certificates([]) }.dataTask(with: site.server.url("/")).resume()
+            try await log.finished()
+
+            let metrics = try #require(log.metrics.withLock { $0?.transactionMetrics.first })
+            #expect(metrics.remotePort == Int(site.server.port) && metrics.remoteAddress == "127.0.0.1")
+            #expect(metrics.secureConnectionStartDate != nil && metrics.secureConnectionEndDate == nil)
+            #expect(metrics.requestStartDate == nil)
+        }
+
         @Test func `metrics tell of the handshake`() async throws {
             let site = try SecuredSite()
             let log = EventLog()

@@ -1,0 +1,75 @@
+import AFLoop
+import AFNetworkingTesting
+import Foundation
+import Testing
+
+@testable import AFURLSession
+
+struct ReadBufferTests {
+    @Test func `small pieces, and those of another page, are not lent`() {
+        let buffer = ReadBuffer()
+        let page = UnsafeRawBufferPointer(buffer.forReading())
+        let stranger = UnsafeMutableRawBufferPointer.allocate(byteCount: ReadBuffer.size, alignment: 64)
+        defer { stranger.deallocate() }
+
+        #expect(buffer.lend(UnsafeRawBufferPointer(rebasing: page[..<1000])) == nil)
+        #expect(buffer.lend(UnsafeRawBufferPointer(stranger)) == nil)
+        #expect(buffer.lend(UnsafeRawBufferPointer(rebasing: page[100...])) != nil)
+    }
+
+    @Test func `a lent page is left alone until it comes back`() {
+        let buffer = ReadBuffer()
+        let first = buffer.forReading()
+        first.copyBytes(from: (0..<first.count).lazy.map { UInt8(truncatingIfNeeded: $0 >> 8) })
+        var pieces = buffer.lend(UnsafeRawBufferPointer(first))?.pieces(of: 64 << 10) ?? []
+        #expect(pieces.map(\.count) == [65536, 65536, 65536, 65536])
+        // Lent already: a second piece of the same read is copied.
+        #expect(buffer.lend(UnsafeRawBufferPointer(first)) == nil)
+
+        let second = buffer.forReading()
+        second.initializeMemory(as: UInt8.self, repeating: 0xEE)
+
+        #expect(second.baseAddress != first.baseAddress)
+        #expect(pieces[3].startIndex == 0 && pieces[3][0] == UInt8(truncatingIfNeeded: (3 << 16) >> 8))
+        #expect(!pieces.contains { $0.contains(0xEE) && $0[0] == 0xEE })
+
+        pieces.removeFirst(3)
+        _ = buffer.lend(UnsafeRawBufferPointer(second))
+        let third = buffer.forReading()
+        #expect(third.baseAddress != first.baseAddress)
+
+        pieces = []
+        _ = buffer.lend(UnsafeRawBufferPointer(third))
+        #expect(buffer.forReading().baseAddress != nil)
+    }
+
+    @Test(arguments: [false, true])
+    func `pieces that a delegate keeps stay as they were`(isSecured: Bool) async throws {
+        let body = Data((0..<24_000_000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) })
+        let site = try SecuredSite()
+        let server = isSecured ? site.server : try TestServer()
+        server.route("GET", "/large", .data(body))
+        let keeper = Keeper()
+        let session = site.session(delegate: keeper)
+
+        session.dataTask(with: server.url("/large")).resume()
+        try await keeper.isDone.wait("the end") { $0 }
+
+        let pieces = keeper.pieces.withLock { $0 }
+        #expect(pieces.allSatisfy { $0.startIndex == 0 && $0.count <= 64 << 10 })
+        #expect(pieces.reduce(into: Data()) { $0.append($1) } == body)
+    }
+}
+
+private final class Keeper: URLSessionDataDelegate {
+    let pieces = Lock<[Data]>([])
+    let isDone = Watched(false)
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        pieces.withLock { $0.append(data) }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        isDone.change { $0 = error == nil }
+    }
+}
