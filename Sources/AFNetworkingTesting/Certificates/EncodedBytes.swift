@@ -21,6 +21,8 @@ enum EncodedBytes {
     /// Everything a memory BIO holds.
     static func drain(_ bio: OpaquePointer) -> [UInt8] {
         let count = Int(BIO_ctrl_pending(bio))
+        // All empty arrays are one, and making one this way writes to it: a race to those who watch.
+        guard count > 0 else { return [] }
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
             used = max(Int(BIO_read(bio, buffer.baseAddress, Int32(clamping: count))), 0)
         }

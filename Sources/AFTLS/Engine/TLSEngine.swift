@@ -233,6 +233,7 @@ package final class TLSEngine {
     package var acceptedAuthorities: [[UInt8]] {
         (0..<caf_peer_authority_count(ssl)).map { index in
             let count = caf_peer_authority(ssl, index, nil, 0)
+            guard count > 0 else { return [] }
             return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
                 filled = caf_peer_authority(ssl, index, buffer.baseAddress, count)
             }
