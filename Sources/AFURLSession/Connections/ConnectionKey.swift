@@ -10,6 +10,10 @@ struct ConnectionKey: Hashable {
     /// The rules a secured connection is made under; nil for one in the clear.
     let security: SecurityContext?
 
+    /// The same place, whatever the rules. For what belongs to the rules and must not
+    /// hold them.
+    var place: ConnectionKey { ConnectionKey(endpoint: endpoint, unixPath: unixPath, security: nil) }
+
     /// Where to dial. Nil if the path is no possible socket address.
     var target: DialTarget? {
         if let unixPath { return SocketAddress(unixPath: unixPath).map(DialTarget.address) }

@@ -33,7 +33,8 @@ struct TLSSessionCache {
 
     mutating func keep(_ session: TLSSession, _ trust: ServerTrust, for key: ConnectionKey) {
         uses += 1
-        var shelf = shelves[key] ?? Shelf()
+        let place = key.place
+        var shelf = shelves[place] ?? Shelf()
         shelf.lastUse = uses
         shelf.entries.append(Entry(session: session, trust: trust))
         count += 1
@@ -41,13 +42,14 @@ struct TLSSessionCache {
             shelf.entries.removeFirst()
             count -= 1
         }
-        shelves[key] = shelf
+        shelves[place] = shelf
         while count > TLSSessionCache.limit { evict() }
     }
 
     /// The freshest one. One that serves a single handshake is gone then.
     mutating func take(for key: ConnectionKey) -> Entry? {
-        guard var shelf = shelves[key] else { return nil }
+        let place = key.place
+        guard var shelf = shelves[place] else { return nil }
         uses += 1
         shelf.lastUse = uses
         let before = shelf.entries.count
@@ -58,13 +60,13 @@ struct TLSSessionCache {
             taken = entry
         }
         count -= before - shelf.entries.count
-        shelves[key] = shelf.entries.isEmpty ? nil : shelf
+        shelves[place] = shelf.entries.isEmpty ? nil : shelf
         return taken
     }
 
     /// The server no longer convinces us, or did not take a session of its own.
     mutating func forget(_ key: ConnectionKey) {
-        count -= shelves.removeValue(forKey: key)?.entries.count ?? 0
+        count -= shelves.removeValue(forKey: key.place)?.entries.count ?? 0
     }
 
     private mutating func evict() {

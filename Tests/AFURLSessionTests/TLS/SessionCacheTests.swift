@@ -65,6 +65,21 @@ extension SecuredTests {
             #expect(cache.count == 2)
         }
 
+        /// The cache belongs to the rules, and the key of a connection names them.
+        @Test func `rules that are over go away with their sessions`() throws {
+            weak var rules: SecurityContext?
+            do {
+                let security = SecurityContext(id: 1, TLSConfiguration(), nil, [], sessionsPerPeer: 2)
+                rules = security
+                let endpoint = try Endpoint(scheme: .https, host: "h.test")
+                let key = ConnectionKey(endpoint: endpoint, unixPath: nil, security: security)
+                security.sessions.keep(try Self.session(1), Self.trust, for: key)
+                #expect(security.sessions.take(for: key) != nil)
+            }
+
+            #expect(rules == nil)
+        }
+
         @Test func `a session that cannot be resumed is not handed out`() throws {
             var cache = TLSSessionCache(sessionsPerPeer: 2)
             let empty = TLSSession(adopting: try #require(SSL_SESSION_new()))
