@@ -59,7 +59,7 @@ package final class TLSEngine {
 
     private let ssl: OpaquePointer
     private let window: UnsafeMutablePointer<caf_tls_window>
-    private weak var client: (any TLSEngineClient)?
+    private let client: any TLSEngineClient
     private var hasVerdict = false
     private var isEstablished = false
 
@@ -243,7 +243,7 @@ package final class TLSEngine {
     // MARK: - From OpenSSL
 
     func judge(_ store: OpaquePointer) -> Int32 {
-        guard let client, let leaf = X509_STORE_CTX_get0_cert(store) else { return 0 }
+        guard let leaf = X509_STORE_CTX_get0_cert(store) else { return 0 }
         let verdict = client.engine(self, judges: TLSEngine.served(leaf, X509_STORE_CTX_get0_untrusted(store)))
         switch verdict {
         case .accept:
@@ -267,9 +267,9 @@ package final class TLSEngine {
 
     func provideIdentity() -> Int32 {
         wasAskedForIdentity = true
-        switch client?.engineNeedsIdentity(self) {
+        switch client.engineNeedsIdentity(self) {
         case .later: return -1
-        case nil, .some(.none): return 1
+        case .none: return 1
         case .show(let identity): return show(identity) ? 1 : 0
         }
     }
@@ -285,6 +285,6 @@ package final class TLSEngine {
     }
 
     func received(_ session: TLSSession) {
-        client?.engine(self, received: session)
+        client.engine(self, received: session)
     }
 }

@@ -13,7 +13,7 @@ protocol ConnectionAttemptClient: AnyObject {
 final class ConnectionAttempt: DialClient, HandshakeClient {
     private let key: ConnectionKey
     private let world: World
-    private weak var client: (any ConnectionAttemptClient)?
+    private var client: (any ConnectionAttemptClient)?
     private var dialer: Dialer?
     private var handshake: Handshake?
 

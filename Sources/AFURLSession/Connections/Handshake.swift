@@ -43,7 +43,7 @@ final class Handshake: ChannelHandler, TimerTarget {
     private let security: SecurityContext
     private let world: World
     private let judge: ServerJudge
-    private weak var client: (any HandshakeClient)?
+    private var client: (any HandshakeClient)?
     private var raw: (any ByteChannel)?
     private var channel: TLSChannel?
     private var decisionTimer: TimerID?

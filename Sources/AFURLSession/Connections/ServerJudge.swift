@@ -49,7 +49,7 @@ final class ServerJudge: TLSEngineClient {
     private var deliberation = Deliberation.notBegun
     private var identification = Identification.notAsked
     /// Until the handshake is over.
-    private weak var handshake: Handshake?
+    private var handshake: Handshake?
     /// What a delegate says once, it may not say again.
     private var delegateWasAsked = false
 
