@@ -303,7 +303,12 @@ final class HeldNames: Sendable {
 
     func release() {
         isHeld.withLock { $0 = false }
-        for answer in waiting.withLock({ $0 }) { answer() }
+        // An answer holds the resolver, which holds this.
+        let answers = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for answer in answers { answer() }
     }
 
     /// One that never waits.
