@@ -8,6 +8,8 @@ struct Arguments {
         case completion
         case async
         case delegate
+        /// A delegate that has no use for bodies: what receiving costs, without handing over.
+        case discard
     }
 
     let url: URL
@@ -24,7 +26,7 @@ struct Arguments {
 
     static let usage = """
         usage: afbench URL TOTAL CONCURRENCY [--warm N] [--ca FILE] [--close] [--resume]
-                       [--style completion|async|delegate]
+                       [--style completion|async|delegate|discard]
         """
 
     init?(_ words: [String]) {

@@ -10,6 +10,7 @@ final class Loader: Sendable {
     private let session: URLSession
     private let request: URLRequest
     private let delegate: LoadingDelegate
+    private let discarder: DiscardingDelegate
 
     init(_ arguments: Arguments) {
         self.arguments = arguments
@@ -24,10 +25,13 @@ final class Loader: Sendable {
         if arguments.closes { configuration.maximumConnectionAge = 0 }
         request = URLRequest(url: arguments.url)
         delegate = LoadingDelegate(url: arguments.url)
+        discarder = DiscardingDelegate(delegate)
         session =
-            arguments.style == .delegate
-            ? URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-            : URLSession(configuration: configuration)
+            arguments.style == .discard
+            ? URLSession(configuration: configuration, delegate: discarder, delegateQueue: nil)
+            : arguments.style == .delegate
+                ? URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+                : URLSession(configuration: configuration)
     }
 
     /// Calls back when every request of the run has been answered.
@@ -43,7 +47,7 @@ final class Loader: Sendable {
                 }
                 whenDone()
             }
-        case .delegate:
+        case .delegate, .discard:
             delegate.begin(tally, whenDone: whenDone)
             for _ in 0..<inFlight { delegate.startNext(on: session) }
         }

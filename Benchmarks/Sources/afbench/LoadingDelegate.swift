@@ -45,3 +45,14 @@ final class LoadingDelegate: URLSessionDataDelegate, Sendable {
         if tally.add(since: running.start, bytes: running.bytes) { whenDone() } else { startNext(on: session) }
     }
 }
+
+/// Hears of the end of tasks only.
+final class DiscardingDelegate: URLSessionTaskDelegate, Sendable {
+    private let listener: LoadingDelegate
+
+    init(_ listener: LoadingDelegate) { self.listener = listener }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        listener.urlSession(session, task: task, didCompleteWithError: error)
+    }
+}
