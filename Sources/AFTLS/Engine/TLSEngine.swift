@@ -7,7 +7,7 @@ package protocol TLSEngineClient: AnyObject {
     /// full handshake, and again after it answered `later` and has made up its mind.
     func engine(_ engine: TLSEngine, judges served: [Certificate]) -> TLSVerdict
 
-    /// The server asks for a certificate of ours. Nil: we show none.
+    /// The server asks for a certificate of ours. Asked again after it answered `later`.
     func engineNeedsIdentity(_ engine: TLSEngine) -> TLSIdentityAnswer
 
     /// The server gave us something to make the next handshake short. It may come at
@@ -59,6 +59,7 @@ package final class TLSEngine {
 
     private let ssl: OpaquePointer
     private let window: UnsafeMutablePointer<caf_tls_window>
+    /// Held: sessions come as long as the connection lives.
     private let client: any TLSEngineClient
     private var hasVerdict = false
     private var isEstablished = false
@@ -123,8 +124,6 @@ package final class TLSEngine {
     package var output: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: window.pointee.output, count: window.pointee.output_count)
     }
-
-    package func clearOutput() { window.pointee.output_count = 0 }
 
     // MARK: - Calls
 
@@ -214,8 +213,6 @@ package final class TLSEngine {
 
     // MARK: - Facts
 
-    /// Plaintext or parts of records wait inside.
-    package var hasPending: Bool { SSL_pending(ssl) > 0 }
     package var isResumed: Bool { SSL_session_reused(ssl) == 1 }
     package var version: TLSVersion? { UInt16(exactly: SSL_version(ssl)).flatMap(TLSVersion.init) }
     /// The number of the cipher suite on the wire.

@@ -96,7 +96,7 @@ final class Handshake: ChannelHandler, TimerTarget {
                 resuming: judge.sessionToResume(),
                 client: judge
             )
-            let channel = TLSChannel(raw, engine, judge, world.tlsBuffers.value)
+            let channel = TLSChannel(raw, engine, world.tlsBuffers.value)
             self.raw = nil
             self.channel = channel
             channel.handler = self

@@ -26,8 +26,6 @@ final class TLSChannel: ByteChannel, ChannelHandler {
     private static let unsentLimit = 256 << 10
 
     let engine: TLSEngine
-    /// Judges the server, and hears from the engine as long as it lives.
-    let judge: ServerJudge
     private let channel: any ByteChannel
     private let buffers: TLSBuffers
     @exclusivity(unchecked) private var unsent: [UInt8] = []
@@ -41,10 +39,9 @@ final class TLSChannel: ByteChannel, ChannelHandler {
     @exclusivity(unchecked) private var end: TLSEngine.Step?
     @exclusivity(unchecked) private var isOpen = true
 
-    init(_ channel: any ByteChannel, _ engine: TLSEngine, _ judge: ServerJudge, _ buffers: TLSBuffers) {
+    init(_ channel: any ByteChannel, _ engine: TLSEngine, _ buffers: TLSBuffers) {
         self.channel = channel
         self.engine = engine
-        self.judge = judge
         self.buffers = buffers
         channel.handler = self
     }

@@ -73,7 +73,7 @@ import Testing
 
     @Test("random hosts match as a naive reading says, and never two patterns equally well, T-TLS-28")
     func property() throws {
-        var random = SeededNumbers(seed: 28)
+        var random = SeededGenerator(seed: 28)
         let labels = ["a", "b", "A", "example", "com", "x-y", "_s", "aexample", "1"]
         func name(_ most: Int) -> String {
             var parts = (0..<Int.random(in: 1...most, using: &random)).map { _ in labels.randomElement(using: &random)!

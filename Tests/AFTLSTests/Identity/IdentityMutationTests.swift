@@ -47,7 +47,7 @@ import Testing
         seed: UInt64,
         _ read: ([UInt8]) throws -> ClientIdentity
     ) throws {
-        var random = SeededNumbers(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var (refused, made) = (0, 0)
         for seed in seeds { #expect(try read(seed).works) }
         for number in 0..<count {

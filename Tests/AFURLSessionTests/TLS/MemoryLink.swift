@@ -131,7 +131,7 @@ final class MemoryLink {
         let judge = ServerJudge(site.key, site.security, world: site.world)
         let engine = try TLSEngine(site.security.context(), serverName: "api.test", resuming: nil, client: judge)
         wire = try ScriptedChannel()
-        channel = TLSChannel(wire, engine, judge, site.buffers)
+        channel = TLSChannel(wire, engine, site.buffers)
         server = try MemoryServer(site.server)
     }
 
