@@ -10,6 +10,12 @@ struct Arguments {
         case delegate
         /// A delegate that has no use for bodies: what receiving costs, without handing over.
         case discard
+        /// Completion handlers on the network thread.
+        case network
+        /// A delegate on the network thread.
+        case networkDelegate = "network-delegate"
+        /// `async` with the network thread as executor.
+        case executor
     }
 
     let url: URL
@@ -26,7 +32,7 @@ struct Arguments {
 
     static let usage = """
         usage: afbench URL TOTAL CONCURRENCY [--warm N] [--ca FILE] [--close] [--resume]
-                       [--style completion|async|delegate|discard]
+                       [--style completion|async|delegate|discard|network|network-delegate|executor]
         """
 
     init?(_ words: [String]) {

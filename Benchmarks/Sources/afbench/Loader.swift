@@ -22,6 +22,7 @@ final class Loader: Sendable {
             stop("\(error)")
         }
         configuration.tls.resumesSessions = arguments.resumes
+        configuration.callsBackOnNetworkThread = [.network, .networkDelegate].contains(arguments.style)
         if arguments.closes { configuration.maximumConnectionAge = 0 }
         request = URLRequest(url: arguments.url)
         delegate = LoadingDelegate(url: arguments.url)
@@ -29,7 +30,7 @@ final class Loader: Sendable {
         session =
             arguments.style == .discard
             ? URLSession(configuration: configuration, delegate: discarder, delegateQueue: nil)
-            : arguments.style == .delegate
+            : [.delegate, .networkDelegate].contains(arguments.style)
                 ? URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
                 : URLSession(configuration: configuration)
     }
@@ -38,7 +39,7 @@ final class Loader: Sendable {
     func load(_ tally: Tally, whenDone: @escaping @Sendable () -> Void) {
         let inFlight = min(arguments.concurrency, tally.total)
         switch arguments.style {
-        case .completion:
+        case .completion, .network:
             for _ in 0..<inFlight { startNext(tally, whenDone: whenDone) }
         case .async:
             Task {
@@ -47,7 +48,16 @@ final class Loader: Sendable {
                 }
                 whenDone()
             }
-        case .delegate, .discard:
+        case .executor:
+            Task {
+                await withTaskExecutorPreference(URLSession.networkExecutor) {
+                    await withTaskGroup { group in
+                        for _ in 0..<inFlight { group.addTask { await self.loadInTurn(tally) } }
+                    }
+                }
+                whenDone()
+            }
+        case .delegate, .networkDelegate, .discard:
             delegate.begin(tally, whenDone: whenDone)
             for _ in 0..<inFlight { delegate.startNext(on: session) }
         }

@@ -16,7 +16,7 @@ import Synchronization
 /// Jobs run *before* the poll and connections are handed out *after* it, so
 /// whatever an idle connection received before a request was started is known
 /// before that request could be sent on it.
-package final class EventLoop: @unchecked Sendable {
+public final class EventLoop: @unchecked Sendable {
     private struct Job {
         let modes: LoopModes
         let body: () -> Void
@@ -54,9 +54,8 @@ package final class EventLoop: @unchecked Sendable {
     // Opted out of run-time exclusivity checks, here and in the other classes a request
     // passes through: one thread, no overlapping accesses, and a sixth of all
     // instructions of a request saved (Docs/Internals/Performance.md).
-    @exclusivity(unchecked) package private(set) var now: LoopInstant
-    /// Counts the times the loop has looked at the world.
-    @exclusivity(unchecked) package private(set) var turn: UInt64 = 0
+    @exclusivity(unchecked) private var latest: LoopInstant
+    @exclusivity(unchecked) private var turns: UInt64 = 0
     @exclusivity(unchecked) private var jobs = WorkList<Job>()
     @exclusivity(unchecked) private var heldJobs: [Job] = []
     @exclusivity(unchecked) private var arrivedJobs: [Job] = []
@@ -76,7 +75,7 @@ package final class EventLoop: @unchecked Sendable {
     package init(poller: sending any Poller) {
         self.poller = poller
         waker = poller.waker
-        now = poller.now
+        latest = poller.now
     }
 
     // MARK: - From any thread
@@ -133,11 +132,15 @@ package final class EventLoop: @unchecked Sendable {
         expectsEcho = true
     }
 
+    /// Whether jobs wait for the next turn.
+    package var hasJobs: Bool { inbox.withLock { !$0.jobs.isEmpty } }
+
     private var mark: UnsafeRawPointer { UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
     private var isBatchingHere: Bool { caf_thread_mark() == mark }
 
     package var isOnLoop: Bool { owner.load(ordering: .relaxed) == currentThread() }
 
+    @usableFromInline
     package func preconditionOnLoop() {
         precondition(isOnLoop, "loop-confined state used on another thread")
     }
@@ -242,8 +245,8 @@ package final class EventLoop: @unchecked Sendable {
             inbox.sleep = .awake
             inbox.owesWake = false
         }
-        now = poller.now
-        turn += 1
+        latest = poller.now
+        turns += 1
         notify(.afterWaiting)
         events.add(contentsOf: &ready)
         if readyAgain.isEmpty { swap(&ready, &readyAgain) }
@@ -278,6 +281,14 @@ package final class EventLoop: @unchecked Sendable {
 // MARK: - On the loop
 
 extension EventLoop {
+    // Not stored under these names: the access to a stored property from another module
+    // is checked, whatever is said here.
+    /// The time of this turn.
+    package var now: LoopInstant { latest }
+
+    /// Counts the times the loop has looked at the world.
+    package var turn: UInt64 { turns }
+
     /// Arms a timer. It fires once, unless it is cancelled before.
     package func startTimer(
         at deadline: LoopInstant,

@@ -9,7 +9,7 @@ public import Glibc
 /// cheaper. Nothing is called out to while it is held.
 public struct Lock<State>: @unchecked Sendable {
     @usableFromInline
-    let storage: ManagedBuffer<State, pthread_mutex_t>
+    let storage: ManagedBuffer<pthread_mutex_t, State>
 
     /// Guards `state`.
     @inlinable
@@ -20,7 +20,7 @@ public struct Lock<State>: @unchecked Sendable {
     /// Runs `body` with the value, alone.
     @inlinable
     public func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
-        try storage.withUnsafeMutablePointers { state, mutex in
+        try storage.withUnsafeMutablePointers { mutex, state in
             pthread_mutex_lock(mutex)
             defer { pthread_mutex_unlock(mutex) }
             return try body(&state.pointee)
@@ -30,22 +30,21 @@ public struct Lock<State>: @unchecked Sendable {
 
 /// The value and its mutex in one allocation.
 @usableFromInline
-final class LockStorage<State>: ManagedBuffer<State, pthread_mutex_t> {
+final class LockStorage<State>: ManagedBuffer<pthread_mutex_t, State> {
+    // The value is the element, because only an element can be moved in.
     @inlinable
-    static func make(_ state: State) -> ManagedBuffer<State, pthread_mutex_t> {
-        let storage = LockStorage.create(minimumCapacity: 1) { _ in state }
-        storage.withUnsafeMutablePointerToElements { mutex in
-            mutex.initialize(to: pthread_mutex_t())
-            pthread_mutex_init(mutex, nil)
-        }
+    static func make(_ state: consuming State) -> ManagedBuffer<pthread_mutex_t, State> {
+        let storage = LockStorage.create(minimumCapacity: 1) { _ in pthread_mutex_t() }
+        _ = storage.withUnsafeMutablePointerToHeader { pthread_mutex_init($0, nil) }
+        storage.withUnsafeMutablePointerToElements { $0 }.initialize(to: state)
         return storage
     }
 
     @inlinable
     deinit {
-        withUnsafeMutablePointerToElements { mutex in
+        withUnsafeMutablePointers { mutex, state in
+            state.deinitialize(count: 1)
             pthread_mutex_destroy(mutex)
-            mutex.deinitialize(count: 1)
         }
     }
 }

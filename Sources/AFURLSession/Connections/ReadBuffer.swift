@@ -13,8 +13,8 @@ final class ReadBuffer {
     /// A loan keeps a whole page away, so small pieces are copied.
     private static let leastLoan = ReadBuffer.size / 2
 
-    private var page = ReadPage()
-    private var isLent = false
+    @exclusivity(unchecked) private var page = ReadPage()
+    @exclusivity(unchecked) private var isLent = false
     private let spares = Lock<[ReadPage]>([])
 
     /// For one read. What the last one left in it is gone.

@@ -4,7 +4,7 @@ protocol QueuedWaiter: AnyObject {
 }
 
 /// A waiter's claim. Each change of place gets a new number, so entries that were
-/// left behind in the heap are recognised.
+/// left behind are recognised.
 struct WaitTicket {
     fileprivate var number: UInt64 = 0
     fileprivate var order: UInt64 = 0
@@ -14,37 +14,75 @@ struct WaitTicket {
 
 /// Requests waiting for a connection, by priority and then in order of arrival.
 ///
-/// Leaving early is O(1): the entry stays behind and is skipped when its turn
-/// comes, or swept out once such entries are the majority.
+/// One lane for each priority: nearly always there is one, and requests pass through
+/// it without being compared. Leaving early is O(1): the entry stays behind and is
+/// skipped when its turn comes, or swept out once such entries are the majority.
 struct WaitQueue<Waiter: QueuedWaiter> {
     private struct Entry {
-        let priority: Float
         let order: UInt64
         let number: UInt64
         let waiter: Waiter
 
         var isLive: Bool { waiter.ticket.number == number }
+    }
 
-        func isBefore(_ other: Entry) -> Bool {
-            priority == other.priority ? order < other.order : priority > other.priority
+    private struct Lane {
+        let priority: Float
+        /// Those before `next` have been served; nothing of them is kept.
+        var entries: ContiguousArray<Entry?> = []
+        var next = 0
+
+        mutating func add(_ entry: Entry) {
+            // Only who comes from another lane may have been there before others.
+            var index = entries.count
+            while index > next, let before = entries[index - 1], before.order > entry.order { index -= 1 }
+            entries.insert(entry, at: index)
+        }
+
+        mutating func take() -> Entry? {
+            guard next < entries.count else { return nil }
+            defer { passNext() }
+            return entries[next]
+        }
+
+        private mutating func passNext() {
+            entries[next] = nil
+            next += 1
+            if next == entries.count {
+                entries.removeAll(keepingCapacity: next <= 64)
+                next = 0
+            } else if next >= 64, next > entries.count / 2 {
+                entries.removeFirst(next)
+                next = 0
+            }
+        }
+
+        var firstLive: Entry? { entries[next...].lazy.compactMap { $0 }.first(where: \.isLive) }
+
+        mutating func sweep() {
+            entries.removeAll { !($0?.isLive ?? false) }
+            next = 0
         }
     }
 
     private(set) var count = 0
-    private var heap: ContiguousArray<Entry> = []
+    /// Highest priority first.
+    private var lanes: ContiguousArray<Lane> = []
     private var lastNumber: UInt64 = 0
+    /// Entries in the lanes, those left behind included.
+    private var entryCount = 0
 
     var isEmpty: Bool { count == 0 }
 
     mutating func add(_ waiter: Waiter, priority: Float) {
         count += 1
-        push(waiter, priority: priority, order: lastNumber)
+        put(waiter, priority: priority, order: lastNumber)
     }
 
     /// Moves a waiter to another priority; among equals it keeps its place.
     mutating func reprioritize(_ waiter: Waiter, _ priority: Float) {
         guard waiter.ticket.isWaiting else { return }
-        push(waiter, priority: priority, order: waiter.ticket.order)
+        put(waiter, priority: priority, order: waiter.ticket.order)
         sweepIfStale()
     }
 
@@ -56,12 +94,21 @@ struct WaitQueue<Waiter: QueuedWaiter> {
     }
 
     var first: Waiter? {
-        // Entries left behind may stand before it.
-        heap.lazy.filter(\.isLive).min { $0.isBefore($1) }?.waiter
+        for lane in lanes {
+            if let entry = lane.firstLive { return entry.waiter }
+        }
+        return nil
     }
 
     mutating func popFirst() -> Waiter? {
-        while let entry = popEntry() {
+        while !lanes.isEmpty {
+            guard let entry = lanes[0].take() else {
+                // The last one stays, with the memory of its entries.
+                guard lanes.count > 1 else { return nil }
+                lanes.removeFirst()
+                continue
+            }
+            entryCount -= 1
             guard entry.isLive else { continue }
             entry.waiter.ticket = WaitTicket()
             count -= 1
@@ -71,51 +118,32 @@ struct WaitQueue<Waiter: QueuedWaiter> {
         return nil
     }
 
-    private mutating func push(_ waiter: Waiter, priority: Float, order: UInt64) {
+    private mutating func put(_ waiter: Waiter, priority: Float, order: UInt64) {
         lastNumber += 1
+        entryCount += 1
         waiter.ticket = WaitTicket(number: lastNumber, order: order)
-        heap.append(Entry(priority: priority, order: order, number: lastNumber, waiter: waiter))
-        siftUp(from: heap.count - 1)
+        lanes[lane(for: priority)].add(Entry(order: order, number: lastNumber, waiter: waiter))
+    }
+
+    private mutating func lane(for priority: Float) -> Int {
+        let index = lanes.firstIndex { $0.priority <= priority } ?? lanes.count
+        if index == lanes.count || lanes[index].priority != priority {
+            lanes.insert(Lane(priority: priority), at: index)
+        }
+        return index
     }
 
     private mutating func sweepIfStale() {
+        guard entryCount > count else { return }
+        // Entries left behind hold their waiters, which may in turn hold this queue.
         guard count > 0 else {
-            // Entries left behind hold their waiters, which may in turn hold this queue.
-            return heap.removeAll(keepingCapacity: heap.count <= 64)
+            lanes.removeAll()
+            entryCount = 0
+            return
         }
-        guard heap.count > 64, heap.count > 2 * count else { return }
-        // Sorted is a valid heap.
-        heap = ContiguousArray(heap.filter(\.isLive).sorted { $0.isBefore($1) })
-    }
-
-    // MARK: - Heap
-
-    private mutating func popEntry() -> Entry? {
-        guard let first = heap.first, let last = heap.popLast() else { return nil }
-        if !heap.isEmpty { siftDown(last) }
-        return first
-    }
-
-    private mutating func siftUp(from start: Int) {
-        var position = start
-        while position > 0 {
-            let parent = (position - 1) / 2
-            guard heap[position].isBefore(heap[parent]) else { return }
-            heap.swapAt(position, parent)
-            position = parent
-        }
-    }
-
-    private mutating func siftDown(_ entry: Entry) {
-        var position = 0
-        heap[0] = entry
-        while true {
-            var child = 2 * position + 1
-            guard child < heap.count else { return }
-            if child + 1 < heap.count, heap[child + 1].isBefore(heap[child]) { child += 1 }
-            guard heap[child].isBefore(heap[position]) else { return }
-            heap.swapAt(position, child)
-            position = child
-        }
+        guard entryCount > 64, entryCount > 2 * count else { return }
+        for index in lanes.indices { lanes[index].sweep() }
+        lanes.removeAll { $0.entries.isEmpty }
+        entryCount = count
     }
 }

@@ -1,3 +1,4 @@
+import AFLoop
 package import AFWire
 package import Foundation
 
@@ -5,6 +6,14 @@ package import Foundation
 /// is a pure function of the request and the session's header defaults.
 package final class FrozenRequest: Sendable {
     package let url: RequestURL
+    /// As the caller wrote it.
+    let location: URL
+    /// The session's fields that went into the head.
+    let defaults: HeaderDefaults
+    let endpoint: Endpoint
+    /// What the caller wants from caches, and how long to wait for progress, if he said so.
+    let cachePolicy: URLRequest.CachePolicy?
+    let idleInterval: LoopInterval?
     package let method: String
     /// Whether sending it twice asks for nothing more than sending it once (RFC 9110 §9.2.2).
     package let isIdempotent: Bool
@@ -21,6 +30,10 @@ package final class FrozenRequest: Sendable {
 
     init(
         url: RequestURL,
+        location: URL,
+        defaults: HeaderDefaults,
+        cachePolicy: URLRequest.CachePolicy?,
+        idleInterval: LoopInterval?,
         method: String,
         isIdempotent: Bool,
         isHead: Bool,
@@ -30,6 +43,11 @@ package final class FrozenRequest: Sendable {
         closesConnection: Bool
     ) {
         self.url = url
+        self.location = location
+        endpoint = url.endpoint
+        self.defaults = defaults
+        self.cachePolicy = cachePolicy
+        self.idleInterval = idleInterval
         self.method = method
         self.isIdempotent = isIdempotent
         self.isHead = isHead

@@ -1,3 +1,4 @@
+import AFLoop
 package import AFWire
 
 /// Turns a request into the bytes that go on the wire, or refuses it.
@@ -34,6 +35,10 @@ package enum RequestFreezer {
 
         return FrozenRequest(
             url: target,
+            location: url,
+            defaults: defaults,
+            cachePolicy: contents.explicitCachePolicy,
+            idleInterval: contents.explicitTimeout.map { LoopInterval(timeout: $0) },
             method: contents.method,
             isIdempotent: method.isIdempotent,
             isHead: method.isHead,

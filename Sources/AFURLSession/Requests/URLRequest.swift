@@ -12,6 +12,8 @@ public struct URLRequest: Sendable {
     /// Constant, so that the compiler can see that requests may be shared: a change makes another box.
     private final class Box: Sendable {
         let contents: Contents
+        /// As it was first sent: a request that is sent again is the same bytes.
+        let frozen = OnceReference<FrozenRequest>()
 
         init(_ contents: Contents) {
             self.contents = contents
@@ -48,6 +50,14 @@ public struct URLRequest: Sendable {
     }
 
     var contents: Contents { box.contents }
+
+    /// The bytes to send, made once for all tasks of sessions with these defaults.
+    func frozen(with defaults: HeaderDefaults) throws(RequestRejection) -> FrozenRequest {
+        if let first = box.frozen.value, first.defaults === defaults { return first }
+        let frozen = try RequestFreezer.freeze(self, defaults: defaults)
+        let first = box.frozen.set(frozen)
+        return first.defaults === defaults ? first : frozen
+    }
 
     private mutating func change(_ body: (inout Contents) -> Void) {
         var contents = box.contents

@@ -17,7 +17,7 @@ package enum Callback: Sendable {
 
 package typealias DataCompletion = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
-/// Runs callbacks away from the loop, in order.
+/// Runs callbacks in order, nearly always away from the loop.
 package protocol CallbackExecutor: Sendable {
     func run(_ batch: [Callback])
 }
@@ -45,7 +45,6 @@ final class CallbackOutbox: TurnEndTarget {
     func turnEnded() {
         let leaving = batch
         batch = []
-        loop.expectEcho()
         executor.run(leaving)
     }
 }
@@ -68,6 +67,7 @@ struct OperationQueueExecutor: CallbackExecutor {
     }
 
     func run(_ batch: [Callback]) {
+        loop.expectEcho()
         // Not while operations wait: the callbacks would overtake them.
         if let shortcut, queue.operationCount == 0, !queue.isSuspended {
             return shortcut.async { [loop] in loop.batchingWakes { for callback in batch { callback.run() } } }
@@ -127,6 +127,25 @@ struct DispatchQueueExecutor: CallbackExecutor {
     }
 
     func run(_ batch: [Callback]) {
+        loop.expectEcho()
         queue.async { [loop] in loop.batchingWakes { for callback in batch { callback.run() } } }
+    }
+}
+
+/// Runs batches at once, on the network thread, at the end of the turn that brought them.
+struct LoopExecutor: CallbackExecutor {
+    func run(_ batch: [Callback]) {
+        for callback in batch { callback.run() }
+    }
+}
+
+/// Resumes those who await. They go on elsewhere, and will probably be back.
+struct ResumingExecutor: CallbackExecutor {
+    let loop: EventLoop
+
+    func run(_ batch: [Callback]) {
+        for callback in batch { callback.run() }
+        // Unless they go on here.
+        if !loop.hasJobs { loop.expectEcho() }
     }
 }

@@ -13,8 +13,12 @@ final class SessionCore {
     let resourceTimeout: LoopInterval
     /// To the delegate queue.
     let outbox: CallbackOutbox
-    /// To those who await, whatever the delegate queue is doing.
-    let awaitedOutbox: CallbackOutbox
+    /// To those who await, whatever the delegate queue is doing: resumes them, and runs
+    /// nothing of theirs.
+    let resumptions: CallbackOutbox
+    /// Answers to questions about the session, on a queue of its own.
+    let answers: CallbackOutbox
+    @exclusivity(unchecked) private var optionalMethods = OptionalMethods()
 
     @exclusivity(unchecked) private(set) var delegate: (any URLSessionDelegate)?
     /// The delegate, if it wants to hear about tasks.
@@ -31,8 +35,7 @@ final class SessionCore {
         world: World,
         settings: SessionSettings,
         delegate: (any URLSessionDelegate)?,
-        callbacks: any CallbackExecutor,
-        awaitedCallbacks: any CallbackExecutor
+        callbacks: any CallbackExecutor
     ) {
         self.world = world
         self.settings = settings
@@ -45,7 +48,10 @@ final class SessionCore {
         security = SessionSecurity(settings.tls, connectionsPerHost: settings.maximumConnectionsPerHost)
         pool = ConnectionPool(world: world, limits: settings.poolLimits)
         outbox = CallbackOutbox(loop: world.loop, executor: callbacks)
-        awaitedOutbox = CallbackOutbox(loop: world.loop, executor: awaitedCallbacks)
+        let resuming = world.callbackExecutor ?? ResumingExecutor(loop: world.loop)
+        resumptions = CallbackOutbox(loop: world.loop, executor: resuming)
+        let answering = world.callbackExecutor ?? DispatchQueueExecutor(label: "AFURLSession.answers", for: world.loop)
+        answers = CallbackOutbox(loop: world.loop, executor: answering)
     }
 
     // MARK: - Tasks
@@ -69,6 +75,17 @@ final class SessionCore {
     }
 
     var running: [URLSessionTask] { tasks.compactMap { $0?.handle } }
+
+    // MARK: - Delegates
+
+    func noteMissing(_ method: OptionalMethod, in type: AnyClass) {
+        optionalMethods.noteMissing(method, in: type)
+    }
+
+    /// Whether the delegate is known to have no method of its own for this.
+    func isMissing(_ method: OptionalMethod, in delegate: AnyObject) -> Bool {
+        optionalMethods.isMissing(method, in: delegate)
+    }
 
     // MARK: - Security
 

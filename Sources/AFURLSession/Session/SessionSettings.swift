@@ -17,6 +17,7 @@ struct SessionSettings: Sendable {
     var maximumConnectionAge: TimeInterval = 600
     var maximumBodyInMemory = 1 << 30
     var unixDomainSocketPath: String?
+    var callsBackOnNetworkThread = false
     var tls = TLSConfiguration()
 
     var requestTimeout: LoopInterval {

@@ -42,7 +42,6 @@ public final class URLSession: Sendable {
     let headers: HeaderDefaults
     let core: LoopBound<SessionCore>
     private let callbacks: any CallbackExecutor
-    private let awaitedCallbacks: any CallbackExecutor
     private let ownConfiguration: URLSessionConfiguration
     private let state: Lock<State>
 
@@ -80,8 +79,10 @@ public final class URLSession: Sendable {
         headers = HeaderDefaults(additionalHeaders: settings.additionalHeaders)
         let own = queue == nil ? DispatchQueue(label: "AFURLSession.delegate") : nil
         delegateQueue = queue ?? .serial(on: own)
-        callbacks = world.callbackExecutor ?? OperationQueueExecutor(delegateQueue, shortcut: own, for: world.loop)
-        awaitedCallbacks = world.callbackExecutor ?? DispatchQueueExecutor(label: "AFURLSession.await", for: world.loop)
+        let inPlace = queue == nil && settings.callsBackOnNetworkThread ? LoopExecutor() : nil
+        callbacks =
+            world.callbackExecutor ?? inPlace
+            ?? OperationQueueExecutor(delegateQueue, shortcut: own, for: world.loop)
         ownConfiguration = URLSessionConfiguration(settings)
         state = Lock(State(tls: settings.tls, delegate: delegate))
         core = LoopBound(
@@ -89,8 +90,7 @@ public final class URLSession: Sendable {
                 world: world,
                 settings: settings,
                 delegate: delegate,
-                callbacks: callbacks,
-                awaitedCallbacks: awaitedCallbacks
+                callbacks: callbacks
             ),
             on: world.loop
         )
@@ -127,6 +127,12 @@ public final class URLSession: Sendable {
         }
     }
 
+    /// Called by the standard implementation of a delegate's method: `delegate` has no other.
+    func noteMissing(_ method: OptionalMethod, in delegate: AnyObject) {
+        let type: AnyClass = type(of: delegate)
+        world.enqueue { [core] in core.value.noteMissing(method, in: type) }
+    }
+
     func forgetDelegate() {
         state.withLock { $0.delegate = nil }
     }
@@ -143,8 +149,14 @@ public final class URLSession: Sendable {
             return state.nextTaskIdentifier
         }
         let task = URLSessionDataTask(request, identifier, in: self, isAwaited: isAwaited, completion)
-        _ = state.withLock { $0.made.add(task) }
+        let place = state.withLock { $0.made.add(task) }
+        task.snapshot.withLock { $0.madePlace = place }
         return task
+    }
+
+    /// The loop knows the task now, or never will.
+    func forgetMade(at place: Int) {
+        state.withLock { $0.made.remove(at: place) }
     }
 }
 
@@ -198,7 +210,7 @@ extension URLSession {
             let known = Set(running.map(\.taskIdentifier))
             let waiting = made.filter { $0.state != .completed && !known.contains($0.taskIdentifier) }
             let all = (running + waiting).sorted { $0.taskIdentifier < $1.taskIdentifier }
-            core.value.awaitedOutbox.post(.block { completionHandler(all) })
+            core.value.answers.post(.block { completionHandler(all) })
         }
     }
 

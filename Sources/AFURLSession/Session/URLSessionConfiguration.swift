@@ -140,6 +140,18 @@ extension URLSessionConfiguration {
         set { self[\.maximumBodyInMemory] = newValue }
     }
 
+    /// Whether a session that is given no delegate queue calls back on the network thread
+    /// itself. False.
+    ///
+    /// This saves handing each answer to another thread, which costs more than a small
+    /// request does. In return every callback must be short and must never block:
+    /// meanwhile no session of the process makes progress, and waiting for one in a
+    /// callback is waiting for ever.
+    public var callsBackOnNetworkThread: Bool {
+        get { self[\.callsBackOnNetworkThread] }
+        set { self[\.callsBackOnNetworkThread] = newValue }
+    }
+
     /// How connections are secured: whom the session trusts, how it identifies itself.
     public var tls: TLSConfiguration {
         get { self[\.tls] }

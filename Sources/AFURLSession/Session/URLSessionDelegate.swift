@@ -118,7 +118,9 @@ extension URLSessionTaskDelegate {
         _ session: URLSession,
         task: URLSessionTask,
         didFinishCollecting metrics: URLSessionTaskMetrics
-    ) {}
+    ) {
+        session.noteMissing(.collectedMetrics, in: self)
+    }
 }
 
 extension URLSessionDataDelegate {
@@ -129,6 +131,7 @@ extension URLSessionDataDelegate {
         didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
+        session.noteMissing(.receivedResponse, in: self)
         completionHandler(.allow)
     }
 

@@ -33,7 +33,7 @@ final class CompletionConsumer: TaskConsumer {
 
     func completed(_ error: (any Error)?, of core: TaskCore) {
         guard let handler else { return }
-        let outbox = isAwaited ? core.session.awaitedOutbox : core.session.outbox
+        let outbox = isAwaited ? core.session.resumptions : core.session.outbox
         outbox.post(.completion(handler, error == nil ? body : nil, core.response, error))
         self.handler = nil
         body = Data()

@@ -49,7 +49,9 @@ final class DelegateConsumer: TaskConsumer {
     private(set) var isHolding = false
 
     func receivedResponse(_ response: HTTPURLResponse, of core: TaskCore) {
-        guard let (delegate, task) = core.dataDelegate else { return }
+        guard let (delegate, task) = core.dataDelegate,
+            !core.session.isMissing(.receivedResponse, in: delegate)
+        else { return }
         isHolding = true
         core.pause(.unanswered)
         let loop = core.session.world.loop

@@ -14,11 +14,15 @@ final class TaskCore: TransferClient {
     }
 
     private let request: Result<FrozenRequest, RequestRejection>
+    /// Shared with the handle, which is left alone otherwise: retaining what is weakly
+    /// referenced elsewhere is slow.
+    private let snapshot: Lock<URLSessionTask.Snapshot>
     private let consumer: any TaskConsumer
     @exclusivity(unchecked) private var stage = Stage.new
     /// Set while the task is known to its session: keeps it, and the session, alive.
     @exclusivity(unchecked) private var task: URLSessionTask?
     @exclusivity(unchecked) private var sessionCore: SessionCore?
+    @exclusivity(unchecked) private var ownDelegate: (any URLSessionTaskDelegate)?
     @exclusivity(unchecked) private var transfer: Transfer?
     @exclusivity(unchecked) private(set) var response: HTTPURLResponse?
     @exclusivity(unchecked) private var bodyBytesReceived: Int64 = 0
@@ -26,8 +30,13 @@ final class TaskCore: TransferClient {
     /// Where the session keeps the task.
     @exclusivity(unchecked) var place = 0
 
-    init(_ request: Result<FrozenRequest, RequestRejection>, consumer: any TaskConsumer) {
+    init(
+        _ request: Result<FrozenRequest, RequestRejection>,
+        snapshot: Lock<URLSessionTask.Snapshot>,
+        consumer: any TaskConsumer
+    ) {
         self.request = request
+        self.snapshot = snapshot
         self.consumer = consumer
     }
 
@@ -35,7 +44,7 @@ final class TaskCore: TransferClient {
 
     /// Brings the loop's side to what the snapshot says.
     func reconcile(_ task: URLSessionTask) {
-        switch (task.snapshot.withLock { $0.life.state }, stage) {
+        switch (snapshot.withLock { $0.life.state }, stage) {
         case (.running, .new): start(task)
         case (.running, .loading), (.running, .held): transfer?.unpause(.suspended)
         case (.suspended, .loading), (.suspended, .held): transfer?.pause(.suspended)
@@ -63,9 +72,16 @@ final class TaskCore: TransferClient {
     var handle: URLSessionTask? { task }
 
     private func adopt(_ task: URLSessionTask) {
+        let session = task.session.core.value
         self.task = task
-        sessionCore = task.session.core.value
+        sessionCore = session
+        let place = snapshot.withLock { snapshot in
+            ownDelegate = snapshot.delegate
+            defer { snapshot.madePlace = nil }
+            return snapshot.madePlace
+        }
         session.add(self)
+        if let place { task.session.forgetMade(at: place) }
     }
 
     private func start(_ task: URLSessionTask) {
@@ -74,34 +90,33 @@ final class TaskCore: TransferClient {
         started = session.world.loop.now
         guard !session.isInvalidated else { return fail(.sessionInvalidated) }
         switch request {
-        case .success(let request): load(request, for: task)
+        case .success(let request): load(request)
         case .failure(let rejection): fail(.rejected(rejection))
         }
     }
 
-    private func load(_ request: FrozenRequest, for task: URLSessionTask) {
-        let settings = session.settings
-        let original = task.originalRequest
-        guard (original?.explicitCachePolicy ?? settings.cachePolicy) != .returnCacheDataDontLoad else {
+    private func load(_ request: FrozenRequest) {
+        let session = session
+        guard (request.cachePolicy ?? session.settings.cachePolicy) != .returnCacheDataDontLoad else {
             return fail(.notCached)
         }
-        let endpoint = request.url.endpoint
+        let endpoint = request.endpoint
         guard !session.forbidsPlainText(to: endpoint) else { return fail(.plainTextForbidden) }
         let security = endpoint.scheme == .https ? session.currentSecurity() : nil
-        let key = ConnectionKey(endpoint: endpoint, unixPath: settings.unixDomainSocketPath, security: security)
-        let now = session.world.loop.now
+        let unixPath = session.settings.unixDomainSocketPath
+        let loop = session.world.loop
         let transfer = Transfer(
             request,
-            key: key,
+            key: ConnectionKey(endpoint: endpoint, unixPath: unixPath, security: security),
             pool: session.pool,
-            loop: session.world.loop,
+            loop: loop,
             deadlines: session.deadlines,
-            idleInterval: original?.explicitTimeout.map { LoopInterval(timeout: $0) } ?? session.requestTimeout,
-            hardDeadline: now + session.resourceTimeout,
+            idleInterval: request.idleInterval ?? session.requestTimeout,
+            hardDeadline: loop.now + session.resourceTimeout,
             client: self
         )
         self.transfer = transfer
-        transfer.start(priority: task.priority)
+        transfer.start(priority: snapshot.withLock { $0.priority })
     }
 
     // MARK: - From the consumer
@@ -109,17 +124,15 @@ final class TaskCore: TransferClient {
     /// The delegate and the handle it is called with. A task's own delegate goes
     /// before the session's.
     var taskDelegate: (delegate: any URLSessionTaskDelegate, task: URLSessionTask)? {
-        guard let task else { return nil }
-        let delegate = task.snapshot.withLock { $0.delegate } ?? session.taskDelegate
-        return delegate.map { ($0, task) }
+        guard let task, let delegate = ownDelegate ?? session.taskDelegate else { return nil }
+        return (delegate, task)
     }
 
     /// A task's own delegate that has no use for data leaves it to the session's.
     var dataDelegate: (delegate: any URLSessionDataDelegate, task: URLSessionDataTask)? {
         guard let task = task as? URLSessionDataTask else { return nil }
-        let own = task.snapshot.withLock { $0.delegate }
-        let delegate = own.flatMap { $0 as? any URLSessionDataDelegate } ?? session.dataDelegate
-        return delegate.map { ($0, task) }
+        let own = ownDelegate.flatMap { $0 as? any URLSessionDataDelegate }
+        return (own ?? session.dataDelegate).map { ($0, task) }
     }
 
     var expectedBodyLength: Int64 { response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown }
@@ -139,8 +152,7 @@ final class TaskCore: TransferClient {
     }
 
     func transferSentBody(_ transfer: Transfer, total: Int64) {
-        guard let task else { return }
-        let (before, expected) = task.snapshot.withLock { snapshot in
+        let (before, expected) = snapshot.withLock { snapshot in
             defer { snapshot.sent = max(snapshot.sent, total) }
             return (snapshot.sent, snapshot.expectedToSend)
         }
@@ -160,11 +172,10 @@ final class TaskCore: TransferClient {
     }
 
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead) {
-        guard let task, let url = task.originalRequest?.url else { return }
-        let response = HTTPURLResponse(url: url, head: head)
+        let response = HTTPURLResponse(url: transfer.request.location, head: head)
         self.response = response
         let expected = transfer.request.isHead ? 0 : response.expectedContentLength
-        task.snapshot.withLock { snapshot in
+        snapshot.withLock { snapshot in
             snapshot.response = response
             snapshot.expectedToReceive = expected
             snapshot.progress?.totalUnitCount = expected
@@ -175,7 +186,7 @@ final class TaskCore: TransferClient {
     func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer) {
         bodyBytesReceived += Int64(bytes.count)
         let received = bodyBytesReceived
-        task?.snapshot.withLock { snapshot in
+        snapshot.withLock { snapshot in
             snapshot.received = received
             snapshot.progress?.completedUnitCount = received
         }
@@ -202,24 +213,27 @@ final class TaskCore: TransferClient {
         complete(error.urlError(for: task?.originalRequest?.url, peer: endpoint))
     }
 
-    private var endpoint: Endpoint? { try? request.get().url.endpoint }
+    private var endpoint: Endpoint? { try? request.get().endpoint }
 
     private func complete(_ error: (any Error)?) {
-        guard let task else { return }
+        guard task != nil else { return }
         stage = .completed
         postMetrics()
         consumer.completed(error, of: self)
         // Before the turn ends and with it the callbacks leave.
-        task.snapshot.withLock { $0.complete(error) }
+        snapshot.withLock { $0.complete(error) }
         session.remove(self)
         transfer?.cancel()
         transfer = nil
-        self.task = nil
+        task = nil
         sessionCore = nil
+        ownDelegate = nil
     }
 
     private func postMetrics() {
-        guard let (delegate, task) = taskDelegate, let started else { return }
+        guard let (delegate, task) = taskDelegate, let started,
+            !session.isMissing(.collectedMetrics, in: delegate)
+        else { return }
         let metrics = URLSessionTaskMetrics(
             transfer.map { [$0.times] } ?? [],
             of: task,

@@ -44,6 +44,8 @@ public class URLSessionTask: @unchecked Sendable {
         var description: String?
         var delegate: (any URLSessionTaskDelegate)?
         var progress: Progress?
+        /// Where the session keeps the task until it runs.
+        var madePlace: Int?
         /// For the child of a fork, where the loop cannot be asked for it.
         var completion: DataCompletion?
 
@@ -88,11 +90,15 @@ public class URLSessionTask: @unchecked Sendable {
             )
         )
         let frozen = Result { () throws(RequestRejection) in
-            try RequestFreezer.freeze(request, defaults: session.headers)
+            try request.frozen(with: session.headers)
         }
         let consumer: any TaskConsumer =
             if let completion { CompletionConsumer(isAwaited: isAwaited, completion) } else { DelegateConsumer() }
-        core = LoopBound(TaskCore(frozen, consumer: consumer), on: session.world.loop)
+        core = LoopBound(TaskCore(frozen, snapshot: snapshot, consumer: consumer), on: session.world.loop)
+    }
+
+    deinit {
+        if let place = snapshot.withLock({ $0.madePlace }) { session.forgetMade(at: place) }
     }
 }
 

@@ -49,10 +49,10 @@ extension SecurityContext: Hashable {
 
 /// The rules of a session, which may change while it runs.
 final class SessionSecurity {
-    private var configuration: TLSConfiguration
-    private var current: SecurityContext?
+    @exclusivity(unchecked) private var configuration: TLSConfiguration
+    @exclusivity(unchecked) private var current: SecurityContext?
     private let connectionsPerHost: Int
-    private var isReplaced = false
+    @exclusivity(unchecked) private var isReplaced = false
     private var lastID = 0
     /// Counts the evaluators that cannot be told apart otherwise.
     private var assignments = 0

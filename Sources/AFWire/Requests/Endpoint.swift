@@ -2,7 +2,9 @@
 ///
 /// This one value feeds the filter, the pool, DNS, SNI, the certificate check, `Host`, cookies and the cache, so none
 /// of them can disagree about who the peer is. It cannot be empty and cannot be built from unchecked text.
-package struct Endpoint: Hashable, Sendable {
+///
+/// A class, because it is handed on many times for each request and never changes.
+package final class Endpoint: Sendable {
     package enum Scheme: UInt8, Hashable, Sendable {
         case http
         case https
@@ -33,7 +35,7 @@ package struct Endpoint: Hashable, Sendable {
     }
 
     /// Validates a host as it stands in a URL (an IPv6 address in brackets) and joins it with scheme and port.
-    package init(scheme: Scheme, host: String, port: UInt16? = nil) throws(RequestRejection) {
+    package convenience init(scheme: Scheme, host: String, port: UInt16? = nil) throws(RequestRejection) {
         let parsed = try host.withUTF8Bytes { bytes throws(RequestRejection) in try Host(bytes, offset: 0) }
         if port == 0 { throw RequestRejection(.port, .portRange) }
         self.init(scheme: scheme, host: parsed, port: port ?? scheme.defaultPort)
@@ -62,5 +64,17 @@ package struct Endpoint: Hashable, Sendable {
             bytes.append(UInt8(ascii: "0") + UInt8(port / divisor % 10))
             divisor /= 10
         }
+    }
+}
+
+extension Endpoint: Hashable {
+    package static func == (one: Endpoint, other: Endpoint) -> Bool {
+        one === other || (one.port == other.port && one.scheme == other.scheme && one.host == other.host)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(scheme)
+        hasher.combine(host)
+        hasher.combine(port)
     }
 }

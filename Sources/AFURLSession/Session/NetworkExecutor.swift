@@ -1,0 +1,35 @@
+import AFLoop
+
+/// Runs Swift tasks on the network thread.
+///
+/// A task that loads many small resources spends more on passing each answer to another
+/// thread than on the request. With this executor it is resumed where the answer is:
+///
+/// ```swift
+/// try await withTaskExecutorPreference(URLSession.networkExecutor) {
+///     for url in urls { try await handle(session.data(from: url)) }
+/// }
+/// ```
+///
+/// What runs here must be short between two suspensions and must never block: meanwhile no
+/// session of the process makes progress, and waiting for one here is waiting for ever.
+/// Leave anything that takes time to the default executor.
+public final class NetworkExecutor: TaskExecutor {
+    private let world: World
+
+    init(_ world: World) {
+        self.world = world
+    }
+
+    /// Runs `job` in one of the next turns of the network thread.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let executor = asUnownedTaskExecutor()
+        world.enqueue { job.runSynchronously(on: executor) }
+    }
+}
+
+extension URLSession {
+    /// Runs Swift tasks on the network thread.
+    public static let networkExecutor = NetworkExecutor(.system)
+}

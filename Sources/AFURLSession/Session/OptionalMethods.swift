@@ -1,0 +1,27 @@
+/// Delegate methods without which a task has less to do.
+enum OptionalMethod {
+    case receivedResponse
+    case collectedMetrics
+}
+
+/// Which delegates have no method of their own for something.
+///
+/// Swift does not tell whether a class took a protocol's default implementation, but
+/// that implementation can tell, once it is called. From then on it is not called any
+/// more: a response nobody wants to judge is not held up for an answer.
+struct OptionalMethods {
+    private struct Key: Hashable {
+        let method: OptionalMethod
+        let type: ObjectIdentifier
+    }
+
+    private var missing: Set<Key> = []
+
+    mutating func noteMissing(_ method: OptionalMethod, in type: AnyClass) {
+        missing.insert(Key(method: method, type: ObjectIdentifier(type)))
+    }
+
+    func isMissing(_ method: OptionalMethod, in object: AnyObject) -> Bool {
+        !missing.isEmpty && missing.contains(Key(method: method, type: ObjectIdentifier(type(of: object))))
+    }
+}
