@@ -1,0 +1,4 @@
+#pragma once
+#define _GNU_SOURCE
+#include "arguments.h"
+#include "statistics.h"
