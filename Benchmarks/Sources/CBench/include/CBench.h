@@ -1,4 +1,3 @@
 #pragma once
-#define _GNU_SOURCE
 #include "arguments.h"
 #include "statistics.h"
