@@ -9,13 +9,7 @@ final class FoundationClient: Client {
 
     init(_ arguments: Arguments) {
         self.arguments = arguments
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpMaximumConnectionsPerHost = arguments.concurrency
-        configuration.urlCache = nil
-        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        configuration.httpShouldSetCookies = false
-        configuration.timeoutIntervalForRequest = 600
-        session = URLSession(configuration: configuration)
+        session = URLSession(configuration: .plain(arguments))
     }
 
     func load(_ url: URL, inFlight: Int, _ tally: Tally) {
@@ -29,7 +23,7 @@ final class FoundationClient: Client {
         guard let number = tally.claim() else { return }
         tally.start(number)
         task(request) { byteCount, response, error in
-            self.check(response, error)
+            self.arguments.check(response, error)
             tally.count(byteCount)
             tally.finish(number)
             self.startNext(request, tally)
@@ -91,10 +85,13 @@ final class FoundationClient: Client {
         request.httpBodyStream = ZeroStream(byteCount)
         return session.dataTask(with: request) { _, response, error in done(byteCount, response, error) }
     }
+}
 
-    private func check(_ response: URLResponse?, _ error: (any Error)?) {
+extension Arguments {
+    /// Ends the program unless the request was answered with 200.
+    func check(_ response: URLResponse?, _ error: (any Error)?) {
         guard error == nil, (response as? HTTPURLResponse)?.statusCode == 200 else {
-            arguments.fail("a request failed: \(error.map { "\($0)" } ?? "\(String(describing: response))")")
+            fail("a request failed: \(error.map { "\($0)" } ?? "\(String(describing: response))")")
         }
     }
 }
