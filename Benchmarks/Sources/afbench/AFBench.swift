@@ -1,43 +1,49 @@
-import Dispatch
+import AFURLSession
 import Foundation
+import Harness
 
 @main
 struct AFBench {
     static func main() {
-        guard let arguments = Arguments(Array(CommandLine.arguments.dropFirst())) else { stop(Arguments.usage) }
-        let loader = Loader(arguments)
-        if arguments.warm > 0 { load(Tally(total: arguments.warm), with: loader) }
-        let tally = Tally(total: arguments.total)
+        let arguments = Arguments()
+        let style = arguments.namedStyle
+        arguments.refuseWhatIsMissing()
+        let bench = Bench(arguments)
+        if let out = arguments.out {
+            arguments.measure(FileClient(bench, out), named: "afbench-out")
+            return
+        }
+        switch style {
+        case .completion: arguments.measure(CompletionClient(bench), named: style.name)
+        case .async: arguments.measure(AsyncClient(bench), named: style.name)
+        case .delegate: arguments.measure(DelegateClient(bench), named: style.name)
+        case .discard: arguments.measure(DiscardingClient(bench), named: style.name)
+        }
+    }
+}
 
-        let before = Usage()
-        load(tally, with: loader)
-        let after = Usage()
+/// Which of the public ways of loading is measured.
+enum Style: String, CaseIterable {
+    case completion
+    case async
+    case delegate
+    /// A delegate that has no use for bodies: what receiving costs, without handing over.
+    case discard
 
-        report(tally, from: before, to: after, style: arguments.style)
+    var name: String { "afbench-\(rawValue)" }
+}
+
+extension Arguments {
+    fileprivate var namedStyle: Style {
+        guard let style else { return .completion }
+        guard let named = Style(rawValue: style) else {
+            refuse("--style is one of \(Style.allCases.map(\.rawValue).joined(separator: ", ")), not \(style)")
+        }
+        return named
     }
 
-    private static func load(_ tally: Tally, with loader: Loader) {
-        let finished = DispatchSemaphore(value: 0)
-        loader.load(tally) { finished.signal() }
-        finished.wait()
-    }
-
-    /// The line that `run.py` reads.
-    private static func report(_ tally: Tally, from before: Usage, to after: Usage, style: Arguments.Style) {
-        let (latencies, bytes) = tally.results()
-        let count = Double(latencies.count)
-        let seconds = Double(after.wall - before.wall) / 1e9
-        let numbers: [(String, String)] = [
-            ("n", "\(latencies.count)"),
-            ("rps", String(format: "%.0f", count / seconds)),
-            ("cpu_us_req", String(format: "%.3f", (after.cpuMicroseconds - before.cpuMicroseconds) / count)),
-            ("p50_us", String(format: "%.1f", latencies[latencies.count / 2])),
-            ("p99_us", String(format: "%.1f", latencies[Int(count * 0.99)])),
-            ("rss_kb", "\(Usage.peakKilobytes())"),
-            ("wall_s", String(format: "%.4f", seconds)),
-            ("bytes", "\(bytes)"),
-        ]
-        let fields = numbers.map { ", \"\($0)\": \($1)" }.joined()
-        print("{\"client\": \"afbench-\(style.rawValue)\"\(fields)}")
+    fileprivate func refuseWhatIsMissing() {
+        if isPipelined { refuse("this client does not pipeline: leave --pipeline away") }
+        if body != nil { refuse("this client has no upload tasks: leave --upload and --upload-stream away") }
     }
 }

@@ -1,0 +1,3 @@
+#pragma once
+#include "arguments.h"
+#include "statistics.h"

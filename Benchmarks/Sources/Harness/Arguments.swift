@@ -1,0 +1,74 @@
+internal import CBench
+package import Foundation
+
+/// The command line that every client understands; see `arguments.h`.
+package struct Arguments: Sendable {
+    /// What is compared with pins.
+    package enum Pins: Sendable {
+        case publicKey
+        case certificate
+    }
+
+    /// What a request sends.
+    package enum Body: Sendable {
+        case file(String)
+        case stream(byteCount: Int)
+    }
+
+    package let program: String
+    package let url: URL
+    package let total: Int
+    package let concurrency: Int
+    package let warm: Int
+    package let ca: String?
+    package let out: String?
+    package let body: Body?
+    package let style: String?
+    package let pins: Pins?
+    package let closes: Bool
+    package let resumes: Bool
+    package let isIdle: Bool
+    package let isPipelined: Bool
+    /// Where `--idle` sends its first request, for what the first request of a process costs.
+    let quickURL: URL
+
+    /// Ends the program when the arguments do not fit.
+    package init() {
+        var parsed = parse_arguments(CommandLine.argc, CommandLine.unsafeArgv)
+        program = String(cString: parsed.program)
+        let quick = String(cString: quick_url(&parsed))
+        guard let url = URL(string: String(cString: parsed.url)), let quickURL = URL(string: quick) else {
+            CBench.refuse(&parsed, "not a URL: ", parsed.url)
+            exit(2)
+        }
+        (self.url, self.quickURL) = (url, quickURL)
+        (total, concurrency, warm) = (parsed.total, parsed.concurrency, parsed.warm)
+        ca = Self.text(parsed.ca)
+        out = Self.text(parsed.out)
+        style = Self.text(parsed.style)
+        (closes, resumes) = (parsed.close_each != 0, parsed.resume != 0)
+        (isIdle, isPipelined) = (parsed.idle != 0, parsed.pipeline != 0)
+        pins = parsed.pins == PINS_SPKI ? .publicKey : parsed.pins == PINS_CERTIFICATE ? .certificate : nil
+        body =
+            Self.text(parsed.upload).map { .file($0) }
+            ?? (parsed.upload_stream > 0 ? .stream(byteCount: parsed.upload_stream) : nil)
+    }
+
+    private static func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
+
+    /// For what this client cannot do.
+    package func refuse(_ reason: String) -> Never {
+        write(reason)
+        exit(2)
+    }
+
+    /// A benchmark of failures is none.
+    package func fail(_ reason: String) -> Never {
+        write(reason)
+        exit(1)
+    }
+
+    private func write(_ message: String) {
+        FileHandle.standardError.write(Data("\(program): \(message)\n".utf8))
+    }
+}

@@ -1,0 +1,49 @@
+import AFNetworking
+import AFURLSession
+import Foundation
+import Harness
+
+/// What all ways of loading share.
+struct Bench: Sendable {
+    let arguments: Arguments
+
+    init(_ arguments: Arguments) { self.arguments = arguments }
+
+    func session(delegate: (any URLSessionDelegate)? = nil) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = arguments.concurrency
+        if arguments.isIdle { keepConnections(configuration) }
+        if arguments.closes { configuration.maximumConnectionAge = 0 }
+        configuration.tls.resumesSessions = arguments.resumes
+        do {
+            try trust(configuration)
+        } catch {
+            arguments.refuse("\(error)")
+        }
+        return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    }
+
+    private func keepConnections(_ configuration: URLSessionConfiguration) {
+        configuration.maximumIdleConnections = arguments.concurrency
+        configuration.idleConnectionTimeout = 900
+        configuration.timeoutIntervalForRequest = 600
+    }
+
+    private func trust(_ configuration: URLSessionConfiguration) throws {
+        guard let path = arguments.ca else { return }
+        configuration.tls.anchors = try .file(path)
+        guard let pins = arguments.pins else { return }
+        let pinned = try Certificate.certificates(atPath: path).prefix(1)
+        configuration.tls.evaluator = SecurityPolicy(
+            pinningMode: pins == .publicKey ? .publicKey : .certificate,
+            certificates: Array(pinned)
+        )
+    }
+
+    /// Ends the program unless the request was answered with 200.
+    func check(_ response: URLResponse?, _ error: (any Error)?) {
+        guard error == nil, let http = response as? HTTPURLResponse, http.statusCode == 200 else {
+            arguments.fail("a request failed: \(error.map { "\($0)" } ?? "\(String(describing: response))")")
+        }
+    }
+}
