@@ -111,6 +111,7 @@ def machine_facts():
         "memory_gib": round(int(gib) / 1048576, 1),
         "system": first_match(r'PRETTY_NAME="?([^"\n]*)', file_text("/etc/os-release")),
         "kernel": platform.release(),
+        "roots": file_text("/etc/ssl/certs/ca-certificates.crt").count("BEGIN CERTIFICATE"),
         "virtual": "hypervisor" in file_text("/proc/cpuinfo"),
         "congestion_control": file_text("/proc/sys/net/ipv4/tcp_congestion_control").strip(),
     }

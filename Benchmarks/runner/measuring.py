@@ -66,7 +66,8 @@ class Bench:
             return "nginx has no echo module: ./dev setup --bench"
         if case.concurrency + 100 > self.descriptors:
             return f"only {self.descriptors} descriptors are allowed: raise `ulimit -Hn`"
-        if client.system_trust_only and case.secure and not self.own_system(case):
+        needs_system = client.system_trust_only or workload_of(case.name).runner == "coldstart"
+        if needs_system and case.secure and not self.own_system(case):
             return "cannot be given an authority without rights to mount: run as root"
         return None
 
@@ -85,9 +86,8 @@ class Bench:
         return [*start, self.programs / client.program, server.url(case, self.turn), case.count_for(client),
                 case.concurrency, "--warm", case.warm, *trust, *options, *client.options]
 
-    def run(self, case, client):
-        """The client's own report, and what the server and others used meanwhile."""
-        server, command = self.servers[case.server], self.command(case, client)
+    def observed(self, command, server):
+        """A program's own report, and what the server and others used meanwhile."""
         wait_for_quiet(self.patience)
         busy, served, own, start = busy_seconds(), server.cpu_seconds(), os.times(), time.monotonic()
         report = report_of(pinned(CLIENT_CORE, command))
@@ -95,15 +95,24 @@ class Bench:
         served, busy = server.cpu_seconds() - served, busy_seconds() - busy
         own = after.children_user - own.children_user + after.children_system - own.children_system
         report["foreign"] = round(max(0.0, busy - own - served) / wall, 3)
-        report["server_us_req"] = round(served * 1e6 / max(1, report["n"]), 2)
+        if report.get("n"):
+            report["server_us_req"] = round(served * 1e6 / report["n"], 2)
         (self.folder / "out").unlink(missing_ok=True)
         return report
 
-    def quietest(self, case, client):
+    def request(self, case, client):
+        return derived(self.observed(self.command(case, client), self.servers[case.server]), case)
+
+    def start(self, case, client):
+        system = self.own_system(case) if case.secure else []
+        row = self.observed(coldstart.command(self, case, client, system), self.servers[case.server])
+        return {**derived(row, case), **coldstart.libraries_of(self.programs / client.program)}
+
+    def quietest(self, measurement, case, client):
         """Most often the first of three tries is quiet enough."""
         best = None
         for _ in range(self.tries):
-            row = self.run(case, client)
+            row = measurement(case, client)
             if best is None or row["foreign"] < best["foreign"]:
                 best = row
             if best["foreign"] <= TOO_MUCH_FOREIGN:
@@ -112,11 +121,9 @@ class Bench:
 
     def measure(self, case, client):
         kind = workload_of(case.name).runner
-        if kind == "coldstart":
-            return coldstart.measure(self, case, client)
         if kind == "counts":
             return counts.measure(self, case, client)
-        return derived(self.quietest(case, client), case)
+        return self.quietest(self.start if kind == "coldstart" else self.request, case, client)
 
 
 # MARK: Rounds

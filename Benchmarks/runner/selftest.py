@@ -28,7 +28,7 @@ def canned_row(case, client, cost):
 def canned_document(rounds=3):
     samples = [{**canned_row(case, client, COST[CLIENTS[client].kind] + turn), "round": turn + 1}
                for turn in range(rounds) for case in CASES.values() for client in case.clients]
-    machine = {"processor": "a <processor> & more", "cores": 2, "memory_gib": 4, "virtual": True, "system": "a system",
+    machine = {"processor": "a <processor> & more", "cores": 2, "memory_gib": 4, "roots": 140, "virtual": True, "system": "a system",
                "kernel": "6.0", "congestion_control": "cubic"}
     return {"format": FORMAT, "when": "today", "revision": "abc", "quick": False, "rounds": rounds, "machine": machine,
             "versions": {"nginx": "1"}, "titles": {}, "failures": {}, "skipped": {}, "samples": samples}

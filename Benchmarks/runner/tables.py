@@ -126,7 +126,8 @@ def markdown_facts(results):
     rounds = "a quick run, good for a first look only" if document["quick"] else f"{document['rounds']} rounds"
     yield f"- {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB{guest}"
     yield f"- {machine['system']}, Linux {machine['kernel']}, congestion control {machine['congestion_control']}"
-    yield "- " + ", ".join(f"{name} {version}" for name, version in versions.items())
+    yield "- " + ", ".join(f"{name} {version}" for name, version in versions.items()) \
+        + f"; {machine['roots']} roots in the system's bundle"
     yield f"- commit {document['revision']}, {document['when']}, {rounds}"
 
 
