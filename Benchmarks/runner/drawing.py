@@ -19,12 +19,16 @@ COLOURS = {
 CHARACTER = 6.6  # the widest a character of 12 px is on average
 
 
+def rules(ground):
+    """One class per colour for what is filled and one for what is drawn: not every viewer knows variables."""
+    return " ".join(f".f-{name} {{ fill: {pair[ground]} }} .s-{name} {{ stroke: {pair[ground]} }}"
+                    for name, pair in COLOURS.items())
+
+
 def style():
-    light = " ".join(f"--{name}: {pair[0]};" for name, pair in COLOURS.items())
-    dark = " ".join(f"--{name}: {pair[1]};" for name, pair in COLOURS.items())
-    return (f":root {{ {light} }} @media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }} "
-            "text { font: 12px system-ui, sans-serif; fill: var(--ink); } .faint { fill: var(--faint); } "
-            ".title { font-size: 16px; font-weight: 600; } .strong { font-weight: 600; }")
+    return (f"{rules(0)} @media (prefers-color-scheme: dark) {{ {rules(1)} }} path {{ fill: none }} "
+            "text { font: 12px system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif } "
+            "text.title { font-size: 16px; font-weight: 600 } text.strong { font-weight: 600 }")
 
 
 def short(value):
@@ -35,31 +39,29 @@ def short(value):
 class Drawing:
     def __init__(self, width, title, subtitle):
         self.width, self.title, self.parts = width, title, []
-        self.text(16, 26, title, kind="title")
-        self.text(16, 45, subtitle, kind="faint")
+        self.text(16, 26, title, weight="title")
+        self.text(16, 45, subtitle, colour="faint")
 
-    def text(self, x, y, words, anchor="start", kind="", colour=None):
-        look = f' class="{kind}"' if kind else ""
-        fill = f' style="fill: var(--{colour})"' if colour else ""
-        self.parts.append(f'<text x="{short(x)}" y="{short(y)}" text-anchor="{anchor}"{look}{fill}>{escape(words)}</text>')
+    def text(self, x, y, words, anchor="start", weight="", colour="ink"):
+        look = f"f-{colour} {weight}".strip()
+        self.parts.append(f'<text x="{short(x)}" y="{short(y)}" text-anchor="{anchor}" class="{look}">{escape(words)}</text>')
 
-    def line(self, x1, y1, x2, y2, colour="grid", width=1, dashes=None):
-        dash = f' stroke-dasharray="{dashes}"' if dashes else ""
+    def line(self, x1, y1, x2, y2, colour="grid", width=1):
         self.parts.append(f'<line x1="{short(x1)}" y1="{short(y1)}" x2="{short(x2)}" y2="{short(y2)}" '
-                          f'stroke="var(--{colour})" stroke-width="{width}"{dash}/>')
+                          f'class="s-{colour}" stroke-width="{width}"/>')
 
     def path(self, points, colour, dashes=None):
         dash = f' stroke-dasharray="{dashes}"' if dashes else ""
         words = " L ".join(f"{short(x)} {short(y)}" for x, y in points)
-        self.parts.append(f'<path d="M {words}" fill="none" stroke="var(--{colour})" stroke-width="2"{dash}/>')
+        self.parts.append(f'<path d="M {words}" class="s-{colour}" stroke-width="2"{dash}/>')
 
     def bar(self, x, y, width, height, colour, tip):
         self.parts.append(f'<rect x="{short(x)}" y="{short(y)}" width="{short(max(1, width))}" height="{short(height)}" '
-                          f'rx="2" fill="var(--{colour})"><title>{escape(tip)}</title></rect>')
+                          f'rx="2" class="f-{colour}"><title>{escape(tip)}</title></rect>')
 
     def dot(self, x, y, colour, tip, hollow=False):
         fill = "ground" if hollow else colour
-        self.parts.append(f'<circle cx="{short(x)}" cy="{short(y)}" r="4" fill="var(--{fill})" stroke="var(--{colour})" '
+        self.parts.append(f'<circle cx="{short(x)}" cy="{short(y)}" r="4" class="f-{fill} s-{colour}" '
                           f'stroke-width="2"><title>{escape(tip)}</title></circle>')
 
     def break_mark(self, x, y, height):
@@ -72,7 +74,7 @@ class Drawing:
         return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {short(height)}" '
                 f'width="{self.width}" height="{short(height)}" role="img" aria-label="{escape(self.title)}">\n'
                 f"<style>{style()}</style>\n"
-                f'<rect width="{self.width}" height="{short(height)}" fill="var(--ground)"/>\n{body}\n</svg>\n')
+                f'<rect width="{self.width}" height="{short(height)}" class="f-ground"/>\n{body}\n</svg>\n')
 
 
 # MARK: Scales

@@ -9,7 +9,7 @@ from .workloads import CASES, METRICS, WORKLOADS
 
 WIDTH = 820
 LINES = ("w1", "w2")
-BROKEN_BEYOND = 6  # times the shortest bar
+CUT_BEYOND, CUT_AT = 6, 3  # times the longest bar of ours
 COLOUR = {
     "ceil": "grey", "completion": "blue", "delegate": "teal", "async": "purple", "executor": "pink",
     "network": "green", "network-delegate": "green", "discard": "pink", "libcurl": "orange", "foundation": "red",
@@ -40,7 +40,7 @@ def lines_plot(results, workload):
         return panels_plot(results, workload)
     drawing = Drawing(WIDTH, f"{workload.name.upper()} {workload.title}: {metric.title} ({better(metric)})",
                       "CPU time of the client process, user and system, logarithmic; server on another core")
-    left, right, top, bottom = 64, WIDTH - 226, 70, 470
+    left, right, top, bottom = 64, WIDTH - 226, 84, 484
     series = series_of(results, cases)
     values = [value for points in series.values() for _, value in points]
     low, high = min(values) / 1.15, max(values) * 1.15
@@ -71,11 +71,11 @@ def draw_axes(drawing, cases, across, down, frame, span):
     left, right, top, bottom = frame
     for value in log_ticks(*span):
         drawing.line(left, down(value), right, down(value))
-        drawing.text(left - 8, down(value) + 4, plain_number(value), "end", "faint")
+        drawing.text(left - 8, down(value) + 4, plain_number(value), "end", colour="faint")
     for case in cases:
-        drawing.text(across[case.name], bottom + 20, str(case.concurrency), "middle", "faint")
-    drawing.text((left + right) / 2, bottom + 40, "requests in flight", "middle", "faint")
-    drawing.text(16, top - 6, "µs of CPU per request", "start", "faint")
+        drawing.text(across[case.name], bottom + 20, str(case.concurrency), "middle", colour="faint")
+    drawing.text((left + right) / 2, bottom + 40, "requests in flight", "middle", colour="faint")
+    drawing.text(16, top - 10, "µs of CPU per request", "start", colour="faint")
 
 
 def label_ends(drawing, series, across, down, x):
@@ -84,7 +84,7 @@ def label_ends(drawing, series, across, down, x):
     heights = spread([y for _, y, _ in ends.values()], 16)
     for (client, (end_x, y, value)), height in zip(ends.items(), heights):
         drawing.line(end_x + 6, y, x, height, COLOUR[client])
-        drawing.text(x + 4, height + 4, f"{CLIENTS[client].title} {value:.1f}", kind="strong", colour=COLOUR[client])
+        drawing.text(x + 4, height + 4, f"{CLIENTS[client].title} {value:.1f}", weight="strong", colour=COLOUR[client])
 
 
 # MARK: Panels: everything else
@@ -104,15 +104,15 @@ def draw_panel(drawing, results, case, metric, y):
     clients = results.clients(case.name)
     values = {client: results.value(case.name, client) for client in clients}
     left, right = 190, WIDTH - 180
-    top = axis_end(values.values())
-    drawing.text(16, y + 14, results.title(case.name), kind="strong")
+    top = axis_end(values)
+    drawing.text(16, y + 14, results.title(case.name), weight="strong")
     y += 24
     bottom = y + 24 * len(clients)
     for value in ticks(top):
         x = left + (right - left) * value / top
         drawing.line(x, y, x, bottom)
-        drawing.text(x, bottom + 14, plain_number(round(value, 6)), "middle", "faint")
-    drawing.text(right + 18, bottom + 14, axis_title(metric), "start", "faint")
+        drawing.text(x, bottom + 14, plain_number(round(value, 6)), "middle", colour="faint")
+    drawing.text(right + 18, bottom + 14, axis_title(metric), "start", colour="faint")
     for client, value in values.items():
         draw_bar(drawing, results, case, client, value, (left, right, top), y)
         y += 24
@@ -120,10 +120,10 @@ def draw_panel(drawing, results, case, metric, y):
 
 
 def axis_end(values):
-    """So that one slow client does not press the others flat."""
-    positive = [value for value in values if value > 0] or [1]
-    return min(max(positive), BROKEN_BEYOND * min(positive)) * 1.02 if min(positive) * 40 < max(positive) \
-        else max(positive) * 1.02
+    """So that a slow peer does not press the others flat."""
+    longest = max(values.values()) or 1
+    ours = max((value for client, value in values.items() if CLIENTS[client].kind == "ours"), default=longest)
+    return 1.02 * (CUT_AT * ours if longest > CUT_BEYOND * ours > 0 else longest)
 
 
 def axis_title(metric):
@@ -136,7 +136,7 @@ def draw_bar(drawing, results, case, client, value, axis, y):
     label = f"{number(value, metric.decimals)} {metric.unit}".strip()
     times = results.times_limit(case.name, client)
     if times is not None and client not in LIMITS:
-        label += f"  {times:.2f} ×"
+        label += f" · {times:.2f} ×"
     drawing.text(left - 8, y + 16, name, "end", "strong" if CLIENTS[client].kind == "ours" else "")
     length = (right - left) * min(value / top, 1)
     drawing.bar(left, y + 3, length, 18, COLOUR[client], f"{name}: {label}")
@@ -153,17 +153,17 @@ def bars_plot(results):
     drawing = Drawing(WIDTH, "All bars: the share of the allowed cost that is used (left of the line is better)",
                       "the line is the bar; a tick is the stretch goal; hollow red is over the bar")
     left = 24 + CHARACTER * max(len(subject(verdict.bar)) for verdict in verdicts)
-    right, top, most = WIDTH - 150, 84, min(2.0, max(1.2, *(verdict.share for verdict in verdicts)) * 1.02)
+    right, top, most = WIDTH - 176, 84, min(2.0, max(1.2, *(verdict.share for verdict in verdicts)) * 1.02)
     bottom = top + 20 * len(verdicts)
 
     def across(share):
         return left + (right - left) * min(share / most, 1)
     for value in ticks(most, 8):
         drawing.line(across(value), top - 8, across(value), bottom)
-        drawing.text(across(value), bottom + 16, f"{100 * value:.0f} %", "middle", "faint")
+        drawing.text(across(value), bottom + 16, f"{100 * value:.0f} %", "middle", colour="faint")
     drawing.line(across(1), top - 14, across(1), bottom, "ink", 2)
     drawing.text(across(1), top - 18, "bar", "middle", "strong")
-    drawing.text((left + right) / 2, bottom + 34, "measured cost as a share of the bar", "middle", "faint")
+    drawing.text((left + right) / 2, bottom + 34, "measured cost as a share of the bar", "middle", colour="faint")
     for index, verdict in enumerate(verdicts):
         draw_verdict(drawing, verdict, across, top + 20 * index, right)
     return drawing.render(bottom + 48)
@@ -174,7 +174,7 @@ def draw_verdict(drawing, verdict, across, y, right):
     drawing.text(16, y + 10, subject(bar))
     drawing.line(across(0), y + 6, across(verdict.share), y + 6, colour, 2)
     if verdict.stretch_share is not None:
-        drawing.line(across(verdict.stretch_share), y, across(verdict.stretch_share), y + 12, "faint", 2)
+        drawing.line(across(verdict.stretch_share), y - 2, across(verdict.stretch_share), y + 14, "faint", 2)
     value = amount(bar, verdict.value)
     tip = f"{value}, bar {'≥' if bar.at_least else '≤'} {allowed(bar)}: {verdict.words}"
     drawing.dot(across(verdict.share), y + 6, colour, tip, hollow=verdict.word == "OVER")

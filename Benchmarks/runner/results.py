@@ -77,7 +77,10 @@ class Results:
         return self.ratio(case, client, PEERS[peer])
 
     def verdicts(self):
-        return [verdict for bar in BARS if (verdict := judge(bar, self))]
+        """In the order of the workloads."""
+        order = list(WORKLOADS)
+        bars = sorted(BARS, key=lambda bar: order.index(workload_of(bar.case).name))
+        return [verdict for bar in bars if (verdict := judge(bar, self))]
 
 
 # MARK: Bars

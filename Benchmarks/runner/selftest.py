@@ -182,8 +182,9 @@ class Plots(unittest.TestCase):
                 ElementTree.fromstring(text)
 
     def test_a_slow_client_does_not_press_the_others_flat(self):
-        self.assertLess(plots.axis_end([1, 2, 1000]), 7)
-        self.assertGreater(plots.axis_end([1, 2, 20]), 20)
+        self.assertLess(plots.axis_end({"ceil": 1, "completion": 2, "foundation": 1000}), 7)
+        self.assertGreater(plots.axis_end({"ceil": 1, "completion": 4, "foundation": 20}), 20)
+        self.assertGreater(plots.axis_end({"ceil": 1, "foundation": 20}), 20)
 
     def test_scales(self):
         self.assertEqual(ticks(10, 5), [0, 2, 4, 6, 8, 10])
