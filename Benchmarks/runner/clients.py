@@ -1,0 +1,67 @@
+"""Who is measured: one row per client and style."""
+from dataclasses import dataclass
+
+LIMIT = "ceil"
+LIBCURL_HINT = "needs libcurl's headers: ./dev setup --bench"
+FOUNDATION_HINT = "is built from Benchmarks/Sources: see the messages of the build above"
+
+
+@dataclass(frozen=True)
+class Client:
+    name: str
+    program: str
+    title: str
+    kind: str  # limit, ours or peer
+    options: tuple = ()
+    share: float = 1  # of the small requests of a case: slow clients get fewer
+    hint: str = "is missing: see the messages of the build above"
+    system_trust_only: bool = False  # cannot be given authorities, so it gets a system of its own
+
+
+def ours(name, title, style=None):
+    return Client(name, "afbench", title, "ours", ("--style", style or name))
+
+
+def starts(name, title, kind, **more):
+    """A program that makes one request and ends."""
+    return Client(name, name, title, kind, **more)
+
+
+CLIENTS = {client.name: client for client in (
+    Client(LIMIT, "ceil", "limit (C)", "limit"),
+    ours("completion", "completion handler"),
+    ours("delegate", "delegate"),
+    ours("async", "async"),
+    ours("executor", "async, our executor"),
+    ours("network", "handler, network thread"),
+    ours("network-delegate", "delegate, network thread"),
+    ours("discard", "delegate without bodies"),
+    Client("libcurl", "curlmulti", "libcurl", "peer", hint=LIBCURL_HINT),
+    Client("foundation", "fnbench", "FoundationNetworking", "peer", share=1 / 16, hint=FOUNDATION_HINT,
+           system_trust_only=True),
+    starts("hello-c", "C sockets, OpenSSL", "limit"),
+    starts("hello-swift-static", "ours, static", "ours"),
+    starts("hello-swift", "ours, dynamic", "ours"),
+    starts("hello-curl", "libcurl", "peer", hint=LIBCURL_HINT),
+    starts("hello-fn", "FoundationNetworking", "peer", hint=FOUNDATION_HINT),
+)}
+
+PEERS = {"libcurl": ("libcurl", "hello-curl"), "foundation": ("foundation", "hello-fn")}
+LIMITS = (LIMIT, "hello-c")
+
+# What --clients understands beside the names above.
+GROUPS = {
+    "limit": [LIMIT, "hello-c"],
+    "ours": [client.name for client in CLIENTS.values() if client.kind == "ours"],
+    "peers": [client.name for client in CLIENTS.values() if client.kind == "peer"],
+}
+
+
+def named(words):
+    """The clients that the words of --clients stand for, or the first word nobody knows."""
+    chosen = []
+    for word in words:
+        if word not in CLIENTS and word not in GROUPS:
+            return None, word
+        chosen += GROUPS.get(word, [word])
+    return chosen, None

@@ -1,0 +1,132 @@
+"""The machine: its cores, how busy it is, and what is installed on it."""
+import os
+import platform
+import re
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+TICK = os.sysconf("SC_CLK_TCK")
+SERVER_CORE, CLIENT_CORE = 0, 1
+QUIET = 0.1  # cores
+HERE = Path(__file__).resolve().parent.parent
+REPOSITORY = HERE.parent
+
+
+def fail(message):
+    sys.exit(f"bench: {message}")
+
+
+def note(message):
+    print(f"bench: {message}", file=sys.stderr, flush=True)
+
+
+def pinned(core, command):
+    """The command on one core, ahead of others where we may."""
+    nice = ["nice", "-n", "-20"] if os.geteuid() == 0 else []
+    return [*nice, "taskset", "-c", str(core if cores() > 1 else 0), *map(str, command)]
+
+
+def ends_with_us(command):
+    """A server that does not outlive the runner, however that ends."""
+    return ["setpriv", "--pdeathsig", "TERM", *command] if has("setpriv") else command
+
+
+def has(program):
+    return any(os.access(folder + "/" + program, os.X_OK) for folder in path_of_programs().split(":"))
+
+
+def path_of_programs():
+    return os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+
+
+def cores():
+    return os.cpu_count() or 1
+
+
+def raise_descriptor_limit(wanted):
+    """Every connection needs a descriptor, here and in the programs started from here."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for ceiling in (max(hard, wanted), hard):
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, ceiling), ceiling))
+            break
+        except (ValueError, OSError):
+            continue
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+# MARK: Load
+
+def busy_seconds():
+    """CPU time all programs have used since the machine started."""
+    fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    user, nice, system, _, _, irq, softirq = map(int, fields[:7])
+    return (user + nice + system + irq + softirq) / TICK
+
+
+def cpu_seconds_of(pid):
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+
+
+def wait_for_quiet(patience):
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        before = busy_seconds()
+        time.sleep(0.25)
+        if (busy_seconds() - before) / 0.25 < QUIET:
+            return
+
+
+# MARK: Facts
+
+def output_of(*command):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20,
+                              env=dict(os.environ, PATH=path_of_programs()))
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return (done.stdout + done.stderr).strip() if done.returncode == 0 else ""
+
+
+def first_match(pattern, text, otherwise="unknown"):
+    found = re.search(pattern, text, re.MULTILINE)
+    return found.group(1).strip() if found else otherwise
+
+
+def file_text(path):
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""
+
+
+def machine_facts():
+    gib = first_match(r"MemTotal:\s+(\d+)", file_text("/proc/meminfo"), "0")
+    return {
+        "processor": first_match(r"model name\s*:\s*(.*)", file_text("/proc/cpuinfo"), platform.machine()),
+        "cores": cores(),
+        "memory_gib": round(int(gib) / 1048576, 1),
+        "system": first_match(r'PRETTY_NAME="?([^"\n]*)', file_text("/etc/os-release")),
+        "kernel": platform.release(),
+        "roots": file_text("/etc/ssl/certs/ca-certificates.crt").count("BEGIN CERTIFICATE"),
+        "virtual": "hypervisor" in file_text("/proc/cpuinfo"),
+        "congestion_control": file_text("/proc/sys/net/ipv4/tcp_congestion_control").strip(),
+    }
+
+
+def version_facts():
+    return {
+        "OpenSSL": first_match(r"OpenSSL (\S+)", output_of("openssl", "version")),
+        "nginx": first_match(r"nginx/(\S+)", output_of("nginx", "-v")),
+        "libcurl": first_match(r"libcurl (\S+)", output_of("curl-config", "--version"), "not installed"),
+        "Swift": first_match(r"Swift version (\S+)", output_of("swift", "--version")),
+        "gcc": first_match(r"(\d+\.\d+\.\d+)$", output_of("gcc", "-dumpfullversion")),
+        "Python": platform.python_version(),
+    }
+
+
+def revision():
+    return output_of("git", "-C", str(HERE), "describe", "--always", "--dirty") or "unknown"

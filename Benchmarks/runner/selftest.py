@@ -1,0 +1,230 @@
+"""Tests of the runner on canned results: statistics, verdicts, tables, plots, the published page. Measures nothing."""
+import io
+import json
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from . import plots, publishing
+from .clients import CLIENTS, GROUPS, named
+from .drawing import log_ticks, spread, ticks
+from .progress import Progress, in_words
+from .results import FORMAT, Results, derived, judge, load, median_row, save
+from .tables import markdown, plain_text
+from .workloads import BARS, CASES, WORKLOADS, Bar, Case, chosen_cases
+
+COST = {"limit": 10, "ours": 14, "peer": 40}
+
+
+def canned_row(case, client, cost):
+    row = {"n": case.total, "rps": 1e6 / cost, "cpu_us_req": cost, "p50_us": cost, "p99_us": 2 * cost, "p999_us": 3 * cost,
+           "rss_kb": 9000, "rss_start_kb": 8000, "wall_s": 1.0, "foreign": 0.01, "server_us_req": 6, "first_ms": cost / 10,
+           "instructions_req": 1000 * cost, "rss_per_connection": 1024 * cost, "rss_per_connection_2": 512 * cost,
+           "open": case.concurrency}
+    return {"case": case.name, "client": client, **derived(row, case)}
+
+
+def canned_document(rounds=3):
+    samples = [{**canned_row(case, client, COST[CLIENTS[client].kind] + turn), "round": turn + 1}
+               for turn in range(rounds) for case in CASES.values() for client in case.clients]
+    machine = {"processor": "a <processor> & more", "cores": 2, "memory_gib": 4, "roots": 140, "virtual": True, "system": "a system",
+               "kernel": "6.0", "congestion_control": "cubic"}
+    return {"format": FORMAT, "when": "today", "revision": "abc", "quick": False, "rounds": rounds, "machine": machine,
+            "versions": {"nginx": "1"}, "titles": {}, "failures": {}, "skipped": {}, "samples": samples}
+
+
+def document_with(figures, metric="cpu_us_req"):
+    """{(case, client): figure}"""
+    samples = [{"case": case, "client": client, "round": 1, metric: value} for (case, client), value in figures.items()]
+    return {**canned_document(0), "samples": samples}
+
+
+class Statistics(unittest.TestCase):
+    def test_noisy_rounds_do_not_count(self):
+        row = median_row([{"rps": 1, "foreign": 0}, {"rps": 3, "foreign": 0.1}, {"rps": 900, "foreign": 0.5}])
+        self.assertEqual((row["rps"], row["rounds"], row["quiet"]), (2, 2, True))
+
+    def test_without_a_quiet_round_all_count_and_it_is_said(self):
+        row = median_row([{"rps": 1, "foreign": 0.5}, {"rps": 2, "foreign": 0.5}, {"rps": 9, "foreign": 0.5}])
+        self.assertEqual((row["rps"], row["rounds"], row["quiet"]), (2, 3, False))
+
+    def test_a_figure_missing_in_one_round(self):
+        self.assertEqual(median_row([{"a": 1}, {"a": 3, "b": 5}])["b"], 5)
+
+    def test_figures_of_a_transfer(self):
+        case = Case(name="x", title="", clients=(), size=2_000_000_000)
+        row = derived({"n": 2, "cpu_us_req": 3e6, "wall_s": 4, "rss_kb": 5120, "rss_start_kb": 1024}, case)
+        self.assertEqual((row["cpu_s_gb"], row["mb_s"], row["growth_mib"], row["rss_mib"]), (1.5, 1000, 4, 5))
+
+    def test_figures_of_idle_connections(self):
+        row = derived({"rss_per_connection": 2048, "rss_per_connection_2": 0}, CASES["w6-plain-1000"])
+        self.assertEqual((row["idle_kib"], row["idle_kib_2"]), (2, 0))
+
+    def test_ratios(self):
+        results = Results(document_with({("w1-64", "ceil"): 5, ("w1-64", "completion"): 7, ("w1-64", "libcurl"): 14}))
+        self.assertEqual(results.times_limit("w1-64", "completion"), 1.4)
+        self.assertEqual(results.times_peer("w1-64", "completion", "libcurl"), 0.5)
+        self.assertIsNone(results.times_peer("w1-64", "completion", "foundation"))
+
+
+class Verdicts(unittest.TestCase):
+    def word(self, value, bar=Bar("w1-64", "completion", 1.5, 1.25, against=("w1-64", "ceil"))):
+        figures = {("w1-64", "completion"): value, ("w1-64", "ceil"): 10}
+        return judge(bar, Results(document_with(figures, bar.metric))).words
+
+    def test_words(self):
+        self.assertEqual([self.word(value) for value in (12.5, 12.6, 15, 18)],
+                         ["stretch", "within", "within", "OVER by 20 %"])
+
+    def test_more_can_be_better(self):
+        bar = Bar("w1-64", "completion", 3, 5, "rps", ("w1-64", "ceil"), at_least=True)
+        self.assertEqual([self.word(value, bar) for value in (50, 30, 24)], ["stretch", "within", "MISSED by 20 %"])
+
+    def test_a_figure_by_itself(self):
+        self.assertEqual(self.word(30, Bar("w1-64", "completion", 20)), "OVER by 50 %")
+
+    def test_nothing_measured_is_no_verdict(self):
+        bar = Bar("w1-64", "completion", 1.5, against=("w1-64", "ceil"))
+        self.assertIsNone(judge(bar, Results(document_with({("w1-64", "completion"): 9}))))
+        self.assertIsNone(judge(bar, Results(document_with({("w1-64", "ceil"): 9}))))
+
+
+class Plan(unittest.TestCase):
+    def test_bars_are_about_what_is_measured(self):
+        for bar in BARS:
+            self.assertIn(bar.client, CASES[bar.case].clients, bar)
+            if bar.against:
+                self.assertIn(bar.against[1], CASES[bar.against[0]].clients, bar)
+        self.assertEqual(len(Results(canned_document()).verdicts()), len(BARS))
+
+    def test_every_client_of_a_case_exists_and_has_a_colour(self):
+        for case in CASES.values():
+            for client in case.clients:
+                self.assertIn(client, CLIENTS)
+                self.assertIn(client, plots.COLOUR)
+
+    def test_names_are_unique(self):
+        self.assertEqual(len(CASES), sum(len(workload.cases) for workload in WORKLOADS.values()))
+
+    def test_quick_measures_less(self):
+        self.assertEqual([case.name for case in chosen_cases(["w1", "w2"], True)], ["w1-64", "w2-64"])
+        self.assertLess(chosen_cases(["w3"], True)[0].size, chosen_cases(["w3"], False)[0].size)
+
+    def test_slow_clients_make_fewer_requests(self):
+        case = CASES["w1-64"]
+        self.assertEqual(case.count_for(CLIENTS["foundation"]), case.total // 16)
+        self.assertEqual(CASES["w3-tls"].count_for(CLIENTS["foundation"]), 2)
+        self.assertEqual(CASES["w6-tls-1000"].count_for(CLIENTS["foundation"]), 1000)
+
+    def test_groups_of_clients(self):
+        self.assertEqual(named(["limit", "async"]), (["ceil", "hello-c", "async"], None))
+        self.assertEqual(named(["async", "nobody"]), (None, "nobody"))
+        self.assertTrue(all(member in CLIENTS for members in GROUPS.values() for member in members))
+
+
+class Words(unittest.TestCase):
+    def test_the_table_names_every_client_and_verdict(self):
+        text = plain_text(Results(canned_document()))
+        for client in CLIENTS.values():
+            self.assertTrue(client.title in text, client)
+        for word in ("OVER by", "within", "stretch", "÷ libcurl"):
+            self.assertTrue(word in text, word)
+        self.assertFalse("noisy" in text)
+
+    def test_noise_is_said(self):
+        document = document_with({("w1-64", "ceil"): 5})
+        document["samples"][0]["foreign"] = 0.4
+        self.assertTrue("noisy" in plain_text(Results(document)))
+
+    def test_columns_without_figures_are_left_out(self):
+        self.assertNotIn("÷ libcurl", plain_text(Results(document_with({("w1-64", "ceil"): 5}))))
+
+    def test_markdown_rows_are_as_wide_as_their_heading(self):
+        width = None
+        for line in markdown(Results(canned_document()), lambda name: []).split("\n"):
+            width = (width or line.count("|")) if line.startswith("|") else None
+            self.assertEqual(line.count("|"), width or 0, line)
+
+    def test_progress_says_what_is_left(self):
+        stream = io.StringIO()
+        progress = Progress(stream)
+        progress.begin([("w1-64", "ceil"), ("w1-64", "async")])
+        progress.step("w1-64", "ceil", {"cpu_us_req": 5.25, "foreign": 0})
+        progress.step("w1-64", "async", None)
+        self.assertIn("[1/2]  50 %", stream.getvalue())
+        self.assertIn("5.25 µs", stream.getvalue())
+        self.assertIn("[2/2] 100 %  0 s left", stream.getvalue())
+        self.assertEqual(in_words(61), "1 min 01 s")
+
+
+class Plots(unittest.TestCase):
+    def test_every_workload_is_drawn_as_xml_with_its_labels(self):
+        drawn = plots.all_plots(Results(canned_document()))
+        self.assertEqual(set(drawn), {f"{name}.svg" for name in WORKLOADS} | {"bars.svg"})
+        for name, text in drawn.items():
+            root = ElementTree.fromstring(text)
+            words = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+            self.assertTrue(any("better" in word for word in words), name)
+            self.assertTrue("prefers-color-scheme" in text)
+            self.assert_within(root, name)
+
+    def assert_within(self, root, name):
+        width, height = float(root.get("width")), float(root.get("height"))
+        for element in root.iter():
+            for key, most in (("x", width), ("x2", width), ("cx", width), ("y", height), ("y2", height), ("cy", height)):
+                self.assertTrue(0 <= float(element.get(key, 0)) <= most, f"{name}: {element.attrib}")
+
+    def test_one_case_and_one_client_are_enough(self):
+        for case in CASES.values():
+            document = document_with({(case.name, case.clients[0]): 5.0}, case.metric)
+            for text in plots.all_plots(Results(document)).values():
+                ElementTree.fromstring(text)
+
+    def test_a_slow_client_does_not_press_the_others_flat(self):
+        self.assertLess(plots.axis_end({"ceil": 1, "completion": 2, "foundation": 1000}), 7)
+        self.assertGreater(plots.axis_end({"ceil": 1, "completion": 4, "foundation": 20}), 20)
+        self.assertGreater(plots.axis_end({"ceil": 1, "foundation": 20}), 20)
+
+    def test_scales(self):
+        self.assertEqual(ticks(10, 5), [0, 2, 4, 6, 8, 10])
+        self.assertEqual([round(tick, 6) for tick in log_ticks(4, 60)], [5, 10, 20, 50])
+        self.assertEqual(spread([0, 100], 10), [0, 100])
+        moved = spread([50, 50, 52], 10)
+        self.assertTrue(moved[0] <= moved[1] - 9 and moved[1] <= moved[2] - 9, moved)
+
+
+class Files(unittest.TestCase):
+    def test_what_is_saved_can_be_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "deep" / "result.json"
+            save(canned_document(), path)
+            self.assertEqual(load(path), json.loads(json.dumps(canned_document())))
+            self.assertEqual(len(plots.draw_all(Results(load(path)), Path(folder))), len(WORKLOADS) + 1)
+
+    def test_other_files_are_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "result.json"
+            for text in ("", "[]", '{"format": 0}'):
+                path.write_text(text)
+                self.assertRaises(ValueError, load, path)
+            self.assertRaises(ValueError, load, Path(folder) / "none.json")
+
+    def test_the_page_keeps_what_is_outside_its_markers(self):
+        page = f"before\n{publishing.BEGIN}\noutdated\n{publishing.END}\nafter\n"
+        results = Results(canned_document())
+        once = publishing.page_with(page, results)
+        self.assertTrue(once.startswith("before\n") and once.endswith("\nafter\n"))
+        self.assertFalse("outdated" in once)
+        self.assertTrue("(w1.svg)" in once)
+        self.assertEqual(publishing.page_with(once, results), once)
+        self.assertRaises(ValueError, publishing.page_with, "no markers", results)
+
+    def test_what_is_published_follows_from_its_data(self):
+        stale = [str(file) for file in publishing.stale()]
+        self.assertEqual(stale, [], "./dev bench --publish Docs/Benchmarks/results.json writes them again")
+
+
+def run():
+    suite = unittest.defaultTestLoader.loadTestsFromModule(__import__(__name__, fromlist=["*"]))
+    return 0 if unittest.TextTestRunner(verbosity=0).run(suite).wasSuccessful() else 1

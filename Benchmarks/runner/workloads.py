@@ -1,0 +1,268 @@
+"""What is measured: workloads made of cases, and the bars they are held to."""
+from dataclasses import dataclass, field, replace
+
+from .clients import LIMIT
+
+GIB = 1 << 30
+QUICK_TRANSFER = 1 << 28
+STYLES = ("completion", "delegate", "async", "executor", "network")
+PEERS = ("libcurl", "foundation")
+TAGS = {"plain": "plain", "tls": "TLS"}
+STARTERS = ("hello-c", "hello-swift-static", "hello-swift", "hello-curl", "hello-fn")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    name: str
+    title: str
+    clients: tuple
+    path: str = "/small"
+    total: int = 1
+    concurrency: int = 1
+    warm: int = 0
+    secure: bool = False
+    server: str = "nginx"
+    key: str = "ec"  # the server's certificate: ec or rsa
+    roots: str = "one"  # the authorities a client trusts: one or many
+    options: tuple = ()  # {out} and {file} are files of the run
+    size: int = 0  # bytes of one transfer
+    shares: dict = field(default_factory=dict)  # client: its share of the total, when not the client's own
+    most_rounds: int = 99  # where the figure hardly moves
+    metric: str = "cpu_us_req"
+    quick: dict = None  # what --quick changes; None leaves the case out
+
+    def count_for(self, client):
+        own = 1 if self.size else client.share
+        return max(1, int(self.total * self.shares.get(client.name, own)))
+
+
+@dataclass(frozen=True)
+class Column:
+    title: str
+    key: str
+    decimals: int = 0
+
+
+@dataclass(frozen=True)
+class Metric:
+    """The figure that decides a case."""
+    title: str
+    unit: str
+    decimals: int
+    higher_is_better: bool = False
+
+
+METRICS = {
+    "cpu_us_req": Metric("CPU per request", "µs", 2),
+    "cpu_s_gb": Metric("CPU per GB", "s", 3),
+    "idle_kib": Metric("memory per idle connection", "KiB", 1),
+    "first_ms": Metric("start to first response", "ms", 2),
+    "rps": Metric("requests per second", "per s", 0, higher_is_better=True),
+    "instructions_req": Metric("instructions per request", "", 0),
+    "allocations_req": Metric("allocations per request", "", 1),
+    "growth_mib": Metric("memory above idle", "MiB", 1),
+    "rss_mib": Metric("resident memory", "MiB", 1),
+    "idle_kib_2": Metric("memory per idle connection after a second request", "KiB", 1),
+}
+
+
+@dataclass(frozen=True)
+class Workload:
+    name: str
+    title: str
+    cases: tuple
+    columns: tuple
+    runner: str = "requests"  # requests, coldstart or counts
+
+    @property
+    def metric(self):
+        return METRICS[self.cases[0].metric]
+
+
+# MARK: Columns
+
+LATENCY = (Column("p50 µs", "p50_us", 1), Column("p99 µs", "p99_us", 1), Column("p99.9 µs", "p999_us", 1))
+MEMORY = (Column("RSS MiB", "rss_mib", 1),)
+PER_REQUEST = (Column("req/s", "rps"), *LATENCY, *MEMORY, Column("server µs", "server_us_req", 2))
+PER_TRANSFER = (Column("MB/s", "mb_s"), Column("grows MiB", "growth_mib", 1), *MEMORY)
+PER_CONNECTION = (Column("conn/s", "rps"), *LATENCY, *MEMORY, Column("server µs", "server_us_req", 1))
+PER_IDLE = (Column("2nd KiB", "idle_kib_2", 1), Column("open", "open"), *MEMORY)
+PER_START = (Column("CPU ms", "cpu_ms", 2), *MEMORY, Column("libraries", "shared_objects"),
+             Column("their MB", "shared_mb", 1))
+
+
+# MARK: Cases
+
+def small_gets(prefix, secure):
+    """W1 and W2."""
+    for flight in (1, 16, 64, 256):
+        yield Case(name=f"{prefix}-{flight}", title=f"{flight} in flight", secure=secure, concurrency=flight,
+                   total=20_000 if flight == 1 else 80_000, warm=max(500, 4 * flight), clients=(LIMIT, *STYLES, *PEERS),
+                   quick={"total": 24_000, "warm": 400} if flight == 64 else None)
+
+
+def crowded_gets():
+    yield Case(name="w1-10000", title="10,000 in flight", concurrency=10_000, total=80_000, warm=20_000,
+               clients=(LIMIT, "completion", "libcurl"))
+
+
+def downloads():
+    """W3. The whole body as one value is not among them: no client is meant for 1 GiB of that."""
+    drops, stores = ("delegate", "network-delegate", "discard"), ("completion",)
+    for tag, secure in (("plain", False), ("tls", True)):
+        common = dict(path="/big", total=2, secure=secure, size=GIB, metric="cpu_s_gb",
+                      quick={"size": QUICK_TRANSFER, "total": 1})
+        yield Case(name=f"w3-{tag}", title=f"{TAGS[tag]}, dropped", clients=(LIMIT, *drops, *PEERS), **common)
+        yield Case(name=f"w3-{tag}-file", title=f"{TAGS[tag]}, to a file", options=("--out", "{out}"),
+                   clients=(LIMIT, *stores, *PEERS), **common)
+
+
+def connections():
+    """W4."""
+    clients = (LIMIT, "completion", *PEERS)
+    common = dict(path="/close", concurrency=8, clients=clients)
+    few = {"libcurl": 0.1, "foundation": 0.05}  # they may read all roots again for every connection
+    yield Case(name="w4-plain", title="plain", total=15_000, warm=100, options=("--close",),
+               shares={"foundation": 0.2}, quick={"total": 4_000}, **common)
+    for tag, title, options, total in (("full", "full handshake", ("--close",), 2_500),
+                                       ("resumed", "resumed", ("--close", "--resume"), 4_000)):
+        yield Case(name=f"w4-{tag}", title=title, total=total, warm=50, secure=True, options=options,
+                   shares={"foundation": 0.4}, quick={"total": total // 4}, **common)
+        yield Case(name=f"w4-{tag}-roots", title=f"{title}, system roots trusted", total=total, warm=20, secure=True,
+                   options=options, roots="many", shares=few, **common)
+    yield Case(name="w4-full-rsa", title="full handshake, RSA-2048", total=2_500, warm=50, secure=True, key="rsa",
+               options=("--close",), shares={"foundation": 0.4}, **common)
+
+
+def uploads():
+    """W5."""
+    for tag, secure in (("plain", False), ("tls", True)):
+        for body, title, options in (("file", "from a file", ("--upload", "{file}")),
+                                     ("stream", "from a stream", ("--upload-stream", "{size}"))):
+            yield Case(name=f"w5-{tag}-{body}", title=f"{TAGS[tag]}, {title}", path="/", server="sink", total=2, size=GIB,
+                       secure=secure, options=options, metric="cpu_s_gb", clients=(LIMIT, "completion", *PEERS),
+                       shares={"foundation": 0.5})
+
+
+def idle_connections():
+    """W6. The answer is so late that all connections are open before the first one arrives."""
+    for count, waits in ((1_000, (2, 4)), (10_000, (5, 18))):
+        for (tag, secure), seconds in zip((("plain", False), ("tls", True)), waits):
+            yield Case(name=f"w6-{tag}-{count}", title=f"{count:,} connections, {TAGS[tag]}", path=f"/slow/{seconds}",
+                       total=count, concurrency=count, secure=secure, options=("--idle",), metric="idle_kib",
+                       most_rounds=2, clients=(LIMIT, "completion", *PEERS), shares={"foundation": 1})
+
+
+def cold_starts():
+    """W7."""
+    for tag, secure in (("http", False), ("https", True)):
+        yield Case(name=f"w7-{tag}", title=tag + (", trusting the system's roots" if secure else ""), secure=secure,
+                   total=7, metric="first_ms", roots="many", clients=STARTERS)
+
+
+def pipelines():
+    """W8."""
+    for tag, title, flight, options in (("one", "one after the other, one connection", 1, ()),
+                                        ("eight", "8 in flight, 8 connections", 8, ()),
+                                        ("pipelined", "8 in flight, one connection", 8, ("--pipeline",))):
+        yield Case(name=f"w8-{tag}", title=title, total=20_000 if flight == 1 else 80_000, warm=500, metric="rps",
+                   concurrency=flight, options=options, clients=(LIMIT, "completion"))
+
+
+def pinned_handshakes():
+    """W9."""
+    for tag, title in (("none", "no pins"), ("spki", "public keys pinned"), ("certificate", "certificates pinned")):
+        pins = () if tag == "none" else ("--pins", tag)
+        yield Case(name=f"w9-{tag}", title=title, path="/close", secure=True, total=2_500, warm=50, concurrency=8,
+                   options=("--close", *pins), clients=(LIMIT, "completion"))
+
+
+def counted_requests():
+    ours = STYLES[:-1]
+    for tag, secure in (("plain", False), ("tls", True)):
+        yield Case(name=f"counts-{tag}", title=f"{TAGS[tag]}, 64 in flight", total=2_000, warm=500, concurrency=64,
+                   secure=secure, most_rounds=1, metric="instructions_req", clients=(LIMIT, *ours))
+
+
+WORKLOADS = {workload.name: workload for workload in (
+    Workload("w1", "small keep-alive GET, plaintext", (*small_gets("w1", False), *crowded_gets()), PER_REQUEST),
+    Workload("w2", "small keep-alive GET, TLS 1.3", tuple(small_gets("w2", True)), PER_REQUEST),
+    Workload("w3", "download of 1 GiB", tuple(downloads()), PER_TRANSFER),
+    Workload("w4", "a new connection for each request", tuple(connections()), PER_CONNECTION),
+    Workload("w5", "upload of 1 GiB", tuple(uploads()), PER_TRANSFER),
+    Workload("w6", "idle connections", tuple(idle_connections()), PER_IDLE),
+    Workload("w7", "cold start", tuple(cold_starts()), PER_START, "coldstart"),
+    Workload("w8", "pipelined GETs", tuple(pipelines()), (Column("CPU µs", "cpu_us_req", 2), *LATENCY)),
+    Workload("w9", "what pinning adds to a handshake", tuple(pinned_handshakes()), PER_CONNECTION),
+    Workload("counts", "instructions and allocations, not timed", tuple(counted_requests()),
+             (Column("allocations", "allocations_req", 1),), "counts"),
+)}
+CASES = {case.name: case for workload in WORKLOADS.values() for case in workload.cases}
+QUICK = ("w1", "w2", "w3", "w4")
+
+
+def chosen_cases(names, quick):
+    cases = [case for name in names for case in WORKLOADS[name].cases]
+    return [replace(case, **case.quick) for case in cases if case.quick] if quick else cases
+
+
+def workload_of(case_name):
+    return next(workload for workload in WORKLOADS.values() if any(case.name == case_name for case in workload.cases))
+
+
+# MARK: Bars
+
+@dataclass(frozen=True)
+class Bar:
+    """How good a client must be in a case.
+
+    Without `against` the figure itself is held to the bar, otherwise its ratio to the figure of that
+    (case, client). Less is better, unless `at_least`.
+    """
+    case: str
+    client: str
+    must: float
+    stretch: float = None
+    metric: str = "cpu_us_req"
+    against: tuple = None
+    at_least: bool = False
+
+
+def times_limit(cases, client, must, stretch, metric="cpu_us_req"):
+    return [Bar(case, client, must, stretch, metric, (case, LIMIT)) for case in cases]
+
+
+W1_BUSY = ("w1-16", "w1-64", "w1-256")
+W2_BUSY = ("w2-16", "w2-64", "w2-256")
+STORED = ("w3-plain-file", "w3-tls-file")
+TRANSFERS = [("w3-plain", "delegate"), ("w3-tls", "delegate"), *((case, "completion") for case in STORED),
+             *((case.name, "completion") for case in WORKLOADS["w5"].cases)]
+
+BARS = (
+    *times_limit(W1_BUSY, "completion", 1.5, 1.25),
+    *times_limit(W1_BUSY, "delegate", 1.7, 1.4),
+    *times_limit(W1_BUSY, "async", 2.2, 1.9),
+    *times_limit(W1_BUSY, "executor", 1.6, 1.4),
+    *times_limit(["w1-1"], "completion", 1.7, 1.5),
+    *times_limit(["w1-1"], "network", 1.2, 1.1),
+    Bar("w1-10000", "completion", 1.25, against=("w1-64", "completion")),
+    *times_limit(W2_BUSY, "completion", 1.6, 1.3),
+    *times_limit(["w3-plain"], "delegate", 1.2, 1.1, "cpu_s_gb"),
+    *times_limit(["w3-tls"], "delegate", 1.1, 1.05, "cpu_s_gb"),
+    *times_limit(STORED, "completion", 1.15, 1.05, "cpu_s_gb"),
+    *times_limit(["w4-plain"], "completion", 1.3, 1.15),
+    *times_limit(["w4-full"], "completion", 1.06, 1.03),
+    *times_limit(["w4-resumed"], "completion", 1.15, 1.05),
+    Bar("w4-full-roots", "completion", 1.02, 1.0, against=("w4-full", "completion")),
+    *times_limit(["w5-plain-file", "w5-plain-stream"], "completion", 1.1, 1.0, "cpu_s_gb"),
+    *times_limit(["w5-tls-file", "w5-tls-stream"], "completion", 1.05, 1.0, "cpu_s_gb"),
+    *(Bar(case, client, 32, metric="growth_mib") for case, client in TRANSFERS),
+    *(Bar(f"w6-plain-{count}", "completion", 4, 2, "idle_kib") for count in (1_000, 10_000)),
+    *(Bar(f"w6-tls-{count}", "completion", 30, 25, "idle_kib") for count in (1_000, 10_000)),
+    Bar("w7-http", "hello-swift-static", 3.0, metric="first_ms"),
+    Bar("w7-https", "hello-swift-static", 7.5, metric="first_ms"),
+    Bar("w7-http", "hello-swift-static", 11, metric="rss_mib"),
+    Bar("w7-https", "hello-swift-static", 11, metric="rss_mib"),
+    Bar("w8-pipelined", "completion", 3, 5, "rps", ("w8-one", "completion"), at_least=True),
+    Bar("w9-spki", "completion", 1.01, against=("w9-none", "completion")),
+)
