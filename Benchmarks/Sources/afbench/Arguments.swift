@@ -10,6 +10,8 @@ struct Arguments {
         case delegate
         /// A delegate that has no use for bodies: what receiving costs, without handing over.
         case discard
+        /// Download tasks: the body goes to a file.
+        case download
     }
 
     let url: URL
@@ -26,7 +28,7 @@ struct Arguments {
 
     static let usage = """
         usage: afbench URL TOTAL CONCURRENCY [--warm N] [--ca FILE] [--close] [--resume]
-                       [--style completion|async|delegate|discard]
+                       [--style completion|async|delegate|discard|download]
         """
 
     init?(_ words: [String]) {

@@ -40,6 +40,8 @@ final class Loader: Sendable {
         switch arguments.style {
         case .completion:
             for _ in 0..<inFlight { startNext(tally, whenDone: whenDone) }
+        case .download:
+            for _ in 0..<inFlight { downloadNext(tally, whenDone: whenDone) }
         case .async:
             Task {
                 await withTaskGroup { group in
@@ -62,6 +64,21 @@ final class Loader: Sendable {
                 whenDone()
             } else {
                 self.startNext(tally, whenDone: whenDone)
+            }
+        }
+        task.resume()
+    }
+
+    private func downloadNext(_ tally: Tally, whenDone: @escaping @Sendable () -> Void) {
+        guard tally.claim() else { return }
+        let start = Usage.nanoseconds()
+        let task = session.downloadTask(with: request) { url, response, error in
+            Self.check(response, error)
+            let size = url.flatMap { try? $0.resourceValues(forKeys: [.fileSizeKey]).fileSize } ?? 0
+            if tally.add(since: start, bytes: size) {
+                whenDone()
+            } else {
+                self.downloadNext(tally, whenDone: whenDone)
             }
         }
         task.resume()

@@ -18,6 +18,12 @@ struct SessionSettings: Sendable {
     var maximumBodyInMemory = 1 << 30
     var unixDomainSocketPath: String?
     var tls = TLSConfiguration()
+    var temporaryFolder: String?
+
+    /// Read once: the environment may change while somebody reads it.
+    static let systemTemporaryFolder = FileManager.default.temporaryDirectory.path
+
+    var folderForDownloads: String { temporaryFolder ?? SessionSettings.systemTemporaryFolder }
 
     var requestTimeout: LoopInterval {
         LoopInterval(timeout: timeoutIntervalForRequest)

@@ -74,7 +74,8 @@ public class URLSessionTask: @unchecked Sendable {
         _ request: URLRequest,
         _ identifier: Int,
         in session: URLSession,
-        isAwaited: Bool,
+        isAwaited: Bool = false,
+        consumer own: sending (any TaskConsumer)? = nil,
         _ completion: DataCompletion?
     ) {
         taskIdentifier = identifier
@@ -91,7 +92,13 @@ public class URLSessionTask: @unchecked Sendable {
             try RequestFreezer.freeze(request, defaults: session.headers)
         }
         let consumer: any TaskConsumer =
-            if let completion { CompletionConsumer(isAwaited: isAwaited, completion) } else { DelegateConsumer() }
+            if let own {
+                own
+            } else if let completion {
+                CompletionConsumer(isAwaited: isAwaited, completion)
+            } else {
+                DelegateConsumer()
+            }
         core = LoopBound(TaskCore(frozen, consumer: consumer), on: session.world.loop)
     }
 }
