@@ -1,5 +1,6 @@
 #define _GNU_SOURCE 1
 #include "CAFLinux.h"
+#include "Perform.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -15,29 +16,9 @@
 
 // MARK: Fault injection
 
-static _Atomic(caf_hook) current_hook;
+_Atomic(caf_hook) caf_current_hook;
 
-void caf_set_hook(caf_hook hook) { atomic_store_explicit(&current_hook, hook, memory_order_release); }
-
-static bool intercepted(caf_intercepted_call *call) {
-    caf_hook hook = atomic_load_explicit(&current_hook, memory_order_acquire);
-    return __builtin_expect(hook != NULL, 0) && hook(call);
-}
-
-// One system call: asks the hook, performs `expression`, retries EINTR. The
-// expression may use `call.length`, which the hook may have lowered.
-#define PERFORM(kind, fd, wanted, expression)                                            \
-    caf_intercepted_call call = {.call = (kind), .descriptor = (fd), .length = (wanted)}; \
-    long result;                                                                         \
-    do {                                                                                 \
-        call.length = (wanted);                                                          \
-        if (intercepted(&call)) {                                                        \
-            result = call.result;                                                        \
-        } else {                                                                         \
-            result = (expression);                                                       \
-            if (result < 0) result = -errno;                                             \
-        }                                                                                \
-    } while (result == -EINTR)
+void caf_set_hook(caf_hook hook) { atomic_store_explicit(&caf_current_hook, hook, memory_order_release); }
 
 // MARK: Sockets
 

@@ -31,6 +31,8 @@ package struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertib
 /// The name of a system call, comparable and free of allocation.
 package enum SystemCall: Sendable, Hashable {
     case socket, connect, recv, send, shutdown, setsockopt, epollCreate, epollControl, eventfd, thread, poll
+    case open, fstat, pread
+    case pwrite, truncate, close, mkdir, link, rename, unlink, flock, random
 
     package var name: String {
         switch self {
@@ -45,6 +47,18 @@ package enum SystemCall: Sendable, Hashable {
         case .eventfd: "eventfd"
         case .thread: "pthread_create"
         case .poll: "epoll_wait"
+        case .open: "open"
+        case .fstat: "fstat"
+        case .pread: "pread"
+        case .pwrite: "pwritev"
+        case .truncate: "ftruncate"
+        case .close: "close"
+        case .mkdir: "mkdirat"
+        case .link: "linkat"
+        case .rename: "renameat2"
+        case .unlink: "unlinkat"
+        case .flock: "flock"
+        case .random: "getrandom"
         }
     }
 }

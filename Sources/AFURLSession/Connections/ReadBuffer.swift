@@ -20,10 +20,20 @@ final class ReadBuffer {
     /// For one read. What the last one left in it is gone.
     func forReading() -> UnsafeMutableRawBufferPointer {
         if isLent {
-            page = spares.withLock { $0.popLast() } ?? ReadPage()
+            page = blankPage()
             isLent = false
         }
         return page.bytes
+    }
+
+    /// A page for somebody who gathers small pieces in it.
+    func blankPage() -> ReadPage {
+        spares.withLock { $0.popLast() } ?? ReadPage()
+    }
+
+    /// What was gathered on a blank page. The page comes back when the loan is gone.
+    func lend(_ page: ReadPage, count: Int) -> ReadLoan {
+        ReadLoan(page, UnsafeRawBufferPointer(rebasing: page.bytes[..<count]), spares)
     }
 
     /// Lends what was read, if it is a large part of a page and not lent already. The
@@ -65,7 +75,7 @@ final class ReadPage: Sendable {
 /// reference.
 final class ReadLoan: Sendable {
     /// Pages that are kept for the next loans.
-    private static let spareLimit = 4
+    private static let spareLimit = 8
 
     private let page: ReadPage
     private let range: Range<Int>
@@ -82,6 +92,11 @@ final class ReadLoan: Sendable {
             if spares.count < ReadLoan.spareLimit { spares.append(page) }
         }
     }
+
+    var count: Int { range.count }
+
+    /// The bytes, as long as the loan is held.
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: page.bytes[range]) }
 
     /// The bytes in pieces of at most `size`, none of them copied.
     func pieces(of size: Int) -> [Data] {

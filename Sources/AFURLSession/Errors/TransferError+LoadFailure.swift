@@ -58,6 +58,8 @@ extension TransferError {
                 phase: .preparing,
                 message: "Nothing is cached for the request, and its cache policy forbids loading it."
             )
+        case (.file(let failure), _): LoadFailure(failure)
+        case (.unaskedPart(let status), let peer): .unaskedPart(status, from: peer)
         case (.sessionInvalidated, _):
             LoadFailure(
                 .cancelled,

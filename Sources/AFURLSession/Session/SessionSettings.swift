@@ -19,6 +19,12 @@ struct SessionSettings: Sendable {
     var unixDomainSocketPath: String?
     var callsBackOnNetworkThread = false
     var tls = TLSConfiguration()
+    var temporaryFolder: String?
+
+    /// Read once: the environment may change while somebody reads it.
+    static let systemTemporaryFolder = FileManager.default.temporaryDirectory.path
+
+    var folderForDownloads: String { temporaryFolder ?? SessionSettings.systemTemporaryFolder }
 
     var requestTimeout: LoopInterval {
         LoopInterval(timeout: timeoutIntervalForRequest)

@@ -144,11 +144,16 @@ public final class URLSession: Sendable {
         isAwaited: Bool = false,
         _ completion: DataCompletion? = nil
     ) -> URLSessionDataTask {
+        make { URLSessionDataTask(request, $0, in: self, isAwaited: isAwaited, completion) }
+    }
+
+    /// Makes a task with the next number, and keeps it in mind.
+    func make<Task: URLSessionTask>(_ body: (_ identifier: Int) -> Task) -> Task {
         let identifier = state.withLock { state in
             defer { state.nextTaskIdentifier += 1 }
             return state.nextTaskIdentifier
         }
-        let task = URLSessionDataTask(request, identifier, in: self, isAwaited: isAwaited, completion)
+        let task = body(identifier)
         let place = state.withLock { $0.made.add(task) }
         task.snapshot.withLock { $0.madePlace = place }
         return task

@@ -158,6 +158,15 @@ extension URLSessionConfiguration {
         set { self[\.tls] = newValue }
     }
 
+    /// Where downloads gather, in a folder of the session's own that no other user can
+    /// enter. Nil is the system's folder for temporary files (`TMPDIR`, else `/tmp`).
+    ///
+    /// A folder on the file system where downloads are moved to saves copying them.
+    public var temporaryFolder: URL? {
+        get { self[\.temporaryFolder].map { URL(fileURLWithPath: $0, isDirectory: true) } }
+        set { self[\.temporaryFolder] = newValue.map { $0.isFileURL ? $0.absoluteURL.path : $0.absoluteString } }
+    }
+
     /// Connect every request of the session to this Unix-domain socket, whatever host
     /// its URL names. The URL still gives the Host field.
     public var unixDomainSocketPath: String? {

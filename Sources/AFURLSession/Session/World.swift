@@ -12,6 +12,8 @@ package final class World: Sendable {
     package let resolver: LoopBound<any Resolver>
     /// Nil: callbacks run on the session's delegate queue.
     package let callbackExecutor: (any CallbackExecutor)?
+    /// Where work on files is done.
+    let disk: any DiskExecutor
     let readBuffer: LoopBound<ReadBuffer>
     let tlsBuffers: LoopBound<TLSBuffers>
     let handshakeBudget: LoopBound<HandshakeBudget>
@@ -24,12 +26,14 @@ package final class World: Sendable {
         opener: any ChannelOpener,
         resolver: LoopBound<any Resolver>,
         callbackExecutor: (any CallbackExecutor)? = nil,
+        disk: (any DiskExecutor)? = nil,
         wallClock: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
     ) {
         self.loop = loop
         self.opener = opener
         self.resolver = resolver
         self.callbackExecutor = callbackExecutor
+        self.disk = disk ?? DiskQueue()
         self.wallClock = wallClock
         readBuffer = LoopBound(ReadBuffer(), on: loop)
         tlsBuffers = LoopBound(TLSBuffers(), on: loop)

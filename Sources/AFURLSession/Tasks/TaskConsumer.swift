@@ -9,6 +9,12 @@ protocol TaskConsumer: AnyObject {
 
     func receivedResponse(_ response: HTTPURLResponse, of core: TaskCore)
     func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore)
+    /// The body is complete. What has still to be done with it is reported by `isHolding`.
+    func receivedEnd(of core: TaskCore)
     /// Called last. What it posts is delivered when the task's state is completed.
     func completed(_ error: (any Error)?, of core: TaskCore)
+}
+
+extension TaskConsumer {
+    func receivedEnd(of core: TaskCore) {}
 }

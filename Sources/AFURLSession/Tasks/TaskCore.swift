@@ -194,6 +194,8 @@ final class TaskCore: TransferClient {
     }
 
     func transferFinished(_ transfer: Transfer) {
+        consumer.receivedEnd(of: self)
+        guard case .loading = stage else { return }
         guard !consumer.isHolding else {
             stage = .held
             return

@@ -76,7 +76,8 @@ public class URLSessionTask: @unchecked Sendable {
         _ request: URLRequest,
         _ identifier: Int,
         in session: URLSession,
-        isAwaited: Bool,
+        isAwaited: Bool = false,
+        consumer own: sending (any TaskConsumer)? = nil,
         _ completion: DataCompletion?
     ) {
         taskIdentifier = identifier
@@ -93,7 +94,13 @@ public class URLSessionTask: @unchecked Sendable {
             try request.frozen(with: session.headers)
         }
         let consumer: any TaskConsumer =
-            if let completion { CompletionConsumer(isAwaited: isAwaited, completion) } else { DelegateConsumer() }
+            if let own {
+                own
+            } else if let completion {
+                CompletionConsumer(isAwaited: isAwaited, completion)
+            } else {
+                DelegateConsumer()
+            }
         core = LoopBound(TaskCore(frozen, snapshot: snapshot, consumer: consumer), on: session.world.loop)
     }
 

@@ -30,6 +30,10 @@ enum TransferError: Error, Sendable {
     case bodyTooLong(limit: Int)
     /// `returnCacheDataDontLoad`, and nothing is cached.
     case notCached
+    /// The body could not be stored.
+    case file(FileFailure)
+    /// The answer is for a part that was not asked for, with this status.
+    case unaskedPart(Int)
     case sessionInvalidated
     /// In the child of a fork there is no network thread.
     case forked

@@ -30,6 +30,16 @@ typedef enum {
     CAF_CALL_CLOCK,
     CAF_CALL_THREAD,
     CAF_CALL_GETADDRINFO,
+    CAF_CALL_OPEN,
+    CAF_CALL_MAKE_FOLDER,
+    CAF_CALL_FSTAT,
+    CAF_CALL_PREAD,
+    CAF_CALL_PWRITE,
+    CAF_CALL_TRUNCATE,
+    CAF_CALL_LINK,
+    CAF_CALL_RENAME,
+    CAF_CALL_UNLINK,
+    CAF_CALL_RANDOM,
     CAF_CALL_COUNT
 } caf_call;
 
@@ -87,6 +97,47 @@ int caf_epoll_remove(int epoll, int descriptor);
 int caf_epoll_wait(int epoll, caf_event *events, int capacity, int timeout_milliseconds);
 int caf_eventfd(void);
 int caf_eventfd_signal(int descriptor);
+
+// MARK: Files
+
+typedef struct {
+    uint64_t device;
+    uint64_t inode;
+    int64_t size;
+    int64_t modified_nanoseconds;
+    uint32_t owner;
+    // Permission bits without the type.
+    uint32_t permissions;
+    bool is_regular;
+    bool is_folder;
+} caf_file_status;
+
+int caf_open_folder(const char *path);
+// A folder in a folder, made for us alone if it is missing. Never through a link.
+int caf_open_own_folder(int folder, const char *name);
+// A new file of nobody's but ours (0600), without a name where the file system can
+// do that, else with `name`, which nothing may have yet. `has_name` tells which.
+int caf_create_file(int folder, const char *name, bool *has_name);
+// An existing file, to read and to write. Never through a link; never waits for the other end of a FIFO.
+int caf_open_file(int folder, const char *name);
+int caf_file_status_of(int descriptor, caf_file_status *status);
+// Of the entry itself, not of what a link points to.
+int caf_file_status_at(int folder, const char *name, caf_file_status *status);
+uint32_t caf_effective_user(void);
+// Writes slices with one call. A limit on file sizes is an error, not a signal.
+long caf_write_slices(int descriptor, const struct iovec *slices, int count, int64_t offset);
+long caf_read_at(int descriptor, void *buffer, size_t length, int64_t offset);
+int caf_truncate(int descriptor, int64_t length);
+// Gives a name to a file that was created without.
+int caf_link_file(int descriptor, int folder, const char *name);
+// Fails if there is something called `to`.
+int caf_rename(int folder, const char *from, const char *to);
+int caf_unlink(int folder, const char *name);
+// Takes the file for this descriptor alone, as long as it is open. 0 or -EWOULDBLOCK.
+int caf_lock_file(int descriptor);
+int caf_random(void *buffer, size_t length);
+// Calls `body` with each name in a folder.
+int caf_for_each_name(int folder, void (*body)(const char *name, void *context), void *context);
 
 // MARK: Time, threads, names
 

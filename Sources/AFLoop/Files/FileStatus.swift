@@ -1,0 +1,26 @@
+import CAFLinux
+
+/// What the file system knows of a file or folder.
+package struct FileStatus: Sendable, Equatable {
+    /// Which file it is, whatever it is called.
+    package struct Identity: Sendable, Hashable {
+        let device: UInt64
+        let inode: UInt64
+    }
+
+    package let identity: Identity
+    package let size: Int64
+    /// Nanoseconds since 1970.
+    package let modified: Int64
+    package let isRegular: Bool
+    /// It is ours, and nobody else may look into it or change it.
+    package let isPrivate: Bool
+
+    init(_ status: caf_file_status) {
+        identity = Identity(device: status.device, inode: status.inode)
+        size = status.size
+        modified = status.modified_nanoseconds
+        isRegular = status.is_regular
+        isPrivate = status.owner == caf_effective_user() && status.permissions & 0o077 == 0
+    }
+}

@@ -1,0 +1,94 @@
+import CAFLinux
+import Glibc
+
+/// An open folder. What is done in it concerns that folder, whatever its path means by
+/// then. Every method may wait for the disk: not for the network thread.
+package final class Folder: Sendable {
+    let descriptor: Int32
+
+    private init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        _ = caf_close(descriptor)
+    }
+
+    package convenience init(path: String) throws(SystemCallError) {
+        self.init(try Folder.check(.open, caf_open_folder(path)))
+    }
+
+    /// A folder in this one, made for us alone if it is missing.
+    package func ownFolder(named name: String) throws(SystemCallError) -> Folder {
+        let result = caf_open_own_folder(descriptor, name)
+        return Folder(try Folder.check(result == -EEXIST || result == -ENOSPC ? .mkdir : .open, result))
+    }
+
+    /// Makes a file, without a name where the file system can do that, and else with
+    /// `name`, which nothing may have yet.
+    package func makeFile(named name: String) throws(SystemCallError) -> (file: DiskFile, hasName: Bool) {
+        var hasName = false
+        let result = caf_create_file(descriptor, name, &hasName)
+        return (DiskFile(try Folder.check(.open, result)), hasName)
+    }
+
+    package func openFile(named name: String) throws(SystemCallError) -> DiskFile {
+        DiskFile(try Folder.check(.open, caf_open_file(descriptor, name)))
+    }
+
+    package func status() throws(SystemCallError) -> FileStatus {
+        var status = caf_file_status()
+        _ = try Folder.check(.fstat, caf_file_status_of(descriptor, &status))
+        return FileStatus(status)
+    }
+
+    package func status(of name: String) throws(SystemCallError) -> FileStatus {
+        var status = caf_file_status()
+        _ = try Folder.check(.fstat, caf_file_status_at(descriptor, name, &status))
+        return FileStatus(status)
+    }
+
+    /// Renames what must be there to what must not.
+    package func rename(_ from: String, to name: String) throws(SystemCallError) {
+        _ = try Folder.check(.rename, caf_rename(descriptor, from, name))
+    }
+
+    package func remove(_ name: String) throws(SystemCallError) {
+        _ = try Folder.check(.unlink, caf_unlink(descriptor, name))
+    }
+
+    /// Everything in the folder that has a name of ASCII characters.
+    package var names: [String] {
+        var names: [String] = []
+        _ = withUnsafeMutablePointer(to: &names) { pointer in
+            caf_for_each_name(
+                descriptor,
+                { name, context in
+                    guard let name, let context else { return }
+                    let bytes = UnsafeRawBufferPointer(start: name, count: strlen(name))
+                    guard bytes.allSatisfy({ $0 < 0x80 }) else { return }
+                    context.assumingMemoryBound(to: [String].self).pointee.append(
+                        String(decoding: bytes, as: UTF8.self)
+                    )
+                },
+                pointer
+            )
+        }
+        return names
+    }
+
+    private static func check(_ call: SystemCall, _ result: Int32) throws(SystemCallError) -> Int32 {
+        guard result >= 0 else { throw SystemCallError(call, code: -result) }
+        return result
+    }
+}
+
+/// Numbers that nobody can guess.
+package enum SystemRandom {
+    package static func bytes(_ count: Int) throws(SystemCallError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let result = bytes.withUnsafeMutableBytes { caf_random($0.baseAddress, $0.count) }
+        guard result >= 0 else { throw SystemCallError(.random, code: -result) }
+        return bytes
+    }
+}

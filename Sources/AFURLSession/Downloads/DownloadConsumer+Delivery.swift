@@ -1,0 +1,121 @@
+import AFLoop
+import Foundation
+
+/// What the delegate has not been told yet about bytes that were written.
+struct WriteProgress: Sendable {
+    private var unreported: Int64 = 0
+    private var total: Int64 = 0
+    /// A callback that will report is on its way.
+    private var isAnnounced = false
+
+    init(from offset: Int64 = 0) {
+        total = offset
+    }
+
+    /// True if a callback is needed.
+    mutating func add(_ count: Int64) -> Bool {
+        unreported += count
+        total += count
+        defer { isAnnounced = true }
+        return !isAnnounced
+    }
+
+    mutating func take() -> (written: Int64, total: Int64) {
+        defer {
+            unreported = 0
+            isAnnounced = false
+        }
+        return (unreported, total)
+    }
+}
+
+extension DownloadConsumer {
+    /// Who hears how the download gets on: the delegate, or that of the one task if its
+    /// caller awaits.
+    private func progressDelegate(
+        _ core: TaskCore
+    ) -> (delegate: any URLSessionDownloadDelegate, task: URLSessionDownloadTask)? {
+        switch receiver {
+        case .delegate: core.downloadDelegate
+        case .waiter: core.ownDownloadDelegate
+        case .handler, nil: nil
+        }
+    }
+
+    /// A delegate that is slow gets one report for several writes.
+    func announce(_ count: Int64, of core: TaskCore) {
+        guard let (delegate, task) = progressDelegate(core), progress.withLock({ $0.add(count) }) else { return }
+        let expected = core.expectedTotal
+        core.session.outbox.post(
+            .block { [progress] in
+                let (written, total) = progress.withLock { $0.take() }
+                delegate.urlSession(
+                    task.session,
+                    downloadTask: task,
+                    didWriteData: written,
+                    totalBytesWritten: total,
+                    totalBytesExpectedToWrite: expected
+                )
+            }
+        )
+    }
+
+    /// The file is the delegate's while it is called.
+    func show(_ file: PublishedFile, to core: TaskCore) {
+        guard let (delegate, task) = core.downloadDelegate else { return }
+        core.session.outbox.post(
+            .block {
+                delegate.urlSession(task.session, downloadTask: task, didFinishDownloadingTo: file.url)
+                file.removeIfThere()
+            }
+        )
+    }
+
+    func deliver(_ file: PublishedFile?, _ error: (any Error)?, of core: TaskCore) {
+        let response = core.response
+        switch receiver {
+        case .handler(let handler):
+            core.session.outbox.post(
+                .block {
+                    handler(file?.url, response, error)
+                    file?.removeIfThere()
+                }
+            )
+        case .waiter(let handler):
+            core.session.awaitedOutbox.post(.block { handler(file?.url, response, error) })
+        case .delegate:
+            guard let (delegate, task) = core.taskDelegate else { return }
+            core.session.outbox.post(
+                .block { delegate.urlSession(task.session, task: task, didCompleteWithError: error) }
+            )
+        case nil: break
+        }
+    }
+}
+
+extension TaskCore {
+    /// As `dataDelegate`, for downloads.
+    var downloadDelegate: (delegate: any URLSessionDownloadDelegate, task: URLSessionDownloadTask)? {
+        if let own = ownDownloadDelegate { return own }
+        guard let task = handle as? URLSessionDownloadTask else { return nil }
+        return (session.delegate as? any URLSessionDownloadDelegate).map { ($0, task) }
+    }
+
+    var ownDownloadDelegate: (delegate: any URLSessionDownloadDelegate, task: URLSessionDownloadTask)? {
+        guard let task = handle as? URLSessionDownloadTask else { return nil }
+        let own = task.snapshot.withLock { $0.delegate }
+        return (own as? any URLSessionDownloadDelegate).map { ($0, task) }
+    }
+
+    /// Bytes the file will have, if that is known.
+    var expectedTotal: Int64 {
+        handle?.countOfBytesExpectedToReceive ?? NSURLSessionTransferSizeUnknown
+    }
+}
+
+extension HTTPURLResponse {
+    /// Whether this is about a part of what the URL names although the whole was asked for.
+    func isPartialUnasked(by request: URLRequest?) -> Bool {
+        (statusCode == 206 || statusCode == 416) && request?.value(forHTTPHeaderField: "Range") == nil
+    }
+}

@@ -1,0 +1,31 @@
+import AFLoop
+
+/// The door from the loop to the file of a download. Nothing here waits: jobs are done
+/// in order, away from the loop, and their results come back to it.
+final class DownloadFile: Sendable {
+    private let lane: DiskLane
+    private let loop: EventLoop
+    private let store: Lock<DownloadStore>
+
+    init(in parent: String, disk: any DiskExecutor, loop: EventLoop) {
+        lane = DiskLane(disk)
+        self.loop = loop
+        store = Lock(DownloadStore(in: parent))
+    }
+
+    /// Does something with the file, then `finished` on the loop with what came of it.
+    func perform<Value: Sendable>(
+        _ work: @escaping @Sendable (inout DownloadStore) -> Value,
+        then finished: @escaping @Sendable (Value) -> Void
+    ) {
+        lane.run { [store, loop] in
+            let value = store.withLock(work)
+            loop.enqueue(in: .all) { finished(value) }
+        }
+    }
+
+    /// Removes the file, after what is under way.
+    func discard() {
+        lane.run { [store] in store.withLock { $0.discard() } }
+    }
+}

@@ -1,0 +1,86 @@
+import AFLoop
+import Foundation
+
+/// The folder in which downloads gather: one of our own, for our user alone, in the
+/// folder for temporary files.
+///
+/// | what is in it | its name | until |
+/// | --- | --- | --- |
+/// | a download under way, where the file system cannot do without a name | `….download` | it ends; a day after a crash |
+/// | a download that has ended, for the one who wanted it | `….tmp` | its callback has returned, or its owner removes it |
+/// | part of a download that may be resumed | `….partial` | it is resumed; seven days |
+struct DownloadFolder: Sendable {
+    enum Kind: String, CaseIterable {
+        case underWay = ".download"
+        case done = ".tmp"
+        case partial = ".partial"
+
+        /// Seconds after which one is left over from somebody who is gone.
+        var lifetime: Int64? {
+            switch self {
+            case .underWay: 86_400
+            case .partial: 7 * 86_400
+            // The `async` forms give it to their caller for good.
+            case .done: nil
+            }
+        }
+    }
+
+    let path: String
+    let folder: Folder
+
+    private static let swept = Lock<Set<String>>([])
+
+    /// - Parameter parent: The folder for temporary files.
+    init(in parent: String) throws(FileFailure) {
+        let name = DownloadFolder.name
+        path = parent.hasSuffix("/") ? parent + name : "\(parent)/\(name)"
+        do throws(SystemCallError) {
+            folder = try Folder(path: parent).ownFolder(named: name)
+            guard try folder.status().isPrivate else { throw SystemCallError(.open, code: EPERM) }
+        } catch {
+            throw FileFailure(
+                error.code == EPERM || error.code == ELOOP ? .distrustFolder : .openFolder,
+                in: path,
+                error
+            )
+        }
+        sweepOnce()
+    }
+
+    /// Each user has a folder of his own, since nobody else can use it.
+    private static let name = "AFURLSession-\(geteuid())"
+
+    static func randomToken() throws(SystemCallError) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        let bytes = try SystemRandom.bytes(16)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// The names this folder gives: 32 digits and a kind. Nothing else is ever opened.
+    static func isToken(_ text: String) -> Bool {
+        text.utf8.count == 32 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+
+    // MARK: - What others left behind
+
+    private func sweepOnce() {
+        guard DownloadFolder.swept.withLock({ $0.insert(path).inserted }) else { return }
+        let now = Int64(Date().timeIntervalSince1970)
+        for name in folder.names {
+            guard let kind = Kind.allCases.first(where: { name.hasSuffix($0.rawValue) }),
+                let lifetime = kind.lifetime,
+                DownloadFolder.isToken(String(name.dropLast(kind.rawValue.count))),
+                let status = try? folder.status(of: name),
+                status.isRegular, status.modified / 1_000_000_000 < now - lifetime
+            else { continue }
+            sweep(name)
+        }
+    }
+
+    /// One that is under way in another process is locked.
+    private func sweep(_ name: String) {
+        guard let file = try? folder.openFile(named: name), (try? file.lock()) != nil else { return }
+        try? folder.remove(name)
+    }
+}

@@ -1,0 +1,191 @@
+#define _GNU_SOURCE 1
+#include "Perform.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+// MARK: Folders
+
+int caf_open_folder(const char *path) {
+    PERFORM(CAF_CALL_OPEN, -1, 0, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return (int)result;
+}
+
+static int make_folder(int folder, const char *name) {
+    PERFORM(CAF_CALL_MAKE_FOLDER, -1, 0, mkdirat(folder, name, 0700));
+    return (int)result;
+}
+
+int caf_open_own_folder(int folder, const char *name) {
+    int made = make_folder(folder, name);
+    if (made < 0 && made != -EEXIST) return made;
+    PERFORM(CAF_CALL_OPEN, -1, 0, openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    return (int)result;
+}
+
+int caf_for_each_name(int folder, void (*body)(const char *name, void *context), void *context) {
+    // A position of its own: a duplicate would share the one of `folder`.
+    int descriptor = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return -errno;
+    DIR *stream = fdopendir(descriptor);
+    if (stream == NULL) {
+        int failed = -errno;
+        close(descriptor);
+        return failed;
+    }
+    for (struct dirent *entry = readdir(stream); entry != NULL; entry = readdir(stream)) body(entry->d_name, context);
+    closedir(stream);
+    return 0;
+}
+
+// MARK: Opening
+
+// A file without a name gets one through /proc, so it must be there.
+static bool can_name_later(int descriptor) {
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    struct stat status;
+    return lstat(path, &status) == 0;
+}
+
+static int create_nameless(int folder) {
+    PERFORM(CAF_CALL_OPEN, -1, 0, openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    if (result < 0 || can_name_later((int)result)) return (int)result;
+    caf_close((int)result);
+    return -EOPNOTSUPP;
+}
+
+int caf_create_file(int folder, const char *name, bool *has_name) {
+    *has_name = false;
+    int nameless = create_nameless(folder);
+    // Old kernels see the flags as an attempt to open the folder itself.
+    if (nameless >= 0 || (nameless != -EOPNOTSUPP && nameless != -EISDIR && nameless != -ENOENT && nameless != -EINVAL))
+        return nameless;
+    *has_name = true;
+    PERFORM(CAF_CALL_OPEN, -1, 0, openat(folder, name, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600));
+    return (int)result;
+}
+
+int caf_open_file(int folder, const char *name) {
+    PERFORM(CAF_CALL_OPEN, -1, 0, openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    return (int)result;
+}
+
+// MARK: Status
+
+static void copy_status(const struct stat *from, caf_file_status *to) {
+    *to = (caf_file_status){
+        .device = from->st_dev,
+        .inode = from->st_ino,
+        .size = from->st_size,
+        .modified_nanoseconds = (int64_t)from->st_mtim.tv_sec * 1000000000 + from->st_mtim.tv_nsec,
+        .owner = from->st_uid,
+        .permissions = from->st_mode & 07777,
+        .is_regular = S_ISREG(from->st_mode),
+        .is_folder = S_ISDIR(from->st_mode),
+    };
+}
+
+int caf_file_status_of(int descriptor, caf_file_status *status) {
+    struct stat found = {0};
+    PERFORM(CAF_CALL_FSTAT, descriptor, 0, fstat(descriptor, &found));
+    if (result >= 0) copy_status(&found, status);
+    return (int)result;
+}
+
+int caf_file_status_at(int folder, const char *name, caf_file_status *status) {
+    struct stat found = {0};
+    PERFORM(CAF_CALL_FSTAT, -1, 0, fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW));
+    if (result >= 0) copy_status(&found, status);
+    return (int)result;
+}
+
+uint32_t caf_effective_user(void) { return geteuid(); }
+
+// MARK: Bytes
+
+static long write_up_to(int descriptor, const struct iovec *slices, int count, int64_t offset, size_t wanted,
+                        size_t limit) {
+    if (limit >= wanted) return pwritev(descriptor, slices, count, offset);
+    size_t length = slices[0].iov_len < limit ? slices[0].iov_len : limit;
+    return pwrite(descriptor, slices[0].iov_base, length, offset);
+}
+
+// At its limit a file raises SIGXFSZ, which ends a program that knows nothing of it.
+static long write_without_signal(int descriptor, const struct iovec *slices, int count, int64_t offset,
+                                 size_t wanted, size_t limit) {
+    sigset_t excess, previous;
+    sigemptyset(&excess);
+    sigaddset(&excess, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &excess, &previous);
+    long result = write_up_to(descriptor, slices, count, offset, wanted, limit);
+    int error = errno;
+    if (result < 0 && error == EFBIG && !sigismember(&previous, SIGXFSZ)) {
+        struct timespec now = {0};
+        while (sigtimedwait(&excess, NULL, &now) < 0 && errno == EINTR) {}
+    }
+    pthread_sigmask(SIG_SETMASK, &previous, NULL);
+    errno = error;
+    return result;
+}
+
+long caf_write_slices(int descriptor, const struct iovec *slices, int count, int64_t offset) {
+    size_t wanted = 0;
+    for (int i = 0; i < count; i++) wanted += slices[i].iov_len;
+    PERFORM(CAF_CALL_PWRITE, descriptor, wanted,
+            write_without_signal(descriptor, slices, count, offset, wanted, call.length));
+    return result;
+}
+
+long caf_read_at(int descriptor, void *buffer, size_t length, int64_t offset) {
+    PERFORM(CAF_CALL_PREAD, descriptor, length, pread(descriptor, buffer, call.length, offset));
+    return result;
+}
+
+int caf_truncate(int descriptor, int64_t length) {
+    PERFORM(CAF_CALL_TRUNCATE, descriptor, 0, ftruncate(descriptor, length));
+    return (int)result;
+}
+
+// MARK: Names
+
+int caf_link_file(int descriptor, int folder, const char *name) {
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    PERFORM(CAF_CALL_LINK, descriptor, 0, linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW));
+    return (int)result;
+}
+
+static long rename_exclusively(int folder, const char *from, const char *to) {
+    if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return -1;
+    // The file system does not know the flag. Names are random, so nothing is lost.
+    return renameat(folder, from, folder, to);
+}
+
+int caf_rename(int folder, const char *from, const char *to) {
+    PERFORM(CAF_CALL_RENAME, -1, 0, rename_exclusively(folder, from, to));
+    return (int)result;
+}
+
+int caf_unlink(int folder, const char *name) {
+    PERFORM(CAF_CALL_UNLINK, -1, 0, unlinkat(folder, name, 0));
+    return (int)result;
+}
+
+int caf_lock_file(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : -errno; }
+
+int caf_random(void *buffer, size_t length) {
+    PERFORM(CAF_CALL_RANDOM, -1, length, getrandom(buffer, length, 0));
+    if (result < 0) return (int)result;
+    return (size_t)result == length ? 0 : -EIO;
+}
