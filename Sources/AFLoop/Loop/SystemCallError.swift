@@ -31,6 +31,7 @@ package struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertib
 /// The name of a system call, comparable and free of allocation.
 package enum SystemCall: Sendable, Hashable {
     case socket, connect, recv, send, shutdown, setsockopt, epollCreate, epollControl, eventfd, thread, poll
+    case open, fstat, pread
 
     package var name: String {
         switch self {
@@ -45,6 +46,9 @@ package enum SystemCall: Sendable, Hashable {
         case .eventfd: "eventfd"
         case .thread: "pthread_create"
         case .poll: "epoll_wait"
+        case .open: "open"
+        case .fstat: "fstat"
+        case .pread: "pread"
         }
     }
 }

@@ -138,13 +138,34 @@ public final class URLSession: Sendable {
         isAwaited: Bool = false,
         _ completion: DataCompletion? = nil
     ) -> URLSessionDataTask {
-        let identifier = state.withLock { state in
+        let task = URLSessionDataTask(request, nextIdentifier(), in: self, isAwaited: isAwaited, completion)
+        _ = state.withLock { $0.made.add(task) }
+        return task
+    }
+
+    func makeUploadTask(
+        _ request: URLRequest,
+        _ body: TaskBody,
+        isAwaited: Bool = false,
+        _ completion: DataCompletion? = nil
+    ) -> URLSessionUploadTask {
+        let task = URLSessionUploadTask(
+            request,
+            nextIdentifier(),
+            in: self,
+            body: body,
+            isAwaited: isAwaited,
+            completion
+        )
+        _ = state.withLock { $0.made.add(task) }
+        return task
+    }
+
+    private func nextIdentifier() -> Int {
+        state.withLock { state in
             defer { state.nextTaskIdentifier += 1 }
             return state.nextTaskIdentifier
         }
-        let task = URLSessionDataTask(request, identifier, in: self, isAwaited: isAwaited, completion)
-        _ = state.withLock { $0.made.add(task) }
-        return task
     }
 }
 

@@ -12,6 +12,8 @@ package final class World: Sendable {
     package let resolver: LoopBound<any Resolver>
     /// Nil: callbacks run on the session's delegate queue.
     package let callbackExecutor: (any CallbackExecutor)?
+    /// Where files and streams are read.
+    let workers: any BlockingWorkers
     let readBuffer: LoopBound<ReadBuffer>
     let tlsBuffers: LoopBound<TLSBuffers>
     let handshakeBudget: LoopBound<HandshakeBudget>
@@ -24,6 +26,7 @@ package final class World: Sendable {
         opener: any ChannelOpener,
         resolver: LoopBound<any Resolver>,
         callbackExecutor: (any CallbackExecutor)? = nil,
+        workers: any BlockingWorkers = DispatchWorkers(),
         wallClock: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
     ) {
         self.loop = loop
@@ -31,6 +34,7 @@ package final class World: Sendable {
         self.resolver = resolver
         self.callbackExecutor = callbackExecutor
         self.wallClock = wallClock
+        self.workers = workers
         readBuffer = LoopBound(ReadBuffer(), on: loop)
         tlsBuffers = LoopBound(TLSBuffers(), on: loop)
         handshakeBudget = LoopBound(HandshakeBudget(), on: loop)

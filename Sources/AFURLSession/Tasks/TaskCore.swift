@@ -14,6 +14,7 @@ final class TaskCore: TransferClient {
     }
 
     private let request: Result<FrozenRequest, RequestRejection>
+    private let body: TaskBody
     private let consumer: any TaskConsumer
     @exclusivity(unchecked) private var stage = Stage.new
     /// Set while the task is known to its session: keeps it, and the session, alive.
@@ -26,8 +27,9 @@ final class TaskCore: TransferClient {
     /// Where the session keeps the task.
     @exclusivity(unchecked) var place = 0
 
-    init(_ request: Result<FrozenRequest, RequestRejection>, consumer: any TaskConsumer) {
+    init(_ request: Result<FrozenRequest, RequestRejection>, body: TaskBody, consumer: any TaskConsumer) {
         self.request = request
+        self.body = body
         self.consumer = consumer
     }
 
@@ -101,7 +103,29 @@ final class TaskCore: TransferClient {
             client: self
         )
         self.transfer = transfer
-        transfer.start(priority: task.priority)
+        send(request, with: transfer, for: task)
+    }
+
+    private func send(_ request: FrozenRequest, with transfer: Transfer, for task: URLSessionTask) {
+        switch body {
+        case .request, .data: transfer.start(priority: task.priority, body: request.body.map(DataBody.init))
+        case .file(let url):
+            transfer.prepare()
+            BodyDesk(task, in: session.world).open(url) { [self] in bodyReady($0, for: transfer) }
+        }
+    }
+
+    private func bodyReady(
+        _ result: Result<(request: FrozenRequest, body: any BodySource), TransferError>,
+        for transfer: Transfer
+    ) {
+        guard let task, transfer === self.transfer else { return }
+        switch result {
+        case .failure(let error): fail(error)
+        case .success((let request, let body)):
+            task.snapshot.withLock { $0.expectedToSend = Int64(request.bodyLength ?? -1) }
+            transfer.start(request, priority: task.priority, body: body)
+        }
     }
 
     // MARK: - From the consumer
