@@ -6,11 +6,9 @@ import AFWire
 ///
 /// Drives a channel by what the exchange machine and the response decoder say, and
 /// holds no buffer of its own beyond an incomplete head.
-final class HTTPConnection: ChannelHandler {
+final class HTTPConnection: ChannelHandler, BodyClient {
     /// Reads or writes per turn, so that one fast peer leaves room for the others.
     private static let stepsPerTurn = 16
-    /// Bytes of a body offered to the kernel at once.
-    private static let writeSize = 256 << 10
 
     // MARK: Constants
     let peer: Peer
@@ -36,8 +34,7 @@ final class HTTPConnection: ChannelHandler {
     @exclusivity(unchecked) private var transfer: Transfer?
     @exclusivity(unchecked) private var machine = ExchangeMachine()
     @exclusivity(unchecked) private var decoder = ResponseDecoder(method: .other)
-    /// Bytes of the request, head and body together, that the kernel has taken.
-    @exclusivity(unchecked) private var sent = 0
+    @exclusivity(unchecked) private var writer = RequestWriter()
     @exclusivity(unchecked) private var hasReceived = false
 
     init(_ channel: any ByteChannel, to peer: Peer, in pool: ConnectionPool, world: World, made: ConnectionReport) {
@@ -62,9 +59,10 @@ final class HTTPConnection: ChannelHandler {
         machine = ExchangeMachine(keepsAlive: !transfer.request.closesConnection)
         let method: ResponseDecoder.Method = transfer.request.isHead ? .head : .other
         decoder = ResponseDecoder(method: method, allowsLeadingEmptyLine: !isReused)
-        sent = 0
         hasReceived = false
         transfer.exchangeBegins(on: self)
+        transfer.body?.client = self
+        writer = RequestWriter(transfer.request, transfer.body)
         guard !channel.isReadable else { return peerSpokeFirst() }
         write()
     }
@@ -83,9 +81,12 @@ final class HTTPConnection: ChannelHandler {
         pool.exchangeEnded(on: self, mayReuse: false)
     }
 
-    func continueReading() {
-        if channel.isReadable { channel.continueNextTurn() }
+    /// Nothing holds up the transfer any more.
+    func goOn() {
+        if channel.isReadable || isSending { channel.continueNextTurn() }
     }
+
+    private var isSending: Bool { machine.sending == .head || machine.sending == .body }
 
     // MARK: - From the channel
 
@@ -103,39 +104,33 @@ final class HTTPConnection: ChannelHandler {
 
     // MARK: - Sending
 
+    func bodyReady() {
+        guard transfer != nil else { return }
+        transfer?.bodyWaits(false)
+        write()
+    }
+
     /// Sends what is left of head and body, the head and the beginning of the body in
     /// one go.
     private func write() {
-        guard let request = transfer?.request, machine.sending == .head || machine.sending == .body else { return }
-        let total = request.headBytes.count + (request.body?.count ?? 0)
         for _ in 0..<HTTPConnection.stepsPerTurn {
-            switch HTTPConnection.write(request, from: sent, to: channel) {
-            case .bytes(let count): noteSent(count, of: request)
-            case .wouldBlock: return
+            guard let transfer, isSending else { return }
+            if writer.isInBody, transfer.pauses.contains(.suspended) { return }
+            switch writer.write(to: channel) {
+            case .moved(let headBytes, let bodyBytes): transfer.sent(headBytes: headBytes, bodyBytes: bodyBytes)
+            case .blocked: return
+            case .waiting: return transfer.bodyWaits(true)
+            case .finished: return requestSent()
             case .failed(let error): return sendingFailed(error)
+            case .bodyFailed(let failure): return bodyFailed(failure)
             }
-            guard sent < total else { return requestSent() }
-            guard channel.isWritable else { return }
         }
         channel.continueNextTurn()
     }
 
-    private static func write(_ request: FrozenRequest, from offset: Int, to channel: any ByteChannel) -> ChannelWrite {
-        request.headBytes.withUnsafeBytes { head in
-            let restOfHead = UnsafeRawBufferPointer(rebasing: head[min(offset, head.count)...])
-            guard let body = request.body else { return channel.write(restOfHead, .empty) }
-            return body.withUnsafeBytes { body in
-                let start = max(0, offset - head.count)
-                let end = min(body.count, start + writeSize)
-                return channel.write(restOfHead, UnsafeRawBufferPointer(rebasing: body[start..<end]))
-            }
-        }
-    }
-
-    private func noteSent(_ count: Int, of request: FrozenRequest) {
-        let headBytes = max(0, min(count, request.headBytes.count - sent))
-        sent += count
-        transfer?.sent(headBytes: headBytes, bodyBytes: count - headBytes)
+    /// What was announced cannot be sent, and nothing else may be in its place.
+    private func bodyFailed(_ failure: BodyFailure) {
+        if case .fail = machine.handle(.cancelled) { fail(.body(failure)) }
     }
 
     private func requestSent() {
@@ -290,7 +285,7 @@ final class HTTPConnection: ChannelHandler {
 
     private func fail(_ error: TransferError, isUnanswered: Bool = false) {
         guard let transfer else { return }
-        if isUnanswered, transfer.mayRetry(reused: isReused, unprocessed: sent == 0) { return replace(transfer) }
+        if isUnanswered, transfer.mayRetry(reused: isReused, unprocessed: !writer.hasBegun) { return replace(transfer) }
         self.transfer = nil
         pool.exchangeEnded(on: self, mayReuse: false)
         transfer.exchangeFailed(error)

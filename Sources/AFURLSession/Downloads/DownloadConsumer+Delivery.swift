@@ -82,7 +82,7 @@ extension DownloadConsumer {
                 }
             )
         case .waiter(let handler):
-            core.session.awaitedOutbox.post(.block { handler(file?.url, response, error) })
+            core.session.resumptions.post(.block { handler(file?.url, response, error) })
         case .delegate:
             guard let (delegate, task) = core.taskDelegate else { return }
             core.session.outbox.post(

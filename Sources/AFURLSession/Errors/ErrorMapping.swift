@@ -81,6 +81,10 @@ package enum ErrorMapping {
         case .open: .cannotOpenFile
         case .move: .cannotMoveFile
         case .missing: .fileDoesNotExist
+        case .permission: .noPermissionsToReadFile
+        case .directory: .fileIsDirectory
+        case .read: .cannotOpenFile
+        case .changed: .requestBodyStreamExhausted
         default: .cannotWriteToFile
         }
     }

@@ -125,6 +125,14 @@ extension LoadFailure {
         public static let open = Detail(rawValue: "open")
         /// A file could not be moved.
         public static let move = Detail(rawValue: "move")
+        /// A file may not be read.
+        public static let permission = Detail(rawValue: "permission")
+        /// A directory where a file was expected.
+        public static let directory = Detail(rawValue: "directory")
+        /// A file could not be read to its end.
+        public static let read = Detail(rawValue: "read")
+        /// A file was changed while it was sent.
+        public static let changed = Detail(rawValue: "changed")
         /// A file is missing.
         public static let missing = Detail(rawValue: "missing")
     }

@@ -31,6 +31,10 @@
 // ├── authentication ─────── credentials are needed                      userAuthenticationRequired
 // ├── proxy ──────────────── the proxy failed us                         cannotConnectToHost
 // ├── file ───────────────── a file could not be written                 cannotWriteToFile
+// │   ├── permission         it may not be read                          noPermissionsToReadFile
+// │   ├── directory          it is one                                   fileIsDirectory
+// │   ├── read               it could not be read to its end             cannotOpenFile
+// │   ├── changed            it is not what was announced any more       requestBodyStreamExhausted
 // │   └── create, open, move, missing                                    the code of that name
 // ├── cache ──────────────── only the cache might answer, and could not  resourceUnavailable
 // └── cancelled ──────────── the caller asked for it                     cancelled

@@ -11,6 +11,7 @@ extension TransferError {
     private func failure(_ peer: Endpoint?) -> LoadFailure {
         switch (self, peer) {
         case (.rejected(let rejection), _): LoadFailure(rejection)
+        case (.body(let failure), let peer): LoadFailure(failure, peer: peer)
         case (.plainTextForbidden, let peer):
             LoadFailure(
                 .request,
@@ -112,6 +113,7 @@ extension LoadFailure.Attempt {
 extension TransferPhase {
     fileprivate var `public`: LoadFailure.Phase {
         switch self {
+        case .preparing: .preparing
         case .queued: .queued
         case .resolving: .resolving
         case .connecting: .connecting

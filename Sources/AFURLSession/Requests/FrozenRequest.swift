@@ -25,6 +25,8 @@ package final class FrozenRequest: Sendable {
     package let body: Data?
     /// What `Content-Length` says; nil when the head carries none and no body follows.
     package let bodyLength: Int?
+    /// The body comes in chunks, since nobody knows its length.
+    package let isChunked: Bool
     /// The caller asked for `Connection: close`.
     package let closesConnection: Bool
 
@@ -40,6 +42,7 @@ package final class FrozenRequest: Sendable {
         headBytes: [UInt8],
         body: Data?,
         bodyLength: Int?,
+        isChunked: Bool = false,
         closesConnection: Bool
     ) {
         self.url = url
@@ -54,6 +57,7 @@ package final class FrozenRequest: Sendable {
         self.headBytes = headBytes
         self.body = body
         self.bodyLength = bodyLength
+        self.isChunked = isChunked
         self.closesConnection = closesConnection
     }
 }

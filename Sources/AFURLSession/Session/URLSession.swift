@@ -147,6 +147,15 @@ public final class URLSession: Sendable {
         make { URLSessionDataTask(request, $0, in: self, isAwaited: isAwaited, completion) }
     }
 
+    func makeUploadTask(
+        _ request: URLRequest,
+        _ body: TaskBody,
+        isAwaited: Bool = false,
+        _ completion: DataCompletion? = nil
+    ) -> URLSessionUploadTask {
+        make { URLSessionUploadTask(request, $0, in: self, body: body, isAwaited: isAwaited, completion) }
+    }
+
     /// Makes a task with the next number, and keeps it in mind.
     func make<Task: URLSessionTask>(_ body: (_ identifier: Int) -> Task) -> Task {
         let identifier = state.withLock { state in

@@ -14,6 +14,8 @@ package final class World: Sendable {
     package let callbackExecutor: (any CallbackExecutor)?
     /// Where work on files is done.
     let disk: any DiskExecutor
+    /// Where files and streams are read.
+    let workers: any BlockingWorkers
     let readBuffer: LoopBound<ReadBuffer>
     let tlsBuffers: LoopBound<TLSBuffers>
     let handshakeBudget: LoopBound<HandshakeBudget>
@@ -27,6 +29,7 @@ package final class World: Sendable {
         resolver: LoopBound<any Resolver>,
         callbackExecutor: (any CallbackExecutor)? = nil,
         disk: (any DiskExecutor)? = nil,
+        workers: any BlockingWorkers = DispatchWorkers(),
         wallClock: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
     ) {
         self.loop = loop
@@ -35,6 +38,7 @@ package final class World: Sendable {
         self.callbackExecutor = callbackExecutor
         self.disk = disk ?? DiskQueue()
         self.wallClock = wallClock
+        self.workers = workers
         readBuffer = LoopBound(ReadBuffer(), on: loop)
         tlsBuffers = LoopBound(TLSBuffers(), on: loop)
         handshakeBudget = LoopBound(HandshakeBudget(), on: loop)

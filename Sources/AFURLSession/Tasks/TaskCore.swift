@@ -17,6 +17,7 @@ final class TaskCore: TransferClient {
     /// Shared with the handle, which is left alone otherwise: retaining what is weakly
     /// referenced elsewhere is slow.
     private let snapshot: Lock<URLSessionTask.Snapshot>
+    private let body: TaskBody
     private let consumer: any TaskConsumer
     @exclusivity(unchecked) private var stage = Stage.new
     /// Set while the task is known to its session: keeps it, and the session, alive.
@@ -32,10 +33,12 @@ final class TaskCore: TransferClient {
 
     init(
         _ request: Result<FrozenRequest, RequestRejection>,
+        body: TaskBody,
         snapshot: Lock<URLSessionTask.Snapshot>,
         consumer: any TaskConsumer
     ) {
         self.request = request
+        self.body = body
         self.snapshot = snapshot
         self.consumer = consumer
     }
@@ -116,7 +119,32 @@ final class TaskCore: TransferClient {
             client: self
         )
         self.transfer = transfer
-        transfer.start(priority: snapshot.withLock { $0.priority })
+        send(request, with: transfer)
+    }
+
+    private func send(_ request: FrozenRequest, with transfer: Transfer) {
+        switch body {
+        case .request, .data: transfer.start(priority: priority, body: request.body.map(DataBody.init))
+        case .file(let url):
+            guard let task else { return }
+            transfer.prepare()
+            BodyDesk(task, in: session.world).open(url) { [self] in bodyReady($0, for: transfer) }
+        }
+    }
+
+    private var priority: Float { snapshot.withLock { $0.priority } }
+
+    private func bodyReady(
+        _ result: Result<(request: FrozenRequest, body: any BodySource), TransferError>,
+        for transfer: Transfer
+    ) {
+        guard task != nil, transfer === self.transfer else { return }
+        switch result {
+        case .failure(let error): fail(error)
+        case .success((let request, let body)):
+            snapshot.withLock { $0.expectedToSend = Int64(request.bodyLength ?? -1) }
+            transfer.start(request, priority: priority, body: body)
+        }
     }
 
     // MARK: - From the consumer

@@ -76,6 +76,7 @@ public class URLSessionTask: @unchecked Sendable {
         _ request: URLRequest,
         _ identifier: Int,
         in session: URLSession,
+        body: TaskBody = .request,
         isAwaited: Bool = false,
         consumer own: sending (any TaskConsumer)? = nil,
         _ completion: DataCompletion?
@@ -86,12 +87,12 @@ public class URLSessionTask: @unchecked Sendable {
         snapshot = Lock(
             Snapshot(
                 currentRequest: request,
-                expectedToSend: Int64(request.httpBody?.count ?? 0),
+                expectedToSend: body.expectedLength(of: request),
                 completion: completion
             )
         )
         let frozen = Result { () throws(RequestRejection) in
-            try request.frozen(with: session.headers)
+            try body.freeze(request, in: session)
         }
         let consumer: any TaskConsumer =
             if let own {
@@ -101,7 +102,7 @@ public class URLSessionTask: @unchecked Sendable {
             } else {
                 DelegateConsumer()
             }
-        core = LoopBound(TaskCore(frozen, snapshot: snapshot, consumer: consumer), on: session.world.loop)
+        core = LoopBound(TaskCore(frozen, body: body, snapshot: snapshot, consumer: consumer), on: session.world.loop)
     }
 
     deinit {
@@ -183,7 +184,8 @@ extension URLSessionTask {
     /// Body bytes sent so far.
     public var countOfBytesSent: Int64 { snapshot.withLock { $0.sent } }
 
-    /// Body bytes to send, 0 if there is no body.
+    /// Body bytes to send: 0 if there is no body, `NSURLSessionTransferSizeUnknown` as long
+    /// as nobody knows.
     public var countOfBytesExpectedToSend: Int64 { snapshot.withLock { $0.expectedToSend } }
 
     /// Whatever you want to call the task. Not used by the session.
@@ -249,4 +251,4 @@ extension URLSessionTask: Hashable, CustomStringConvertible {
 // Unchecked as its superclass.
 /// A task whose response body is delivered in memory: all at once to a completion
 /// handler, or piece by piece to the delegate.
-public final class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
+public class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}

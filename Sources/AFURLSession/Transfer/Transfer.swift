@@ -35,13 +35,16 @@ final class Transfer: QueuedWaiter {
 
     private enum Stage {
         case idle
+        /// Its body is got ready.
+        case preparing
         case waiting
         case redialing(ConnectionAttempt)
         case exchanging(HTTPConnection)
         case over
     }
 
-    let request: FrozenRequest
+    @exclusivity(unchecked) private(set) var request: FrozenRequest
+    @exclusivity(unchecked) private(set) var body: (any BodySource)?
     @exclusivity(unchecked) private(set) var key: ConnectionKey
     private let idleInterval: LoopInterval
     @exclusivity(unchecked) private(set) var times: TransferTimes
@@ -62,6 +65,7 @@ final class Transfer: QueuedWaiter {
     @exclusivity(unchecked) private var hardDeadline: LoopInstant
     @exclusivity(unchecked) private var suspendedSince: LoopInstant?
     @exclusivity(unchecked) private var lastProgress: LoopInstant
+    @exclusivity(unchecked) private var isBodyAwaited = false
     /// Where the deadline is watched, from the start to the end.
     @exclusivity(unchecked) private var watchPlace: Int?
 
@@ -89,13 +93,30 @@ final class Transfer: QueuedWaiter {
 
     // MARK: - From the client
 
-    func start(priority: Float) {
+    /// The body is not there yet. Its owner takes as long as it takes, but not longer
+    /// than the whole task may.
+    func prepare() {
+        stage = .preparing
+        phase = .preparing
+        watch()
+    }
+
+    /// - Parameter prepared: What is sent in place of the request, if its body had to be
+    ///   got ready.
+    func start(_ prepared: FrozenRequest? = nil, priority: Float, body: (any BodySource)?) {
+        if let prepared { request = prepared }
+        self.body = body
         self.priority = priority
         stage = .waiting
+        phase = .queued
         lastProgress = loop.now
-        watchPlace = deadlines.add(self)
-        deadlines.deadlineChanged(to: deadline)
+        watch()
         if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
+    }
+
+    private func watch() {
+        if watchPlace == nil { watchPlace = deadlines.add(self) }
+        deadlines.deadlineChanged(to: deadline)
     }
 
     /// The client hears nothing any more. A connection in use is closed: what is
@@ -124,7 +145,15 @@ final class Transfer: QueuedWaiter {
         }
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
-        if pauses.isEmpty, case .exchanging(let connection) = stage { connection.continueReading() }
+        if pauses.isEmpty, case .exchanging(let connection) = stage { connection.goOn() }
+    }
+
+    /// The body has nothing to send, or has again: its owner is to blame, and no peer.
+    func bodyWaits(_ waits: Bool) {
+        guard waits != isBodyAwaited else { return }
+        isBodyAwaited = waits
+        noteProgress()
+        if !waits { deadlines.deadlineChanged(to: deadline) }
     }
 
     // MARK: - From the pool
@@ -209,6 +238,7 @@ final class Transfer: QueuedWaiter {
         if pauses.contains(.unanswered) {
             // All has arrived, but the task cannot end yet, and its time goes on.
             stage = .over
+            body?.close()
         } else {
             end()
         }
@@ -223,12 +253,24 @@ final class Transfer: QueuedWaiter {
     /// sent again by itself. And only once, and only if the connection had been used
     /// before, when its death is explained by its age.
     func mayRetry(reused: Bool, unprocessed: Bool) -> Bool {
-        reused && !hasRetried && (request.isIdempotent || unprocessed)
+        reused && !hasRetried && (request.isIdempotent || unprocessed) && body?.mayReplay != false
     }
 
     func retry() {
-        guard let peer else { return }
         hasRetried = true
+        isBodyAwaited = false
+        guard let body else { return retryOnFreshConnection() }
+        stage = .preparing
+        phase = .preparing
+        noteProgress()
+        body.rewind { [self] failure in
+            guard case .preparing = stage else { return }
+            if let failure { fail(.body(failure)) } else { retryOnFreshConnection() }
+        }
+    }
+
+    private func retryOnFreshConnection() {
+        guard let peer else { return }
         guard !peer.isRetired else { return pool.requeue(self) }
         phase = .connecting
         noteProgress()
@@ -246,6 +288,7 @@ final class Transfer: QueuedWaiter {
     private func end() {
         stage = .over
         client = nil
+        body?.close()
         if let watchPlace { deadlines.remove(at: watchPlace) }
         watchPlace = nil
     }
@@ -254,7 +297,7 @@ final class Transfer: QueuedWaiter {
         let left = stage
         end()
         switch left {
-        case .idle, .over: break
+        case .idle, .preparing, .over: break
         case .waiting: pool.withdraw(self)
         case .redialing(let attempt): peer?.cancelRedial(attempt)
         case .exchanging(let connection): connection.abandon()
@@ -269,7 +312,8 @@ final class Transfer: QueuedWaiter {
 
     var deadline: LoopInstant {
         if pauses.contains(.suspended) { return .distantFuture }
-        return pauses.isEmpty ? min(lastProgress + idleInterval, hardDeadline) : hardDeadline
+        if case .preparing = stage { return hardDeadline }
+        return pauses.isEmpty && !isBodyAwaited ? min(lastProgress + idleInterval, hardDeadline) : hardDeadline
     }
 
     func deadlinePassed() {
@@ -285,7 +329,7 @@ final class Transfer: QueuedWaiter {
         switch stage {
         case .waiting: peer?.attemptPhase ?? phase
         case .redialing(let attempt): attempt.phase
-        case .idle, .exchanging, .over: phase
+        case .idle, .preparing, .exchanging, .over: phase
         }
     }
 }

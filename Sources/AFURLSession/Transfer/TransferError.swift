@@ -7,6 +7,8 @@ import AFWire
 enum TransferError: Error, Sendable {
     /// Never sent: the request itself is wrong.
     case rejected(RequestRejection)
+    /// The body could not be sent, or not as it was announced.
+    case body(BodyFailure)
     /// Never sent: over plain http nobody would look at the pins of the host.
     case plainTextForbidden
     case impossibleSocketPath
@@ -50,6 +52,8 @@ enum TransferError: Error, Sendable {
 
 /// What a transfer was waiting for.
 enum TransferPhase: Sendable {
+    /// Its body is opened, or asked for.
+    case preparing
     case queued
     case resolving
     case connecting

@@ -20,6 +20,9 @@ typedef enum {
     CAF_CALL_SEND,
     CAF_CALL_SHUTDOWN,
     CAF_CALL_CLOSE,
+    CAF_CALL_OPEN,
+    CAF_CALL_FSTAT,
+    CAF_CALL_PREAD,
     CAF_CALL_GETSOCKOPT,
     CAF_CALL_SETSOCKOPT,
     CAF_CALL_GETSOCKNAME,
@@ -30,10 +33,7 @@ typedef enum {
     CAF_CALL_CLOCK,
     CAF_CALL_THREAD,
     CAF_CALL_GETADDRINFO,
-    CAF_CALL_OPEN,
     CAF_CALL_MAKE_FOLDER,
-    CAF_CALL_FSTAT,
-    CAF_CALL_PREAD,
     CAF_CALL_PWRITE,
     CAF_CALL_TRUNCATE,
     CAF_CALL_LINK,
@@ -75,6 +75,26 @@ int caf_keep_alive(int descriptor, int idle_seconds, int interval_seconds, int p
 // Never retried: after EINTR Linux has released the descriptor, and a second
 // close could hit somebody else's.
 int caf_close(int descriptor);
+
+// MARK: Reading files
+
+typedef struct {
+    uint64_t device;
+    uint64_t inode;
+    int64_t size;
+    int64_t modified_seconds;
+    int64_t modified_nanoseconds;
+    bool is_regular;
+    bool is_directory;
+} caf_file_facts;
+
+// Waits for nobody: a FIFO without a writer opens at once.
+int caf_open_for_reading(const char *path);
+int caf_file_facts_of(int descriptor, caf_file_facts *facts);
+long caf_read_at(int descriptor, void *buffer, size_t length, int64_t offset);
+// As far as the bytes are in memory: -EAGAIN if the disk would have to be asked,
+// -EOPNOTSUPP if the file system cannot tell.
+long caf_read_at_without_waiting(int descriptor, void *buffer, size_t length, int64_t offset);
 
 // MARK: Polling
 
@@ -126,7 +146,6 @@ int caf_file_status_at(int folder, const char *name, caf_file_status *status);
 uint32_t caf_effective_user(void);
 // Writes slices with one call. A limit on file sizes is an error, not a signal.
 long caf_write_slices(int descriptor, const struct iovec *slices, int count, int64_t offset);
-long caf_read_at(int descriptor, void *buffer, size_t length, int64_t offset);
 int caf_truncate(int descriptor, int64_t length);
 // Gives a name to a file that was created without.
 int caf_link_file(int descriptor, int folder, const char *name);

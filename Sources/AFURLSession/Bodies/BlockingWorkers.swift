@@ -1,0 +1,45 @@
+import AFLoop
+import Dispatch
+
+/// Runs what may block, away from the loop. Jobs of one worker come one at a time and
+/// in order.
+package protocol BlockingWorker: Sendable {
+    func run(_ job: @escaping @Sendable () -> Void)
+}
+
+package protocol BlockingWorkers: Sendable {
+    /// One of a few, shared: reading files takes long, but not for ever.
+    func sharedWorker() -> any BlockingWorker
+    /// One for itself: code of the user's may block for as long as it likes.
+    func ownWorker(_ label: String) -> any BlockingWorker
+}
+
+/// Queues of Dispatch: a thread exists only while a worker has work, and a moment after.
+package struct DispatchWorkers: BlockingWorkers {
+    private let shared = (0..<4).map { DispatchWorker("AFURLSession.files.\($0)") }
+    private let turn = Lock(0)
+
+    package init() {}
+
+    package func sharedWorker() -> any BlockingWorker {
+        let turn = turn.withLock { turn in
+            defer { turn = (turn + 1) % shared.count }
+            return turn
+        }
+        return shared[turn]
+    }
+
+    package func ownWorker(_ label: String) -> any BlockingWorker { DispatchWorker(label) }
+}
+
+private struct DispatchWorker: BlockingWorker {
+    private let queue: DispatchQueue
+
+    init(_ label: String) {
+        queue = DispatchQueue(label: label)
+    }
+
+    func run(_ job: @escaping @Sendable () -> Void) {
+        queue.async(execute: job)
+    }
+}

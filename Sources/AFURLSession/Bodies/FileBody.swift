@@ -1,0 +1,91 @@
+import AFLoop
+
+/// A file, read piece by piece while it is sent.
+///
+/// What lies in the page cache is read right where it is sent from, which costs no
+/// change of threads; the kernel says when that would mean waiting for the disk, and
+/// then a worker reads ahead. The last piece is always a worker's: it is handed out
+/// only if the file is still what was announced, so that a server never gets a
+/// complete body that is none.
+final class FileBody: BodySource {
+    @exclusivity(unchecked) var client: (any BodyClient)?
+    private let file: ReadableFile
+    private let path: String
+    private let worker: any BlockingWorker
+    private let loop: EventLoop
+    @exclusivity(unchecked) private var pass: FilePass
+    @exclusivity(unchecked) private var isFilling = false
+    /// The client waits to be told.
+    @exclusivity(unchecked) private var isAwaited = false
+
+    /// - Parameter pass: With what was read when the file was opened.
+    init(_ pass: FilePass, _ worker: any BlockingWorker, on loop: EventLoop) {
+        file = pass.file
+        path = pass.path
+        self.pass = pass
+        self.worker = worker
+        self.loop = loop
+    }
+
+    var length: Int64 { file.identity.size }
+
+    func next() -> BodyStep {
+        if !isFilling { refill() }
+        switch pass.progress {
+        case .failed(let failure): return .failed(failure)
+        case .ready: return .ready
+        case .complete: return .end
+        case .empty:
+            isAwaited = true
+            return .waiting
+        }
+    }
+
+    func withReady(_ take: (UnsafeRawBufferPointer) -> ChannelWrite) -> ChannelWrite { take(pass.ring.ready) }
+
+    func consume(_ count: Int) {
+        pass.ring.taken(count)
+    }
+
+    private func refill() {
+        guard pass.wantsMore else { return }
+        guard !pass.readWithoutWaiting() else { return }
+        isFilling = true
+        let bound = LoopBound(confined: self, on: loop)
+        worker.run { [pass, loop] in
+            pass.fill { loop.enqueue { bound.value.news(of: pass) } }
+            loop.enqueue { bound.value.filled(pass) }
+        }
+    }
+
+    private func filled(_ pass: FilePass) {
+        guard pass === self.pass else { return }
+        isFilling = false
+        news(of: pass)
+    }
+
+    private func news(of pass: FilePass) {
+        guard pass === self.pass, isAwaited else { return }
+        isAwaited = false
+        client?.bodyReady()
+    }
+
+    var mayReplay: Bool { true }
+
+    /// The file is still open, and its identity is looked at before its first byte is
+    /// read again.
+    func rewind(_ done: @escaping (BodyFailure?) -> Void) {
+        pass.abandon()
+        pass = FilePass(file, path)
+        isFilling = false
+        isAwaited = false
+        done(nil)
+    }
+
+    /// The file is closed when a worker that reads in it has noticed.
+    func close() {
+        client = nil
+        isAwaited = false
+        pass.abandon()
+    }
+}

@@ -1,0 +1,123 @@
+import AFLoop
+import AFWire
+
+/// Sends one request, head and body: everything about the sending half of an exchange
+/// that is not a decision.
+///
+/// Two slices leave at a time: framing (the head, and what stands around chunks) and
+/// the content behind it, in place.
+struct RequestWriter {
+    enum Step {
+        /// The kernel has taken so much of head and content.
+        case moved(headBytes: Int, bodyBytes: Int)
+        /// The channel takes nothing now.
+        case blocked
+        /// The body has nothing now; its client is told when it has.
+        case waiting
+        case finished
+        case failed(SystemCallError)
+        case bodyFailed(BodyFailure)
+    }
+
+    private let body: (any BodySource)?
+    private let isChunked: Bool
+    private let headCount: Int
+    private var framing: [UInt8]
+    private var framingSent = 0
+    private var sentHead = 0
+    /// What is still to come of the chunk whose header is written.
+    private var chunkLeft = 0
+    private var isAtEnd: Bool
+
+    /// Nothing to send.
+    init() {
+        body = nil
+        isChunked = false
+        headCount = 0
+        framing = []
+        isAtEnd = true
+    }
+
+    init(_ request: FrozenRequest, _ body: (any BodySource)?) {
+        self.body = body
+        isChunked = request.isChunked
+        headCount = request.headBytes.count
+        framing = request.headBytes
+        isAtEnd = body == nil
+    }
+
+    /// The kernel has taken a byte of the request.
+    var hasBegun: Bool { sentHead > 0 }
+
+    /// Nothing of the head is left, but something may be of the body.
+    var isInBody: Bool { sentHead == headCount }
+
+    /// Sends what can be sent with one call.
+    mutating func write(to channel: any ByteChannel) -> Step {
+        var hasContent = false
+        if let body, !isAtEnd {
+            switch body.next() {
+            case .ready:
+                hasContent = true
+                if isChunked, chunkLeft == 0 { openChunk(body) }
+            case .waiting: if framingSent == framing.count { return .waiting }
+            case .end: finish()
+            case .failed(let failure): return .bodyFailed(failure)
+            }
+        }
+        if framingSent == framing.count, !hasContent { return .finished }
+        guard channel.isWritable else { return .blocked }
+        return note(hasContent ? transmit(body, to: channel) : transmit(.empty, to: channel))
+    }
+
+    private mutating func openChunk(_ body: any BodySource) {
+        _ = body.withReady { content in
+            chunkLeft = content.count
+            ChunkWriter.appendHeader(for: content.count, to: &framing)
+            return .wouldBlock
+        }
+    }
+
+    private mutating func finish() {
+        isAtEnd = true
+        if isChunked { ChunkWriter.appendEnd(to: &framing) }
+    }
+
+    private func transmit(_ body: (any BodySource)?, to channel: any ByteChannel) -> ChannelWrite {
+        guard let body else { return .wouldBlock }
+        return body.withReady { content in
+            transmit(isChunked ? UnsafeRawBufferPointer(rebasing: content.prefix(chunkLeft)) : content, to: channel)
+        }
+    }
+
+    private func transmit(_ content: UnsafeRawBufferPointer, to channel: any ByteChannel) -> ChannelWrite {
+        framing.withUnsafeBytes { framing in
+            channel.write(UnsafeRawBufferPointer(rebasing: framing[framingSent...]), content)
+        }
+    }
+
+    private mutating func note(_ write: ChannelWrite) -> Step {
+        switch write {
+        case .wouldBlock: return .blocked
+        case .failed(let error): return .failed(error)
+        case .bytes(let count):
+            let framingBytes = min(count, framing.count - framingSent)
+            let headBytes = min(framingBytes, headCount - sentHead)
+            framingSent += framingBytes
+            sentHead += headBytes
+            if framingSent == framing.count {
+                framing = []
+                framingSent = 0
+            }
+            if count > framingBytes { consume(count - framingBytes) }
+            return .moved(headBytes: headBytes, bodyBytes: count - framingBytes)
+        }
+    }
+
+    private mutating func consume(_ count: Int) {
+        body?.consume(count)
+        guard isChunked else { return }
+        chunkLeft -= count
+        if chunkLeft == 0 { framing.append(contentsOf: ChunkWriter.chunkEnd) }
+    }
+}
