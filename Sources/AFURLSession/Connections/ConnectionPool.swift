@@ -65,6 +65,11 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
         settleLater(peer)
     }
 
+    /// Whether a connection may serve another request, as far as its age is concerned.
+    func mayGoOn(_ connection: HTTPConnection) -> Bool {
+        connection.generation == generation && limits.expiry(of: connection, at: loop.now) != nil
+    }
+
     /// The peer closed an idle connection, or spoke on it without being asked.
     func idleConnectionEnded(_ connection: HTTPConnection) {
         if connection.peer.machine.idleConnectionClosed(connection) { idleCount -= 1 }
@@ -92,6 +97,12 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
             for connection in peer.machine.takeAllIdle() { closeIdle(connection) }
             settleLater(peer)
         }
+    }
+
+    /// A request that was sent ahead, and whose connection ended before its turn came.
+    func sendAgain(_ transfer: Transfer) {
+        guard let peer = transfer.peer, peer.isRetired, let security else { return transfer.waitAgain(in: self) }
+        transfer.wait(under: security, in: self)
     }
 
     /// A request whose connection failed, and whose peer is retired.
@@ -156,16 +167,22 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
     }
 
     private func settle(_ peer: Peer) {
+        var behind: HTTPConnection?
         while let action = peer.machine.nextAction(at: loop.now) {
             switch action {
             case .assign(let transfer, let connection):
                 idleCount -= 1
                 connection.begin(transfer)
+            case .append(let transfer, let connection):
+                if behind !== connection { behind?.writeAhead() }
+                behind = connection
+                connection.append(transfer)
             case .dial: peer.dial()
             case .cancelDial: peer.cancelNewestDial()
             case .close(let connection): closeIdle(connection)
             }
         }
+        behind?.writeAhead()
         if peer.machine.isEmpty {
             peers[peer.key] = nil
             if lastPeer === peer { lastPeer = nil }

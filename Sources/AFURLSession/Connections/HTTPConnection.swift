@@ -2,11 +2,12 @@ import AFLoop
 import AFTLS
 import AFWire
 
-/// One connection that speaks HTTP/1.1, one exchange at a time.
+/// One connection that speaks HTTP/1.1, one exchange at a time. Requests may be sent
+/// ahead of the answers before them, if they ask for it.
 ///
 /// Drives a channel by what the exchange machine and the response decoder say, and
 /// holds no buffer of its own beyond an incomplete head.
-final class HTTPConnection: ChannelHandler, BodyClient {
+final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
     /// Reads or writes per turn, so that one fast peer leaves room for the others.
     private static let stepsPerTurn = 16
 
@@ -36,6 +37,8 @@ final class HTTPConnection: ChannelHandler, BodyClient {
     @exclusivity(unchecked) private var decoder = ResponseDecoder(method: .other)
     @exclusivity(unchecked) private var writer = RequestWriter()
     @exclusivity(unchecked) private var hasReceived = false
+    /// Those whose turn comes after it.
+    @exclusivity(unchecked) private var pipeline = Pipeline()
 
     init(_ channel: any ByteChannel, to peer: Peer, in pool: ConnectionPool, world: World, made: ConnectionReport) {
         self.channel = channel
@@ -67,9 +70,26 @@ final class HTTPConnection: ChannelHandler, BodyClient {
         write()
     }
 
+    /// Whether a request may be sent behind the one under way: that one, too, can be sent
+    /// again should no answer come, and the peer has shown that it keeps connections.
+    var takesMore: Bool {
+        guard let transfer, transfer.mayBePipelined, isReused, !peer.isRetired, !peer.avoidsPipelining else {
+            return false
+        }
+        return machine.sending == .done && pipeline.hasRoom && pool.mayGoOn(self)
+    }
+
+    /// Leaves with whatever else is appended in this turn.
+    func append(_ transfer: Transfer) {
+        pipeline.append(transfer)
+        transfer.follows(on: self)
+    }
+
     func close() {
         transfer = nil
         channel.close()
+        peer.machine.connectionClosed(self)
+        for follower in pipeline.takeAll() { pool.sendAgain(follower) }
     }
 
     // MARK: - From the transfer
@@ -79,6 +99,11 @@ final class HTTPConnection: ChannelHandler, BodyClient {
         guard transfer != nil else { return }
         transfer = nil
         pool.exchangeEnded(on: self, mayReuse: false)
+    }
+
+    /// A request that was sent ahead is wanted no more.
+    func abandon(_ follower: Transfer) {
+        pipeline.cancel(follower)
     }
 
     /// Nothing holds up the transfer any more.
@@ -113,6 +138,7 @@ final class HTTPConnection: ChannelHandler, BodyClient {
     /// Sends what is left of head and body, the head and the beginning of the body in
     /// one go.
     private func write() {
+        guard !pipeline.hasUnsent else { return writeAhead() }
         for _ in 0..<HTTPConnection.stepsPerTurn {
             guard let transfer, isSending else { return }
             if writer.isInBody, transfer.pauses.contains(.suspended) { return }
@@ -126,6 +152,25 @@ final class HTTPConnection: ChannelHandler, BodyClient {
             }
         }
         channel.continueNextTurn()
+    }
+
+    /// Sends the requests whose turn comes later, all of them in one go.
+    func writeAhead() {
+        guard transfer != nil, channel.isWritable else { return }
+        switch pipeline.withUnsent({ channel.write($0, .empty) }) {
+        case .wouldBlock: return
+        case .failed(let error): return sendingFailed(error)
+        case .bytes(let count): pipeline.noteSent(count)
+        }
+        guard !pipeline.hasUnsent else {
+            if channel.isWritable { channel.continueNextTurn() }
+            return
+        }
+        // The one whose turn has come before it was sent.
+        if isSending {
+            perform(.requestFinished)
+            transfer?.sentAhead()
+        }
     }
 
     /// What was announced cannot be sent, and nothing else may be in its place.
@@ -172,18 +217,19 @@ final class HTTPConnection: ChannelHandler, BodyClient {
     }
 
     private func decode(_ bytes: UnsafeRawBufferPointer) {
-        if !hasReceived {
-            hasReceived = true
-            transfer?.responseBegan()
-        }
         var rest = bytes
         while let transfer {
+            if !hasReceived, !rest.isEmpty {
+                hasReceived = true
+                transfer.responseBegan()
+            }
             do throws(HTTP1Error) {
                 let step = try decoder.decode(rest)
                 rest = UnsafeRawBufferPointer(rebasing: rest[step.consumed...])
                 if case .needMore = step.event { return }
-                deliver(step, to: transfer, surplus: !rest.isEmpty)
+                deliver(step, to: transfer, surplus: !rest.isEmpty && pipeline.isEmpty)
             } catch {
+                if !pipeline.isEmpty { peer.avoidsPipelining = true }
                 if case .fail = machine.handle(.responseMalformed) { fail(.wire(error)) }
             }
         }
@@ -264,6 +310,7 @@ final class HTTPConnection: ChannelHandler, BodyClient {
 
     private func peerClosed(_ error: TransferError) {
         guard case .fail(let retryable) = machine.handle(.peerClosed(receivedBytes: hasReceived)) else { return }
+        if !pipeline.isEmpty { peer.avoidsPipelining = true }
         fail(error, isUnanswered: retryable)
     }
 
@@ -273,8 +320,26 @@ final class HTTPConnection: ChannelHandler, BodyClient {
         guard let transfer else { return }
         self.transfer = nil
         isReused = true
-        pool.exchangeEnded(on: self, mayReuse: reuse && isSilent)
+        if pipeline.isEmpty {
+            pool.exchangeEnded(on: self, mayReuse: reuse && isSilent)
+        } else if !reuse || !goOnWithFollower() {
+            pool.exchangeEnded(on: self, mayReuse: false)
+        }
         transfer.exchangeFinished()
+    }
+
+    /// The next answer belongs to who asked next. False if nobody wants it.
+    private func goOnWithFollower() -> Bool {
+        guard let follower = pipeline.takeFirst(), let transfer = follower.transfer else { return false }
+        self.transfer = transfer
+        machine = ExchangeMachine()
+        if follower.isSent { perform(.requestFinished) }
+        decoder = ResponseDecoder(method: transfer.request.isHead ? .head : .other)
+        writer = RequestWriter()
+        hasReceived = false
+        transfer.leads(on: self)
+        pool.settleLater(peer)
+        return true
     }
 
     /// A read that filled the buffer to its end, or that met a hang-up, says nothing

@@ -13,6 +13,8 @@ final class Peer: ConnectionAttemptClient {
     private let pool: ConnectionPool
     private let world: World
     @exclusivity(unchecked) private var attempts: [ConnectionAttempt] = []
+    /// It has failed at answering requests sent ahead.
+    @exclusivity(unchecked) var avoidsPipelining = false
     @exclusivity(unchecked) private var redials: [(attempt: ConnectionAttempt, transfer: Transfer)] = []
 
     init(_ key: ConnectionKey, _ target: DialTarget, limit: Int, pool: ConnectionPool, world: World) {

@@ -1,13 +1,21 @@
 import AFLoop
 
+/// Something that carries requests, one after the other.
+protocol PooledConnection: AnyObject {
+    /// In use, and fit to carry another request behind those it has.
+    var takesMore: Bool { get }
+}
+
 /// Decides which waiting request gets which connection to one peer, and when to
 /// dial another. Events in, actions out; it opens and closes nothing itself.
 ///
 /// Every connection it knows is idle or in use; a dial is a connection to be.
 /// Together they never exceed `limit`.
-struct PoolMachine<Connection: AnyObject, Waiter: QueuedWaiter> {
+struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     enum Action {
         case assign(Waiter, Connection)
+        /// To a connection in use: there can be no other.
+        case append(Waiter, Connection)
         case dial
         /// More dials are running than anybody waits for.
         case cancelDial
@@ -26,6 +34,8 @@ struct PoolMachine<Connection: AnyObject, Waiter: QueuedWaiter> {
     /// surplus grows old and can be closed.
     private(set) var idle: [Idle] = []
     private(set) var inUse = 0
+    /// Those in use whose requests may have others behind them.
+    private var pipelines: [Connection] = []
     private(set) var dialing = 0
     /// Dials on behalf of one request that must have a fresh connection.
     private(set) var redialing = 0
@@ -92,6 +102,7 @@ struct PoolMachine<Connection: AnyObject, Waiter: QueuedWaiter> {
 
     /// An exchange ended and left its connection fit for another.
     mutating func connectionFreed(_ connection: Connection, expires: LoopInstant) {
+        connectionClosed(connection)
         inUse -= 1
         idle.append(Idle(connection: connection, expires: expires))
     }
@@ -99,6 +110,12 @@ struct PoolMachine<Connection: AnyObject, Waiter: QueuedWaiter> {
     /// An exchange ended and its connection with it.
     mutating func connectionLost() {
         inUse -= 1
+    }
+
+    /// Nothing goes behind its requests any more.
+    mutating func connectionClosed(_ connection: Connection) {
+        guard !pipelines.isEmpty else { return }
+        pipelines.removeAll { $0 === connection }
     }
 
     /// True if the connection was idle.
@@ -140,6 +157,7 @@ struct PoolMachine<Connection: AnyObject, Waiter: QueuedWaiter> {
         if !waiters.isEmpty, let freshest = idle.popLast() {
             guard freshest.expires > now, let waiter = waiters.popFirst() else { return .close(freshest.connection) }
             inUse += 1
+            if waiter.mayBePipelined { pipelines.append(freshest.connection) }
             return .assign(waiter, freshest.connection)
         }
         while surplusDials > 0 {
@@ -151,6 +169,13 @@ struct PoolMachine<Connection: AnyObject, Waiter: QueuedWaiter> {
             dialing += 1
             return .dial
         }
-        return nil
+        return nextInPipeline()
+    }
+
+    private mutating func nextInPipeline() -> Action? {
+        guard waiters.count > dialing, !pipelines.isEmpty, waiters.first?.mayBePipelined == true,
+            let connection = pipelines.first(where: \.takesMore), let waiter = waiters.popFirst()
+        else { return nil }
+        return .append(waiter, connection)
     }
 }

@@ -1,6 +1,8 @@
 /// Something that waits in a `WaitQueue`; it carries its own ticket.
 protocol QueuedWaiter: AnyObject {
     var ticket: WaitTicket { get set }
+    /// Whether it may be sent before the requests in front of it are answered.
+    var mayBePipelined: Bool { get }
 }
 
 /// A waiter's claim. Each change of place gets a new number, so entries that were

@@ -14,6 +14,7 @@ package final class FrozenRequest: Sendable {
     /// What the caller wants from caches, and how long to wait for progress, if he said so.
     let cachePolicy: URLRequest.CachePolicy?
     let idleInterval: LoopInterval?
+    let asksForPipelining: Bool
     package let method: String
     /// Whether sending it twice asks for nothing more than sending it once (RFC 9110 §9.2.2).
     package let isIdempotent: Bool
@@ -36,6 +37,7 @@ package final class FrozenRequest: Sendable {
         defaults: HeaderDefaults,
         cachePolicy: URLRequest.CachePolicy?,
         idleInterval: LoopInterval?,
+        asksForPipelining: Bool,
         method: String,
         isIdempotent: Bool,
         isHead: Bool,
@@ -51,6 +53,7 @@ package final class FrozenRequest: Sendable {
         self.defaults = defaults
         self.cachePolicy = cachePolicy
         self.idleInterval = idleInterval
+        self.asksForPipelining = asksForPipelining
         self.method = method
         self.isIdempotent = isIdempotent
         self.isHead = isHead

@@ -39,6 +39,7 @@ package enum RequestFreezer {
             defaults: defaults,
             cachePolicy: contents.explicitCachePolicy,
             idleInterval: contents.explicitTimeout.map { LoopInterval(timeout: $0) },
+            asksForPipelining: contents.usesPipelining,
             method: contents.method,
             isIdempotent: method.isIdempotent,
             isHead: method.isHead,

@@ -27,6 +27,7 @@ public struct URLRequest: Sendable {
         var method = "GET"
         var fields = RequestFields()
         var body: Data?
+        var usesPipelining = false
     }
 
     /// Makes a GET request that follows the protocol's cache rules and times out after 60 idle seconds.
@@ -91,6 +92,15 @@ extension URLRequest {
     public var httpMethod: String? {
         get { box.contents.method }
         set { change { $0.method = newValue ?? "GET" } }
+    }
+
+    /// Whether the request may be sent before requests in front of it are answered, when
+    /// all connections to its host are in use. Only GET, HEAD and other idempotent
+    /// requests without a body ever are, behind others like them. What is not answered
+    /// because the connection ends is sent again on another. False unless set.
+    public var httpShouldUsePipelining: Bool {
+        get { box.contents.usesPipelining }
+        set { change { $0.usesPipelining = newValue } }
     }
 
     /// The body to send.

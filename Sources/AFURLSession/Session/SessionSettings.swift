@@ -18,6 +18,7 @@ struct SessionSettings: Sendable {
     var maximumBodyInMemory = 1 << 30
     var unixDomainSocketPath: String?
     var callsBackOnNetworkThread = false
+    var usesPipelining = false
     var tls = TLSConfiguration()
     var temporaryFolder: String?
 

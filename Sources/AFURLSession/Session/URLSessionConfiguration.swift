@@ -69,6 +69,13 @@ extension URLSessionConfiguration {
         }
     }
 
+    /// Whether every request of the session may be sent before those in front of it are
+    /// answered, as if its own ``URLRequest/httpShouldUsePipelining`` were set. False.
+    public var httpShouldUsePipelining: Bool {
+        get { self[\.usesPipelining] }
+        set { self[\.usesPipelining] = newValue }
+    }
+
     /// Connections a session may have to one host at a time; further tasks wait, by
     /// priority and then in order. 6; less than 1 means 1.
     public var httpMaximumConnectionsPerHost: Int {

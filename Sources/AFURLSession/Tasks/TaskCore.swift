@@ -116,6 +116,7 @@ final class TaskCore: TransferClient {
             deadlines: session.deadlines,
             idleInterval: request.idleInterval ?? session.requestTimeout,
             hardDeadline: loop.now + session.resourceTimeout,
+            asksForPipelining: request.asksForPipelining || session.settings.usesPipelining,
             client: self
         )
         self.transfer = transfer

@@ -40,6 +40,8 @@ final class Transfer: QueuedWaiter {
         case waiting
         case redialing(ConnectionAttempt)
         case exchanging(HTTPConnection)
+        /// Sent ahead; others are answered first.
+        case following(HTTPConnection)
         case over
     }
 
@@ -62,6 +64,7 @@ final class Transfer: QueuedWaiter {
     @exclusivity(unchecked) private var stage = Stage.idle
     @exclusivity(unchecked) private var priority = URLSessionTask.defaultPriority
     @exclusivity(unchecked) private var hasRetried = false
+    private let asksForPipelining: Bool
     @exclusivity(unchecked) private var hardDeadline: LoopInstant
     @exclusivity(unchecked) private var suspendedSince: LoopInstant?
     @exclusivity(unchecked) private var lastProgress: LoopInstant
@@ -77,6 +80,7 @@ final class Transfer: QueuedWaiter {
         deadlines: DeadlineWatch,
         idleInterval: LoopInterval,
         hardDeadline: LoopInstant,
+        asksForPipelining: Bool,
         client: any TransferClient
     ) {
         self.request = request
@@ -86,6 +90,7 @@ final class Transfer: QueuedWaiter {
         self.deadlines = deadlines
         self.idleInterval = idleInterval
         self.hardDeadline = hardDeadline
+        self.asksForPipelining = asksForPipelining
         self.client = client
         lastProgress = loop.now
         times = TransferTimes(fetchStarted: loop.now)
@@ -191,6 +196,42 @@ final class Transfer: QueuedWaiter {
         times.requestHeadBytes = 0
         times.requestBodyBytes = 0
         noteProgress()
+    }
+
+    /// RFC 9112 §9.3.2: what is idempotent may be sent ahead. Not with a body, of which the
+    /// peer may take no more, and never a second time: it may have been to blame for the
+    /// end of the first connection.
+    var mayBePipelined: Bool {
+        asksForPipelining && !hasRetried && request.isIdempotent && body == nil && !request.closesConnection
+    }
+
+    /// Sent behind others. Until its turn comes they are to blame for the wait.
+    func follows(on connection: HTTPConnection) {
+        exchangeBegins(on: connection)
+        stage = .following(connection)
+        phase = .queued
+    }
+
+    func sentAhead() {
+        times.requestHeadBytes = Int64(request.headBytes.count)
+        requestSent()
+    }
+
+    func leads(on connection: HTTPConnection) {
+        stage = .exchanging(connection)
+        phase = .waitingForHead
+        noteProgress()
+        deadlines.deadlineChanged(to: deadline)
+    }
+
+    /// Its connection ended before its turn came.
+    func waitAgain(in pool: ConnectionPool) {
+        hasRetried = true
+        stage = .waiting
+        phase = .queued
+        noteProgress()
+        deadlines.deadlineChanged(to: deadline)
+        if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
     }
 
     // MARK: - From the connection
@@ -301,6 +342,7 @@ final class Transfer: QueuedWaiter {
         case .waiting: pool.withdraw(self)
         case .redialing(let attempt): peer?.cancelRedial(attempt)
         case .exchanging(let connection): connection.abandon()
+        case .following(let connection): connection.abandon(self)
         }
     }
 
@@ -312,7 +354,10 @@ final class Transfer: QueuedWaiter {
 
     var deadline: LoopInstant {
         if pauses.contains(.suspended) { return .distantFuture }
-        if case .preparing = stage { return hardDeadline }
+        switch stage {
+        case .preparing, .following: return hardDeadline
+        case .idle, .waiting, .redialing, .exchanging, .over: break
+        }
         return pauses.isEmpty && !isBodyAwaited ? min(lastProgress + idleInterval, hardDeadline) : hardDeadline
     }
 
@@ -329,7 +374,7 @@ final class Transfer: QueuedWaiter {
         switch stage {
         case .waiting: peer?.attemptPhase ?? phase
         case .redialing(let attempt): attempt.phase
-        case .idle, .preparing, .exchanging, .over: phase
+        case .idle, .preparing, .exchanging, .following, .over: phase
         }
     }
 }

@@ -3,10 +3,13 @@ import Testing
 
 @testable import AFURLSession
 
-private final class Connection {}
+private final class Connection: PooledConnection {
+    let takesMore = false
+}
 
 private final class Waiter: QueuedWaiter {
     var ticket = WaitTicket()
+    let mayBePipelined = false
 }
 
 /// Drives the machine with random events and keeps its own books.
@@ -33,6 +36,7 @@ private struct PoolBooks {
                 #expect(idle.last?.connection === connection, "the connection used last is used next")
                 #expect((idle.popLast()?.expires ?? now) > now)
                 inUse.append(connection)
+            case .append: Issue.record("nobody asked for a place behind another")
             case .dial: dialing += 1
             case .cancelDial:
                 #expect(dialing > waiting.count)

@@ -5,6 +5,7 @@ import Testing
 
 private final class Waiter: QueuedWaiter {
     var ticket = WaitTicket()
+    let mayBePipelined = false
     let number: Int
 
     init(_ number: Int) {
