@@ -8,16 +8,17 @@ struct AFBench {
         let arguments = Arguments()
         let style = arguments.namedStyle
         arguments.refuseWhatIsMissing()
-        let bench = Bench(arguments)
+        let bench = Bench(arguments, callsBackOnNetworkThread: style == .network || style == .networkDelegate)
         if let out = arguments.out {
-            arguments.measure(FileClient(bench, out), named: "afbench-out")
+            arguments.measure(DownloadClient(bench, out), named: style.name)
             return
         }
         switch style {
-        case .completion: arguments.measure(CompletionClient(bench), named: style.name)
-        case .async: arguments.measure(AsyncClient(bench), named: style.name)
-        case .delegate: arguments.measure(DelegateClient(bench), named: style.name)
+        case .completion, .network: arguments.measure(CompletionClient(bench), named: style.name)
+        case .delegate, .networkDelegate: arguments.measure(DelegateClient(bench), named: style.name)
         case .discard: arguments.measure(DiscardingClient(bench), named: style.name)
+        case .async: arguments.measure(AsyncClient(bench), named: style.name)
+        case .executor: arguments.measure(ExecutorClient(bench), named: style.name)
         }
     }
 }
@@ -29,6 +30,12 @@ enum Style: String, CaseIterable {
     case delegate
     /// A delegate that has no use for bodies: what receiving costs, without handing over.
     case discard
+    /// Completion handlers, called on the network thread.
+    case network
+    /// The same for a delegate.
+    case networkDelegate = "network-delegate"
+    /// Swift tasks that run on the network thread.
+    case executor
 
     var name: String { "afbench-\(rawValue)" }
 }
