@@ -6,19 +6,21 @@ import Harness
 struct AFBench {
     static func main() {
         let arguments = Arguments()
+        if arguments.isPipelined { arguments.refuse("this client does not pipeline: leave --pipeline away") }
         let style = arguments.namedStyle
-        arguments.refuseWhatIsMissing()
         let bench = Bench(arguments, callsBackOnNetworkThread: style == .network || style == .networkDelegate)
-        if let out = arguments.out {
-            arguments.measure(DownloadClient(bench, out), named: style.name)
-            return
-        }
+        arguments.measure(client(bench, style), named: style.name)
+    }
+
+    private static func client(_ bench: Bench, _ style: Style) -> any Client {
+        if let out = bench.arguments.out { return DownloadClient(bench, out) }
+        if let body = bench.arguments.body { return UploadClient(bench, body) }
         switch style {
-        case .completion, .network: arguments.measure(CompletionClient(bench), named: style.name)
-        case .delegate, .networkDelegate: arguments.measure(DelegateClient(bench), named: style.name)
-        case .discard: arguments.measure(DiscardingClient(bench), named: style.name)
-        case .async: arguments.measure(AsyncClient(bench), named: style.name)
-        case .executor: arguments.measure(ExecutorClient(bench), named: style.name)
+        case .completion, .network: return CompletionClient(bench)
+        case .delegate, .networkDelegate: return DelegateClient(bench)
+        case .discard: return DiscardingClient(bench)
+        case .async: return AsyncClient(bench)
+        case .executor: return ExecutorClient(bench)
         }
     }
 }
@@ -47,10 +49,5 @@ extension Arguments {
             refuse("--style is one of \(Style.allCases.map(\.rawValue).joined(separator: ", ")), not \(style)")
         }
         return named
-    }
-
-    fileprivate func refuseWhatIsMissing() {
-        if isPipelined { refuse("this client does not pipeline: leave --pipeline away") }
-        if body != nil { refuse("this client has no upload tasks: leave --upload and --upload-stream away") }
     }
 }
