@@ -23,7 +23,7 @@ static int finish_connecting(connection_t *c) {
     getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &size);
     if (error) {
         errno = error;
-        fail(c, "connect");
+        fail_with_errno("connect");
     }
     c->state = SEND;
     if (!context) return 1;
@@ -56,10 +56,7 @@ static void write_out(size_t least) {
     if (out < 0 || unwritten < least) return;
     for (size_t done = 0; done < unwritten;) {
         ssize_t n = write(out, buffer + done, unwritten - done);
-        if (n <= 0) {
-            perror("ceil: write to the file of --out");
-            exit(1);
-        }
+        if (n <= 0) fail_with_errno("write to the file of --out");
         done += (size_t)n;
     }
     unwritten = 0;
@@ -89,7 +86,7 @@ static int read_chunks(connection_t *c) {
 }
 
 static int begin_chunks(connection_t *c, size_t head) {
-    if (out >= 0) fail(c, "--out is for bodies of known length");
+    if (out >= 0) fail("--out is for bodies of known length");
     c->tail = 0;
     c->state = CHUNKS;
     if (!ends_chunks(c, buffer + head, c->body)) return 1;
@@ -107,20 +104,20 @@ static int read_head(connection_t *c) {
     }
     char *end = memmem(buffer, have, "\r\n\r\n", 4);
     if (!end) {
-        if (have > LARGEST_HEAD) fail(c, "head too large");
+        if (have > LARGEST_HEAD) fail("head too large");
         if (!c->head) c->head = malloc(LARGEST_HEAD);
         memcpy(c->head, buffer, have);
         c->head_length = have;
         return 1;
     }
     size_t head = (size_t)(end + 4 - buffer);
-    if (memcmp(buffer + 9, "200", 3)) fail(c, "status is not 200");
+    if (memcmp(buffer + 9, "200", 3)) fail("status is not 200");
     c->head_length = 0;
     c->body = have - head;
     c->left = content_length(buffer, head);
     if (c->left < 0) return begin_chunks(c, head);
     c->left -= (int64_t)c->body;
-    if (c->left < 0) fail(c, "bytes beyond the body");
+    if (c->left < 0) fail("bytes beyond the body");
     keep_first_bytes(buffer + head, c->body);
     c->state = BODY;
     return 1;

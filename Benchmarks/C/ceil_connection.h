@@ -35,8 +35,19 @@ static int epoll;
 static struct sockaddr_in address;
 static SSL_CTX *context; // NULL without TLS
 
-static void fail(const connection_t *c, const char *why) {
-    fprintf(stderr, "ceil: %s in state %d: %s\n", why, (int)c->state, strerror(errno));
+static void fail(const char *why) {
+    fprintf(stderr, "ceil: %s\n", why);
+    exit(1);
+}
+
+static void fail_with_errno(const char *call) {
+    fprintf(stderr, "ceil: %s: %s\n", call, strerror(errno));
+    exit(1);
+}
+
+static void fail_with_tls_error(const connection_t *c, const char *call) {
+    long verified = SSL_get_verify_result(c->ssl);
+    fprintf(stderr, "ceil: %s: %s\n", call, verified ? X509_verify_cert_error_string(verified) : "see OpenSSL's words");
     ERR_print_errors_fp(stderr);
     exit(1);
 }
@@ -44,9 +55,9 @@ static void fail(const connection_t *c, const char *why) {
 static void open_connection(connection_t *c) {
     int one = 1;
     c->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (c->fd < 0) fail(c, "socket");
+    if (c->fd < 0) fail_with_errno("socket");
     setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    if (connect(c->fd, (struct sockaddr *)&address, sizeof address) < 0 && errno != EINPROGRESS) fail(c, "connect");
+    if (connect(c->fd, (struct sockaddr *)&address, sizeof address) < 0 && errno != EINPROGRESS) fail_with_errno("connect");
     c->state = CONNECTING;
     statistics.connections++;
     struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = c};
@@ -65,14 +76,15 @@ static void close_connection(connection_t *c) {
 }
 
 // Bytes moved, 0 when the socket would block; everything else is the end of the program.
-static size_t moved(const connection_t *c, ssize_t n, const char *why) {
+static size_t moved(const connection_t *c, ssize_t n, const char *call) {
     if (n > 0) return (size_t)n;
     if (c->ssl) {
         int error = SSL_get_error(c->ssl, (int)n);
         if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return 0;
-    } else if (n < 0 && errno == EAGAIN)
-        return 0;
-    fail(c, why);
+        fail_with_tls_error(c, call);
+    }
+    if (n == 0) fail("the server closed the connection");
+    if (errno != EAGAIN) fail_with_errno(call);
     return 0;
 }
 

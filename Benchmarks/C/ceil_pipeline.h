@@ -50,11 +50,11 @@ static void finish_response(uint64_t body) {
 static size_t whole_response(const char *from, size_t n) {
     char *end = memmem(from, n, "\r\n\r\n", 4);
     if (!end) return 0;
-    if (memcmp(from + 9, "200", 3)) fail(&pipeline.connection, "status is not 200");
+    if (memcmp(from + 9, "200", 3)) fail("status is not 200");
     size_t head = (size_t)(end + 4 - from);
     int64_t body = content_length(from, head);
     size_t length = head + (size_t)body;
-    if (body < 0 || length > PIPELINE_BUFFER) fail(&pipeline.connection, "a response too large for --pipeline");
+    if (body < 0 || length > PIPELINE_BUFFER) fail("a response too large for --pipeline");
     if (length > n) return 0;
     finish_response(length - head);
     return length;

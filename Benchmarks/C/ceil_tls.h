@@ -20,7 +20,7 @@ static int keep_session(SSL *ssl, SSL_SESSION *fresh) {
 static void digest_key(X509 *certificate, unsigned char *digest) {
     unsigned char *der = NULL;
     int n = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &der);
-    if (n <= 0) exit(1);
+    if (n <= 0) fail("a key cannot be encoded");
     SHA256(der, (size_t)n, digest);
     OPENSSL_free(der);
 }
@@ -84,10 +84,7 @@ static int flush_sealed(BIO *bio) {
     while (s->sent < s->length) {
         ssize_t n = send(s->fd, s->bytes + s->sent, s->length - s->sent, MSG_NOSIGNAL);
         if (n < 0 && errno == EAGAIN) return 0;
-        if (n < 0) {
-            perror("ceil: send");
-            exit(1);
-        }
+        if (n < 0) fail_with_errno("send");
         s->sent += (size_t)n;
     }
     s->length = s->sent = 0;

@@ -38,9 +38,9 @@ static void begin_body(connection_t *c) {
     u->made = u->ended = 0;
 }
 
-static void read_piece(connection_t *c, upload_t *u) {
+static void read_piece(upload_t *u) {
     ssize_t n = pread(upload_file, u->piece, PIECE, u->made);
-    if (n <= 0) fail(c, "reading the file to upload");
+    if (n <= 0) fail("cannot read the file to upload");
     u->length = (size_t)n;
     u->made += n;
     u->ended = u->made == upload_length;
@@ -64,9 +64,9 @@ static void make_last_chunk(upload_t *u) {
     u->ended = 1;
 }
 
-static void make_piece(connection_t *c, upload_t *u) {
+static void make_piece(upload_t *u) {
     u->sent = 0;
-    if (arguments.upload) read_piece(c, u);
+    if (arguments.upload) read_piece(u);
     else if (u->made < upload_length) make_chunk(u);
     else make_last_chunk(u);
 }
@@ -79,7 +79,7 @@ static int send_body(connection_t *c) {
         if (!all_sealed_is_sent(c)) return 0;
         if (u->sent == u->length) {
             if (u->ended || upload_length == 0) break;
-            make_piece(c, u);
+            make_piece(u);
         }
         size_t n = write_some(c, u->piece + u->sent, u->length - u->sent);
         if (!n) return 0;

@@ -52,6 +52,13 @@ package struct Arguments: Sendable {
         body =
             Self.text(parsed.upload).map { .file($0) }
             ?? (parsed.upload_stream > 0 ? .stream(byteCount: parsed.upload_stream) : nil)
+        if let out { Self.gatherDownloads(beside: out) }
+    }
+
+    /// Download tasks gather their files among the temporary ones. On the file system of `path` they can be renamed to
+    /// it; from another one they would have to be copied.
+    private static func gatherDownloads(beside path: String) {
+        setenv("TMPDIR", URL(fileURLWithPath: path).deletingLastPathComponent().path, 1)
     }
 
     private static func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }

@@ -6,18 +6,21 @@ import Harness
 struct AFBench {
     static func main() {
         let arguments = Arguments()
+        if arguments.isPipelined { arguments.refuse("this client does not pipeline: leave --pipeline away") }
         let style = arguments.namedStyle
-        arguments.refuseWhatIsMissing()
-        let bench = Bench(arguments)
-        if let out = arguments.out {
-            arguments.measure(FileClient(bench, out), named: "afbench-out")
-            return
-        }
+        let bench = Bench(arguments, callsBackOnNetworkThread: style == .network || style == .networkDelegate)
+        arguments.measure(client(bench, style), named: style.name)
+    }
+
+    private static func client(_ bench: Bench, _ style: Style) -> any Client {
+        if let out = bench.arguments.out { return DownloadClient(bench, out) }
+        if let body = bench.arguments.body { return UploadClient(bench, body) }
         switch style {
-        case .completion: arguments.measure(CompletionClient(bench), named: style.name)
-        case .async: arguments.measure(AsyncClient(bench), named: style.name)
-        case .delegate: arguments.measure(DelegateClient(bench), named: style.name)
-        case .discard: arguments.measure(DiscardingClient(bench), named: style.name)
+        case .completion, .network: return CompletionClient(bench)
+        case .delegate, .networkDelegate: return DelegateClient(bench)
+        case .discard: return DiscardingClient(bench)
+        case .async: return AsyncClient(bench)
+        case .executor: return ExecutorClient(bench)
         }
     }
 }
@@ -29,6 +32,12 @@ enum Style: String, CaseIterable {
     case delegate
     /// A delegate that has no use for bodies: what receiving costs, without handing over.
     case discard
+    /// Completion handlers, called on the network thread.
+    case network
+    /// The same for a delegate.
+    case networkDelegate = "network-delegate"
+    /// Swift tasks that run on the network thread.
+    case executor
 
     var name: String { "afbench-\(rawValue)" }
 }
@@ -40,10 +49,5 @@ extension Arguments {
             refuse("--style is one of \(Style.allCases.map(\.rawValue).joined(separator: ", ")), not \(style)")
         }
         return named
-    }
-
-    fileprivate func refuseWhatIsMissing() {
-        if isPipelined { refuse("this client does not pipeline: leave --pipeline away") }
-        if body != nil { refuse("this client has no upload tasks: leave --upload and --upload-stream away") }
     }
 }

@@ -4,6 +4,29 @@ import Harness
 
 /// As many Swift tasks as requests in flight, each loading one after the other.
 final class AsyncClient: Client {
+    private let loop: AsyncLoop
+
+    init(_ bench: Bench) { loop = AsyncLoop(bench) }
+
+    func load(_ url: URL, inFlight: Int, _ tally: Tally) {
+        for _ in 0..<inFlight { Task { await self.loop.load(url, tally) } }
+    }
+}
+
+/// The same, with tasks that run on the network thread.
+final class ExecutorClient: Client {
+    private let loop: AsyncLoop
+
+    init(_ bench: Bench) { loop = AsyncLoop(bench) }
+
+    func load(_ url: URL, inFlight: Int, _ tally: Tally) {
+        for _ in 0..<inFlight {
+            Task(executorPreference: URLSession.networkExecutor) { await self.loop.load(url, tally) }
+        }
+    }
+}
+
+private struct AsyncLoop: Sendable {
     private let bench: Bench
     private let session: URLSession
 
@@ -12,12 +35,8 @@ final class AsyncClient: Client {
         session = bench.session()
     }
 
-    func load(_ url: URL, inFlight: Int, _ tally: Tally) {
+    func load(_ url: URL, _ tally: Tally) async {
         let request = URLRequest(url: url)
-        for _ in 0..<inFlight { Task { await loadInTurn(request, tally) } }
-    }
-
-    private func loadInTurn(_ request: URLRequest, _ tally: Tally) async {
         while let number = tally.claim() {
             tally.start(number)
             do {

@@ -6,12 +6,16 @@ import Harness
 /// What all ways of loading share.
 struct Bench: Sendable {
     let arguments: Arguments
+    let callsBackOnNetworkThread: Bool
 
-    init(_ arguments: Arguments) { self.arguments = arguments }
+    init(_ arguments: Arguments, callsBackOnNetworkThread: Bool) {
+        (self.arguments, self.callsBackOnNetworkThread) = (arguments, callsBackOnNetworkThread)
+    }
 
     func session(delegate: (any URLSessionDelegate)? = nil) -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = arguments.concurrency
+        configuration.callsBackOnNetworkThread = callsBackOnNetworkThread
         if arguments.isIdle { keepConnections(configuration) }
         if arguments.closes { configuration.maximumConnectionAge = 0 }
         configuration.tls.resumesSessions = arguments.resumes
