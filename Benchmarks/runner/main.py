@@ -109,7 +109,7 @@ def measure(arguments):
         try:
             session.run()
         except KeyboardInterrupt:
-            note("interrupted: here is what was measured so far")
+            session.failures["the run"] = "interrupted: here is what was measured until then"
     if not session.samples:
         fail("nothing was measured")
     document = document_of(session.samples, quick=arguments.quick, rounds=rounds, cases=cases,

@@ -170,7 +170,8 @@ class Session:
             row = self.bench.measure(case, client)
             self.samples.append({**row, "case": case.name, "client": client.name, "round": number})
         except Unsupported as reason:
-            self.progress.say(f"skipping {client.title} in {case.name}: {reason}")
+            if str(reason) not in self.skipped:
+                self.progress.say(f"skipping {client.title} in {case.name}: {reason}")
             self.leave_out(case, client, str(reason))
         except Failed as reason:
             self.progress.say(f"{client.title} in {case.name}: {reason}")

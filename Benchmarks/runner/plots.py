@@ -178,7 +178,7 @@ def draw_verdict(drawing, verdict, across, y, right):
     value = amount(bar, verdict.value)
     tip = f"{value}, bar {'≥' if bar.at_least else '≤'} {allowed(bar)}: {verdict.words}"
     drawing.dot(across(verdict.share), y + 6, colour, tip, hollow=verdict.word == "OVER")
-    drawing.text(right + 12, y + 10, f"{value} {verdict.words}", colour=colour)
+    drawing.text(right + 12, y + 10, f"{value} {verdict.judgement}", colour=colour)
 
 
 # MARK: Files

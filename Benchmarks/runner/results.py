@@ -90,6 +90,7 @@ class Verdict:
     bar: object
     value: float
     word: str  # stretch, within or OVER
+    noisy: bool = False  # no round was quiet
 
     @property
     def share(self):
@@ -104,6 +105,10 @@ class Verdict:
 
     @property
     def words(self):
+        return self.judgement + (" (noisy)" if self.noisy else "")
+
+    @property
+    def judgement(self):
         if self.word != "OVER":
             return self.word
         if self.bar.at_least:
@@ -117,9 +122,11 @@ def judge(bar, results):
     if bar.against and value is not None:
         base = results.value(*bar.against, bar.metric)
         value = value / base if base else None
-    if not value:
-        return None if value is None else Verdict(bar, 1e-9, "within")
-    return Verdict(bar, value, word_for(value, bar))
+    if value is None:
+        return None
+    places = [(bar.case, bar.client), *([bar.against] if bar.against else [])]
+    noisy = any(not results.medians[place]["quiet"] for place in places)
+    return Verdict(bar, max(value, 1e-9), word_for(value, bar), noisy)
 
 
 def word_for(value, bar):

@@ -84,6 +84,12 @@ class Verdicts(unittest.TestCase):
     def test_a_figure_by_itself(self):
         self.assertEqual(self.word(30, Bar("w1-64", "completion", 20)), "OVER by 50 %")
 
+    def test_noise_is_part_of_the_verdict(self):
+        document = document_with({("w1-64", "completion"): 13, ("w1-64", "ceil"): 10})
+        document["samples"][1]["foreign"] = 0.4
+        bar = Bar("w1-64", "completion", 1.5, against=("w1-64", "ceil"))
+        self.assertEqual(judge(bar, Results(document)).words, "within (noisy)")
+
     def test_nothing_measured_is_no_verdict(self):
         bar = Bar("w1-64", "completion", 1.5, against=("w1-64", "ceil"))
         self.assertIsNone(judge(bar, Results(document_with({("w1-64", "completion"): 9}))))
