@@ -68,7 +68,9 @@ class Results:
         """The client's figure as a multiple of that of the first of the others that was measured."""
         own = self.value(case, client)
         base = next((self.value(case, other) for other in others if self.value(case, other)), None)
-        return own / base if own is not None and base else None
+        if own is None or base is None or round(base, METRICS[CASES[case].metric].decimals) == 0:
+            return None
+        return own / base
 
     def times_limit(self, case, client):
         return self.ratio(case, client, LIMITS)

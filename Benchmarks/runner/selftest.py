@@ -67,6 +67,10 @@ class Statistics(unittest.TestCase):
         self.assertEqual(results.times_peer("w1-64", "completion", "libcurl"), 0.5)
         self.assertIsNone(results.times_peer("w1-64", "completion", "foundation"))
 
+    def test_nothing_is_a_multiple_of_next_to_nothing(self):
+        figures = {("w6-plain-1000", "ceil"): 0.003, ("w6-plain-1000", "completion"): 1.3}
+        self.assertIsNone(Results(document_with(figures, "idle_kib")).times_limit("w6-plain-1000", "completion"))
+
 
 class Verdicts(unittest.TestCase):
     def word(self, value, bar=Bar("w1-64", "completion", 1.5, 1.25, against=("w1-64", "ceil"))):
