@@ -144,12 +144,15 @@ class Session:
             reason = self.bench.obstacle(case, client)
             if reason:
                 self.leave_out(case, client, reason)
-        for reason, names in self.skipped.items():
-            note(f"skipping {', '.join(sorted(names))}: {reason}")
+        for reason, clients in self.skipped.items():
+            note(f"skipping {', '.join(map(in_workloads, clients.items()))}: {reason}")
 
     def leave_out(self, case, client, reason):
         self.pairs.remove((case, client))
-        self.skipped.setdefault(reason, set()).add(f"{client.title} in {workload_of(case.name).name}")
+        workloads = self.skipped.setdefault(reason, {}).setdefault(client.title, [])
+        name = workload_of(case.name).name
+        if name not in workloads:
+            workloads.append(name)
 
     def run(self):
         steps = [(number, case, client) for number in range(1, self.rounds + 1)
@@ -178,3 +181,8 @@ class Session:
             self.progress.say(f"{client.title} in {case.name}: {reason}")
             self.failures.setdefault(f"{case.name} {client.name}", str(reason))
         self.progress.step(case.name, client.name, row)
+
+
+def in_workloads(entry):
+    title, workloads = entry
+    return f"{title} ({', '.join(workloads)})"

@@ -49,20 +49,21 @@ class Metric:
     title: str
     unit: str
     decimals: int
+    axis: str  # what stands beside a scale
     higher_is_better: bool = False
 
 
 METRICS = {
-    "cpu_us_req": Metric("CPU per request", "µs", 2),
-    "cpu_s_gb": Metric("CPU per GB", "s", 3),
-    "idle_kib": Metric("memory per idle connection", "KiB", 1),
-    "first_ms": Metric("start to first response", "ms", 2),
-    "rps": Metric("requests per second", "per s", 0, higher_is_better=True),
-    "instructions_req": Metric("instructions per request", "", 0),
-    "allocations_req": Metric("allocations per request", "", 1),
-    "growth_mib": Metric("memory above idle", "MiB", 1),
-    "rss_mib": Metric("resident memory", "MiB", 1),
-    "idle_kib_2": Metric("after a second request", "KiB", 1),
+    "cpu_us_req": Metric("CPU per request", "µs", 2, "µs each"),
+    "cpu_s_gb": Metric("CPU per GB", "s", 3, "s per GB"),
+    "idle_kib": Metric("memory per idle connection", "KiB", 1, "KiB each"),
+    "first_ms": Metric("start to first response", "ms", 2, "ms"),
+    "rps": Metric("requests per second", "per s", 0, "per second", higher_is_better=True),
+    "instructions_req": Metric("instructions per request", "", 0, "each"),
+    "allocations_req": Metric("allocations per request", "", 1, "each"),
+    "growth_mib": Metric("memory above idle", "MiB", 1, "MiB"),
+    "rss_mib": Metric("resident memory", "MiB", 1, "MiB"),
+    "idle_kib_2": Metric("after a second request", "KiB", 1, "KiB each"),
 }
 
 
