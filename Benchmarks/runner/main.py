@@ -109,7 +109,7 @@ def measure(arguments):
         try:
             session.run()
         except KeyboardInterrupt:
-            note("interrupted: here is what was measured so far")
+            session.failures["interrupted"] = "this is what was measured until then"
     if not session.samples:
         fail("nothing was measured")
     document = document_of(session.samples, quick=arguments.quick, rounds=rounds, cases=cases,
@@ -136,7 +136,7 @@ def announce(session, arguments, rounds):
 def report(document, arguments, seconds):
     print("\n" + plain_text(Results(document)))
     for name, reason in document["failures"].items():
-        note(f"{name} failed: {reason}")
+        note(f"{name}: {reason}")
     words = "-".join(arguments.workloads) if len(arguments.workloads) < len(WORKLOADS) else "all"
     name = f"{time.strftime('%Y%m%d-%H%M%S')}-{words}-{document['revision']}"
     file = HERE / "Results" / f"{name}.json"

@@ -90,7 +90,8 @@ class Bench:
         """A program's own report, and what the server and others used meanwhile."""
         wait_for_quiet(self.patience)
         busy, served, own, start = busy_seconds(), server.cpu_seconds(), os.times(), time.monotonic()
-        report = report_of(pinned(CLIENT_CORE, command))
+        # Some clients store a body elsewhere first: moving it must not be copying it.
+        report = report_of(pinned(CLIENT_CORE, command), TMPDIR=str(self.folder))
         wall, after = time.monotonic() - start, os.times()
         served, busy = server.cpu_seconds() - served, busy_seconds() - busy
         own = after.children_user - own.children_user + after.children_system - own.children_system
@@ -143,12 +144,15 @@ class Session:
             reason = self.bench.obstacle(case, client)
             if reason:
                 self.leave_out(case, client, reason)
-        for reason, names in self.skipped.items():
-            note(f"skipping {', '.join(sorted(names))}: {reason}")
+        for reason, clients in self.skipped.items():
+            note(f"skipping {', '.join(map(in_workloads, clients.items()))}: {reason}")
 
     def leave_out(self, case, client, reason):
         self.pairs.remove((case, client))
-        self.skipped.setdefault(reason, set()).add(f"{client.title} in {workload_of(case.name).name}")
+        workloads = self.skipped.setdefault(reason, {}).setdefault(client.title, [])
+        name = workload_of(case.name).name
+        if name not in workloads:
+            workloads.append(name)
 
     def run(self):
         steps = [(number, case, client) for number in range(1, self.rounds + 1)
@@ -170,9 +174,15 @@ class Session:
             row = self.bench.measure(case, client)
             self.samples.append({**row, "case": case.name, "client": client.name, "round": number})
         except Unsupported as reason:
-            self.progress.say(f"skipping {client.title} in {case.name}: {reason}")
+            if str(reason) not in self.skipped:
+                self.progress.say(f"skipping {client.title} in {case.name}: {reason}")
             self.leave_out(case, client, str(reason))
         except Failed as reason:
             self.progress.say(f"{client.title} in {case.name}: {reason}")
             self.failures.setdefault(f"{case.name} {client.name}", str(reason))
         self.progress.step(case.name, client.name, row)
+
+
+def in_workloads(entry):
+    title, workloads = entry
+    return f"{title} ({', '.join(workloads)})"

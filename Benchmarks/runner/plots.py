@@ -112,7 +112,7 @@ def draw_panel(drawing, results, case, metric, y):
         x = left + (right - left) * value / top
         drawing.line(x, y, x, bottom)
         drawing.text(x, bottom + 14, plain_number(round(value, 6)), "middle", colour="faint")
-    drawing.text(right + 18, bottom + 14, axis_title(metric), "start", colour="faint")
+    drawing.text(right + 18, bottom + 14, metric.axis, "start", colour="faint")
     for client, value in values.items():
         draw_bar(drawing, results, case, client, value, (left, right, top), y)
         y += 24
@@ -124,10 +124,6 @@ def axis_end(values):
     longest = max(values.values()) or 1
     ours = max((value for client, value in values.items() if CLIENTS[client].kind == "ours"), default=longest)
     return 1.02 * (CUT_AT * ours if longest > CUT_BEYOND * ours > 0 else longest)
-
-
-def axis_title(metric):
-    return metric.unit or "count"
 
 
 def draw_bar(drawing, results, case, client, value, axis, y):
@@ -151,7 +147,7 @@ def bars_plot(results):
     """How much of what is allowed was used."""
     verdicts = results.verdicts()
     drawing = Drawing(WIDTH, "All bars: the share of the allowed cost that is used (left of the line is better)",
-                      "the line is the bar; a tick is the stretch goal; hollow red is over the bar")
+                      "the line is the bar; a tick is the stretch goal; hollow red is over the bar; a dot at the right edge is beyond it")
     left = 24 + CHARACTER * max(len(subject(verdict.bar)) for verdict in verdicts)
     right, top, most = WIDTH - 176, 84, min(2.0, max(1.2, *(verdict.share for verdict in verdicts)) * 1.02)
     bottom = top + 20 * len(verdicts)
@@ -178,7 +174,7 @@ def draw_verdict(drawing, verdict, across, y, right):
     value = amount(bar, verdict.value)
     tip = f"{value}, bar {'≥' if bar.at_least else '≤'} {allowed(bar)}: {verdict.words}"
     drawing.dot(across(verdict.share), y + 6, colour, tip, hollow=verdict.word == "OVER")
-    drawing.text(right + 12, y + 10, f"{value} {verdict.words}", colour=colour)
+    drawing.text(right + 12, y + 10, f"{value} {verdict.judgement}", colour=colour)
 
 
 # MARK: Files

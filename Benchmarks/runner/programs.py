@@ -34,9 +34,9 @@ def last_line(text):
     return (text.strip().splitlines() or ["it said nothing"])[-1].strip()[:160]
 
 
-def report_of(command, seconds=300):
+def report_of(command, seconds=300, **environment):
     """The last line of a program's output, which is its report as JSON."""
-    out, _ = run(command, seconds)
+    out, _ = run(command, seconds, **environment)
     try:
         return json.loads(out.strip().splitlines()[-1])
     except (IndexError, ValueError):

@@ -68,7 +68,9 @@ class Results:
         """The client's figure as a multiple of that of the first of the others that was measured."""
         own = self.value(case, client)
         base = next((self.value(case, other) for other in others if self.value(case, other)), None)
-        return own / base if own is not None and base else None
+        if own is None or base is None or round(base, METRICS[CASES[case].metric].decimals) == 0:
+            return None
+        return own / base
 
     def times_limit(self, case, client):
         return self.ratio(case, client, LIMITS)
@@ -90,6 +92,7 @@ class Verdict:
     bar: object
     value: float
     word: str  # stretch, within or OVER
+    noisy: bool = False  # no round was quiet
 
     @property
     def share(self):
@@ -104,6 +107,10 @@ class Verdict:
 
     @property
     def words(self):
+        return self.judgement + (" (noisy)" if self.noisy else "")
+
+    @property
+    def judgement(self):
         if self.word != "OVER":
             return self.word
         if self.bar.at_least:
@@ -117,9 +124,11 @@ def judge(bar, results):
     if bar.against and value is not None:
         base = results.value(*bar.against, bar.metric)
         value = value / base if base else None
-    if not value:
-        return None if value is None else Verdict(bar, 1e-9, "within")
-    return Verdict(bar, value, word_for(value, bar))
+    if value is None:
+        return None
+    places = [(bar.case, bar.client), *([bar.against] if bar.against else [])]
+    noisy = any(not results.medians[place]["quiet"] for place in places)
+    return Verdict(bar, max(value, 1e-9), word_for(value, bar), noisy)
 
 
 def word_for(value, bar):
@@ -164,7 +173,7 @@ def document_of(samples, *, quick, rounds, cases, failures, skipped):
         "titles": {case.name: case.title for case in cases},
         "totals": {case.name: {"requests": case.total, "bytes": case.size} for case in cases},
         "failures": failures,
-        "skipped": {reason: sorted(names) for reason, names in skipped.items()},
+        "skipped": skipped,
         "samples": samples,
     }
 

@@ -67,6 +67,10 @@ class Statistics(unittest.TestCase):
         self.assertEqual(results.times_peer("w1-64", "completion", "libcurl"), 0.5)
         self.assertIsNone(results.times_peer("w1-64", "completion", "foundation"))
 
+    def test_nothing_is_a_multiple_of_next_to_nothing(self):
+        figures = {("w6-plain-1000", "ceil"): 0.003, ("w6-plain-1000", "completion"): 1.3}
+        self.assertIsNone(Results(document_with(figures, "idle_kib")).times_limit("w6-plain-1000", "completion"))
+
 
 class Verdicts(unittest.TestCase):
     def word(self, value, bar=Bar("w1-64", "completion", 1.5, 1.25, against=("w1-64", "ceil"))):
@@ -83,6 +87,12 @@ class Verdicts(unittest.TestCase):
 
     def test_a_figure_by_itself(self):
         self.assertEqual(self.word(30, Bar("w1-64", "completion", 20)), "OVER by 50 %")
+
+    def test_noise_is_part_of_the_verdict(self):
+        document = document_with({("w1-64", "completion"): 13, ("w1-64", "ceil"): 10})
+        document["samples"][1]["foreign"] = 0.4
+        bar = Bar("w1-64", "completion", 1.5, against=("w1-64", "ceil"))
+        self.assertEqual(judge(bar, Results(document)).words, "within (noisy)")
 
     def test_nothing_measured_is_no_verdict(self):
         bar = Bar("w1-64", "completion", 1.5, against=("w1-64", "ceil"))
