@@ -62,7 +62,7 @@ final class Transfer: QueuedWaiter {
     @exclusivity(unchecked) private var stage = Stage.idle
     @exclusivity(unchecked) private var priority = URLSessionTask.defaultPriority
     @exclusivity(unchecked) private var hasRetried = false
-    @exclusivity(unchecked) private var hardDeadline: LoopInstant
+    @exclusivity(unchecked) private(set) var hardDeadline: LoopInstant
     @exclusivity(unchecked) private var suspendedSince: LoopInstant?
     @exclusivity(unchecked) private var lastProgress: LoopInstant
     @exclusivity(unchecked) private var isBodyAwaited = false
