@@ -60,25 +60,50 @@ extension DownloadConsumer {
         )
     }
 
+    func announceResumption(at offset: Int64, of core: TaskCore) {
+        guard let (delegate, task) = progressDelegate(core) else { return }
+        let expected = core.expectedTotal
+        core.session.outbox.post(
+            .block {
+                delegate.urlSession(
+                    task.session,
+                    downloadTask: task,
+                    didResumeAtOffset: offset,
+                    expectedTotalBytes: expected
+                )
+            }
+        )
+    }
+
+    /// Removes the file after its callback: there, unless that is the network thread.
+    private func remover(of core: TaskCore) -> @Sendable (PublishedFile) -> Void {
+        guard core.session.settings.callsBackOnNetworkThread, let file else { return { $0.removeIfThere() } }
+        return { published in file.run { published.removeIfThere() } }
+    }
+
     /// The file is the delegate's while it is called.
     func show(_ file: PublishedFile, to core: TaskCore) {
         guard let (delegate, task) = core.downloadDelegate else { return }
+        let remove = remover(of: core)
         core.session.outbox.post(
             .block {
                 delegate.urlSession(task.session, downloadTask: task, didFinishDownloadingTo: file.url)
-                file.removeIfThere()
+                remove(file)
             }
         )
     }
 
     func deliver(_ file: PublishedFile?, _ error: (any Error)?, of core: TaskCore) {
+        for receiver in resumeReceivers { receiver.give(resumeData, core.session) }
+        resumeReceivers = []
         let response = core.response
+        let remove = remover(of: core)
         switch receiver {
         case .handler(let handler):
             core.session.outbox.post(
                 .block {
                     handler(file?.url, response, error)
-                    file?.removeIfThere()
+                    if let file { remove(file) }
                 }
             )
         case .waiter(let handler):

@@ -1,4 +1,5 @@
 import AFLoop
+import AFWire
 import Foundation
 
 /// Writes the body to a file, away from the loop, and hands the file over.
@@ -14,10 +15,20 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         case waiter(DownloadCompletion)
     }
 
+    /// What came before this task.
+    enum Origin {
+        case nothing
+        /// A part, to be gone on with.
+        case part(EarlierPart)
+        case flawed(ResumeRecord.Flaw)
+    }
+
     private enum Stage {
         case receiving
         /// All has arrived, and is on its way to the disk.
         case finishing
+        /// It has failed, and what arrived is being saved.
+        case saving
         /// The file has its name.
         case done
         case over
@@ -30,9 +41,10 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     private static let patience = LoopInterval(.milliseconds(100))
 
     private(set) var receiver: Receiver?
+    private var origin: Origin
     private var stage = Stage.receiving
     private var gatherer = DownloadGatherer()
-    private var file: DownloadFile?
+    private(set) var file: DownloadFile?
     private var published: PublishedFile?
     /// Bytes of the write that is under way.
     private var inFlight = 0
@@ -43,27 +55,44 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     private weak var core: TaskCore?
     let progress = Lock(WriteProgress())
 
-    init(_ receiver: Receiver) {
+    // MARK: Going on later, and having gone on
+    /// What is needed to go on with what has arrived, if that is possible.
+    private var point: ResumePoint?
+    /// Where the rest that is being received must end.
+    private var restEnd: Int64?
+    /// The rest was not what it was said to be; what came of it is dropped.
+    private var isRestBroken = false
+    /// What comes is not the file.
+    private var ignoresBody = false
+    private(set) var resumeData: Data?
+    var resumeReceivers: [ResumeReceiver] = []
+    /// Cancelled when all had arrived: the file is made, and the task ends with it.
+    private var isOvertaken = false
+
+    init(_ receiver: Receiver, after origin: Origin = .nothing) {
         self.receiver = receiver
+        self.origin = origin
     }
 
     var isHolding: Bool { stage == .receiving || stage == .finishing }
 
     // MARK: - From the task
 
-    func receivedResponse(_ response: HTTPURLResponse, of core: TaskCore) {
-        if response.isPartialUnasked(by: core.handle?.originalRequest) { core.fail(.unaskedPart(response.statusCode)) }
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore) {
+        guard stage == .receiving, !ignoresBody else { return }
+        if let restEnd, arrived + Int64(bytes.count) > restEnd { return breakOff(core) }
+        gatherer.add(bytes, from: core.session.world.readBuffer.value)
+        proceed(core)
     }
 
-    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore) {
-        guard stage == .receiving else { return }
-        gatherer.add(bytes, from: core.session.world.readBuffer.value)
+    private func proceed(_ core: TaskCore) {
         if gatherer.isFull { writeFull(core) } else { beginPatience(core) }
         if gatherer.count + inFlight >= DownloadConsumer.highWater { core.pause(.backPressure) }
     }
 
     func receivedEnd(of core: TaskCore) {
         guard stage == .receiving else { return }
+        if let restEnd, arrived != restEnd { return breakOff(core) }
         stage = .finishing
         endPatience(core)
         if inFlight == 0 { finish(core) }
@@ -74,10 +103,13 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         stage = .over
         endPatience(core)
         if published == nil { file?.discard() }
-        file = nil
         deliver(published, error, of: core)
+        file = nil
         receiver = nil
     }
+
+    /// Bytes of the file that are here, written or not.
+    private var arrived: Int64 { gatherer.offset + Int64(gatherer.count) }
 
     // MARK: - Writing
 
@@ -107,7 +139,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     private func wrote(_ count: Int, _ failure: FileFailure?, of core: TaskCore) {
         guard stage == .receiving || stage == .finishing else { return }
         inFlight = 0
-        if let failure { return core.fail(.file(failure)) }
+        if let failure { return fail(failure, core) }
         announce(Int64(count), of: core)
         if stage == .finishing { return finish(core) }
         if gatherer.isFull { writeFull(core) } else { beginPatience(core) }
@@ -116,8 +148,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
 
     private func fileOpened(_ core: TaskCore) -> DownloadFile {
         if let file { return file }
-        let world = core.session.world
-        let made = DownloadFile(in: core.session.settings.folderForDownloads, disk: world.disk, loop: world.loop)
+        let made = DownloadFile(in: core.session.settings.folderForDownloads, world: core.session.world)
         file = made
         return made
     }
@@ -135,7 +166,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         }
         guard isWanted(by: core) else {
             stage = .done
-            return core.completeIfHeld()
+            return isOvertaken ? core.end(nil) : core.completeIfHeld()
         }
         let (consumer, bound) = travelling(with: core)
         fileOpened(core).perform {
@@ -154,13 +185,18 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         // A task that was cancelled meanwhile has seen to it that the file is removed.
         guard stage == .finishing else { return }
         switch result {
-        case .failure(let failure): core.fail(.file(failure))
+        case .failure(let failure): fail(failure, core)
         case .success(let file):
             published = file
             stage = .done
             if case .delegate = receiver { show(file, to: core) }
-            core.completeIfHeld()
+            if isOvertaken { core.end(nil) } else { core.completeIfHeld() }
         }
+    }
+
+    private func fail(_ failure: FileFailure, _ core: TaskCore) {
+        let error = TransferError.file(failure)
+        if isOvertaken { core.end(core.urlError(error)) } else { core.fail(error) }
     }
 
     // MARK: - Patience
@@ -184,5 +220,158 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         guard stage == .receiving, let core else { return }
         guard !hasWritten, gatherer.count > 0 else { return beginPatience(core) }
         write(gatherer.takeAll(core.session.world.readBuffer.value), of: core)
+    }
+}
+
+// MARK: - Going on with a part
+
+/// A part, and the request for the rest of it.
+struct EarlierPart: Sendable {
+    let record: ResumeRecord
+    /// The record as it was given.
+    let data: Data
+    let rest: Result<FrozenRequest, RequestRejection>
+}
+
+extension DownloadConsumer {
+    func prepares(for core: TaskCore) -> Bool {
+        switch origin {
+        case .nothing: return false
+        case .flawed(let flaw): core.fail(.resumeData(flaw))
+        case .part(let part): reopen(part.record, core)
+        }
+        return true
+    }
+
+    private func reopen(_ record: ResumeRecord, _ core: TaskCore) {
+        let (consumer, bound) = travelling(with: core)
+        fileOpened(core).perform {
+            (store: inout DownloadStore) -> Bool in
+            store.reopen(record)
+        } then: {
+            consumer.value.reopened($0, of: bound.value)
+        }
+    }
+
+    private func reopened(_ isThere: Bool, of core: TaskCore) {
+        guard stage == .receiving, case .part(let part) = origin else { return }
+        guard isThere, case .success(let request) = part.rest else {
+            origin = .nothing
+            return core.load()
+        }
+        point = part.record.point
+        core.load(request)
+    }
+
+    func receivedResponse(_ response: HTTPURLResponse, of core: TaskCore) {
+        guard let request = core.handle?.originalRequest else { return }
+        guard case .part(let part) = origin else {
+            guard !response.isPartialUnasked(by: request) else { return core.fail(.unaskedPart(response.statusCode)) }
+            return begin(response, to: request)
+        }
+        let length = response.expectedContentLength
+        switch ResumeAnswer.judge(response.statusCode, response.headers, length: length, at: part.record.point) {
+        case .rest(let end, let total): goOn(to: end, of: total, core)
+        case .complete: beComplete(response, core)
+        case .whole:
+            drop(core) { $0.discard() }
+            begin(response, to: request)
+        case .other:
+            // The part may be gone on with another time, with the same resume data.
+            drop(core) { _ = $0.keep() }
+        case .unusable:
+            drop(core) { $0.discard() }
+            core.load()
+        }
+    }
+
+    private func begin(_ response: HTTPURLResponse, to request: URLRequest) {
+        point = ResumePoint(response, to: request)
+    }
+
+    /// From here on there is no part.
+    private func drop(_ core: TaskCore, _ work: @escaping @Sendable (inout DownloadStore) -> Void) {
+        origin = .nothing
+        point = nil
+        fileOpened(core).perform(work) {}
+    }
+
+    private func goOn(to end: Int64, of total: Int64?, _ core: TaskCore) {
+        guard let offset = point?.offset else { return }
+        point?.total = total
+        restEnd = end
+        gatherer = DownloadGatherer(at: offset)
+        progress.withLock { $0 = WriteProgress(from: offset) }
+        core.continues(from: offset, total: total)
+        announceResumption(at: offset, of: core)
+    }
+
+    /// All was here, and only the end of the message had been missing. The owner of the
+    /// task is shown what the server would have answered to the whole.
+    private func beComplete(_ response: HTTPURLResponse, _ core: TaskCore) {
+        guard let offset = point?.offset else { return }
+        ignoresBody = true
+        gatherer = DownloadGatherer(at: offset)
+        if let whole = response.presented(asWholeOf: offset) { core.present(whole) }
+        core.continues(from: offset, total: offset)
+        announceResumption(at: offset, of: core)
+    }
+
+    /// RFC 9110 §14.4 leaves it to us; bytes beyond would be added to a file that is trusted.
+    private func breakOff(_ core: TaskCore) {
+        isRestBroken = true
+        core.fail(.brokenRest)
+    }
+}
+
+// MARK: - Keeping a part
+
+extension DownloadConsumer {
+    func settles(_ error: TransferError, reported: URLError, of core: TaskCore) -> Bool {
+        guard !resumeReceivers.isEmpty || error.leavesPart else { return false }
+        switch stage {
+        case .finishing where inFlight == 0 || error.isCancelled:
+            // A file or resume data, but not neither: the file is as good as made.
+            isOvertaken = error.isCancelled
+            return isOvertaken
+        case .receiving, .finishing: return keepPart(reported, core)
+        case .saving, .done, .over: return false
+        }
+    }
+
+    private func keepPart(_ reported: URLError, _ core: TaskCore) -> Bool {
+        if file == nil, case .part(let part) = origin {
+            // It was not touched.
+            end(with: part.data, reported, core)
+            return true
+        }
+        guard let point, arrived > 0 || isReopened, let request = core.handle?.originalRequest else { return false }
+        stage = .saving
+        endPatience(core)
+        let limit = isRestBroken ? point.offset : nil
+        let pieces = isRestBroken ? [] : gatherer.takeAll(core.session.world.readBuffer.value)
+        let (consumer, bound) = travelling(with: core)
+        fileOpened(core).perform {
+            (store: inout DownloadStore) -> KeptPart? in
+            // What cannot be written is not kept; what was written before is.
+            if !pieces.isEmpty { try? store.append(pieces) }
+            return store.keep(upTo: limit)
+        } then: { part in
+            let record = part.map { ResumeRecord(request, at: point, $0) }
+            consumer.value.end(with: record?.encodedIfSane(), reported, bound.value)
+        }
+        return true
+    }
+
+    private var isReopened: Bool {
+        if case .part = origin { file != nil } else { false }
+    }
+
+    private func end(with data: Data?, _ error: URLError, _ core: TaskCore) {
+        resumeData = data
+        guard let data else { return core.end(error) }
+        var details = error.userInfo
+        details[NSURLSessionDownloadTaskResumeData] = data
+        core.end(URLError(error.code, userInfo: details))
     }
 }

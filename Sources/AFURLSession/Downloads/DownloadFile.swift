@@ -3,13 +3,14 @@ import AFLoop
 /// The door from the loop to the file of a download. Nothing here waits: jobs are done
 /// in order, away from the loop, and their results come back to it.
 final class DownloadFile: Sendable {
-    private let lane: DiskLane
+    /// Its own: one disk that hangs holds up nobody else.
+    private let worker: any BlockingWorker
     private let loop: EventLoop
     private let store: Lock<DownloadStore>
 
-    init(in parent: String, disk: any DiskExecutor, loop: EventLoop) {
-        lane = DiskLane(disk)
-        self.loop = loop
+    init(in parent: String, world: World) {
+        worker = world.workers.ownWorker("AFURLSession.download")
+        loop = world.loop
         store = Lock(DownloadStore(in: parent))
     }
 
@@ -18,7 +19,7 @@ final class DownloadFile: Sendable {
         _ work: @escaping @Sendable (inout DownloadStore) -> Value,
         then finished: @escaping @Sendable (Value) -> Void
     ) {
-        lane.run { [store, loop] in
+        worker.run { [store, loop] in
             let value = store.withLock(work)
             loop.enqueue(in: .all) { finished(value) }
         }
@@ -26,6 +27,11 @@ final class DownloadFile: Sendable {
 
     /// Removes the file, after what is under way.
     func discard() {
-        lane.run { [store] in store.withLock { $0.discard() } }
+        worker.run { [store] in store.withLock { $0.discard() } }
+    }
+
+    /// Does something that may wait for the disk, in its turn.
+    func run(_ work: @escaping @Sendable () -> Void) {
+        worker.run(work)
     }
 }

@@ -1,5 +1,6 @@
 import AFLoop
 import Foundation
+import Glibc
 
 /// The file of one download. Used by one job at a time, away from the loop.
 struct DownloadStore: Sendable {
@@ -11,12 +12,19 @@ struct DownloadStore: Sendable {
         var name: String?
     }
 
+    /// Below this much of its end a part is not looked at again.
+    private static let checkedTail: Int64 = 64 << 10
+
     private let parent: String
     private var made: Made?
     /// The complete file, until somebody else answers for it.
     private var published: PublishedFile?
     /// Bytes the file holds.
     private(set) var length: Int64 = 0
+    /// What a part that was gone on with is called.
+    private var token: String?
+    /// A write failed. What would come after it has no place any more.
+    private var failure: FileFailure?
 
     init(in parent: String) {
         self.parent = parent
@@ -24,13 +32,16 @@ struct DownloadStore: Sendable {
 
     /// Writes to the end of the file, which is made for the first bytes.
     mutating func append(_ pieces: [LentBytes]) throws(FileFailure) {
+        if let failure { throw failure }
         let made = try opened()
         var written: Int64 = 0
         defer { length += written }
         do throws(SystemCallError) {
             try made.file.write(pieces.map(\.bytes), at: length, written: &written)
         } catch {
-            throw FileFailure(.write, in: made.folder.path, error)
+            let failure = FileFailure(.write, in: made.folder.path, error)
+            self.failure = failure
+            throw failure
         }
     }
 
@@ -90,6 +101,90 @@ struct DownloadStore: Sendable {
         try? made.file.close()
         self.made = nil
         length = 0
+        token = nil
+        failure = nil
+    }
+}
+
+// MARK: - Parts
+
+/// The part of a download that is kept to go on with.
+struct KeptPart: Hashable, Sendable {
+    let token: String
+    let length: Int64
+    let modified: Int64
+    let digest: UInt64
+}
+
+extension DownloadStore {
+    /// Keeps what was written, to go on with it some day. Nil, and nothing is kept, if
+    /// there is nothing or it cannot be done.
+    ///
+    /// - Parameter limit: What lies beyond is dropped.
+    mutating func keep(upTo limit: Int64? = nil) -> KeptPart? {
+        let part = try? kept(upTo: limit)
+        if part == nil { discard() }
+        made = nil
+        length = 0
+        token = nil
+        return part
+    }
+
+    private mutating func kept(upTo limit: Int64?) throws(SystemCallError) -> KeptPart? {
+        guard let made else { return nil }
+        if let limit, limit < length {
+            try made.file.truncate(to: limit)
+            length = limit
+        }
+        guard length > 0 else { return nil }
+        var token = self.token ?? ""
+        if token.isEmpty { token = try DownloadFolder.randomToken() }
+        let digest = try DownloadStore.digest(of: made.file, length: length)
+        let name = token + DownloadFolder.Kind.partial.rawValue
+        try rename(made, to: name)
+        self.made?.name = name
+        let modified = try made.file.status().modified
+        try self.close(made)
+        return KeptPart(token: token, length: length, modified: modified, digest: digest)
+    }
+
+    /// Takes a part that was kept, to go on with it. False, and nothing was touched, if it
+    /// is not there any more, not as it was, or somebody else goes on with it already.
+    mutating func reopen(_ record: ResumeRecord) -> Bool {
+        (try? opened(record)) ?? false
+    }
+
+    private mutating func opened(_ record: ResumeRecord) throws -> Bool {
+        let folder = try DownloadFolder(in: parent)
+        let name = record.token + DownloadFolder.Kind.partial.rawValue
+        let file = try folder.folder.openFile(named: name)
+        try file.lock()
+        let status = try file.status()
+        guard status.isRegular, status.isPrivate, status.size == record.point.offset,
+            status.modified == record.modified,
+            try DownloadStore.digest(of: file, length: status.size) == record.digest
+        else { return false }
+        let taken = record.token + DownloadFolder.Kind.underWay.rawValue
+        try folder.folder.rename(name, to: taken)
+        // Somebody may have put another file there since it was opened.
+        guard try folder.folder.status(of: taken).identity == status.identity else { return false }
+        made = Made(folder: folder, file: file, name: taken)
+        length = status.size
+        token = record.token
+        return true
+    }
+
+    private static func digest(of file: DiskFile, length: Int64) throws(SystemCallError) -> UInt64 {
+        let start = max(0, length - checkedTail)
+        var bytes = [UInt8](repeating: 0, count: Int(length - start))
+        var failure: SystemCallError?
+        var count = 0
+        bytes.withUnsafeMutableBytes { buffer in
+            do throws(SystemCallError) { count = try file.read(into: buffer, at: start) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        guard count == bytes.count else { throw SystemCallError(.pread, code: EIO) }
+        return ResumeDigest.of(bytes)
     }
 }
 

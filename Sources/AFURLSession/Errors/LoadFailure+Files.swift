@@ -27,6 +27,33 @@ extension LoadFailure {
         )
     }
 
+    /// The rest of a download was not what its `Content-Range` said.
+    static func brokenRest(from peer: Endpoint?) -> LoadFailure {
+        LoadFailure(
+            .malformed,
+            .framing,
+            phase: .receivingBody,
+            message: "Receiving the rest of the file from \(peer?.text ?? "the server") failed: it sent more or fewer "
+                + "bytes than its Content-Range says. What was there before is kept; try again, or load the whole."
+        )
+    }
+
+    init(_ flaw: ResumeRecord.Flaw) {
+        let what =
+            switch flaw {
+            case .notResumeData: "it was not made by this library"
+            case .otherVersion(let version): "its version is \(version), and this library reads \(ResumeRecord.version)"
+            case .tooLong: "it is longer than \(ResumeRecord.maximumLength) bytes"
+            case .damaged: "it was damaged or changed"
+            }
+        self.init(
+            .decoding,
+            phase: .preparing,
+            message: "The download was not resumed: the resume data cannot be used, because \(what). "
+                + "Download the whole with a request."
+        )
+    }
+
     private static func words(for failure: FileFailure) -> (String, Detail?) {
         let folder = "\u{201C}\(EscapedText(failure.folder).text)\u{201D}"
         return switch failure.action {

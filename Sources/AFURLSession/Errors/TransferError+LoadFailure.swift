@@ -61,6 +61,8 @@ extension TransferError {
             )
         case (.file(let failure), _): LoadFailure(failure)
         case (.unaskedPart(let status), let peer): .unaskedPart(status, from: peer)
+        case (.brokenRest, let peer): .brokenRest(from: peer)
+        case (.resumeData(let flaw), _): LoadFailure(flaw)
         case (.sessionInvalidated, _):
             LoadFailure(
                 .cancelled,

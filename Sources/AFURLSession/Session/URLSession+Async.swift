@@ -26,7 +26,7 @@ extension URLSession {
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        let answer = Answer()
+        let answer = Answer<Data>()
         let task = makeDataTask(request, isAwaited: true) { answer.give($0, $1, $2) }
         task.delegate = delegate
         await withTaskCancellationHandler {
@@ -46,10 +46,10 @@ extension URLSession {
 /// The value travels in a locked box and not through the continuation, where the
 /// thread sanitizer cannot follow it. A cancelled task may answer before anybody
 /// waits; then the waiter is resumed at once.
-private final class Answer: Sendable {
+final class Answer<Body: Sendable>: Sendable {
     private struct State {
         var continuation: UnsafeContinuation<Void, Never>?
-        var result: Result<(Data, URLResponse), any Error>?
+        var result: Result<(Body, URLResponse), any Error>?
     }
 
     private let state = Lock(State())
@@ -62,7 +62,7 @@ private final class Answer: Sendable {
         if isThere { continuation.resume() }
     }
 
-    func give(_ data: Data?, _ response: URLResponse?, _ error: (any Error)?) {
+    func give(_ data: Body?, _ response: URLResponse?, _ error: (any Error)?) {
         let waiting = state.withLock { state in
             if let data, let response {
                 state.result = .success((data, response))
@@ -75,7 +75,7 @@ private final class Answer: Sendable {
         waiting?.resume()
     }
 
-    func taken() throws -> (Data, URLResponse) {
+    func taken() throws -> (Body, URLResponse) {
         guard let result = state.withLock({ $0.result }) else { throw URLError(.unknown) }
         return try result.get()
     }

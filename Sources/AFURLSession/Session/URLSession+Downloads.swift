@@ -38,4 +38,110 @@ extension URLSession {
     ) -> URLSessionDownloadTask {
         makeDownloadTask(URLRequest(url: url), .handler(completionHandler))
     }
+
+    /// A task that goes on where an earlier download ended; its file goes to the session's delegate.
+    ///
+    /// It asks for the rest, if that is of the same file still; else the server sends the whole, and the download
+    /// begins anew. It begins anew too if what had arrived is not there any more, or not as it was. The session must
+    /// have the same ``URLSessionConfiguration/temporaryFolder``.
+    ///
+    /// - Parameter resumeData: From ``URLSessionDownloadTask/cancel(byProducingResumeData:)``, or from the error of a
+    ///   failed task. With anything else the task fails when it is resumed.
+    public func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
+        resumingTask(resumeData, .delegate)
+    }
+
+    /// As ``downloadTask(withResumeData:)``, for a completion handler, which must move the file to keep it.
+    public func downloadTask(
+        withResumeData resumeData: Data,
+        completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        resumingTask(resumeData, .handler(completionHandler))
+    }
+
+    private func resumingTask(_ data: Data, _ receiver: DownloadConsumer.Receiver) -> URLSessionDownloadTask {
+        _ = SessionSettings.systemTemporaryFolder
+        return make { URLSessionDownloadTask(resuming: data, $0, in: self, receiver) }
+    }
+}
+
+// MARK: - Awaiting
+
+extension URLSession {
+    /// Loads `request` to a file, which is yours: move it or remove it.
+    ///
+    /// Cancelling the Swift task cancels the download. The answer does not depend on the delegate queue.
+    ///
+    /// - Parameters:
+    ///   - request: What to load.
+    ///   - delegate: Hears about this task in place of the session's delegate, of its progress too if it is a
+    ///     ``URLSessionDownloadDelegate``; it is not shown the file.
+    public func download(
+        for request: URLRequest,
+        delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (URL, URLResponse) {
+        try await awaited(delegate) { makeDownloadTask(request, .waiter($0)) }
+    }
+
+    /// Loads `url` to a file, which is yours, as ``download(for:delegate:)`` does.
+    public func download(
+        from url: URL,
+        delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (URL, URLResponse) {
+        try await download(for: URLRequest(url: url), delegate: delegate)
+    }
+
+    /// Goes on where an earlier download ended, as ``downloadTask(withResumeData:)`` does. The file is yours.
+    public func download(
+        resumeFrom resumeData: Data,
+        delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (URL, URLResponse) {
+        try await awaited(delegate) { resumingTask(resumeData, .waiter($0)) }
+    }
+
+    private func awaited(
+        _ delegate: (any URLSessionTaskDelegate)?,
+        _ make: (@escaping DownloadCompletion) -> URLSessionDownloadTask
+    ) async throws -> (URL, URLResponse) {
+        let answer = Answer<URL>()
+        let task = make { answer.give($0, $1, $2) }
+        task.delegate = delegate
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                answer.expect(continuation)
+                task.resume()
+            }
+        } onCancel: {
+            task.cancel()
+        }
+        return try answer.taken()
+    }
+}
+
+// MARK: - The tasks there are
+
+extension URLSession {
+    /// Finds the data tasks and the download tasks that have not completed, as ``getAllTasks(completionHandler:)``.
+    public func getTasksWithCompletionHandler(
+        _ completionHandler:
+            @escaping @Sendable ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask])
+            -> Void
+    ) {
+        getAllTasks { all in
+            completionHandler(
+                all.filter { !($0 is URLSessionUploadTask) }.compactMap { $0 as? URLSessionDataTask },
+                all.compactMap { $0 as? URLSessionUploadTask },
+                all.compactMap { $0 as? URLSessionDownloadTask }
+            )
+        }
+    }
+
+    /// The data tasks, upload tasks and download tasks that have not completed.
+    public var tasks: ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
+        get async {
+            await withCheckedContinuation { continuation in
+                getTasksWithCompletionHandler { continuation.resume(returning: ($0, $1, $2)) }
+            }
+        }
+    }
 }

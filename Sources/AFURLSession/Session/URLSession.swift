@@ -18,6 +18,9 @@ public final class URLSession: Sendable {
         /// The task fails with `URLError.cancelled`.
         case cancel = 0
         case allow = 1
+        /// The body goes to a file: a download task takes the place of the data task, and is
+        /// named to the delegate by `urlSession(_:dataTask:didBecome:)`.
+        case becomeDownload = 2
     }
 
     private struct State {
@@ -166,6 +169,15 @@ public final class URLSession: Sendable {
         let place = state.withLock { $0.made.add(task) }
         task.snapshot.withLock { $0.madePlace = place }
         return task
+    }
+
+    /// The task runs without having been resumed.
+    func forgetMade(_ task: URLSessionTask) {
+        let place = task.snapshot.withLock { snapshot in
+            defer { snapshot.madePlace = nil }
+            return snapshot.madePlace
+        }
+        if let place { forgetMade(at: place) }
     }
 
     /// The loop knows the task now, or never will.

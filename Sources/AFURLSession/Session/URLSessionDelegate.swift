@@ -72,6 +72,15 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     )
 
+    /// A download task has taken the place of the data task, as the delegate asked for. The
+    /// data task has ended and is not heard of any more; what concerns the download task
+    /// comes after this.
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didBecome downloadTask: URLSessionDownloadTask
+    )
+
     /// Part of the body. While this runs, at most 256 KiB more are read ahead.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 }
@@ -134,6 +143,13 @@ extension URLSessionDataDelegate {
         session.noteMissing(.receivedResponse, in: self)
         completionHandler(.allow)
     }
+
+    /// Does nothing.
+    public func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didBecome downloadTask: URLSessionDownloadTask
+    ) {}
 
     /// Does nothing: the data is lost.
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {}

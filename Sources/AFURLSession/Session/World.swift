@@ -12,8 +12,6 @@ package final class World: Sendable {
     package let resolver: LoopBound<any Resolver>
     /// Nil: callbacks run on the session's delegate queue.
     package let callbackExecutor: (any CallbackExecutor)?
-    /// Where work on files is done.
-    let disk: any DiskExecutor
     /// Where files and streams are read.
     let workers: any BlockingWorkers
     let readBuffer: LoopBound<ReadBuffer>
@@ -28,7 +26,6 @@ package final class World: Sendable {
         opener: any ChannelOpener,
         resolver: LoopBound<any Resolver>,
         callbackExecutor: (any CallbackExecutor)? = nil,
-        disk: (any DiskExecutor)? = nil,
         workers: any BlockingWorkers = DispatchWorkers(),
         wallClock: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
     ) {
@@ -36,7 +33,6 @@ package final class World: Sendable {
         self.opener = opener
         self.resolver = resolver
         self.callbackExecutor = callbackExecutor
-        self.disk = disk ?? DiskQueue()
         self.wallClock = wallClock
         self.workers = workers
         readBuffer = LoopBound(ReadBuffer(), on: loop)

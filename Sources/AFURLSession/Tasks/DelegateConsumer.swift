@@ -75,6 +75,7 @@ final class DelegateConsumer: TaskConsumer {
             announce(of: core)
             core.unpause(.unanswered)
             core.completeIfHeld()
+        case .becomeDownload: core.becomeDownload(after: mailbox.withLock { $0.chunks })
         }
     }
 

@@ -7,14 +7,22 @@ protocol TaskConsumer: AnyObject {
     /// True while a response in full may not be reported as complete.
     var isHolding: Bool { get }
 
+    /// Called before the request is sent. True if there is something to do first; then the
+    /// consumer calls `load` of the core when it is done.
+    func prepares(for core: TaskCore) -> Bool
     func receivedResponse(_ response: HTTPURLResponse, of core: TaskCore)
     func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore)
     /// The body is complete. What has still to be done with it is reported by `isHolding`.
     func receivedEnd(of core: TaskCore)
+    /// The task has failed. True if there is something to do before `error` is reported;
+    /// then the consumer calls `end` of the core when it is done.
+    func settles(_ error: TransferError, reported: URLError, of core: TaskCore) -> Bool
     /// Called last. What it posts is delivered when the task's state is completed.
     func completed(_ error: (any Error)?, of core: TaskCore)
 }
 
 extension TaskConsumer {
+    func prepares(for core: TaskCore) -> Bool { false }
     func receivedEnd(of core: TaskCore) {}
+    func settles(_ error: TransferError, reported: URLError, of core: TaskCore) -> Bool { false }
 }

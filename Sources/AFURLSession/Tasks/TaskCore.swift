@@ -10,21 +10,25 @@ final class TaskCore: TransferClient {
         case loading
         /// Everything has arrived; the consumer does not let go yet.
         case held
+        /// It has failed; the consumer has still something to save.
+        case ending
         case completed
     }
 
     private let request: Result<FrozenRequest, RequestRejection>
     /// Shared with the handle, which is left alone otherwise: retaining what is weakly
     /// referenced elsewhere is slow.
-    private let snapshot: Lock<URLSessionTask.Snapshot>
+    @exclusivity(unchecked) private var snapshot: Lock<URLSessionTask.Snapshot>
     private let body: TaskBody
-    private let consumer: any TaskConsumer
+    @exclusivity(unchecked) private(set) var consumer: any TaskConsumer
     @exclusivity(unchecked) private var stage = Stage.new
     /// Set while the task is known to its session: keeps it, and the session, alive.
     @exclusivity(unchecked) private var task: URLSessionTask?
     @exclusivity(unchecked) private var sessionCore: SessionCore?
     @exclusivity(unchecked) private var ownDelegate: (any URLSessionTaskDelegate)?
     @exclusivity(unchecked) private var transfer: Transfer?
+    /// Of transfers whose answers were of no use.
+    @exclusivity(unchecked) private var formerTimes: [TransferTimes] = []
     @exclusivity(unchecked) private(set) var response: HTTPURLResponse?
     @exclusivity(unchecked) private var bodyBytesReceived: Int64 = 0
     @exclusivity(unchecked) private var started: LoopInstant?
@@ -56,7 +60,7 @@ final class TaskCore: TransferClient {
             fail(.cancelled)
         case (.canceling, .loading), (.canceling, .held): fail(.cancelled)
         case (.suspended, .new),  // suspended more than once before it ever ran
-            (_, .completed), (.completed, _):
+            (_, .ending), (_, .completed), (.completed, _):
             break
         }
     }
@@ -92,13 +96,21 @@ final class TaskCore: TransferClient {
         stage = .loading
         started = session.world.loop.now
         guard !session.isInvalidated else { return fail(.sessionInvalidated) }
-        switch request {
-        case .success(let request): load(request)
-        case .failure(let rejection): fail(.rejected(rejection))
-        }
+        if !consumer.prepares(for: self) { load() }
     }
 
-    private func load(_ request: FrozenRequest) {
+    /// Sends the task's request, or another in its place. What was under way is given up.
+    func load(_ other: FrozenRequest? = nil) {
+        guard case .loading = stage else { return }
+        switch request {
+        case .success(let own): begin(other ?? own)
+        case .failure(let rejection): return fail(.rejected(rejection))
+        }
+        // It may have been suspended while there was no transfer.
+        if snapshot.withLock({ $0.life.state }) == .suspended { transfer?.pause(.suspended) }
+    }
+
+    private func begin(_ request: FrozenRequest) {
         let session = session
         guard (request.cachePolicy ?? session.settings.cachePolicy) != .returnCacheDataDontLoad else {
             return fail(.notCached)
@@ -108,6 +120,10 @@ final class TaskCore: TransferClient {
         let security = endpoint.scheme == .https ? session.currentSecurity() : nil
         let unixPath = session.settings.unixDomainSocketPath
         let loop = session.world.loop
+        let former = transfer
+        former?.cancel()
+        if let former { formerTimes.append(former.times) }
+        bodyBytesReceived = 0
         let transfer = Transfer(
             request,
             key: ConnectionKey(endpoint: endpoint, unixPath: unixPath, security: security),
@@ -115,7 +131,7 @@ final class TaskCore: TransferClient {
             loop: loop,
             deadlines: session.deadlines,
             idleInterval: request.idleInterval ?? session.requestTimeout,
-            hardDeadline: loop.now + session.resourceTimeout,
+            hardDeadline: former?.hardDeadline ?? loop.now + session.resourceTimeout,
             asksForPipelining: request.asksForPipelining || session.settings.usesPipelining,
             client: self
         )
@@ -168,6 +184,38 @@ final class TaskCore: TransferClient {
 
     func pause(_ reason: Transfer.Pauses) { transfer?.pause(reason) }
     func unpause(_ reason: Transfer.Pauses) { transfer?.unpause(reason) }
+
+    /// The response continues what an earlier task received.
+    func continues(from offset: Int64, total: Int64?) {
+        bodyBytesReceived = offset
+        let expected = total ?? NSURLSessionTransferSizeUnknown
+        snapshot.withLock { snapshot in
+            snapshot.received = offset
+            snapshot.expectedToReceive = expected
+            snapshot.progress?.totalUnitCount = expected
+            snapshot.progress?.completedUnitCount = offset
+        }
+    }
+
+    /// The response shown to the task's owner in place of the one that came.
+    func present(_ response: HTTPURLResponse) {
+        self.response = response
+        snapshot.withLock { $0.response = response }
+    }
+
+    /// Another task takes the place of this one, and goes on with what comes next.
+    ///
+    /// - Returns: Whether everything has arrived already.
+    func handOver(to other: URLSessionTask, consumer: any TaskConsumer) -> Bool {
+        // The session lists the core, which stays.
+        snapshot = other.snapshot
+        task = other
+        ownDelegate = other.snapshot.withLock { $0.delegate }
+        self.consumer = consumer
+        guard case .held = stage else { return false }
+        stage = .loading
+        return true
+    }
 
     func completeIfHeld() {
         if case .held = stage { complete(nil) }
@@ -223,6 +271,11 @@ final class TaskCore: TransferClient {
     }
 
     func transferFinished(_ transfer: Transfer) {
+        finishReceiving()
+    }
+
+    /// The body is complete.
+    func finishReceiving() {
         consumer.receivedEnd(of: self)
         guard case .loading = stage else { return }
         guard !consumer.isHolding else {
@@ -239,9 +292,30 @@ final class TaskCore: TransferClient {
     // MARK: - Ending
 
     func fail(_ error: TransferError) {
-        if case .completed = stage { return }
+        switch stage {
+        case .ending, .completed: return
+        case .new, .loading, .held: break
+        }
         transfer?.cancel()
-        complete(error.urlError(for: task?.originalRequest?.url, peer: endpoint))
+        let reported = urlError(error)
+        let former = stage
+        stage = .ending
+        if consumer.settles(error, reported: reported, of: self) { return }
+        stage = former
+        complete(reported)
+    }
+
+    func urlError(_ error: TransferError) -> URLError {
+        error.urlError(for: task?.originalRequest?.url, peer: endpoint)
+    }
+
+    /// The consumer has saved what it could.
+    func end(_ error: (any Error)?) {
+        if case .ending = stage { complete(error) }
+    }
+
+    var isCompleted: Bool {
+        if case .completed = stage { true } else { false }
     }
 
     private var endpoint: Endpoint? { try? request.get().endpoint }
@@ -266,7 +340,7 @@ final class TaskCore: TransferClient {
             !session.isMissing(.collectedMetrics, in: delegate)
         else { return }
         let metrics = URLSessionTaskMetrics(
-            transfer.map { [$0.times] } ?? [],
+            formerTimes + (transfer.map { [$0.times] } ?? []),
             of: task,
             response: response,
             started: started,

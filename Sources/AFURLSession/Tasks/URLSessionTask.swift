@@ -68,7 +68,7 @@ public class URLSessionTask: @unchecked Sendable {
 
     let session: URLSession
     let snapshot: Lock<Snapshot>
-    private let core: LoopBound<TaskCore>
+    let core: LoopBound<TaskCore>
 
     /// The request is frozen here, on the caller's thread: the network thread gets
     /// bytes that are ready to be sent.
@@ -103,6 +103,27 @@ public class URLSessionTask: @unchecked Sendable {
                 DelegateConsumer()
             }
         core = LoopBound(TaskCore(frozen, body: body, snapshot: snapshot, consumer: consumer), on: session.world.loop)
+    }
+
+    /// Takes the place of another task, whose loop's side goes on for it.
+    init(continuing other: URLSessionTask, _ identifier: Int) {
+        taskIdentifier = identifier
+        originalRequest = other.originalRequest
+        session = other.session
+        snapshot = Lock(
+            other.snapshot.withLock { snapshot in
+                defer { snapshot.complete(nil) }
+                return snapshot
+            }
+        )
+        core = other.core
+        if let progress = snapshot.withLock({ $0.progress }) { obey(progress) }
+    }
+
+    private func obey(_ progress: Progress) {
+        progress.cancellationHandler = { [weak self] in self?.cancel() }
+        progress.pausingHandler = { [weak self] in self?.suspend() }
+        progress.resumingHandler = { [weak self] in self?.resume() }
     }
 
     deinit {
@@ -148,7 +169,7 @@ extension URLSessionTask {
     }
 
     /// Calls back on the calling thread. A child made by `fork` has no other.
-    private func failHere(_ reason: TransferError) {
+    func failHere(_ reason: TransferError) {
         let error = reason.urlError(for: originalRequest?.url)
         let (completion, ownDelegate) = snapshot.withLock { snapshot in
             defer { snapshot.complete(error) }
@@ -222,9 +243,7 @@ extension URLSessionTask {
         let existing = snapshot.withLock { $0.progress }
         if let existing { return existing }
         let made = Progress(totalUnitCount: -1)
-        made.cancellationHandler = { [weak self] in self?.cancel() }
-        made.pausingHandler = { [weak self] in self?.suspend() }
-        made.resumingHandler = { [weak self] in self?.resume() }
+        obey(made)
         return snapshot.withLock { snapshot in
             if let winner = snapshot.progress { return winner }
             made.totalUnitCount = snapshot.expectedToReceive

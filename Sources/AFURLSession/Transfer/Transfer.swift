@@ -65,7 +65,7 @@ final class Transfer: QueuedWaiter {
     @exclusivity(unchecked) private var priority = URLSessionTask.defaultPriority
     @exclusivity(unchecked) private var hasRetried = false
     private let asksForPipelining: Bool
-    @exclusivity(unchecked) private var hardDeadline: LoopInstant
+    @exclusivity(unchecked) private(set) var hardDeadline: LoopInstant
     @exclusivity(unchecked) private var suspendedSince: LoopInstant?
     @exclusivity(unchecked) private var lastProgress: LoopInstant
     @exclusivity(unchecked) private var isBodyAwaited = false

@@ -36,6 +36,9 @@ enum TransferError: Error, Sendable {
     case file(FileFailure)
     /// The answer is for a part that was not asked for, with this status.
     case unaskedPart(Int)
+    /// The rest of a file is shorter or longer than it was said to be.
+    case brokenRest
+    case resumeData(ResumeRecord.Flaw)
     case sessionInvalidated
     /// In the child of a fork there is no network thread.
     case forked

@@ -1,0 +1,219 @@
+import Foundation
+
+/// What resume data holds: enough to ask for the rest of a download, and to recognize
+/// the part that is here. `Docs/Internals/Downloads.md` describes the bytes.
+///
+/// Whoever keeps resume data may be anybody. It names a part by a random number and
+/// never a place, and what it says is checked against the part and by the server.
+struct ResumeRecord: Hashable, Sendable {
+    struct Field: Hashable, Sendable {
+        let name: String
+        let value: String
+    }
+
+    var url: String
+    var fields: [Field]
+    var timeout: Double?
+    var cachePolicy: UInt8?
+    var point: ResumePoint
+    /// The name of the part, without its kind.
+    var token: String
+    /// When the part was last written, in nanoseconds since 1970.
+    var modified: Int64
+    /// Of the last 64 KiB of the part.
+    var digest: UInt64
+
+    /// Why data is not resume data.
+    enum Flaw: Error, Hashable, Sendable {
+        case notResumeData
+        case otherVersion(UInt8)
+        case tooLong
+        case damaged
+    }
+
+    static let magic = Array("AFresume".utf8)
+    static let version: UInt8 = 1
+    static let maximumLength = 256 << 10
+    private static let maximumFields = 256
+
+    private enum Tag: UInt8 {
+        case url = 1
+        case fieldName, fieldValue, timeout, cachePolicy, entityTag, lastModified, offset, total, token, modified,
+            digest
+    }
+
+    // MARK: - Writing
+
+    func encoded() -> Data {
+        var bytes = ResumeRecord.magic + [ResumeRecord.version]
+        func add(_ tag: Tag, _ value: some Collection<UInt8>) {
+            bytes.append(tag.rawValue)
+            bytes += ResumeRecord.bytes(of: UInt64(value.count), count: 4)
+            bytes += value
+        }
+        func add(_ tag: Tag, _ number: UInt64) { add(tag, ResumeRecord.bytes(of: number, count: 8)) }
+
+        add(.url, url.utf8)
+        for field in fields {
+            add(.fieldName, field.name.utf8)
+            add(.fieldValue, field.value.utf8)
+        }
+        if let timeout { add(.timeout, timeout.bitPattern) }
+        if let cachePolicy { add(.cachePolicy, [cachePolicy]) }
+        switch point.validator {
+        case .entityTag(let tag): add(.entityTag, tag.utf8)
+        case .lastModified(let date): add(.lastModified, date.utf8)
+        }
+        add(.offset, UInt64(point.offset))
+        if let total = point.total { add(.total, UInt64(total)) }
+        add(.token, token.utf8)
+        add(.modified, UInt64(bitPattern: modified))
+        add(.digest, digest)
+        return Data(bytes + ResumeRecord.bytes(of: ResumeDigest.of(bytes), count: 8))
+    }
+
+    /// Nil if it could not be read again.
+    func encodedIfSane() -> Data? {
+        let data = encoded()
+        return data.count <= ResumeRecord.maximumLength && fields.count <= ResumeRecord.maximumFields ? data : nil
+    }
+
+    /// The least significant byte first.
+    private static func bytes(of number: UInt64, count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
+    }
+
+    // MARK: - Reading
+
+    init(_ data: Data) throws(Flaw) {
+        guard data.count <= ResumeRecord.maximumLength else { throw .tooLong }
+        let bytes = [UInt8](data)
+        let head = ResumeRecord.magic.count + 1
+        guard bytes.count >= head + 8, bytes.starts(with: ResumeRecord.magic) else { throw .notResumeData }
+        guard bytes[head - 1] == ResumeRecord.version else { throw .otherVersion(bytes[head - 1]) }
+        let body = bytes[..<(bytes.count - 8)]
+        guard ResumeDigest.of(body) == ResumeRecord.number(bytes[(bytes.count - 8)...]) else { throw .damaged }
+        guard let record = ResumeRecord(entries: body[head...]) else { throw .damaged }
+        self = record
+    }
+
+    private init?(entries bytes: ArraySlice<UInt8>) {
+        var single: [Tag: ArraySlice<UInt8>] = [:]
+        var names: [String] = []
+        var values: [String] = []
+        var rest = bytes
+        while let (tag, value) = ResumeRecord.nextEntry(&rest) {
+            switch tag {
+            case .fieldName:
+                guard let text = String(validating: value, as: UTF8.self), names.count == values.count else {
+                    return nil
+                }
+                names.append(text)
+            case .fieldValue:
+                guard let text = String(validating: value, as: UTF8.self), names.count == values.count + 1 else {
+                    return nil
+                }
+                values.append(text)
+            default:
+                guard single.updateValue(value, forKey: tag) == nil else { return nil }
+            }
+        }
+        guard rest.isEmpty, names.count == values.count, names.count <= ResumeRecord.maximumFields else { return nil }
+        self.init(single, fields: zip(names, values).map { Field(name: $0, value: $1) })
+    }
+
+    private init?(_ entries: [Tag: ArraySlice<UInt8>], fields: [Field]) {
+        func text(_ tag: Tag) -> String? { entries[tag].flatMap { String(validating: $0, as: UTF8.self) } }
+        func number(_ tag: Tag) -> UInt64? { entries[tag].flatMap { $0.count == 8 ? ResumeRecord.number($0) : nil } }
+
+        guard let url = text(.url), let token = text(.token), DownloadFolder.isToken(token),
+            let offset = number(.offset).flatMap({ Int64(exactly: $0) }), offset > 0,
+            let modified = number(.modified), let digest = number(.digest),
+            let validator = ResumeRecord.validator(text(.entityTag), text(.lastModified))
+        else { return nil }
+        let total = number(.total).flatMap { Int64(exactly: $0) }
+        guard (entries[.total] == nil) == (total == nil), total ?? offset >= offset else { return nil }
+        let timeout = number(.timeout).map { Double(bitPattern: $0) }
+        guard (entries[.timeout] == nil) == (timeout == nil) else { return nil }
+        if let policy = entries[.cachePolicy] {
+            guard policy.count == 1 else { return nil }
+            cachePolicy = policy.first
+        }
+        self.url = url
+        self.fields = fields
+        self.timeout = timeout
+        self.token = token
+        self.modified = Int64(bitPattern: modified)
+        self.digest = digest
+        point = ResumePoint(offset: offset, total: total, validator: validator)
+    }
+
+    private static func validator(_ tag: String?, _ date: String?) -> ResumeValidator? {
+        switch (tag, date) {
+        case (let tag?, nil): ResumeValidator.isStrong(tag) ? .entityTag(tag) : nil
+        case (nil, let date?): ResumeValidator.isDate(date) ? .lastModified(date) : nil
+        default: nil
+        }
+    }
+
+    private static func nextEntry(_ rest: inout ArraySlice<UInt8>) -> (Tag, ArraySlice<UInt8>)? {
+        guard rest.count >= 5, let tag = rest.first.flatMap({ Tag(rawValue: $0) }) else { return nil }
+        let length = Int(number(rest.dropFirst().prefix(4)))
+        guard rest.count - 5 >= length else { return nil }
+        let value = rest.dropFirst(5).prefix(length)
+        rest = rest.dropFirst(5 + length)
+        return (tag, value)
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+/// FNV-1a, 64 bits: finds what happened by accident. Nobody else can write where parts are.
+enum ResumeDigest {
+    static func of(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    }
+}
+
+// MARK: - Requests
+
+extension ResumeRecord {
+    /// For a part of what `request` asked for.
+    init(_ request: URLRequest, at point: ResumePoint, _ part: KeptPart) {
+        url = request.url?.absoluteString ?? ""
+        fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }.map {
+            Field(name: $0.key, value: $0.value)
+        }
+        timeout = request.explicitTimeout
+        cachePolicy = request.explicitCachePolicy.flatMap { UInt8(exactly: $0.rawValue) }
+        self.point = point
+        self.point.offset = part.length
+        token = part.token
+        modified = part.modified
+        digest = part.digest
+    }
+
+    /// The request for the whole.
+    var request: URLRequest? {
+        guard let url = URL(string: url) else { return nil }
+        var request = URLRequest(url: url)
+        for field in fields { request.addValue(field.value, forHTTPHeaderField: field.name) }
+        if let timeout { request.timeoutInterval = timeout }
+        if let policy = cachePolicy.flatMap({ URLRequest.CachePolicy(rawValue: UInt($0)) }) {
+            request.cachePolicy = policy
+        }
+        return request
+    }
+
+    /// The request for the rest of it.
+    func restRequest(of whole: URLRequest) -> URLRequest {
+        var request = whole
+        request.setValue("bytes=\(point.offset)-", forHTTPHeaderField: "Range")
+        request.setValue(point.validator.fieldValue, forHTTPHeaderField: "If-Range")
+        // RFC 9110 §14.2: offsets count bytes of the content as it is coded.
+        request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        return request
+    }
+}

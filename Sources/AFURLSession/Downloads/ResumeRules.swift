@@ -1,0 +1,195 @@
+import AFWire
+import Foundation
+
+/// What tells whether a resource is still the same.
+enum ResumeValidator: Hashable, Sendable {
+    /// A strong entity tag, quotes included.
+    case entityTag(String)
+    /// A date that is no weaker: the resource had been left alone for a while.
+    case lastModified(String)
+
+    /// Longer ones are not worth keeping.
+    static let maximumLength = 1024
+
+    var fieldValue: String {
+        switch self {
+        case .entityTag(let value), .lastModified(let value): value
+        }
+    }
+
+    init?(_ headers: HTTPHeaders) {
+        if let tag = ResumeValidator.single("ETag", headers), ResumeValidator.isStrong(tag) {
+            self = .entityTag(tag)
+        } else if let date = ResumeValidator.date(headers) {
+            self = .lastModified(date)
+        } else {
+            return nil
+        }
+    }
+
+    /// RFC 9110 §8.8.3: quoted, not weak. Only ASCII, since it has to come back byte for byte.
+    static func isStrong(_ tag: String) -> Bool {
+        let bytes = Array(tag.utf8)
+        guard bytes.count >= 2, bytes.count <= maximumLength, bytes.first == 0x22, bytes.last == 0x22 else {
+            return false
+        }
+        return bytes.dropFirst().dropLast().allSatisfy { $0 == 0x21 || (0x23...0x7E).contains($0) }
+    }
+
+    /// RFC 9110 §8.8.2.2: strong if the answer is at least a second younger, else the
+    /// resource may have changed once more within that second.
+    private static func date(_ headers: HTTPHeaders) -> String? {
+        guard let text = single("Last-Modified", headers), isDate(text),
+            let modified = HTTPDate.seconds(text),
+            let answered = single("Date", headers).flatMap({ HTTPDate.seconds($0) }),
+            answered > modified
+        else { return nil }
+        return text
+    }
+
+    static func isDate(_ text: String) -> Bool {
+        text.utf8.count <= 64 && HTTPDate.seconds(text) != nil
+    }
+
+    static func single(_ name: String, _ headers: HTTPHeaders) -> String? {
+        let values = headers.values(name)
+        return values.count == 1 ? values.first : nil
+    }
+
+    /// Whether a 206 is about the same resource. One that had to repeat its tag and has
+    /// none is not believed; a date need not be repeated (RFC 9110 §15.3.7).
+    func isRepeated(in headers: HTTPHeaders) -> Bool {
+        switch self {
+        case .entityTag(let tag): headers.values("ETag") == [tag]
+        case .lastModified(let date): [[], [date]].contains(headers.values("Last-Modified"))
+        }
+    }
+}
+
+/// Where a download can go on.
+struct ResumePoint: Hashable, Sendable {
+    var offset: Int64
+    /// The length of the whole, if it was announced.
+    var total: Int64?
+    var validator: ResumeValidator
+}
+
+/// What the answer to a request for the rest means.
+enum ResumeAnswer: Hashable, Sendable {
+    /// The rest comes, up to the byte before `end`.
+    case rest(end: Int64, total: Int64?)
+    /// There is no rest: all was here already.
+    case complete
+    /// The whole comes instead.
+    case whole
+    /// Something else comes, which says nothing about what is here.
+    case other
+    /// Not to be believed, or about another resource: ask for the whole.
+    case unusable
+
+    /// RFC 9110 §14.2 to §15.5.17, without benefit of the doubt.
+    static func judge(_ status: Int, _ headers: HTTPHeaders, length: Int64, at point: ResumePoint) -> ResumeAnswer {
+        switch status {
+        case 206: judgePart(headers, length: length, at: point)
+        case 416: judgeRefusal(headers, at: point)
+        case 200..<300: .whole
+        default: .other
+        }
+    }
+
+    private static func judgePart(_ headers: HTTPHeaders, length: Int64, at point: ResumePoint) -> ResumeAnswer {
+        guard !headers.hasCodedContent, !headers.isMultipart, point.validator.isRepeated(in: headers),
+            let range = ResumeValidator.single("Content-Range", headers).flatMap({ ContentRange($0) }),
+            let span = range.span, span.lowerBound == point.offset
+        else { return .unusable }
+        // Everything from here on was asked for; a server that sends less has changed its mind.
+        if let total = range.total, span.upperBound != total - 1 { return .unusable }
+        if let known = point.total, span.upperBound != known - 1 || known != range.total ?? known { return .unusable }
+        let count = span.upperBound - span.lowerBound + 1
+        guard length < 0 || length == count else { return .unusable }
+        return .rest(end: span.upperBound + 1, total: range.total ?? point.total)
+    }
+
+    private static func judgeRefusal(_ headers: HTTPHeaders, at point: ResumePoint) -> ResumeAnswer {
+        guard let range = ResumeValidator.single("Content-Range", headers).flatMap({ ContentRange($0) }),
+            range.span == nil, range.total == point.offset, point.total ?? point.offset == point.offset,
+            isRepeatedForSure(point.validator, headers)
+        else { return .unusable }
+        return .complete
+    }
+
+    private static func isRepeatedForSure(_ validator: ResumeValidator, _ headers: HTTPHeaders) -> Bool {
+        switch validator {
+        case .entityTag(let tag): headers.values("ETag") == [tag]
+        case .lastModified(let date): headers.values("Last-Modified") == [date]
+        }
+    }
+}
+
+extension ResumePoint {
+    /// What is needed to go on after this response, should it end early: the whole, as it
+    /// is, of something that can be recognized.
+    init?(_ response: HTTPURLResponse, to request: URLRequest) {
+        let headers = response.headers
+        guard response.statusCode == 200, request.httpMethod == "GET", request.httpBody?.isEmpty ?? true,
+            request.value(forHTTPHeaderField: "Range") == nil,
+            !headers.hasCodedContent, !headers.refusesRanges,
+            let validator = ResumeValidator(headers)
+        else { return nil }
+        let length = response.expectedContentLength
+        self.init(offset: 0, total: length >= 0 ? length : nil, validator: validator)
+    }
+}
+
+extension HTTPHeaders {
+    /// Offsets of coded content are not offsets of the file.
+    fileprivate var hasCodedContent: Bool {
+        values("Content-Encoding").contains { value in
+            HTTPText.lowered(value).split(separator: ",").contains { coding in
+                !["identity", ""].contains(coding.filter { $0 != " " && $0 != "\t" })
+            }
+        }
+    }
+
+    fileprivate var isMultipart: Bool {
+        first("Content-Type").flatMap { MediaType($0) }?.type == "multipart"
+    }
+
+    fileprivate var refusesRanges: Bool {
+        values("Accept-Ranges").contains { HTTPText.lowered($0) == "none" }
+    }
+}
+
+extension HTTPURLResponse {
+    /// The answer to a request for the whole, made of one that says that nothing is missing.
+    func presented(asWholeOf length: Int64) -> HTTPURLResponse? {
+        guard let url else { return nil }
+        var fields = ["Content-Length": "\(length)"]
+        for name in ["ETag", "Last-Modified", "Date"] { fields[name] = value(forHTTPHeaderField: name) }
+        return HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
+    }
+}
+
+extension TransferError {
+    var isCancelled: Bool {
+        if case .cancelled = self { true } else { false }
+    }
+
+    /// Whether what had arrived before is beyond suspicion, so that it is worth keeping.
+    var leavesPart: Bool {
+        switch self {
+        case .dial, .handshake, .secured, .cutShort, .channel, .timedOut, .outOfTime, .file, .brokenRest: true
+        case .wire(let error): error.kind.isEnd
+        case .body, .rejected, .plainTextForbidden, .impossibleSocketPath, .cancelled, .bodyTooLong, .notCached,
+            .sessionInvalidated, .forked, .noThread, .unaskedPart, .resumeData:
+            false
+        }
+    }
+}
+
+extension HTTP1Error.Kind {
+    /// The peer has broken off, and not broken a rule.
+    fileprivate var isEnd: Bool {
+        if case .closed = self { true } else { false }
+    }
+}
