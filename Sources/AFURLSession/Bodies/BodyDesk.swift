@@ -3,24 +3,70 @@ import AFWire
 import Foundation
 
 /// Gets the body of one task ready before a connection is looked for: what cannot be
-/// read must not cost a connection.
-final class BodyDesk {
-    typealias Ready = (Result<(request: FrozenRequest, body: any BodySource), TransferError>) -> Void
+/// read must not cost a connection. Asks the delegate for streams.
+final class BodyDesk: StreamProvider {
+    typealias Prepared = Result<(request: FrozenRequest, body: any BodySource), TransferError>
 
+    let world: World
     private let task: URLSessionTask
-    private let world: World
+    private weak var core: TaskCore?
 
-    init(_ task: URLSessionTask, in world: World) {
+    init(_ task: URLSessionTask, of core: TaskCore, in world: World) {
         self.task = task
+        self.core = core
         self.world = world
     }
 
-    /// Opens the file and reads its beginning, away from the loop.
-    func open(_ url: URL, _ ready: @escaping Ready) {
+    /// Calls back once, in a later turn.
+    func prepare(_ body: TaskBody, of request: FrozenRequest, _ done: @escaping (Prepared) -> Void) {
+        switch body {
+        case .file(let url): openFile(url, done)
+        case .streamed:
+            supplyStream { [self] in openStream($0 ?? task.originalRequest?.bodyStream, for: request, done) }
+        case .request, .data: openStream(task.originalRequest?.bodyStream, for: request, done)
+        }
+    }
+
+    // MARK: - Streams
+
+    private func openStream(_ stream: HandedStream?, for request: FrozenRequest, _ done: @escaping (Prepared) -> Void) {
+        guard let stream else { return done(.failure(.body(.noStream))) }
+        StreamBody.open(stream, announced: request.bodyLength.map(Int64.init), self) { opened in
+            done(opened.map { (request, $0) }.mapError(TransferError.body))
+        }
+    }
+
+    var maySupplyStreams: Bool { core?.taskDelegate != nil }
+
+    func supplyStream(_ done: @escaping (HandedStream?) -> Void) {
+        let question = StreamQuestion(done)
+        guard let core, let (delegate, task) = core.taskDelegate else {
+            // Also a missing answer comes in a later turn.
+            let bound = LoopBound(confined: question, on: world.loop)
+            return world.loop.enqueue { bound.value.answer(nil) }
+        }
+        let bound = LoopBound(confined: question, on: world.loop)
+        core.session.outbox.post(
+            .block {
+                delegate.urlSession(
+                    task.session,
+                    task: task,
+                    needNewBodyStream: { stream in
+                        let handed = stream.map(HandedStream.init)
+                        bound.loop.enqueue { bound.value.answer(handed) }
+                    }
+                )
+            }
+        )
+    }
+
+    // MARK: - Files
+
+    private func openFile(_ url: URL, _ done: @escaping (Prepared) -> Void) {
         let worker = world.workers.sharedWorker()
         let loop = world.loop
         let desk = LoopBound(confined: self, on: loop)
-        let bound = LoopBound(confined: ready, on: loop)
+        let bound = LoopBound(confined: done, on: loop)
         worker.run {
             let opened = BodyDesk.open(url)
             loop.enqueue { bound.value(desk.value.freeze(opened, worker)) }
@@ -41,10 +87,7 @@ final class BodyDesk {
         }
     }
 
-    private func freeze(
-        _ opened: Result<FilePass, BodyFailure>,
-        _ worker: any BlockingWorker
-    ) -> Result<(request: FrozenRequest, body: any BodySource), TransferError> {
+    private func freeze(_ opened: Result<FilePass, BodyFailure>, _ worker: any BlockingWorker) -> Prepared {
         guard let request = task.originalRequest else { return .failure(.cancelled) }
         return opened.mapError(TransferError.body).flatMap { pass in
             let body = FileBody(pass, worker, on: world.loop)
@@ -52,12 +95,28 @@ final class BodyDesk {
                 let frozen = try RequestFreezer.freeze(
                     request,
                     defaults: task.session.headers,
-                    bodyLength: Int(body.length)
+                    plan: .length(Int(body.length)),
+                    expectsContinueAbove: task.session.settings.expectsContinueAbove
                 )
                 return .success((frozen, body))
             } catch {
                 return .failure(.rejected(error))
             }
         }
+    }
+}
+
+/// One question for a stream, whose first answer counts.
+private final class StreamQuestion {
+    private var done: ((HandedStream?) -> Void)?
+
+    init(_ done: @escaping (HandedStream?) -> Void) {
+        self.done = done
+    }
+
+    func answer(_ stream: HandedStream?) {
+        let asked = done
+        done = nil
+        asked?(stream)
     }
 }

@@ -12,4 +12,14 @@ enum BodyFailure: Error, Sendable {
     }
 
     case file(path: String, FileFault)
+    /// The stream's own error.
+    case stream((any Error)?)
+    /// It was open already, or read.
+    case streamIsUsed
+    /// Not as many bytes as the request's `Content-Length` says.
+    case length(announced: Int64, found: Int64, isAtEnd: Bool)
+    /// Nobody has a stream for the first time the body is sent.
+    case noStream
+    /// Nobody has a stream for another time.
+    case exhausted
 }

@@ -20,6 +20,8 @@ struct RequestWriter {
     }
 
     private let body: (any BodySource)?
+    /// The same as `body`, if the server is asked first.
+    private let gate: ContinueGate?
     private let isChunked: Bool
     private let headCount: Int
     private var framing: [UInt8]
@@ -32,18 +34,44 @@ struct RequestWriter {
     /// Nothing to send.
     init() {
         body = nil
+        gate = nil
         isChunked = false
         headCount = 0
         framing = []
         isAtEnd = true
     }
 
-    init(_ request: FrozenRequest, _ body: (any BodySource)?) {
-        self.body = body
+    /// - Parameter patience: How long the server may think about it, if it is asked whether
+    ///   it wants the body.
+    init(_ request: FrozenRequest, _ body: (any BodySource)?, patience: LoopInterval, on loop: EventLoop) {
+        if let body, request.expectation?.isContinue == true {
+            gate = ContinueGate(body, patience: patience, on: loop)
+        } else {
+            gate = nil
+        }
+        self.body = gate ?? body
         isChunked = request.isChunked
         headCount = request.headBytes.count
         framing = request.headBytes
         isAtEnd = body == nil
+    }
+
+    /// - Parameter client: Told when a body that had nothing to send has something.
+    func start(for client: any BodyClient) {
+        body?.client = client
+    }
+
+    /// The server wants the body. True if it was being kept back.
+    func serverGoesOn() -> Bool {
+        guard let gate, gate.isClosed else { return false }
+        gate.open()
+        return true
+    }
+
+    /// Nothing more is sent. The body itself belongs to the transfer.
+    func stop() {
+        body?.client = nil
+        gate?.close()
     }
 
     /// The kernel has taken a byte of the request.

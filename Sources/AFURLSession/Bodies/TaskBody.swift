@@ -8,25 +8,45 @@ enum TaskBody: Sendable {
     /// Memory, whatever the request has.
     case data(Data)
     case file(URL)
+    /// A stream that the delegate is asked for.
+    case streamed
 
     /// The request in bytes. For a file, whose length nobody knows yet, it is frozen
     /// again when it is open; here only to find out what is wrong with the rest.
     func freeze(_ request: URLRequest, in session: URLSession) throws(RequestRejection) -> FrozenRequest {
         var request = request
+        var plan = RequestFreezer.BodyPlan.own
         switch self {
-        case .request: return try request.frozen(with: session.headers)
+        case .request where request.bodyStream != nil: plan = .stream
+        case .request:
+            // Frozen once for all tasks, unless the session has a say in it.
+            let isAsked = session.settings.expectsContinueAbove != nil && request.httpBody != nil
+            if !isAsked { return try request.frozen(with: session.headers) }
         case .data(let data): request.httpBody = data
         case .file: request.httpBody = nil
+        case .streamed: plan = .stream
         }
-        return try RequestFreezer.freeze(request, defaults: session.headers)
+        return try RequestFreezer.freeze(
+            request,
+            defaults: session.headers,
+            plan: plan,
+            expectsContinueAbove: session.settings.expectsContinueAbove
+        )
+    }
+
+    /// Whether there is something to do before a connection is looked for.
+    func isPrepared(for request: URLRequest?) -> Bool {
+        switch self {
+        case .request: request?.bodyStream == nil
+        case .data: true
+        case .file, .streamed: false
+        }
     }
 
     /// What is known about its length when the task is made.
-    func expectedLength(of request: URLRequest) -> Int64 {
-        switch self {
-        case .request: Int64(request.httpBody?.count ?? 0)
-        case .data(let data): Int64(data.count)
-        case .file: NSURLSessionTransferSizeUnknown
-        }
+    func expectedLength(_ frozen: Result<FrozenRequest, RequestRejection>) -> Int64 {
+        if case .file = self { return NSURLSessionTransferSizeUnknown }
+        guard let request = try? frozen.get() else { return 0 }
+        return request.isChunked ? NSURLSessionTransferSizeUnknown : Int64(request.bodyLength ?? 0)
     }
 }

@@ -64,8 +64,8 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
         decoder = ResponseDecoder(method: method, allowsLeadingEmptyLine: !isReused)
         hasReceived = false
         transfer.exchangeBegins(on: self)
-        transfer.body?.client = self
-        writer = RequestWriter(transfer.request, transfer.body)
+        writer = RequestWriter(transfer.request, transfer.body, patience: transfer.continuePatience, on: loop)
+        writer.start(for: self)
         guard !channel.isReadable else { return peerSpokeFirst() }
         write()
     }
@@ -86,7 +86,7 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
     }
 
     func close() {
-        transfer = nil
+        letGo()
         channel.close()
         peer.machine.connectionClosed(self)
         for follower in pipeline.takeAll() { pool.sendAgain(follower) }
@@ -97,7 +97,7 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
     /// The transfer has lost interest. The rest of its response must meet no other.
     func abandon() {
         guard transfer != nil else { return }
-        transfer = nil
+        letGo()
         pool.exchangeEnded(on: self, mayReuse: false)
     }
 
@@ -143,7 +143,9 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
             guard let transfer, isSending else { return }
             if writer.isInBody, transfer.pauses.contains(.suspended) { return }
             switch writer.write(to: channel) {
-            case .moved(let headBytes, let bodyBytes): transfer.sent(headBytes: headBytes, bodyBytes: bodyBytes)
+            case .moved(let headBytes, let bodyBytes):
+                transfer.bodyWaits(false)
+                transfer.sent(headBytes: headBytes, bodyBytes: bodyBytes)
             case .blocked: return
             case .waiting: return transfer.bodyWaits(true)
             case .finished: return requestSent()
@@ -238,13 +240,19 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
     private func deliver(_ step: ResponseDecoder.Step, to transfer: Transfer, surplus: Bool) {
         switch step.event {
         case .needMore: break
-        case .interim:
+        case .interim(let head):
             perform(.interimResponse)
             transfer.receivedInterim()
+            // Not sent from here: bytes are being decoded.
+            if head.status == 100, writer.serverGoesOn() { channel.continueNextTurn() }
         case .head(let head):
             // RFC 9110 §15.5.9: the server gave up on a connection that lay idle, and
             // says so to whoever came next. It has not seen the request.
             if head.status == 408, transfer.mayRetry(reused: isReused, unprocessed: true) { return replace(transfer) }
+            if head.status == 417, transfer.mayDropExpectation() {
+                transfer.dropExpectation()
+                return replace(transfer)
+            }
             keepAliveHint = head.keepAliveTimeout.map { .seconds($0) }
             perform(.responseHead)
             transfer.receivedHead(head, headBytes: step.headBytes)
@@ -300,6 +308,11 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
 
     // MARK: - Ending
 
+    private func letGo() {
+        transfer = nil
+        writer.stop()
+    }
+
     private func perform(_ event: ExchangeMachine.Event) {
         switch machine.handle(event) {
         case .finish(let reuse): finish(reuse: reuse)
@@ -318,7 +331,7 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
     /// the same peer, and must find it idle.
     private func finish(reuse: Bool) {
         guard let transfer else { return }
-        self.transfer = nil
+        letGo()
         isReused = true
         if pipeline.isEmpty {
             pool.exchangeEnded(on: self, mayReuse: reuse && isSilent)
@@ -351,7 +364,7 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
     private func fail(_ error: TransferError, isUnanswered: Bool = false) {
         guard let transfer else { return }
         if isUnanswered, transfer.mayRetry(reused: isReused, unprocessed: !writer.hasBegun) { return replace(transfer) }
-        self.transfer = nil
+        letGo()
         pool.exchangeEnded(on: self, mayReuse: false)
         transfer.exchangeFailed(error)
     }

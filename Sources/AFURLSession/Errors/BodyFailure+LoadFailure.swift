@@ -7,6 +7,33 @@ extension LoadFailure {
     init(_ failure: BodyFailure, peer: Endpoint?) {
         switch failure {
         case .file(let path, let fault): self.init(fault, of: path, peer)
+        case .stream(let error):
+            let cause = error.map { EscapedText("\($0.localizedDescription)").text } ?? "it gave no reason"
+            self = .broken(.stream, "its stream could not be read: \(cause).", peer, error)
+        case .streamIsUsed:
+            self = .bodyless(
+                .stream,
+                "its body stream is open already, or was read before. Give every request a stream that is new."
+            )
+        case .length(let announced, let found, let isAtEnd):
+            self = .broken(
+                .length,
+                "\(announced) bytes were announced, but the stream has \(isAtEnd ? "only" : "at least") \(found). "
+                    + "Correct the Content-Length field, or leave it out.",
+                peer
+            )
+        case .noStream:
+            self = .bodyless(
+                .exhausted,
+                "nobody has a stream for its body. Answer urlSession(_:task:needNewBodyStream:), or set httpBodyStream."
+            )
+        case .exhausted:
+            self = .broken(
+                .exhausted,
+                "it has to be sent again, a stream cannot be read twice, and the delegate gave no new one. Answer "
+                    + "urlSession(_:task:needNewBodyStream:), or upload from a file or from memory.",
+                peer
+            )
         }
     }
 
@@ -39,6 +66,19 @@ extension LoadFailure {
                     + "now it has \(found). Leave a file alone until it is sent, or send a copy of it."
             )
         }
+    }
+
+    private static func bodyless(_ detail: Detail, _ what: String) -> LoadFailure {
+        LoadFailure(.body, detail, phase: .preparing, message: "The request was not sent: \(what)")
+    }
+
+    private static func broken(
+        _ detail: Detail,
+        _ what: String,
+        _ peer: Endpoint?,
+        _ error: (any Error)? = nil
+    ) -> LoadFailure {
+        LoadFailure(.body, detail, phase: .sending, message: sending(peer) + what, underlyingError: error)
     }
 
     private static func unsent(_ detail: Detail, _ what: String, _ errno: Int32? = nil) -> LoadFailure {

@@ -34,6 +34,7 @@ package enum ErrorMapping {
         case .redirect: redirectCode(failure.detail)
         case .authentication: .userAuthenticationRequired
         case .proxy: .cannotConnectToHost
+        case .body: .requestBodyStreamExhausted
         case .file: fileCode(failure.detail)
         case .cancelled: .cancelled
         case .cache: .resourceUnavailable

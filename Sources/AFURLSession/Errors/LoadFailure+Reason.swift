@@ -35,6 +35,8 @@ extension LoadFailure {
         public static let authentication = Reason(rawValue: "authentication")
         /// The proxy failed.
         public static let proxy = Reason(rawValue: "proxy")
+        /// The body of the request could not be supplied.
+        public static let body = Reason(rawValue: "body")
         /// A file could not be used.
         public static let file = Reason(rawValue: "file")
         /// The caller cancelled.
@@ -125,6 +127,12 @@ extension LoadFailure {
         public static let open = Detail(rawValue: "open")
         /// A file could not be moved.
         public static let move = Detail(rawValue: "move")
+        /// A stream that cannot be read.
+        public static let stream = Detail(rawValue: "stream")
+        /// More or fewer bytes than were announced.
+        public static let length = Detail(rawValue: "length")
+        /// A stream that would have to be read again.
+        public static let exhausted = Detail(rawValue: "exhausted")
         /// A file may not be read.
         public static let permission = Detail(rawValue: "permission")
         /// A directory where a file was expected.

@@ -1,3 +1,5 @@
+import Foundation
+
 // Why a load failed, as a tree of reasons and their details. The public code is in the last column.
 //
 // LoadFailure
@@ -30,6 +32,8 @@
 // │   └── scheme             to something that is not http               unsupportedURL
 // ├── authentication ─────── credentials are needed                      userAuthenticationRequired
 // ├── proxy ──────────────── the proxy failed us                         cannotConnectToHost
+// ├── body ───────────────── the request's could not be supplied          requestBodyStreamExhausted
+// │   └── stream, length, exhausted
 // ├── file ───────────────── a file could not be written                 cannotWriteToFile
 // │   ├── permission         it may not be read                          noPermissionsToReadFile
 // │   ├── directory          it is one                                   fileIsDirectory
@@ -60,6 +64,21 @@ public struct LoadFailure: Error, Hashable, Sendable {
     /// What the server showed and why that was not enough, if securing the connection failed.
     public let security: Security?
 
+    private let cause: Cause?
+
+    /// The error of somebody else's code that this goes back to: that of a body stream.
+    public var underlyingError: (any Error)? { cause?.error }
+
+    private struct Cause: Hashable, Sendable {
+        let error: any Error
+
+        static func == (one: Cause, other: Cause) -> Bool { one.error as NSError == other.error as NSError }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(error as NSError)
+        }
+    }
+
     package init(
         _ reason: Reason,
         _ detail: Detail? = nil,
@@ -67,7 +86,8 @@ public struct LoadFailure: Error, Hashable, Sendable {
         attempts: [Attempt] = [],
         errno: Int32? = nil,
         message: String,
-        security: Security? = nil
+        security: Security? = nil,
+        underlyingError: (any Error)? = nil
     ) {
         self.phase = phase
         self.reason = reason
@@ -76,6 +96,7 @@ public struct LoadFailure: Error, Hashable, Sendable {
         self.errno = errno
         self.message = message
         self.security = security
+        cause = underlyingError.map(Cause.init)
     }
 }
 

@@ -28,6 +28,8 @@ package final class FrozenRequest: Sendable {
     package let bodyLength: Int?
     /// The body comes in chunks, since nobody knows its length.
     package let isChunked: Bool
+    /// What the server is asked before the body is sent.
+    package let expectation: HeadAssembly.Expectation?
     /// The caller asked for `Connection: close`.
     package let closesConnection: Bool
 
@@ -45,6 +47,7 @@ package final class FrozenRequest: Sendable {
         body: Data?,
         bodyLength: Int?,
         isChunked: Bool = false,
+        expectation: HeadAssembly.Expectation? = nil,
         closesConnection: Bool
     ) {
         self.url = url
@@ -61,6 +64,30 @@ package final class FrozenRequest: Sendable {
         self.body = body
         self.bodyLength = bodyLength
         self.isChunked = isChunked
+        self.expectation = expectation
         self.closesConnection = closesConnection
+    }
+
+    /// The same without its expectation, for servers that cannot meet it.
+    var withoutExpectation: FrozenRequest {
+        guard let expectation else { return self }
+        var head = headBytes
+        head.removeSubrange(expectation.range)
+        return FrozenRequest(
+            url: url,
+            location: location,
+            defaults: defaults,
+            cachePolicy: cachePolicy,
+            idleInterval: idleInterval,
+            asksForPipelining: asksForPipelining,
+            method: method,
+            isIdempotent: isIdempotent,
+            isHead: isHead,
+            headBytes: head,
+            body: body,
+            bodyLength: bodyLength,
+            isChunked: isChunked,
+            closesConnection: closesConnection
+        )
     }
 }

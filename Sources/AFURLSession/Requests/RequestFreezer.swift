@@ -1,5 +1,6 @@
 import AFLoop
 package import AFWire
+import Foundation
 
 /// Turns a request into the bytes that go on the wire, or refuses it.
 ///
@@ -7,6 +8,17 @@ package import AFWire
 /// defaults, framing and connection. What happens to fields that are not the caller's to set is the table at
 /// ``ReservedField``.
 package enum RequestFreezer {
+    /// What body there will be.
+    package enum BodyPlan: Sendable {
+        /// The request's `httpBody`, if any.
+        case own
+        /// One of this length, brought by the task.
+        case length(Int)
+        /// One that nobody has measured: the caller's `Content-Length` is believed, and enforced later; without one
+        /// the body goes in chunks.
+        case stream
+    }
+
     /// - Parameters:
     ///   - defaults: the session's snapshot of fields for requests that lack them.
     ///   - bodyLength: the size of a body the task brings itself; nil means the request's own `httpBody`, if any.
@@ -15,23 +27,34 @@ package enum RequestFreezer {
         defaults: HeaderDefaults = .standard,
         bodyLength: Int? = nil
     ) throws(RequestRejection) -> FrozenRequest {
+        try freeze(request, defaults: defaults, plan: bodyLength.map(BodyPlan.length) ?? .own)
+    }
+
+    /// - Parameter expectsContinueAbove: from which length on the server is asked before the body is sent.
+    package static func freeze(
+        _ request: URLRequest,
+        defaults: HeaderDefaults,
+        plan: BodyPlan,
+        expectsContinueAbove: Int64? = nil
+    ) throws(RequestRejection) -> FrozenRequest {
         if let rejection = defaults.rejection { throw rejection }
         let contents = request.contents
         guard let url = contents.url else { throw RequestRejection(.url, .missing) }
         let target = try RequestURL(url.absoluteString)
         let method = try MethodTraits(contents.method)
 
-        let ownBody = bodyLength == nil && contents.body?.isEmpty == false ? contents.body : nil
-        let length = bodyLength ?? ownBody?.count ?? (method.announcesEmptyBody ? 0 : nil)
-        let hasBody = (length ?? 0) > 0
+        let fields = contents.fields
+        let length = try length(of: contents, method, plan)
+        let isChunked = if case .stream = plan { length == nil } else { false }
+        let hasBody = (length ?? 0) > 0 || isChunked
         if hasBody, !method.mayHaveBody { throw RequestRejection(.body, .bodyNotAllowed) }
 
-        let fields = contents.fields
         var head = try HeadAssembly(target, method: contents.method, fields: fields, defaults: defaults)
         try head.add(fields, hasBody: hasBody)
+        if hasBody, let expectsContinueAbove, Int64(length ?? .max) > expectsContinueAbove { head.expectContinue() }
         if request.cachePolicy == .reloadIgnoringLocalAndRemoteCacheData { head.addNoCache(fields) }
         head.add(defaults, lackingIn: fields)
-        let bytes = try head.finish(bodyLength: length)
+        let bytes = try head.finish(bodyLength: length, isChunked: isChunked)
 
         return FrozenRequest(
             url: target,
@@ -44,9 +67,37 @@ package enum RequestFreezer {
             isIdempotent: method.isIdempotent,
             isHead: method.isHead,
             headBytes: bytes,
-            body: ownBody,
+            body: ownBody(of: contents, plan),
             bodyLength: length,
+            isChunked: isChunked,
+            expectation: head.expectation,
             closesConnection: head.closesConnection
         )
+    }
+
+    private static func ownBody(of contents: URLRequest.Contents, _ plan: BodyPlan) -> Data? {
+        guard case .own = plan, contents.body?.isEmpty == false else { return nil }
+        return contents.body
+    }
+
+    private static func length(
+        of contents: URLRequest.Contents,
+        _ method: MethodTraits,
+        _ plan: BodyPlan
+    ) throws(RequestRejection) -> Int? {
+        switch plan {
+        case .own: ownBody(of: contents, plan)?.count ?? (method.announcesEmptyBody ? 0 : nil)
+        case .length(let length): length
+        case .stream: try announcedLength(in: contents.fields)
+        }
+    }
+
+    private static func announcedLength(in fields: RequestFields) throws(RequestRejection) -> Int? {
+        guard let text = fields["Content-Length"] else { return nil }
+        let length = text.withUTF8Bytes { ByteScanning.decimal(ByteScanning.trimmingOWS($0)) }
+        guard let length else {
+            throw RequestRejection(.fieldValue, .notLength, field: EscapedText("Content-Length"))
+        }
+        return Int(length)
     }
 }

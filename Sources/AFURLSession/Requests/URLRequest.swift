@@ -28,6 +28,7 @@ public struct URLRequest: Sendable {
         var fields = RequestFields()
         var body: Data?
         var usesPipelining = false
+        var bodyStream: HandedStream?
     }
 
     /// Makes a GET request that follows the protocol's cache rules and times out after 60 idle seconds.
@@ -103,11 +104,38 @@ extension URLRequest {
         set { change { $0.usesPipelining = newValue } }
     }
 
-    /// The body to send.
+    /// The body to send. Setting it, also to nil, removes a body stream.
     public var httpBody: Data? {
         get { box.contents.body }
-        set { change { $0.body = newValue } }
+        set {
+            change { contents in
+                contents.body = newValue
+                contents.bodyStream = nil
+            }
+        }
     }
+
+    /// The body to send, read while it is sent. Setting it, also to nil, removes a body
+    /// in memory.
+    ///
+    /// The stream must not be open, and belongs to the first task that is resumed with
+    /// this request or a copy of it: it is opened and read on a thread of its own, 256 KiB
+    /// ahead of the network at most, and closed. With a `Content-Length` field of yours it
+    /// must have exactly that many bytes; without one it is sent in chunks. It cannot be
+    /// read twice: where it would have to be sent again, the delegate is asked for another
+    /// with `urlSession(_:task:needNewBodyStream:)`.
+    public var httpBodyStream: InputStream? {
+        get { box.contents.bodyStream?.stream }
+        set {
+            let stream = newValue.map(HandedStream.init)
+            change { contents in
+                contents.bodyStream = stream
+                contents.body = nil
+            }
+        }
+    }
+
+    var bodyStream: HandedStream? { box.contents.bodyStream }
 
     /// The timeout if the caller set one: only then it wins over the session configuration's.
     package var explicitTimeout: TimeInterval? { box.contents.explicitTimeout }

@@ -16,6 +16,8 @@ struct SessionSettings: Sendable {
     var idleConnectionTimeout: TimeInterval = 60
     var maximumConnectionAge: TimeInterval = 600
     var maximumBodyInMemory = 1 << 30
+    var expectsContinueAbove: Int64?
+    var continueTimeout: TimeInterval = 1
     var unixDomainSocketPath: String?
     var callsBackOnNetworkThread = false
     var usesPipelining = false
@@ -33,6 +35,10 @@ struct SessionSettings: Sendable {
 
     var resourceTimeout: LoopInterval {
         LoopInterval(timeout: timeoutIntervalForResource, default: SessionSettings.defaultResourceTimeout)
+    }
+
+    var continuePatience: LoopInterval {
+        LoopInterval(timeout: continueTimeout, default: 0)
     }
 
     var poolLimits: PoolLimits {

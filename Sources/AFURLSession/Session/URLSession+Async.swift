@@ -26,8 +26,16 @@ extension URLSession {
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
+        try await answer(delegate: delegate) { makeDataTask(request, isAwaited: true, $0) }
+    }
+
+    /// Runs a task and waits for its completion.
+    func answer(
+        delegate: (any URLSessionTaskDelegate)?,
+        of make: (@escaping DataCompletion) -> URLSessionTask
+    ) async throws -> (Data, URLResponse) {
         let answer = Answer<Data>()
-        let task = makeDataTask(request, isAwaited: true) { answer.give($0, $1, $2) }
+        let task = make { answer.give($0, $1, $2) }
         task.delegate = delegate
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in

@@ -58,3 +58,46 @@ extension URLSession {
         makeUploadTask(request, .file(fileURL), completionHandler)
     }
 }
+
+// MARK: - From a stream
+
+extension URLSession {
+    /// A task that sends a stream and whose response goes to the session's delegate.
+    ///
+    /// The delegate is asked for the stream with
+    /// `urlSession(_:task:needNewBodyStream:)`, also for the first time. If it has none,
+    /// the `httpBodyStream` of `request` is taken, once. The body goes in chunks, unless
+    /// `request` has a `Content-Length` field, to which the stream must keep.
+    public func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
+        makeUploadTask(request, .streamed)
+    }
+}
+
+// MARK: - Awaited
+
+extension URLSession {
+    /// Sends `bodyData`, whatever body `request` has, and returns the whole response.
+    ///
+    /// Cancelling the Swift task cancels the request. The answer does not depend on
+    /// the delegate queue.
+    public func upload(
+        for request: URLRequest,
+        from bodyData: Data,
+        delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await answer(delegate: delegate) { makeUploadTask(request, .data(bodyData), isAwaited: true, $0) }
+    }
+
+    /// Sends the content of a file, as ``uploadTask(with:fromFile:)`` does, and returns the
+    /// whole response.
+    ///
+    /// Cancelling the Swift task cancels the request. The answer does not depend on
+    /// the delegate queue.
+    public func upload(
+        for request: URLRequest,
+        fromFile fileURL: URL,
+        delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await answer(delegate: delegate) { makeUploadTask(request, .file(fileURL), isAwaited: true, $0) }
+    }
+}

@@ -159,6 +159,26 @@ extension URLSessionConfiguration {
         set { self[\.callsBackOnNetworkThread] = newValue }
     }
 
+    /// From which length on a body is announced with `Expect: 100-continue` and kept back
+    /// until the server has said that it wants it: a server that refuses large uploads, or
+    /// wants credentials first, then says so before they were sent. Bodies whose length is
+    /// not known count as longer than any number.
+    ///
+    /// Nil, the default, means never, as Apple's loader does: servers that do not know the
+    /// field cost ``continueTimeout`` each time. A request that has an `Expect` field of its
+    /// own is sent with it in any case.
+    public var expectsContinueAbove: Int64? {
+        get { self[\.expectsContinueAbove] }
+        set { self[\.expectsContinueAbove] = newValue }
+    }
+
+    /// How long a body is kept back for a server that was asked and says nothing, in
+    /// seconds; then it is sent. 1; not positive means not at all.
+    public var continueTimeout: TimeInterval {
+        get { self[\.continueTimeout] }
+        set { self[\.continueTimeout] = newValue }
+    }
+
     /// How connections are secured: whom the session trusts, how it identifies itself.
     public var tls: TLSConfiguration {
         get { self[\.tls] }

@@ -43,13 +43,33 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     )
 
-    /// More of the request body was handed to the network.
+    /// More of the request body was handed to the network. Progress that was made while
+    /// you were busy comes as one call.
+    ///
+    /// - Parameters:
+    ///   - bytesSent: Since the last call.
+    ///   - totalBytesSent: Since the beginning.
+    ///   - totalBytesExpectedToSend: `NSURLSessionTransferSizeUnknown` for a stream without
+    ///     a `Content-Length`.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         didSendBodyData bytesSent: Int64,
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
+    )
+
+    /// A stream is needed for the body of `task`: before a task of
+    /// `uploadTask(withStreamedRequest:)` begins, and whenever a body that comes from a
+    /// stream must be sent again from its beginning. Call `completionHandler` once, from
+    /// any thread, with a stream that nobody has opened; further calls do nothing. Without
+    /// a stream the task fails with `URLError.requestBodyStreamExhausted`, unless it is the
+    /// first time and the request has a stream of its own. The implementation provided
+    /// answers nil.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     )
 
     /// When each phase of the task happened. Called right before the completion.
@@ -121,6 +141,15 @@ extension URLSessionTaskDelegate {
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {}
+
+    /// Has no stream.
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        completionHandler(nil)
+    }
 
     /// Does nothing.
     public func urlSession(

@@ -133,6 +133,7 @@ final class TaskCore: TransferClient {
             idleInterval: request.idleInterval ?? session.requestTimeout,
             hardDeadline: former?.hardDeadline ?? loop.now + session.resourceTimeout,
             asksForPipelining: request.asksForPipelining || session.settings.usesPipelining,
+            continuePatience: session.continuePatience,
             client: self
         )
         self.transfer = transfer
@@ -140,12 +141,13 @@ final class TaskCore: TransferClient {
     }
 
     private func send(_ request: FrozenRequest, with transfer: Transfer) {
-        switch body {
-        case .request, .data: transfer.start(priority: priority, body: request.body.map(DataBody.init))
-        case .file(let url):
-            guard let task else { return }
-            transfer.prepare()
-            BodyDesk(task, in: session.world).open(url) { [self] in bodyReady($0, for: transfer) }
+        guard let task, !body.isPrepared(for: task.originalRequest) else {
+            return transfer.start(priority: priority, body: request.body.map(DataBody.init))
+        }
+        transfer.prepare()
+        let desk = BodyDesk(task, of: self, in: session.world)
+        desk.prepare(body, of: request) { [self] in
+            bodyReady($0, for: transfer)
         }
     }
 
@@ -155,11 +157,15 @@ final class TaskCore: TransferClient {
         _ result: Result<(request: FrozenRequest, body: any BodySource), TransferError>,
         for transfer: Transfer
     ) {
-        guard task != nil, transfer === self.transfer else { return }
+        guard task != nil, transfer === self.transfer else {
+            if case .success((_, let body)) = result { body.close() }
+            return
+        }
         switch result {
         case .failure(let error): fail(error)
         case .success((let request, let body)):
-            snapshot.withLock { $0.expectedToSend = Int64(request.bodyLength ?? -1) }
+            let expected = request.bodyLength.map(Int64.init) ?? NSURLSessionTransferSizeUnknown
+            snapshot.withLock { $0.expectedToSend = expected }
             transfer.start(request, priority: priority, body: body)
         }
     }
@@ -229,22 +235,29 @@ final class TaskCore: TransferClient {
     }
 
     func transferSentBody(_ transfer: Transfer, total: Int64) {
-        let (before, expected) = snapshot.withLock { snapshot in
-            defer { snapshot.sent = max(snapshot.sent, total) }
-            return (snapshot.sent, snapshot.expectedToSend)
+        let hasNews = snapshot.withLock { snapshot in
+            // A body sent again is progress only from where the first attempt ended.
+            snapshot.sent = max(snapshot.sent, total)
+            return snapshot.sent > snapshot.reportedSent && !snapshot.isSendingAnnounced
         }
-        // A body sent again is progress only from where the first attempt ended.
-        guard total > before, let (delegate, task) = taskDelegate else { return }
-        session.outbox.post(
-            .block {
-                delegate.urlSession(
-                    task.session,
-                    task: task,
-                    didSendBodyData: total - before,
-                    totalBytesSent: total,
-                    totalBytesExpectedToSend: expected
-                )
-            }
+        guard hasNews, let (delegate, task) = taskDelegate else { return }
+        snapshot.withLock { $0.isSendingAnnounced = true }
+        session.outbox.post(.block { TaskCore.reportSent(by: task, to: delegate) })
+    }
+
+    private static func reportSent(by task: URLSessionTask, to delegate: any URLSessionTaskDelegate) {
+        let (before, total, expected) = task.snapshot.withLock { snapshot in
+            defer { snapshot.reportedSent = snapshot.sent }
+            snapshot.isSendingAnnounced = false
+            return (snapshot.reportedSent, snapshot.sent, snapshot.expectedToSend)
+        }
+        guard total > before else { return }
+        delegate.urlSession(
+            task.session,
+            task: task,
+            didSendBodyData: total - before,
+            totalBytesSent: total,
+            totalBytesExpectedToSend: expected
         )
     }
 

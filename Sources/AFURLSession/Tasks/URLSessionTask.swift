@@ -39,6 +39,10 @@ public class URLSessionTask: @unchecked Sendable {
         var received: Int64 = 0
         var expectedToReceive = NSURLSessionTransferSizeUnknown
         var sent: Int64 = 0
+        /// What of it the delegate has heard about.
+        var reportedSent: Int64 = 0
+        /// A callback that will report the rest is on its way.
+        var isSendingAnnounced = false
         var expectedToSend: Int64 = 0
         var priority = URLSessionTask.defaultPriority
         var description: String?
@@ -84,16 +88,16 @@ public class URLSessionTask: @unchecked Sendable {
         taskIdentifier = identifier
         originalRequest = request
         self.session = session
-        snapshot = Lock(
-            Snapshot(
-                currentRequest: request,
-                expectedToSend: body.expectedLength(of: request),
-                completion: completion
-            )
-        )
         let frozen = Result { () throws(RequestRejection) in
             try body.freeze(request, in: session)
         }
+        snapshot = Lock(
+            Snapshot(
+                currentRequest: request,
+                expectedToSend: body.expectedLength(frozen),
+                completion: completion
+            )
+        )
         let consumer: any TaskConsumer =
             if let own {
                 own

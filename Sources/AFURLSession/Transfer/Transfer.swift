@@ -49,6 +49,7 @@ final class Transfer: QueuedWaiter {
     @exclusivity(unchecked) private(set) var body: (any BodySource)?
     @exclusivity(unchecked) private(set) var key: ConnectionKey
     private let idleInterval: LoopInterval
+    let continuePatience: LoopInterval
     @exclusivity(unchecked) private(set) var times: TransferTimes
     @exclusivity(unchecked) private(set) var phase = TransferPhase.queued
     @exclusivity(unchecked) private(set) var pauses: Pauses = []
@@ -81,6 +82,7 @@ final class Transfer: QueuedWaiter {
         idleInterval: LoopInterval,
         hardDeadline: LoopInstant,
         asksForPipelining: Bool,
+        continuePatience: LoopInterval = LoopInterval(.zero),
         client: any TransferClient
     ) {
         self.request = request
@@ -91,6 +93,7 @@ final class Transfer: QueuedWaiter {
         self.idleInterval = idleInterval
         self.hardDeadline = hardDeadline
         self.asksForPipelining = asksForPipelining
+        self.continuePatience = continuePatience
         self.client = client
         lastProgress = loop.now
         times = TransferTimes(fetchStarted: loop.now)
@@ -247,6 +250,7 @@ final class Transfer: QueuedWaiter {
     func requestSent() {
         times.requestEnded = loop.now
         if phase == .sending { phase = .waitingForHead }
+        bodyWaits(false)
         noteProgress()
     }
 
@@ -261,6 +265,7 @@ final class Transfer: QueuedWaiter {
     func receivedHead(_ head: ResponseHead, headBytes: Int) {
         times.responseHeadBytes = Int64(headBytes)
         phase = .receivingBody
+        bodyWaits(false)
         noteProgress()
         client?.transferReceivedHead(self, head)
     }
@@ -295,6 +300,16 @@ final class Transfer: QueuedWaiter {
     /// before, when its death is explained by its age.
     func mayRetry(reused: Bool, unprocessed: Bool) -> Bool {
         reused && !hasRetried && (request.isIdempotent || unprocessed) && body?.mayReplay != false
+    }
+
+    /// A server that answers 417 cannot tell beforehand; RFC 9110 §10.1.1 has the request
+    /// repeated without asking.
+    func mayDropExpectation() -> Bool {
+        request.expectation != nil && body?.mayReplay != false
+    }
+
+    func dropExpectation() {
+        request = request.withoutExpectation
     }
 
     func retry() {

@@ -2,6 +2,16 @@
 package struct HeadAssembly {
     private var bytes: [UInt8] = []
     package private(set) var closesConnection: Bool
+    /// The line by which the server is asked whether it wants the body.
+    package private(set) var expectation: Expectation?
+
+    /// An `Expect` line.
+    package struct Expectation: Sendable {
+        /// Where in the head it stands, its line break included.
+        package let range: Range<Int>
+        /// It is `100-continue`, for which the body waits.
+        package let isContinue: Bool
+    }
 
     package init(_ url: RequestURL, method: String, fields: RequestFields, defaults: HeaderDefaults)
         throws(RequestRejection)
@@ -45,11 +55,26 @@ package struct HeadAssembly {
         let value = try RequestSyntax.trimmedFieldValue(rawValue, of: name)
         switch ReservedField.of(name) {
         case nil: appendLine(name, value)
-        case .expect: if hasBody { appendLine(name, value) }
+        case .expect: if hasBody { appendExpectation(name, value) }
         case .connection: closesConnection = closesConnection || ReservedField.listsClose(value)
         case .host, .ignored: break  // the Host line is written already
         case .refused: throw RequestRejection(.fieldName, .notAllowed, excerpt: EscapedText(name))
         }
+    }
+
+    private mutating func appendExpectation(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+        let start = bytes.count
+        appendLine(name, value)
+        let isContinue = ByteScanning.equalsIgnoringCase(value, "100-continue")
+        expectation = Expectation(range: start..<bytes.count, isContinue: isContinue)
+    }
+
+    /// Asks the server before the body is sent, unless the caller does.
+    package mutating func expectContinue() {
+        guard expectation == nil else { return }
+        let start = bytes.count
+        append("Expect: 100-continue\r\n")
+        expectation = Expectation(range: start..<bytes.count, isContinue: true)
     }
 
     /// RFC 9111 §5.4: `Pragma` is for caches that know nothing else.
@@ -70,13 +95,14 @@ package struct HeadAssembly {
     }
 
     /// Framing, connection and the empty line.
-    package mutating func finish(bodyLength: Int?) throws(RequestRejection) -> [UInt8] {
+    package mutating func finish(bodyLength: Int?, isChunked: Bool = false) throws(RequestRejection) -> [UInt8] {
         if let bodyLength {
             append("Content-Length: ")
             var digits = String(bodyLength)
             digits.withUTF8 { bytes.append(contentsOf: $0) }
             append("\r\n")
         }
+        if isChunked { append("Transfer-Encoding: chunked\r\n") }
         if closesConnection { append("Connection: close\r\n") }
         append("\r\n")
         if bytes.count > RequestSyntax.maximumHeadLength { throw RequestRejection(.head, .tooLong) }

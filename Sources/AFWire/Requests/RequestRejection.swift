@@ -41,6 +41,7 @@ package struct RequestRejection: Error, Hashable, Sendable {
         case notToken = "must be a token of letters, digits and !#$%&'*+-.^_`|~"
         case notAllowed = "is not allowed"
         case bodyNotAllowed = "is not allowed for this method"
+        case notLength = "must be one decimal number"
         case reversed = "ends before it begins"
         case negative = "must not be negative"
         case colonInUser = "must not contain a colon in the user name"

@@ -4,7 +4,8 @@
 /// |-------------------------------------|-----------------------------------------------------------------------|
 /// | `Host`                              | checked as host and port, sent instead of ours; the identity for      |
 /// |                                     | connecting, TLS, cookies, cache and redirects stays the URL's         |
-/// | `Content-Length`                    | ignored; ours is computed from the body                               |
+/// | `Content-Length`                    | of a stream, which must keep to it; else ignored: ours is computed    |
+/// |                                     | from the body                                                         |
 /// | `Transfer-Encoding`                 | ignored; the framing follows from the body                            |
 /// | `Connection`                        | only the option `close` counts, and is sent; all else is ignored      |
 /// | `Keep-Alive`, `TE`, `Trailer`       | ignored; they describe a connection the caller does not see           |

@@ -1,3 +1,4 @@
+import AFFaults
 import AFNetworkingTesting
 import AFURLSession
 import Foundation
@@ -63,5 +64,59 @@ struct FileUploadTests {
 
         #expect(outcome.reason == .request, "\(outcome)")
         #expect(server.acceptedConnections == 0)
+    }
+
+    @Test func `awaited uploads return the answer`() async throws {
+        let session = URLSession.loopback()
+        let request = URLRequest("PUT", server.url("/"), body: Data("ignored".utf8))
+
+        let fromMemory = try await session.upload(for: request, from: Data("memory".utf8))
+        let fromFile = try await session.upload(for: request, fromFile: folder.file(Data("file".utf8)))
+
+        #expect(fromMemory.0 == Data("taken".utf8) && fromFile.0 == Data("taken".utf8))
+        #expect(server.requests.map(\.body) == [Data("memory".utf8), Data("file".utf8)])
+    }
+
+    @Test func `an upload task is a data task, and sends its own body`() async throws {
+        let log = EventLog()
+        let session = URLSession.loopback(delegate: log)
+        let task: URLSessionDataTask = session.uploadTask(
+            with: URLRequest("POST", server.url("/"), body: Data("ignored".utf8)),
+            from: Data("mine".utf8)
+        )
+        #expect(task is URLSessionUploadTask && task.countOfBytesExpectedToSend == 4)
+
+        task.resume()
+        let events = try await log.finished()
+
+        #expect(events.contains(.sent(4, of: 4)) && events.contains(.data("taken")))
+        #expect(server.requests.first?.body == Data("mine".utf8))
+    }
+}
+
+extension LoopbackTests.Alone {
+    @Test func `T-RES-10 a file of a gibibyte passes through a few hundred kibibytes`() async {
+        await #expect(processExitsWith: .success) {
+            let size = 1 << 30
+            let server = try TestServer()
+            server.script(.expectHead, .receive(size), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
+            let folder = try UploadFolder()
+            let file = try folder.sparseFile(of: size)
+            let session = URLSession.loopback()
+            let before = ProcessUse.residentBytes
+            let outcomes = Outcomes()
+            let task = session.uploadTask(
+                with: URLRequest("PUT", server.url()),
+                fromFile: file,
+                completionHandler: outcomes.handler
+            )
+            task.resume()
+            let outcome = try await outcomes.wait(for: 1, seconds: 120)[0]
+
+            #expect(outcome.text == "ok", "\(outcome)")
+            #expect(task.countOfBytesSent == Int64(size))
+            #expect(ProcessUse.residentBytes - before < 32 << 20)
+            #expect(ProcessUse.peakBytes - before < 32 << 20)
+        }
     }
 }

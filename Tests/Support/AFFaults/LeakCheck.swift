@@ -68,6 +68,9 @@ package enum ProcessUse {
     /// Resident memory in bytes.
     package static var residentBytes: Int { status("VmRSS:").map { $0 * 1024 } ?? 0 }
 
+    /// The most it ever was.
+    package static var peakBytes: Int { status("VmHWM:").map { $0 * 1024 } ?? 0 }
+
     private static func status(_ field: String) -> Int? {
         text(of: "/proc/self/status").split(separator: "\n").first { $0.hasPrefix(field) }
             .flatMap { $0.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first }

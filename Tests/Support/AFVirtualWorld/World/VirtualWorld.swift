@@ -20,6 +20,8 @@ package final class VirtualWorld {
     package let resolver: VirtualResolver
     package let loop: EventLoop
     package let ready: ReadyList
+    /// Who reads files and streams.
+    package let workers: VirtualWorkers
     package private(set) var trace: [String] = []
 
     private let ends = LoopEnds()
@@ -47,6 +49,7 @@ package final class VirtualWorld {
         ready = ReadyList(random: random.fork(1), holdsBack: holdsBack)
         network = VirtualNetwork(clock: clock, ready: ready, random: random.fork(2))
         loop = EventLoop(poller: VirtualPoller(clock: ThreadBound(clock), readiness: ThreadBound(ready)))
+        workers = VirtualWorkers(loop: loop)
         resolver = VirtualResolver(clock: clock) { [ends] in ends.loop }
         ends.loop = loop
     }
@@ -114,7 +117,8 @@ package final class VirtualWorld {
             loop: loop,
             opener: VirtualOpener(network: ThreadBound(network)),
             resolver: LoopBound(ResolverDoor(resolver: ThreadBound(resolver)), on: loop),
-            callbackExecutor: queue
+            callbackExecutor: queue,
+            workers: workers
         )
         let configuration = URLSessionConfiguration.ephemeral
         configure(configuration)

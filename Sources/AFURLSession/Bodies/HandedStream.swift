@@ -1,0 +1,25 @@
+import AFLoop
+import Foundation
+
+// Unchecked: a stream is a class of Foundation's, or of the user's, that nobody may use
+// from two threads. It only travels in here; whoever takes it, and only the first does,
+// uses it on one worker.
+/// A stream of the user's on its way to who reads it.
+final class HandedStream: @unchecked Sendable {
+    /// For the user, who may ask for it again.
+    let stream: InputStream
+    private let isTaken = Lock(false)
+
+    init(_ stream: InputStream) {
+        self.stream = stream
+    }
+
+    /// Nil if somebody reads it already: requests are copied, and their stream is not.
+    func take() -> InputStream? {
+        let wasTaken = isTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return isTaken
+        }
+        return wasTaken ? nil : stream
+    }
+}

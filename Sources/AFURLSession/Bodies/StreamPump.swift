@@ -1,0 +1,112 @@
+import AFLoop
+import Foundation
+
+/// Reads one stream, on a worker of its own: code of the user's, which may block for as
+/// long as it likes, holds up nobody else, and not another stream that it waits for.
+final class StreamPump: Sendable {
+    /// Read ahead of the socket, and no more.
+    static let capacity = 256 << 10
+    private static let pieceSize = 64 << 10
+
+    private struct State {
+        var total: Int64 = 0
+        var isAtEnd = false
+        var isAbandoned = false
+        var failure: BodyFailure?
+    }
+
+    let ring = ByteRing(capacity: StreamPump.capacity)
+    private let handed: HandedStream
+    /// What the head says about the length, if anything.
+    private let announced: Int64?
+    private let state = Lock(State())
+    /// The stream while it is open.
+    private let open = Lock<OpenStream?>(nil)
+
+    private struct OpenStream: @unchecked Sendable {
+        let stream: InputStream
+    }
+
+    init(_ handed: HandedStream, announced: Int64?) {
+        self.handed = handed
+        self.announced = announced
+    }
+
+    // MARK: - On the loop
+
+    var progress: (isAtEnd: Bool, failure: BodyFailure?) { state.withLock { ($0.isAtEnd, $0.failure) } }
+
+    /// A read that blocks is waited for, by the worker.
+    func abandon() {
+        state.withLock { $0.isAbandoned = true }
+    }
+
+    // MARK: - On the worker
+
+    /// Opens the stream. Returns what is wrong with it.
+    func begin() -> BodyFailure? {
+        guard let stream = handed.take(), stream.streamStatus == .notOpen else { return fail(.streamIsUsed) }
+        stream.open()
+        open.withLock { $0 = OpenStream(stream: stream) }
+        return stream.streamStatus == .error ? fail(.stream(stream.streamError)) : nil
+    }
+
+    /// Reads until the ring is full or the stream at its end.
+    ///
+    /// - Parameter announce: Called after each piece.
+    func fill(_ announce: () -> Void) {
+        guard let stream = open.withLock({ $0?.stream }) else { return }
+        while state.withLock({ !$0.isAtEnd && !$0.isAbandoned && $0.failure == nil }) {
+            let room = ring.room(atMost: StreamPump.pieceSize)
+            guard let base = room.baseAddress, !room.isEmpty else { return }
+            let count = stream.read(base.assumingMemoryBound(to: UInt8.self), maxLength: room.count)
+            note(count, of: stream)
+            announce()
+        }
+        close()
+    }
+
+    private func note(_ count: Int, of stream: InputStream) {
+        guard count > 0, count <= StreamPump.pieceSize else {
+            if count != 0 || stream.streamStatus == .error {
+                fail(.stream(stream.streamError))
+            } else {
+                end()
+            }
+            return
+        }
+        let total = state.withLock { state in
+            state.total += Int64(count)
+            return state.total
+        }
+        if let announced, total > announced {
+            fail(.length(announced: announced, found: total, isAtEnd: false))
+        } else {
+            ring.filled(count)
+        }
+    }
+
+    private func end() {
+        let total = state.withLock { state in
+            state.isAtEnd = true
+            return state.total
+        }
+        if let announced, total < announced { fail(.length(announced: announced, found: total, isAtEnd: true)) }
+    }
+
+    func close() {
+        let stream = open.withLock { open in
+            defer { open = nil }
+            return open?.stream
+        }
+        stream?.close()
+    }
+
+    @discardableResult
+    private func fail(_ failure: BodyFailure) -> BodyFailure {
+        state.withLock { state in
+            state.failure = state.failure ?? failure
+            return state.failure ?? failure
+        }
+    }
+}

@@ -1,0 +1,245 @@
+import AFLoop
+import AFURLSession
+import AFVirtualWorld
+import Foundation
+import Glibc
+import Testing
+
+/// Uploads where time, or what the server has received, matters.
+@Suite("Uploads in time")
+struct VirtualUploadTests {
+    static let plain = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+    /// Counts what arrives, and does something each time.
+    private final class Counter: ServerProgram {
+        var count = 0
+        let onBytes: (Int, ServerEnd) -> Void
+
+        init(_ onBytes: @escaping (Int, ServerEnd) -> Void) {
+            self.onBytes = onBytes
+        }
+
+        func received(_ bytes: ArraySlice<UInt8>, _ client: ServerEnd) {
+            count += bytes.count
+            onBytes(count, client)
+        }
+    }
+
+    private func upload(_ file: URL, in world: VirtualWorld, method: String = "PUT") -> TaskEvents {
+        let request = URLRequest(method, URL(string: "http://api.test/") ?? file)
+        let task = world.session.uploadTask(with: request, fromFile: file)
+        task.resume()
+        return TaskEvents(task: task, recorder: world.recorder)
+    }
+
+    private func stream(
+        _ stream: InputStream?,
+        in world: VirtualWorld,
+        _ method: String = "PUT",
+        fields: [String: String] = [:]
+    ) -> TaskEvents {
+        var request = URLRequest(method, URL(fileURLWithPath: "/"), fields: fields)
+        request.url = URL(string: "http://api.test/")
+        request.httpBodyStream = stream
+        let task = world.session.dataTask(with: request)
+        task.resume()
+        return TaskEvents(task: task, recorder: world.recorder)
+    }
+
+    private func serveBodies(_ world: VirtualWorld, _ bodies: @escaping ([UInt8]) -> Void) {
+        world.respond("api.test") { request, moment, client in
+            guard moment == .complete else { return }
+            bodies(request.body)
+            client.send(Self.plain)
+        }
+    }
+
+    // MARK: - Files
+
+    enum Change: CaseIterable {
+        case truncated, grown, rewritten
+    }
+
+    @Test(arguments: 1...12, Change.allCases)
+    func `T-FIL-20 a file that changes while it is sent never arrives as a whole`(block: Int, change: Change) throws {
+        let folder = try UploadFolder()
+        let size = 13 * 65_536 + 100
+        let file = try folder.file(UploadFolder.pattern(size))
+        // Younger than any clock tick that a change could share with it.
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1)],
+            ofItemAtPath: file.path
+        )
+        let world = VirtualWorld()
+        world.network.link.sendCapacity = 8192
+        world.network.link.receiveCapacity = 8192
+        world.network.link.segment = 4096...4096
+        var received = 0
+        var isChanged = false
+        world.serve("api.test") {
+            Counter { count, _ in
+                received = count
+                guard count >= block * 65_536, !isChanged else { return }
+                isChanged = true
+                switch change {
+                case .truncated: _ = truncate(file.path, off_t(block * 65_536))
+                case .grown: _ = truncate(file.path, off_t(size + 1))
+                case .rewritten:
+                    try? FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: file.path)
+                }
+            }
+        }
+
+        let events = upload(file, in: world)
+        world.run { events.isComplete }
+
+        #expect(isChanged)
+        #expect(events.all == [.failed(.requestBodyStreamExhausted)])
+        #expect(events.error?.loadFailure?.detail == .changed, "\(String(describing: events.error))")
+        #expect(received < size)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-FIL-20 a file that is deleted or replaced is sent as it was opened`() throws {
+        let folder = try UploadFolder()
+        let content = UploadFolder.pattern(400_000)
+        let file = try folder.file(content)
+        let world = VirtualWorld()
+        var body: [UInt8] = []
+        world.respond("api.test") { request, moment, client in
+            if moment == .head { try? Data("another".utf8).write(to: file, options: .atomic) }
+            guard moment == .complete else { return }
+            body = request.body
+            client.send(Self.plain)
+        }
+
+        let events = upload(file, in: world)
+        world.run { events.isComplete }
+
+        #expect(events.all == [.response(200), .data(2), .finished])
+        #expect(Data(body) == content)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `a disk that is slow counts against nobody's time`() throws {
+        let folder = try UploadFolder()
+        let file = try folder.file(UploadFolder.pattern(100_000))
+        let world = VirtualWorld()
+        world.workers.take(.seconds(3))
+        var count = 0
+        serveBodies(world) { count = $0.count }
+
+        var request = URLRequest("PUT", URL(fileURLWithPath: "/"))
+        request.url = URL(string: "http://api.test/")
+        request.timeoutInterval = 1
+        let task = world.session.uploadTask(with: request, fromFile: file)
+        task.resume()
+        let events = TaskEvents(task: task, recorder: world.recorder)
+        world.run { events.isComplete }
+
+        #expect(events.all.last == .finished)
+        #expect(count == 100_000)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `a file that takes too long to open is out of time`() throws {
+        let folder = try UploadFolder()
+        let world = VirtualWorld()
+        world.configure { $0.timeoutIntervalForResource = 2 }
+        world.workers.take(.seconds(5))
+
+        let events = upload(try folder.file(Data([1])), in: world)
+        world.run { events.isComplete }
+
+        #expect(events.all == [.failed(.timedOut)])
+        #expect(events.error?.loadFailure?.phase == .preparing)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `cancelling at any moment leaves nothing behind`() throws {
+        let folder = try UploadFolder()
+        let file = try folder.file(UploadFolder.pattern(300_000))
+        for steps in 0..<40 {
+            let world = VirtualWorld()
+            world.workers.take(.milliseconds(1))
+            serveBodies(world) { _ in }
+            let fromFile = upload(file, in: world)
+            let fromStream = stream(TestStream(UploadFolder.pattern(300_000)), in: world)
+            for _ in 0..<steps where !world.step(until: world.now + .milliseconds(10)) { break }
+
+            fromFile.task.cancel()
+            fromStream.task.cancel()
+            world.run { fromFile.isComplete && fromStream.isComplete }
+
+            #expect(fromFile.record.completions == 1 && fromStream.record.completions == 1)
+            #expect(world.finish() == [])
+        }
+        #expect(!openFiles().contains(file.path))
+    }
+
+    private func openFiles() -> [String] {
+        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return numbers.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+    }
+
+    // MARK: - Streams
+
+    @Test func `T-RES-41 a stream is read at most 256 KiB ahead of the socket`() {
+        let world = VirtualWorld()
+        world.network.link.sendCapacity = 16 << 10
+        world.network.link.receiveCapacity = 16 << 10
+        let body = TestStream(Data(count: 4 << 20))
+        world.script("api.test", .stopReading, .stall)
+
+        let events = stream(body, in: world)
+        world.run(limit: .seconds(30))
+
+        let sent = Int(events.task.countOfBytesSent)
+        #expect(body.doings.value.given <= sent + 256 << 10)
+        #expect(body.doings.value.given >= 256 << 10)
+        #expect(world.finish() == [])
+        #expect(body.doings.value.closings == 1)
+    }
+
+    @Test(arguments: [1...1, 2...3, 5...50, 1000...1000])
+    func `chunks survive writes of any size`(cap: ClosedRange<Int>) {
+        let world = VirtualWorld()
+        world.network.link.writeCap = cap
+        let content = UploadFolder.pattern(3000)
+        var bodies: [[UInt8]] = []
+        serveBodies(world) { bodies.append($0) }
+
+        let events = stream(TestStream(content, pieces: 700), in: world)
+        world.run { events.isComplete }
+
+        #expect(events.all.last == .finished)
+        #expect(bodies.map { Data($0) } == [content])
+        #expect(world.finish() == [])
+    }
+
+    @Test func `progress adds up for every kind of body`() throws {
+        let folder = try UploadFolder()
+        let content = UploadFolder.pattern(700_000)
+        let world = VirtualWorld()
+        world.network.link.sendCapacity = 50_000
+        serveBodies(world) { _ in }
+
+        let all = [
+            (world.send("PUT", "http://api.test/", body: content), Int64(700_000)),
+            (upload(try folder.file(content), in: world), 700_000),
+            (stream(TestStream(content), in: world, fields: ["Content-Length": "700000"]), 700_000),
+            (stream(TestStream(content), in: world), -1),
+        ]
+        world.run { all.allSatisfy { $0.0.isComplete } }
+
+        for (events, expected) in all {
+            let totals = events.record.events.compactMap {
+                if case .sent(let total) = $0 { total } else { nil as Int64? }
+            }
+            #expect(totals.last == 700_000 && totals == totals.sorted() && Set(totals).count == totals.count)
+            #expect(events.task.countOfBytesExpectedToSend == expected)
+            #expect(events.task.countOfBytesSent == 700_000)
+        }
+        #expect(world.finish() == [])
+    }
+}
