@@ -6,7 +6,6 @@ import Harness
 struct AFBench {
     static func main() {
         let arguments = Arguments()
-        if arguments.isPipelined { arguments.refuse("this client does not pipeline: leave --pipeline away") }
         let style = arguments.namedStyle
         let bench = Bench(arguments, callsBackOnNetworkThread: style == .network || style == .networkDelegate)
         arguments.measure(client(bench, style), named: style.name)

@@ -14,7 +14,8 @@ struct Bench: Sendable {
 
     func session(delegate: (any URLSessionDelegate)? = nil) -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpMaximumConnectionsPerHost = arguments.concurrency
+        configuration.httpMaximumConnectionsPerHost = arguments.isPipelined ? 1 : arguments.concurrency
+        configuration.httpShouldUsePipelining = arguments.isPipelined
         configuration.callsBackOnNetworkThread = callsBackOnNetworkThread
         if arguments.isIdle { keepConnections(configuration) }
         if arguments.closes { configuration.maximumConnectionAge = 0 }

@@ -51,7 +51,9 @@ final class UploadClient: Client {
                 fromFile: URL(fileURLWithPath: path),
                 completionHandler: handler
             )
-        case .stream: bench.arguments.refuse("this client cannot send streams: leave --upload-stream away")
+        case .stream(let length):
+            request.httpBodyStream = ZeroStream(length)
+            return session.dataTask(with: request, completionHandler: handler)
         }
     }
 }
