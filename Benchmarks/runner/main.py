@@ -54,7 +54,7 @@ def list_names():
     print("workloads")
     for workload in WORKLOADS.values():
         quick = ", also --quick" if workload.name in QUICK else ""
-        print(f"  {workload.name:18} {workload.title}{quick}")
+        print(f"  {workload.name:18} {workload.title.format(size='1 GiB')}{quick}")
         for case in workload.cases:
             print(f"    {case.name:20} {case.title}")
     print("\nclients")

@@ -31,7 +31,7 @@ def canned_document(rounds=3):
     machine = {"processor": "a <processor> & more", "cores": 2, "memory_gib": 4, "roots": 140, "virtual": True, "system": "a system",
                "kernel": "6.0", "congestion_control": "cubic"}
     return {"format": FORMAT, "when": "today", "revision": "abc", "quick": False, "rounds": rounds, "machine": machine,
-            "versions": {"nginx": "1"}, "titles": {}, "failures": {}, "skipped": {}, "samples": samples}
+            "versions": {"nginx": "1"}, "sizes": {}, "failures": {}, "skipped": {}, "samples": samples}
 
 
 def document_with(figures, metric="cpu_us_req"):
@@ -146,6 +146,12 @@ class Words(unittest.TestCase):
         document = document_with({("w1-64", "ceil"): 5})
         document["samples"][0]["foreign"] = 0.4
         self.assertTrue("noisy" in plain_text(Results(document)))
+
+    def test_sizes_are_those_that_were_measured(self):
+        document = canned_document()
+        self.assertTrue("W3 download of 1 GiB:" in plain_text(Results(document)))
+        document["sizes"] = {"w3-plain": 1 << 28}
+        self.assertTrue("W3 download of 256 MiB:" in plain_text(Results(document)))
 
     def test_columns_without_figures_are_left_out(self):
         self.assertNotIn("÷ libcurl", plain_text(Results(document_with({("w1-64", "ceil"): 5}))))

@@ -39,15 +39,15 @@ def rows_of(results, workload):
     lines = filled([heading_cells(workload), *(cells(results, workload, *name) for name in names)])
     groups = {}
     for (case, _), line in zip(names, lines[1:]):
-        groups.setdefault(results.title(case), []).append(line)
+        groups.setdefault(CASES[case].title, []).append(line)
     return lines[0], groups
 
 
-def headline(workload):
+def headline(results, workload):
     metric = workload.metric
     better = "more is better" if metric.higher_is_better else "less is better"
     unit = f", {metric.unit}" if metric.unit else ""
-    return f"{workload.name.upper()} {workload.title}: {metric.title}{unit}; {better}"
+    return f"{workload.name.upper()} {results.title(workload)}: {metric.title}{unit}; {better}"
 
 
 # MARK: Terminal
@@ -86,7 +86,7 @@ def allowed(bar):
 def plain_text(results):
     lines = []
     for workload in results.workloads():
-        lines += [headline(workload), *plain_table(*rows_of(results, workload)), ""]
+        lines += [headline(results, workload), *plain_table(*rows_of(results, workload)), ""]
     lines += plain_verdicts(results)
     if any(not row["quiet"] for row in results.medians.values()):
         lines += ["", "noisy: others used more than 0.12 core in every round; measure again on a quiet machine"]
@@ -135,6 +135,6 @@ def markdown(results, image):
     """All of a run; `image(workload)` is the Markdown of a workload's plots."""
     lines = [*markdown_facts(results), "", "### All bars", "", *image("bars"), *markdown_verdicts(results), ""]
     for workload in results.workloads():
-        lines += [f"### {headline(workload)}", "", *image(workload.name),
+        lines += [f"### {headline(results, workload)}", "", *image(workload.name),
                   *markdown_table(*rows_of(results, workload)), ""]
     return "\n".join(lines)

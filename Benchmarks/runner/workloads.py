@@ -188,9 +188,9 @@ def counted_requests():
 WORKLOADS = {workload.name: workload for workload in (
     Workload("w1", "small keep-alive GET, plaintext", (*small_gets("w1", False), *crowded_gets()), PER_REQUEST),
     Workload("w2", "small keep-alive GET, TLS 1.3", tuple(small_gets("w2", True)), PER_REQUEST),
-    Workload("w3", "download of 1 GiB", tuple(downloads()), PER_TRANSFER),
+    Workload("w3", "download of {size}", tuple(downloads()), PER_TRANSFER),
     Workload("w4", "a new connection for each request", tuple(connections()), PER_CONNECTION),
-    Workload("w5", "upload of 1 GiB", tuple(uploads()), PER_TRANSFER),
+    Workload("w5", "upload of {size}", tuple(uploads()), PER_TRANSFER),
     Workload("w6", "idle connections", tuple(idle_connections()), PER_IDLE),
     Workload("w7", "cold start", tuple(cold_starts()), PER_START, "coldstart"),
     Workload("w8", "pipelined GETs", tuple(pipelines()), (Column("CPU µs", "cpu_us_req", 2), *LATENCY)),
