@@ -9,6 +9,7 @@ from pathlib import Path
 from . import plots, publishing
 from .clients import CLIENTS, GROUPS, named
 from .drawing import log_ticks, spread, ticks
+from .machine import numbers_in, two_cores
 from .progress import Progress, in_words
 from .results import FORMAT, Results, derived, judge, load, median_row, save
 from .tables import markdown, plain_text
@@ -28,7 +29,7 @@ def canned_row(case, client, cost):
 def canned_document(rounds=3):
     samples = [{**canned_row(case, client, COST[CLIENTS[client].kind] + turn), "round": turn + 1}
                for turn in range(rounds) for case in CASES.values() for client in case.clients]
-    machine = {"processor": "a <processor> & more", "cores": 2, "memory_gib": 4, "roots": 140, "virtual": True, "system": "a system",
+    machine = {"processor": "a <processor> & more", "cores": 2, "share_a_core": True, "memory_gib": 4, "roots": 140, "virtual": True, "system": "a system",
                "kernel": "6.0", "congestion_control": "cubic"}
     return {"format": FORMAT, "when": "today", "revision": "abc", "quick": False, "rounds": rounds, "machine": machine,
             "versions": {"nginx": "1"}, "sizes": {}, "failures": {}, "skipped": {}, "samples": samples}
@@ -131,6 +132,17 @@ class Plan(unittest.TestCase):
         self.assertEqual(named(["limit", "async"]), (["ceil", "hello-c", "async"], None))
         self.assertEqual(named(["async", "nobody"]), (None, "nobody"))
         self.assertTrue(all(member in CLIENTS for members in GROUPS.values() for member in members))
+
+
+class Cores(unittest.TestCase):
+    def test_lists_of_the_kernel(self):
+        self.assertEqual(numbers_in("0-2,5\n"), [0, 1, 2, 5])
+        self.assertEqual(numbers_in(""), [])
+
+    def test_client_and_server_get_real_cores(self):
+        self.assertEqual(two_cores({0, 1, 2, 3}, lambda core: [0, 1]), (0, 2))
+        self.assertEqual(two_cores({0, 1}, lambda core: [0, 1]), (0, 1))
+        self.assertEqual(two_cores({3}, lambda core: []), (3, 3))
 
 
 class Words(unittest.TestCase):

@@ -123,8 +123,10 @@ def markdown_facts(results):
     document = results.document
     machine, versions = document["machine"], document["versions"]
     guest = ", a virtual machine" if machine["virtual"] else ""
-    rounds = "a quick run, good for a first look only" if document["quick"] else f"{document['rounds']} rounds"
-    yield f"- {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB{guest}"
+    count = document["rounds"]
+    rounds = "a quick run, good for a first look only" if document["quick"] else f"{count} round{'s' * (count > 1)}"
+    shared = "; client and server ran on two threads of one core" if machine["share_a_core"] else ""
+    yield f"- {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB{guest}{shared}"
     yield f"- {machine['system']}, Linux {machine['kernel']}, congestion control {machine['congestion_control']}"
     yield "- " + ", ".join(f"{name} {version}" for name, version in versions.items()) \
         + f"; {machine['roots']} roots in the system's bundle"
