@@ -147,7 +147,7 @@ def bars_plot(results):
     """How much of what is allowed was used."""
     verdicts = results.verdicts()
     drawing = Drawing(WIDTH, "All bars: the share of the allowed cost that is used (left of the line is better)",
-                      "the line is the bar; a tick is the stretch goal; hollow red is over the bar; a dot at the right edge is beyond it")
+                      "the line is the bar, a tick the stretch goal; hollow red is over it, at the right edge far over")
     left = 24 + CHARACTER * max(len(subject(verdict.bar)) for verdict in verdicts)
     right, top, most = WIDTH - 176, 84, min(2.0, max(1.2, *(verdict.share for verdict in verdicts)) * 1.02)
     bottom = top + 20 * len(verdicts)

@@ -4,9 +4,10 @@ import statistics
 import time
 from dataclasses import dataclass
 
+from .bars import BARS
 from .clients import CLIENTS, LIMITS, PEERS
 from .machine import machine_facts, revision, version_facts
-from .workloads import BARS, CASES, METRICS, WORKLOADS, workload_of
+from .workloads import CASES, METRICS, WORKLOADS, workload_of
 
 FORMAT = 1
 TOO_MUCH_FOREIGN = 0.12  # cores that others used during a measurement

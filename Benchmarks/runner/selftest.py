@@ -7,20 +7,22 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from . import plots, publishing
+from .bars import BARS, Bar
 from .clients import CLIENTS, GROUPS, named
 from .drawing import log_ticks, spread, ticks
 from .machine import numbers_in, two_cores
 from .progress import Progress, in_words
 from .results import FORMAT, Results, derived, judge, load, median_row, save
 from .tables import markdown, plain_text
-from .workloads import BARS, CASES, WORKLOADS, Bar, Case, chosen_cases
+from .workloads import CASES, WORKLOADS, Case, chosen_cases
 
 COST = {"limit": 10, "ours": 14, "peer": 40}
 
 
 def canned_row(case, client, cost):
-    row = {"n": case.total, "rps": 1e6 / cost, "cpu_us_req": cost, "p50_us": cost, "p99_us": 2 * cost, "p999_us": 3 * cost,
-           "rss_kb": 9000, "rss_start_kb": 8000, "wall_s": 1.0, "foreign": 0.01, "server_us_req": 6, "first_ms": cost / 10,
+    row = {"n": case.total, "rps": 1e6 / cost, "cpu_us_req": cost, "p50_us": cost, "p99_us": 2 * cost,
+           "p999_us": 3 * cost, "rss_kb": 9000, "rss_start_kb": 8000, "wall_s": 1.0, "foreign": 0.01,
+           "server_us_req": 6, "first_ms": cost / 10,
            "instructions_req": 1000 * cost, "rss_per_connection": 1024 * cost, "rss_per_connection_2": 512 * cost,
            "open": case.concurrency}
     return {"case": case.name, "client": client, **derived(row, case)}
@@ -29,8 +31,8 @@ def canned_row(case, client, cost):
 def canned_document(rounds=3):
     samples = [{**canned_row(case, client, COST[CLIENTS[client].kind] + turn), "round": turn + 1}
                for turn in range(rounds) for case in CASES.values() for client in case.clients]
-    machine = {"processor": "a <processor> & more", "cores": 2, "share_a_core": True, "memory_gib": 4, "roots": 140, "virtual": True, "system": "a system",
-               "kernel": "6.0", "congestion_control": "cubic"}
+    machine = {"processor": "a <processor> & more", "cores": 2, "share_a_core": True, "memory_gib": 4,
+               "roots": 140, "virtual": True, "system": "a system", "kernel": "6.0", "congestion_control": "cubic"}
     return {"format": FORMAT, "when": "today", "revision": "abc", "quick": False, "rounds": rounds, "machine": machine,
             "versions": {"nginx": "1"}, "sizes": {}, "failures": {}, "skipped": {}, "samples": samples}
 
@@ -200,7 +202,8 @@ class Plots(unittest.TestCase):
     def assert_within(self, root, name):
         width, height = float(root.get("width")), float(root.get("height"))
         for element in root.iter():
-            for key, most in (("x", width), ("x2", width), ("cx", width), ("y", height), ("y2", height), ("cy", height)):
+            for key in ("x", "x2", "cx", "y", "y2", "cy"):
+                most = width if "x" in key else height
                 self.assertTrue(0 <= float(element.get(key, 0)) <= most, f"{name}: {element.attrib}")
 
     def test_one_case_and_one_client_are_enough(self):
