@@ -17,7 +17,8 @@ def make_certificate(folder, key):
     names = ",".join(["DNS:localhost", *(f"IP:{address}" for address in ADDRESSES)])
     command = ["openssl", "req", "-x509", "-newkey", *KEYS[key], "-nodes", "-days", "30",
                "-subj", f"/CN={key}.localhost", "-keyout", folder / f"{key}.key", "-out", folder / f"{key}.crt",
-               "-addext", f"subjectAltName={names}", "-addext", "keyUsage=critical,digitalSignature,keyCertSign", "-addext", "extendedKeyUsage=serverAuth"]
+               "-addext", f"subjectAltName={names}",
+               "-addext", "keyUsage=critical,digitalSignature,keyCertSign", "-addext", "extendedKeyUsage=serverAuth"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         fail(f"openssl cannot make a certificate: {done.stderr.strip()[-300:]}")

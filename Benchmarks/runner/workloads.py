@@ -141,8 +141,8 @@ def uploads():
         for body, title, options in (("file", "from a file", ("--upload", "{file}")),
                                      ("stream", "from a stream", ("--upload-stream", "{size}"))):
             yield Case(name=f"w5-{tag}-{body}", title=f"{TAGS[tag]}, {title}", path="/", server="sink", total=2,
-                       size=GIB, secure=secure, options=options, metric="cpu_s_gb", clients=(LIMIT, "completion", *PEERS),
-                       shares={"foundation": 0.5})
+                       size=GIB, secure=secure, options=options, metric="cpu_s_gb",
+                       clients=(LIMIT, "completion", *PEERS), shares={"foundation": 0.5})
 
 
 def idle_connections():
