@@ -44,7 +44,8 @@ class Drawing:
 
     def text(self, x, y, words, anchor="start", weight="", colour="ink"):
         look = f"f-{colour} {weight}".strip()
-        self.parts.append(f'<text x="{short(x)}" y="{short(y)}" text-anchor="{anchor}" class="{look}">{escape(words)}</text>')
+        self.parts.append(f'<text x="{short(x)}" y="{short(y)}" text-anchor="{anchor}" class="{look}">'
+                          f"{escape(words)}</text>")
 
     def line(self, x1, y1, x2, y2, colour="grid", width=1):
         self.parts.append(f'<line x1="{short(x1)}" y1="{short(y1)}" x2="{short(x2)}" y2="{short(y2)}" '
@@ -56,8 +57,8 @@ class Drawing:
         self.parts.append(f'<path d="M {words}" class="s-{colour}" stroke-width="2"{dash}/>')
 
     def bar(self, x, y, width, height, colour, tip):
-        self.parts.append(f'<rect x="{short(x)}" y="{short(y)}" width="{short(max(1, width))}" height="{short(height)}" '
-                          f'rx="2" class="f-{colour}"><title>{escape(tip)}</title></rect>')
+        self.parts.append(f'<rect x="{short(x)}" y="{short(y)}" width="{short(max(1, width))}" '
+                          f'height="{short(height)}" rx="2" class="f-{colour}"><title>{escape(tip)}</title></rect>')
 
     def dot(self, x, y, colour, tip, hollow=False):
         fill = "ground" if hollow else colour

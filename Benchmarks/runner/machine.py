@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 TICK = os.sysconf("SC_CLK_TCK")
-SERVER_CORE, CLIENT_CORE = 0, 1
 QUIET = 0.1  # cores
 HERE = Path(__file__).resolve().parent.parent
 REPOSITORY = HERE.parent
@@ -26,7 +25,7 @@ def note(message):
 def pinned(core, command):
     """The command on one core, ahead of others where we may."""
     nice = ["nice", "-n", "-20"] if os.geteuid() == 0 else []
-    return [*nice, "taskset", "-c", str(core if cores() > 1 else 0), *map(str, command)]
+    return [*nice, "taskset", "-c", str(core), *map(str, command)]
 
 
 def ends_with_us(command):
@@ -42,8 +41,38 @@ def path_of_programs():
     return os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 
 
+def file_text(path):
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""
+
+
+# MARK: Cores
+
+def numbers_in(text):
+    """The kernel's way to write lists: 0-2,5"""
+    ranges = [part.split("-") for part in text.strip().split(",") if part]
+    return [number for part in ranges for number in range(int(part[0]), int(part[-1]) + 1)]
+
+
+def two_cores(allowed, siblings_of):
+    """One for the server and one for the client: real ones where there are, not two threads of the same."""
+    server, *others = sorted(allowed)
+    siblings = siblings_of(server)
+    real = [core for core in others if core not in siblings]
+    return server, (real or others or [server])[0]
+
+
+def siblings_of(core):
+    return numbers_in(file_text(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list"))
+
+
 def cores():
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0))
+
+
+SERVER_CORE, CLIENT_CORE = two_cores(os.sched_getaffinity(0), siblings_of)
 
 
 def raise_descriptor_limit(wanted):
@@ -96,18 +125,12 @@ def first_match(pattern, text, otherwise="unknown"):
     return found.group(1).strip() if found else otherwise
 
 
-def file_text(path):
-    try:
-        return Path(path).read_text()
-    except OSError:
-        return ""
-
-
 def machine_facts():
     gib = first_match(r"MemTotal:\s+(\d+)", file_text("/proc/meminfo"), "0")
     return {
         "processor": first_match(r"model name\s*:\s*(.*)", file_text("/proc/cpuinfo"), platform.machine()),
         "cores": cores(),
+        "share_a_core": CLIENT_CORE in siblings_of(SERVER_CORE),
         "memory_gib": round(int(gib) / 1048576, 1),
         "system": first_match(r'PRETTY_NAME="?([^"\n]*)', file_text("/etc/os-release")),
         "kernel": platform.release(),

@@ -20,7 +20,7 @@ QUICK_SECONDS, QUICK_ROUNDS, ROUNDS = 95, 3, 5
 
 
 def parse_arguments(words):
-    parser = argparse.ArgumentParser(prog="./dev bench", description="Measures our client beside its peers and the limit.")
+    parser = argparse.ArgumentParser(prog="./dev bench", description="Measures us beside our peers and the limit.")
     parser.add_argument("--programs", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help="less of everything, in under two minutes")
     parser.add_argument("--rounds", type=int, help=f"how often each measurement is made; default {ROUNDS}")
@@ -54,13 +54,15 @@ def list_names():
     print("workloads")
     for workload in WORKLOADS.values():
         quick = ", also --quick" if workload.name in QUICK else ""
-        print(f"  {workload.name:18} {workload.title}{quick}")
+        print(f"  {workload.name:18} {workload.title.format(size='1 GiB')}{quick}")
         for case in workload.cases:
             print(f"    {case.name:20} {case.title}")
     print("\nclients")
     for client in CLIENTS.values():
         print(f"  {client.name:18} {client.title}")
-    print("\ngroups of clients\n  " + "\n  ".join(f"{name:18} {', '.join(members)}" for name, members in GROUPS.items()))
+    print("\ngroups of clients")
+    for name, members in GROUPS.items():
+        print(f"  {name:18} {', '.join(members)}")
 
 
 def needed_programs(arguments):

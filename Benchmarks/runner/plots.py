@@ -38,7 +38,7 @@ def lines_plot(results, workload):
     cases, metric = in_flight(results, workload), workload.metric
     if len(cases) < 2:
         return panels_plot(results, workload)
-    drawing = Drawing(WIDTH, f"{workload.name.upper()} {workload.title}: {metric.title} ({better(metric)})",
+    drawing = Drawing(WIDTH, f"{workload.name.upper()} {results.title(workload)}: {metric.title} ({better(metric)})",
                       "CPU time of the client process, user and system, logarithmic; server on another core")
     left, right, top, bottom = 64, WIDTH - 226, 84, 484
     series = series_of(results, cases)
@@ -92,7 +92,7 @@ def label_ends(drawing, series, across, down, x):
 def panels_plot(results, workload):
     """A panel of bars for each case."""
     metric = workload.metric
-    drawing = Drawing(WIDTH, f"{workload.name.upper()} {workload.title}: {metric.title} ({better(metric)})",
+    drawing = Drawing(WIDTH, f"{workload.name.upper()} {results.title(workload)}: {metric.title} ({better(metric)})",
                       "each panel has a scale of its own; a cut bar goes on beyond it; × is the multiple of the limit")
     y = 66
     for case in results.cases(workload):
@@ -105,7 +105,7 @@ def draw_panel(drawing, results, case, metric, y):
     values = {client: results.value(case.name, client) for client in clients}
     left, right = 190, WIDTH - 180
     top = axis_end(values)
-    drawing.text(16, y + 14, results.title(case.name), weight="strong")
+    drawing.text(16, y + 14, case.title, weight="strong")
     y += 24
     bottom = y + 24 * len(clients)
     for value in ticks(top):
@@ -147,7 +147,7 @@ def bars_plot(results):
     """How much of what is allowed was used."""
     verdicts = results.verdicts()
     drawing = Drawing(WIDTH, "All bars: the share of the allowed cost that is used (left of the line is better)",
-                      "the line is the bar; a tick is the stretch goal; hollow red is over the bar; a dot at the right edge is beyond it")
+                      "the line is the bar, a tick the stretch goal; hollow red is over it, at the right edge far over")
     left = 24 + CHARACTER * max(len(subject(verdict.bar)) for verdict in verdicts)
     right, top, most = WIDTH - 176, 84, min(2.0, max(1.2, *(verdict.share for verdict in verdicts)) * 1.02)
     bottom = top + 20 * len(verdicts)

@@ -35,6 +35,8 @@ def publish(path):
     results = Results(document)
     if document["quick"]:
         note("this is a quick run: publish a full one before anyone decides by it")
+    for name, reason in document["failures"].items():
+        note(f"this run is not whole: {name}: {reason}")
     text = page_with(PAGE.read_text(), results)
     if path.resolve() != DATA.resolve():
         save(document, DATA)

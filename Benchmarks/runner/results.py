@@ -4,9 +4,10 @@ import statistics
 import time
 from dataclasses import dataclass
 
+from .bars import BARS
 from .clients import CLIENTS, LIMITS, PEERS
 from .machine import machine_facts, revision, version_facts
-from .workloads import BARS, CASES, METRICS, WORKLOADS, workload_of
+from .workloads import CASES, METRICS, WORKLOADS, workload_of
 
 FORMAT = 1
 TOO_MUCH_FOREIGN = 0.12  # cores that others used during a measurement
@@ -60,9 +61,11 @@ class Results:
     def workloads(self):
         return [workload for workload in WORKLOADS.values() if self.cases(workload)]
 
-    def title(self, case):
+    def title(self, workload):
         """As it was measured: --quick measures less."""
-        return self.document.get("titles", {}).get(case, CASES[case].title)
+        case = workload.cases[0]
+        size = self.document["sizes"].get(case.name, case.size)
+        return workload.title.format(size=f"{size >> 30} GiB" if size >> 30 else f"{size >> 20} MiB")
 
     def ratio(self, case, client, others):
         """The client's figure as a multiple of that of the first of the others that was measured."""
@@ -170,8 +173,7 @@ def document_of(samples, *, quick, rounds, cases, failures, skipped):
         "rounds": rounds,
         "machine": machine_facts(),
         "versions": version_facts(),
-        "titles": {case.name: case.title for case in cases},
-        "totals": {case.name: {"requests": case.total, "bytes": case.size} for case in cases},
+        "sizes": {case.name: case.size for case in cases if case.size},
         "failures": failures,
         "skipped": skipped,
         "samples": samples,

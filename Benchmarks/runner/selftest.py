@@ -7,19 +7,22 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from . import plots, publishing
+from .bars import BARS, Bar
 from .clients import CLIENTS, GROUPS, named
 from .drawing import log_ticks, spread, ticks
+from .machine import numbers_in, two_cores
 from .progress import Progress, in_words
 from .results import FORMAT, Results, derived, judge, load, median_row, save
 from .tables import markdown, plain_text
-from .workloads import BARS, CASES, WORKLOADS, Bar, Case, chosen_cases
+from .workloads import CASES, WORKLOADS, Case, chosen_cases
 
 COST = {"limit": 10, "ours": 14, "peer": 40}
 
 
 def canned_row(case, client, cost):
-    row = {"n": case.total, "rps": 1e6 / cost, "cpu_us_req": cost, "p50_us": cost, "p99_us": 2 * cost, "p999_us": 3 * cost,
-           "rss_kb": 9000, "rss_start_kb": 8000, "wall_s": 1.0, "foreign": 0.01, "server_us_req": 6, "first_ms": cost / 10,
+    row = {"n": case.total, "rps": 1e6 / cost, "cpu_us_req": cost, "p50_us": cost, "p99_us": 2 * cost,
+           "p999_us": 3 * cost, "rss_kb": 9000, "rss_start_kb": 8000, "wall_s": 1.0, "foreign": 0.01,
+           "server_us_req": 6, "first_ms": cost / 10,
            "instructions_req": 1000 * cost, "rss_per_connection": 1024 * cost, "rss_per_connection_2": 512 * cost,
            "open": case.concurrency}
     return {"case": case.name, "client": client, **derived(row, case)}
@@ -28,10 +31,10 @@ def canned_row(case, client, cost):
 def canned_document(rounds=3):
     samples = [{**canned_row(case, client, COST[CLIENTS[client].kind] + turn), "round": turn + 1}
                for turn in range(rounds) for case in CASES.values() for client in case.clients]
-    machine = {"processor": "a <processor> & more", "cores": 2, "memory_gib": 4, "roots": 140, "virtual": True, "system": "a system",
-               "kernel": "6.0", "congestion_control": "cubic"}
+    machine = {"processor": "a <processor> & more", "cores": 2, "share_a_core": True, "memory_gib": 4,
+               "roots": 140, "virtual": True, "system": "a system", "kernel": "6.0", "congestion_control": "cubic"}
     return {"format": FORMAT, "when": "today", "revision": "abc", "quick": False, "rounds": rounds, "machine": machine,
-            "versions": {"nginx": "1"}, "titles": {}, "failures": {}, "skipped": {}, "samples": samples}
+            "versions": {"nginx": "1"}, "sizes": {}, "failures": {}, "skipped": {}, "samples": samples}
 
 
 def document_with(figures, metric="cpu_us_req"):
@@ -133,6 +136,17 @@ class Plan(unittest.TestCase):
         self.assertTrue(all(member in CLIENTS for members in GROUPS.values() for member in members))
 
 
+class Cores(unittest.TestCase):
+    def test_lists_of_the_kernel(self):
+        self.assertEqual(numbers_in("0-2,5\n"), [0, 1, 2, 5])
+        self.assertEqual(numbers_in(""), [])
+
+    def test_client_and_server_get_real_cores(self):
+        self.assertEqual(two_cores({0, 1, 2, 3}, lambda core: [0, 1]), (0, 2))
+        self.assertEqual(two_cores({0, 1}, lambda core: [0, 1]), (0, 1))
+        self.assertEqual(two_cores({3}, lambda core: []), (3, 3))
+
+
 class Words(unittest.TestCase):
     def test_the_table_names_every_client_and_verdict(self):
         text = plain_text(Results(canned_document()))
@@ -146,6 +160,12 @@ class Words(unittest.TestCase):
         document = document_with({("w1-64", "ceil"): 5})
         document["samples"][0]["foreign"] = 0.4
         self.assertTrue("noisy" in plain_text(Results(document)))
+
+    def test_sizes_are_those_that_were_measured(self):
+        document = canned_document()
+        self.assertTrue("W3 download of 1 GiB:" in plain_text(Results(document)))
+        document["sizes"] = {"w3-plain": 1 << 28}
+        self.assertTrue("W3 download of 256 MiB:" in plain_text(Results(document)))
 
     def test_columns_without_figures_are_left_out(self):
         self.assertNotIn("÷ libcurl", plain_text(Results(document_with({("w1-64", "ceil"): 5}))))
@@ -182,7 +202,8 @@ class Plots(unittest.TestCase):
     def assert_within(self, root, name):
         width, height = float(root.get("width")), float(root.get("height"))
         for element in root.iter():
-            for key, most in (("x", width), ("x2", width), ("cx", width), ("y", height), ("y2", height), ("cy", height)):
+            for key in ("x", "x2", "cx", "y", "y2", "cy"):
+                most = width if "x" in key else height
                 self.assertTrue(0 <= float(element.get(key, 0)) <= most, f"{name}: {element.attrib}")
 
     def test_one_case_and_one_client_are_enough(self):

@@ -82,7 +82,7 @@ class Nginx(Server):
         (folder / "nginx.conf").write_text(self.configuration())
 
     def listen_lines(self, port, suffix=""):
-        return "\n    ".join(f"listen {address}:{port}{suffix} backlog=16384;" for address in ADDRESSES)
+        return "".join(f"listen {address}:{port}{suffix} backlog=16384;\n" for address in ADDRESSES)
 
     def configuration(self):
         echo = ECHO_MODULE.exists()
@@ -91,7 +91,7 @@ class Nginx(Server):
             "@USER@": "user root;" if os.geteuid() == 0 else "",
             "@ECHO@": f"load_module {ECHO_MODULE};" if echo else "",
             "@SLOW@": SLOW if echo else "",
-            "@LISTEN_EC@": self.listen_lines(self.ports["plain"]) + "\n    " + self.listen_lines(self.ports["ec"], " ssl"),
+            "@LISTEN_EC@": self.listen_lines(self.ports["plain"]) + self.listen_lines(self.ports["ec"], " ssl"),
             "@LISTEN_RSA@": self.listen_lines(self.ports["rsa"], " ssl"),
         }
         lines = (HERE / "nginx.conf.in").read_text().split("\n")

@@ -39,15 +39,15 @@ def rows_of(results, workload):
     lines = filled([heading_cells(workload), *(cells(results, workload, *name) for name in names)])
     groups = {}
     for (case, _), line in zip(names, lines[1:]):
-        groups.setdefault(results.title(case), []).append(line)
+        groups.setdefault(CASES[case].title, []).append(line)
     return lines[0], groups
 
 
-def headline(workload):
+def headline(results, workload):
     metric = workload.metric
     better = "more is better" if metric.higher_is_better else "less is better"
     unit = f", {metric.unit}" if metric.unit else ""
-    return f"{workload.name.upper()} {workload.title}: {metric.title}{unit}; {better}"
+    return f"{workload.name.upper()} {results.title(workload)}: {metric.title}{unit}; {better}"
 
 
 # MARK: Terminal
@@ -86,7 +86,7 @@ def allowed(bar):
 def plain_text(results):
     lines = []
     for workload in results.workloads():
-        lines += [headline(workload), *plain_table(*rows_of(results, workload)), ""]
+        lines += [headline(results, workload), *plain_table(*rows_of(results, workload)), ""]
     lines += plain_verdicts(results)
     if any(not row["quiet"] for row in results.medians.values()):
         lines += ["", "noisy: others used more than 0.12 core in every round; measure again on a quiet machine"]
@@ -123,8 +123,10 @@ def markdown_facts(results):
     document = results.document
     machine, versions = document["machine"], document["versions"]
     guest = ", a virtual machine" if machine["virtual"] else ""
-    rounds = "a quick run, good for a first look only" if document["quick"] else f"{document['rounds']} rounds"
-    yield f"- {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB{guest}"
+    count = document["rounds"]
+    rounds = "a quick run, good for a first look only" if document["quick"] else f"{count} round{'s' * (count > 1)}"
+    shared = "; client and server ran on two threads of one core" if machine["share_a_core"] else ""
+    yield f"- {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB{guest}{shared}"
     yield f"- {machine['system']}, Linux {machine['kernel']}, congestion control {machine['congestion_control']}"
     yield "- " + ", ".join(f"{name} {version}" for name, version in versions.items()) \
         + f"; {machine['roots']} roots in the system's bundle"
@@ -135,6 +137,6 @@ def markdown(results, image):
     """All of a run; `image(workload)` is the Markdown of a workload's plots."""
     lines = [*markdown_facts(results), "", "### All bars", "", *image("bars"), *markdown_verdicts(results), ""]
     for workload in results.workloads():
-        lines += [f"### {headline(workload)}", "", *image(workload.name),
+        lines += [f"### {headline(results, workload)}", "", *image(workload.name),
                   *markdown_table(*rows_of(results, workload)), ""]
     return "\n".join(lines)

@@ -15,8 +15,9 @@ ADDRESSES = [f"127.0.0.{number}" for number in range(1, 9)]  # more than one, be
 
 def make_certificate(folder, key):
     names = ",".join(["DNS:localhost", *(f"IP:{address}" for address in ADDRESSES)])
-    command = ["openssl", "req", "-x509", "-newkey", *KEYS[key], "-nodes", "-days", "30", "-subj", f"/CN={key}.localhost",
-               "-keyout", folder / f"{key}.key", "-out", folder / f"{key}.crt", "-addext", f"subjectAltName={names}",
+    command = ["openssl", "req", "-x509", "-newkey", *KEYS[key], "-nodes", "-days", "30",
+               "-subj", f"/CN={key}.localhost", "-keyout", folder / f"{key}.key", "-out", folder / f"{key}.crt",
+               "-addext", f"subjectAltName={names}",
                "-addext", "keyUsage=critical,digitalSignature,keyCertSign", "-addext", "extendedKeyUsage=serverAuth"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:

@@ -1,0 +1,62 @@
+"""The bars that our client is held to."""
+from dataclasses import dataclass
+
+from .clients import LIMIT
+from .workloads import WORKLOADS
+
+
+@dataclass(frozen=True)
+class Bar:
+    """How good a client must be in a case.
+
+    Without `against` the figure itself is held to the bar, otherwise its ratio to the figure of that
+    (case, client). Less is better, unless `at_least`.
+    """
+    case: str
+    client: str
+    must: float
+    stretch: float = None
+    metric: str = "cpu_us_req"
+    against: tuple = None
+    at_least: bool = False
+
+
+def times_limit(cases, client, must, stretch, metric="cpu_us_req"):
+    return [Bar(case, client, must, stretch, metric, (case, LIMIT)) for case in cases]
+
+
+W1_BUSY = ("w1-16", "w1-64", "w1-256")
+W2_BUSY = ("w2-16", "w2-64", "w2-256")
+STORED = ("w3-plain-file", "w3-tls-file")
+TRANSFERS = [("w3-plain", "delegate"), ("w3-tls", "delegate"), *((case, "completion") for case in STORED),
+             *((case.name, "completion") for case in WORKLOADS["w5"].cases)]
+
+BARS = (
+    *times_limit(W1_BUSY, "completion", 1.5, 1.25),
+    *times_limit(W1_BUSY, "delegate", 1.7, 1.4),
+    *times_limit(W1_BUSY, "async", 2.2, 1.9),
+    *times_limit(W1_BUSY, "executor", 1.6, 1.4),
+    *times_limit(["w1-1"], "completion", 1.7, 1.5),
+    *times_limit(["w1-1"], "network", 1.2, 1.1),
+    Bar("w1-10000", "completion", 1.25, against=("w1-64", "completion")),
+    *times_limit(W2_BUSY, "completion", 1.6, 1.3),
+    *times_limit(["w3-plain"], "delegate", 1.2, 1.1, "cpu_s_gb"),
+    *times_limit(["w3-tls"], "delegate", 1.1, 1.05, "cpu_s_gb"),
+    *times_limit(STORED, "completion", 1.15, 1.05, "cpu_s_gb"),
+    *times_limit(["w4-plain"], "completion", 1.3, 1.15),
+    *times_limit(["w4-full"], "completion", 1.06, 1.03),
+    *times_limit(["w4-resumed"], "completion", 1.15, 1.05),
+    Bar("w4-full-roots", "completion", 1.02, 1.0, against=("w4-full", "completion")),
+    *times_limit(["w5-plain-file", "w5-plain-stream"], "completion", 1.1, 1.0, "cpu_s_gb"),
+    *times_limit(["w5-tls-file", "w5-tls-stream"], "completion", 1.05, 1.0, "cpu_s_gb"),
+    *(Bar(case, client, 32, metric="growth_mib") for case, client in TRANSFERS),
+    *(Bar(f"w6-plain-{count}", "completion", 4, 2, "idle_kib") for count in (1_000, 10_000)),
+    *(Bar(f"w6-tls-{count}", "completion", 30, 25, metric) for count in (1_000, 10_000)
+      for metric in ("idle_kib", "idle_kib_2")),
+    Bar("w7-http", "hello-swift-static", 3.0, metric="first_ms"),
+    Bar("w7-https", "hello-swift-static", 7.5, metric="first_ms"),
+    Bar("w7-http", "hello-swift-static", 11, metric="rss_mib"),
+    Bar("w7-https", "hello-swift-static", 11, metric="rss_mib"),
+    Bar("w8-pipelined", "completion", 3, 5, "rps", ("w8-one", "completion"), at_least=True),
+    Bar("w9-spki", "completion", 1.01, against=("w9-none", "completion")),
+)
