@@ -25,6 +25,10 @@ package protocol ByteChannel: AnyObject {
     /// channel would block.
     func continueNextTurn()
 
+    /// Has the kernel find out whether the peer is still there, for connections that
+    /// wait for longer than anybody watches them. Idempotent.
+    func probePeer()
+
     /// Idempotent; no event follows. The descriptor itself is released at the end
     /// of the turn.
     func close()

@@ -9,6 +9,8 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
 
     @exclusivity(unchecked) package var handler: (any ChannelHandler)?
     package let remoteAddress: SocketAddress
+    /// Known from the moment the connection is made.
+    @exclusivity(unchecked) package private(set) var localAddress: SocketAddress?
     @exclusivity(unchecked) package private(set) var isReadable = false
     @exclusivity(unchecked) package private(set) var isWritable = false
 
@@ -17,6 +19,7 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
     @exclusivity(unchecked) private var token: PollToken = 0
     @exclusivity(unchecked) private var isOpen = true
     @exclusivity(unchecked) private var hasHungUp = false
+    @exclusivity(unchecked) private var isProbing = false
 
     /// Starts connecting to `address`.
     package init(connectingTo address: SocketAddress, on loop: EventLoop) throws(SystemCallError) {
@@ -40,10 +43,8 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
 
     private func connect() throws(SystemCallError) {
         if remoteAddress.isInternet {
-            // Without these the connection works, only less well.
+            // Without it the connection works, only less well.
             _ = caf_no_delay(descriptor)
-            let times = SocketChannel.keepAlive
-            _ = caf_keep_alive(descriptor, times.idle, times.interval, times.probes, times.timeout)
         }
         let result = remoteAddress.withPointer { caf_connect(descriptor, $0, $1) }
         guard result == 0 || result == -EINPROGRESS else { throw SystemCallError(.connect, code: -result) }
@@ -53,15 +54,12 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
     package func finishConnecting() throws(SystemCallError) {
         let result = caf_take_socket_error(descriptor)
         guard result == 0 else { throw SystemCallError(.connect, code: -result) }
+        localAddress = SocketAddress { caf_local_address(descriptor, $0, $1) }
         // A connect to a free port of this host in the ephemeral range can meet
         // itself; whatever is sent would come back as the answer.
         guard !remoteAddress.isInternet || localAddress != remoteAddress else {
             throw SystemCallError(.connect, code: ECONNREFUSED)
         }
-    }
-
-    package var localAddress: SocketAddress? {
-        isOpen ? SocketAddress { caf_local_address(descriptor, $0, $1) } : nil
     }
 
     package func channelReady(_ readiness: Readiness) {
@@ -104,6 +102,13 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
         }
         isWritable = false
         return .wouldBlock
+    }
+
+    package func probePeer() {
+        guard isOpen, remoteAddress.isInternet, !isProbing else { return }
+        isProbing = true
+        let times = SocketChannel.keepAlive
+        _ = caf_keep_alive(descriptor, times.idle, times.interval, times.probes, times.timeout)
     }
 
     package func continueNextTurn() {

@@ -62,6 +62,7 @@ package struct DialMachine: Sendable {
     /// RFC 8305 §4: the resolver's order within each family, the families in turn,
     /// beginning with that of the most preferred address. Each address once.
     private static func interleaved(_ found: [SocketAddress]) -> [SocketAddress] {
+        guard found.count > 1 else { return found }
         var seen: Set<SocketAddress> = []
         let unique = found.filter { seen.insert($0).inserted }
         guard let first = unique.first else { return [] }

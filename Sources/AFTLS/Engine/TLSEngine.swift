@@ -62,7 +62,7 @@ package final class TLSEngine {
     /// Held: sessions come as long as the connection lives.
     private let client: any TLSEngineClient
     private var hasVerdict = false
-    private var isEstablished = false
+    package private(set) var isEstablished = false
 
     /// The server asked for a certificate of ours.
     package private(set) var wasAskedForIdentity = false
@@ -189,6 +189,12 @@ package final class TLSEngine {
         ERR_clear_error()
         let result = SSL_write_ex(ssl, bytes.baseAddress, min(bytes.count, TLSEngine.recordSize), &count)
         return result == 1 ? .moved(count) : problem(result)
+    }
+
+    /// Gives back the buffers of records, 16 KiB each, until they are needed again. OpenSSL
+    /// does so by itself after it has sent, but not after tickets have come in.
+    package func freeBuffers() {
+        SSL_free_buffers(ssl)
     }
 
     /// Says that we will send no more.

@@ -54,6 +54,7 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
         if mayReuse, !peer.isRetired, connection.generation == generation,
             let expires = limits.expiry(of: connection, at: loop.now)
         {
+            connection.rest()
             peer.machine.connectionFreed(connection, expires: expires)
             idleCount += 1
             if idleCount > limits.maximumIdle { evictLongestIdle() }

@@ -66,6 +66,7 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
         transfer.exchangeBegins(on: self)
         writer = RequestWriter(transfer.request, transfer.body, patience: transfer.continuePatience, on: loop)
         writer.start(for: self)
+        if transfer.outlastsPeers { channel.probePeer() }
         guard !channel.isReadable else { return peerSpokeFirst() }
         write()
     }
@@ -92,7 +93,18 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
         for follower in pipeline.takeAll() { pool.sendAgain(follower) }
     }
 
+    /// Nothing is under way, and perhaps nothing will be.
+    func rest() {
+        channel.probePeer()
+        secured?.rest()
+    }
+
     // MARK: - From the transfer
+
+    /// The transfer is held up, and no deadline of its own watches the peer.
+    func probePeer() {
+        channel.probePeer()
+    }
 
     /// The transfer has lost interest. The rest of its response must meet no other.
     func abandon() {

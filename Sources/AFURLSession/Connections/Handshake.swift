@@ -137,6 +137,8 @@ final class Handshake: ChannelHandler, TimerTarget {
         self.channel = nil
         channel.handler = nil
         client?.handshakeSucceeded(self, channel)
+        // After the pool, which hands out connections there.
+        world.loop.atTurnEnd(channel)
     }
 
     private func fail(_ cause: HandshakeFailure.Cause) {

@@ -115,14 +115,26 @@ final class ServerJudge: TLSEngineClient {
     }
 
     private func begin(_ served: [Certificate]) {
-        let trust = ServerTrust(
-            servedChain: served,
-            host: key.endpoint.host.text,
-            anchors: security.configuration.anchors,
-            at: world.wallClock(),
-            securityLevel: security.configuration.securityLevel
-        )
+        let trust = seen(served)
         self.trust = trust
+        decide(trust)
+        if case .accepted = deliberation { security.servers.keep(trust) }
+    }
+
+    private func seen(_ served: [Certificate]) -> ServerTrust {
+        let host = key.endpoint.host.text
+        let now = world.wallClock()
+        return security.servers.recall(host, showing: served, at: now)
+            ?? ServerTrust(
+                servedChain: served,
+                host: host,
+                anchors: security.configuration.anchors,
+                at: now,
+                securityLevel: security.configuration.securityLevel
+            )
+    }
+
+    private func decide(_ trust: ServerTrust) {
         switch security.evaluator?.evaluate(trust) {
         case nil, .accept: break
         case .untrusted(let failure): return deliberation = .refused(.evaluation(failure))

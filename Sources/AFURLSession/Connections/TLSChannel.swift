@@ -13,7 +13,7 @@ import Glibc
 ///
 /// Between calls nothing is held but what the kernel did not take (`unsent`) and what
 /// a reader with a small buffer left (`unread`).
-final class TLSChannel: ByteChannel, ChannelHandler {
+final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
     @exclusivity(unchecked) var handler: (any ChannelHandler)?
     /// What a failed read or write means, where the cause is above the socket.
     @exclusivity(unchecked) private(set) var failure: TLSFailure?
@@ -29,6 +29,8 @@ final class TLSChannel: ByteChannel, ChannelHandler {
     private let channel: any ByteChannel
     private let buffers: TLSBuffers
     @exclusivity(unchecked) private var unsent: [UInt8] = []
+    /// What ends the handshake is kept for the first request, to leave with it.
+    @exclusivity(unchecked) private var isHolding = false
     @exclusivity(unchecked) private var unread: [UInt8] = []
     @exclusivity(unchecked) private var sendError: SystemCallError?
     @exclusivity(unchecked) private var readError: SystemCallError?
@@ -50,19 +52,28 @@ final class TLSChannel: ByteChannel, ChannelHandler {
     var localAddress: SocketAddress? { channel.localAddress }
 
     var isReadable: Bool { isOpen && (channel.isReadable || hasMore) }
-    var isWritable: Bool { isOpen && unsent.isEmpty && channel.isWritable }
+    var isWritable: Bool { isOpen && (unsent.isEmpty || isHolding) && channel.isWritable }
 
     func finishConnecting() throws(SystemCallError) {
         try channel.finishConnecting()
     }
 
     func channelReady() {
-        if !unsent.isEmpty, channel.isWritable { flush() }
+        if !unsent.isEmpty, !isHolding, channel.isWritable { flush() }
         handler?.channelReady()
     }
 
     func continueNextTurn() {
         channel.continueNextTurn()
+    }
+
+    func probePeer() {
+        channel.probePeer()
+    }
+
+    /// Gives back the memory that only messages under way need.
+    func rest() {
+        engine.freeBuffers()
     }
 
     /// Says farewell if the kernel takes it at once. A peer that does not read must
@@ -71,6 +82,7 @@ final class TLSChannel: ByteChannel, ChannelHandler {
         guard isOpen else { return }
         isOpen = false
         handler = nil
+        stopHolding()
         if unsent.isEmpty, failure == nil {
             turn(.empty) { engine.close() }
         }
@@ -90,7 +102,7 @@ final class TLSChannel: ByteChannel, ChannelHandler {
     func handshake() -> HandshakeStep {
         var fresh = UnsafeRawBufferPointer.empty
         while true {
-            switch turn(fresh, { engine.handshake() }) {
+            switch turn(fresh, holding: true, { engine.handshake() }) {
             case .finished: return .finished
             case .undecided: return .waiting
             case .needsInput: break
@@ -108,6 +120,17 @@ final class TLSChannel: ByteChannel, ChannelHandler {
             case .failed(let error): return .broken(sendError ?? error)
             }
         }
+    }
+
+    /// No request took along what ends the handshake.
+    func turnEnded() {
+        stopHolding()
+    }
+
+    private func stopHolding() {
+        guard isHolding else { return }
+        isHolding = false
+        if channel.isWritable { flush() }
     }
 
     // MARK: - Reading
@@ -237,7 +260,11 @@ final class TLSChannel: ByteChannel, ChannelHandler {
 
     /// Runs a call of the engine with `fresh` ciphertext behind what is unread, keeps
     /// what it leaves, and sends what it made.
-    private func turn<Result>(_ fresh: UnsafeRawBufferPointer, _ call: () -> Result) -> Result {
+    private func turn<Result>(
+        _ fresh: UnsafeRawBufferPointer,
+        holding holdsLast: Bool = false,
+        _ call: () -> Result
+    ) -> Result {
         engine.setOutput(buffers.output)
         let result: Result
         if unread.isEmpty {
@@ -253,12 +280,21 @@ final class TLSChannel: ByteChannel, ChannelHandler {
             unread.removeFirst(unread.count - engine.input.count)
         }
         engine.input = .empty
-        if !engine.output.isEmpty { deliver(engine.output) }
+        guard !engine.output.isEmpty else { return result }
+        if holdsLast, engine.isEstablished, unsent.isEmpty {
+            unsent = Array(engine.output)
+            isHolding = true
+        } else {
+            deliver(engine.output)
+        }
         return result
     }
 
     private func deliver(_ bytes: UnsafeRawBufferPointer) {
-        guard unsent.isEmpty else { return unsent.append(contentsOf: bytes) }
+        guard unsent.isEmpty else {
+            unsent.append(contentsOf: bytes)
+            return stopHolding()
+        }
         let sent = transmit(bytes)
         if sent < bytes.count { unsent.append(contentsOf: bytes[sent...]) }
     }

@@ -33,6 +33,8 @@ final class Transfer: QueuedWaiter {
         static let backPressure = Pauses(rawValue: 4)
     }
 
+    private static let usualPatience = LoopInterval(.seconds(120))
+
     private enum Stage {
         case idle
         /// Its body is got ready.
@@ -143,6 +145,7 @@ final class Transfer: QueuedWaiter {
         guard !pauses.contains(reason) else { return }
         pauses.insert(reason)
         if reason == .suspended { suspendedSince = loop.now }
+        if case .exchanging(let connection) = stage { connection.probePeer() }
     }
 
     func unpause(_ reason: Pauses) {
@@ -362,6 +365,10 @@ final class Transfer: QueuedWaiter {
     }
 
     // MARK: - Time
+
+    /// Waits so long for progress that somebody else has to find out whether the peer is
+    /// still there.
+    var outlastsPeers: Bool { idleInterval.nanoseconds > Transfer.usualPatience.nanoseconds }
 
     private func noteProgress() {
         lastProgress = loop.now

@@ -11,8 +11,9 @@ final class SecurityContext {
     /// Frozen: decides the same for as long as the context lives.
     let evaluator: (any ServerTrustEvaluating)?
     let fingerprint: [UInt8]
-    var sessions: TLSSessionCache
-    private var made: TLSContext?
+    @exclusivity(unchecked) var sessions: TLSSessionCache
+    @exclusivity(unchecked) var servers = TrustedServers()
+    @exclusivity(unchecked) private var made: TLSContext?
 
     init(
         id: Int,

@@ -112,6 +112,24 @@ public struct ServerTrust: Sendable {
         ServerTrust(self, moment)
     }
 
+    /// The standard evaluation has been made, and found the server trusted.
+    var isKnownTrusted: Bool {
+        standardQuestion.flatMap { question in findings.withLock { $0[question] } }?.isTrusted ?? false
+    }
+
+    /// The same server at a later moment, with the standard evaluation of this one and
+    /// nothing else of what was found. Nil if a certificate of the chain is not valid then.
+    func recalled(at moment: Int64) -> ServerTrust? {
+        guard let question = standardQuestion, let known = findings.withLock({ $0[question] }) else { return nil }
+        let later = standing(at: moment)
+        later.findings.withLock { $0[question] = known }
+        return later.isWithinValidity ? later : nil
+    }
+
+    private var standardQuestion: Question? {
+        PeerName(host).map { Question(policy: .tlsServer($0), anchors: nil, allowsPartialChain: false) }
+    }
+
     /// The same server as it would have been judged at another moment.
     func standing(at moment: Int64) -> ServerTrust {
         ServerTrust(

@@ -36,6 +36,8 @@ final class ScriptedChannel: ByteChannel {
 
     func finishConnecting() throws(SystemCallError) {}
 
+    func probePeer() {}
+
     func read(into buffer: UnsafeMutableRawBufferPointer) -> ChannelRead {
         guard let next = reads.first else {
             isReadable = false

@@ -73,6 +73,8 @@ package final class VirtualChannel: ByteChannel, ChannelTarget, DeferredClosing 
         }
     }
 
+    package func probePeer() {}
+
     package func continueNextTurn() {
         guard isOpen else { return }
         var readiness: Readiness = []

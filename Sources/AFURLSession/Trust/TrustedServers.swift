@@ -1,0 +1,42 @@
+import AFTLS
+
+/// Servers whose chains were proven before, under the rules this belongs to.
+///
+/// Proving a chain is a sixth of a full handshake, and nearly always it is the chain of
+/// the last time. Only the standard evaluation is remembered, and used again only for the
+/// same certificates, byte for byte, for the same host, as long as all of them are valid;
+/// the server still proves in every handshake that it has the key, and pins are still
+/// looked at.
+struct TrustedServers {
+    static let limit = 64
+
+    private struct Entry {
+        let trust: ServerTrust
+        var lastUse: UInt64
+    }
+
+    private var entries: [String: Entry] = [:]
+    private var uses: UInt64 = 0
+
+    var count: Int { entries.count }
+
+    mutating func keep(_ trust: ServerTrust) {
+        guard trust.isKnownTrusted else { return }
+        uses += 1
+        entries[trust.host] = Entry(trust: trust, lastUse: uses)
+        guard entries.count > TrustedServers.limit else { return }
+        if let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse }) { entries[oldest.key] = nil }
+    }
+
+    /// The server as it stands at this moment, if what it shows is what it showed.
+    mutating func recall(_ host: String, showing served: [Certificate], at moment: Int64) -> ServerTrust? {
+        guard let entry = entries[host], entry.trust.servedChain == served else { return nil }
+        guard let trust = entry.trust.recalled(at: moment) else {
+            entries[host] = nil
+            return nil
+        }
+        uses += 1
+        entries[host]?.lastUse = uses
+        return trust
+    }
+}
