@@ -159,6 +159,14 @@ final class DownloadLog: URLSessionDownloadDelegate, URLSessionDataDelegate {
 
     func urlSession(
         _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didBecome downloadTask: URLSessionDownloadTask
+    ) {
+        note(.became, downloadTask)
+    }
+
+    func urlSession(
+        _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
         didFinishDownloadingTo location: URL
     ) {
