@@ -218,7 +218,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     func timerFired(_ timer: TimerID) {
         patienceTimer = nil
         guard stage == .receiving, let core else { return }
-        guard !hasWritten, gatherer.count > 0 else { return beginPatience(core) }
+        guard !hasWritten, inFlight == 0, gatherer.count > 0 else { return beginPatience(core) }
         write(gatherer.takeAll(core.session.world.readBuffer.value), of: core)
     }
 }

@@ -259,4 +259,26 @@ extension LoopbackTests.Alone {
             if let excess = idle.excess() { Issue.record("left open: \(excess)") }
         }
     }
+
+    @Test func `a download of any size needs no more memory than a small one`() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try ScratchFolder()
+            let server = try TestServer()
+            server.route("GET", "/small", .data(pattern(4_000_000)))
+            server.route("GET", "/large") { _ in .stream(.repeating("0123456789abcdef", count: 1 << 29)) }
+            let most = Lock(0)
+            let log = DownloadLog { _, _ in
+                let now = ProcessUse.residentBytes
+                most.withLock { $0 = max($0, now) }
+            }
+            let session = URLSession.downloading(to: folder, delegate: log)
+            _ = try await session.download(server.url("/small"))
+            let before = ProcessUse.residentBytes
+
+            let (file, _) = try await session.download(from: server.url("/large"), delegate: log)
+
+            #expect(try folder.size(of: file) == 1 << 29)
+            #expect(most.withLock { $0 } < before + (16 << 20))
+        }
+    }
 }

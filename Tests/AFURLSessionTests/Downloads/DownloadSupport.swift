@@ -32,6 +32,10 @@ final class ScratchFolder: Sendable {
         try await LoopbackTests.eventually { self.leftovers.isEmpty }
     }
 
+    func size(of file: URL) throws -> Int {
+        try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
+    }
+
     func file(_ name: String) -> URL { url.appendingPathComponent(name) }
 }
 
