@@ -33,7 +33,8 @@ final class ScratchFolder: Sendable {
     }
 
     func size(of file: URL) throws -> Int {
-        try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
+        let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+        return (attributes[.size] as? NSNumber)?.intValue ?? 0
     }
 
     func file(_ name: String) -> URL { url.appendingPathComponent(name) }
