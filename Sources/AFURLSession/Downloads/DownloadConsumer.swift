@@ -218,7 +218,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     func timerFired(_ timer: TimerID) {
         patienceTimer = nil
         guard stage == .receiving, let core else { return }
-        guard !hasWritten, gatherer.count > 0 else { return beginPatience(core) }
+        guard !hasWritten, inFlight == 0, gatherer.count > 0 else { return beginPatience(core) }
         write(gatherer.takeAll(core.session.world.readBuffer.value), of: core)
     }
 }
@@ -330,10 +330,10 @@ extension DownloadConsumer {
     func settles(_ error: TransferError, reported: URLError, of core: TaskCore) -> Bool {
         guard !resumeReceivers.isEmpty || error.leavesPart else { return false }
         switch stage {
-        case .finishing where inFlight == 0 || error.isCancelled:
+        case .finishing where error.isCancelled:
             // A file or resume data, but not neither: the file is as good as made.
-            isOvertaken = error.isCancelled
-            return isOvertaken
+            isOvertaken = true
+            return true
         case .receiving, .finishing: return keepPart(reported, core)
         case .saving, .done, .over: return false
         }
@@ -345,7 +345,9 @@ extension DownloadConsumer {
             end(with: part.data, reported, core)
             return true
         }
-        guard let point, arrived > 0 || isReopened, let request = core.handle?.originalRequest else { return false }
+        guard let point = point ?? reopenedPoint, arrived > 0 || reopenedPoint != nil,
+            let request = core.handle?.originalRequest
+        else { return false }
         stage = .saving
         endPatience(core)
         let limit = isRestBroken ? point.offset : nil
@@ -363,8 +365,9 @@ extension DownloadConsumer {
         return true
     }
 
-    private var isReopened: Bool {
-        if case .part = origin { file != nil } else { false }
+    /// Of the part that was taken, or is about to be.
+    private var reopenedPoint: ResumePoint? {
+        if case .part(let part) = origin, file != nil { part.record.point } else { nil }
     }
 
     private func end(with data: Data?, _ error: URLError, _ core: TaskCore) {

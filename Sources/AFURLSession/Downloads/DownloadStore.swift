@@ -23,7 +23,7 @@ struct DownloadStore: Sendable {
     private(set) var length: Int64 = 0
     /// What a part that was gone on with is called.
     private var token: String?
-    /// A write failed. What would come after it has no place any more.
+    /// Bytes could not be stored. What would come after them has no place any more.
     private var failure: FileFailure?
 
     init(in parent: String) {
@@ -33,15 +33,21 @@ struct DownloadStore: Sendable {
     /// Writes to the end of the file, which is made for the first bytes.
     mutating func append(_ pieces: [LentBytes]) throws(FileFailure) {
         if let failure { throw failure }
-        let made = try opened()
+        do throws(FileFailure) {
+            try write(pieces, to: opened())
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+
+    private mutating func write(_ pieces: [LentBytes], to made: Made) throws(FileFailure) {
         var written: Int64 = 0
         defer { length += written }
         do throws(SystemCallError) {
             try made.file.write(pieces.map(\.bytes), at: length, written: &written)
         } catch {
-            let failure = FileFailure(.write, in: made.folder.path, error)
-            self.failure = failure
-            throw failure
+            throw FileFailure(.write, in: made.folder.path, error)
         }
     }
 
@@ -167,7 +173,10 @@ extension DownloadStore {
         let taken = record.token + DownloadFolder.Kind.underWay.rawValue
         try folder.folder.rename(name, to: taken)
         // Somebody may have put another file there since it was opened.
-        guard try folder.folder.status(of: taken).identity == status.identity else { return false }
+        guard (try? folder.folder.status(of: taken).identity) == status.identity else {
+            try? folder.folder.rename(taken, to: name)
+            return false
+        }
         made = Made(folder: folder, file: file, name: taken)
         length = status.size
         token = record.token

@@ -21,7 +21,6 @@ final class TaskCore: TransferClient {
     @exclusivity(unchecked) private var snapshot: Lock<URLSessionTask.Snapshot>
     private let body: TaskBody
     @exclusivity(unchecked) private(set) var consumer: any TaskConsumer
-    @exclusivity(unchecked) private var stage = Stage.new
     /// Set while the task is known to its session: keeps it, and the session, alive.
     @exclusivity(unchecked) private var task: URLSessionTask?
     @exclusivity(unchecked) private var sessionCore: SessionCore?
@@ -32,6 +31,8 @@ final class TaskCore: TransferClient {
     @exclusivity(unchecked) private(set) var response: HTTPURLResponse?
     @exclusivity(unchecked) private var bodyBytesReceived: Int64 = 0
     @exclusivity(unchecked) private var started: LoopInstant?
+    // Here, it fits into the gap behind `started`: a task is small.
+    @exclusivity(unchecked) private var stage = Stage.new
     /// Where the session keeps the task.
     @exclusivity(unchecked) var place = 0
 

@@ -32,6 +32,11 @@ final class ScratchFolder: Sendable {
         try await LoopbackTests.eventually { self.leftovers.isEmpty }
     }
 
+    func size(of file: URL) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+        return (attributes[.size] as? NSNumber)?.intValue ?? 0
+    }
+
     func file(_ name: String) -> URL { url.appendingPathComponent(name) }
 }
 
@@ -155,6 +160,14 @@ final class DownloadLog: URLSessionDownloadDelegate, URLSessionDataDelegate {
     ) {
         note(.response((response as? HTTPURLResponse)?.statusCode ?? 0), dataTask)
         completionHandler(disposition)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didBecome downloadTask: URLSessionDownloadTask
+    ) {
+        note(.became, downloadTask)
     }
 
     func urlSession(

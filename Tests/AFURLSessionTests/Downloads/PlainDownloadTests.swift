@@ -89,6 +89,24 @@ extension DownloadTests {
             #expect(try Data(contentsOf: target) == Data("to keep".utf8))
         }
 
+        @Test func `another file that took its name is not removed, T-FIL-09`() async throws {
+            server.route("GET", "/file", .text("content"))
+            let session = URLSession.downloading(to: folder)
+            let isDone = Watched<URL?>(nil)
+
+            let task = session.downloadTask(with: server.url("/file")) { url, _, _ in
+                guard let url else { return }
+                try? FileManager.default.moveItem(at: url, to: url.appendingPathExtension("moved"))
+                try? Data("another".utf8).write(to: url)
+                isDone.change { $0 = url }
+            }
+            task.resume()
+            let url = try #require(try await isDone.wait { $0 != nil })
+            _ = try await session.download(server.url("/file"))
+
+            #expect(try Data(contentsOf: url) == Data("another".utf8))
+        }
+
         @Test func `the body of an error is a file too`() async throws {
             server.route("GET", "/file", .text("not here").status(404))
             let session = URLSession.downloading(to: folder)

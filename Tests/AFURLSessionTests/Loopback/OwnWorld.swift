@@ -16,7 +16,12 @@ final class OwnWorld: Sendable {
     /// - Parameters:
     ///   - names: Who finds names in place of the system.
     ///   - wallClock: What certificates live by in place of the system's clock.
-    init(names: HeldNames? = nil, wallClock: (@Sendable () -> Int64)? = nil) {
+    ///   - workers: Who does what may wait for a disk.
+    init(
+        names: HeldNames? = nil,
+        workers: any BlockingWorkers = DispatchWorkers(),
+        wallClock: (@Sendable () -> Int64)? = nil
+    ) {
         let loop = EventLoop(poller: EpollPoller())
         let resolver: any Resolver =
             names.map { LocalResolver($0, loop: loop) } ?? GetaddrinfoResolver(loop: loop)
@@ -24,6 +29,7 @@ final class OwnWorld: Sendable {
             loop: loop,
             opener: SocketOpener(),
             resolver: LoopBound(resolver, on: loop),
+            workers: workers,
             wallClock: wallClock ?? { Int64(Date().timeIntervalSince1970) }
         )
         Thread.detachNewThread { [isStopped, hasEnded] in
@@ -49,11 +55,12 @@ final class OwnWorld: Sendable {
     static func run<Result>(
         delegate: (any URLSessionDelegate)? = nil,
         names: HeldNames? = nil,
+        workers: any BlockingWorkers = DispatchWorkers(),
         wallClock: (@Sendable () -> Int64)? = nil,
         _ configure: (URLSessionConfiguration) -> Void = { _ in },
         _ body: (URLSession) async throws -> Result
     ) async throws -> Result {
-        let own = OwnWorld(names: names, wallClock: wallClock)
+        let own = OwnWorld(names: names, workers: workers, wallClock: wallClock)
         let sessions = Weak()
         let result = try await own.inSession(delegate, configure) { session in
             sessions.session = session
