@@ -133,7 +133,6 @@ final class TaskCore: TransferClient {
             idleInterval: request.idleInterval ?? session.requestTimeout,
             hardDeadline: former?.hardDeadline ?? loop.now + session.resourceTimeout,
             asksForPipelining: request.asksForPipelining || session.settings.usesPipelining,
-            continuePatience: session.continuePatience,
             client: self
         )
         self.transfer = transfer
@@ -141,9 +140,10 @@ final class TaskCore: TransferClient {
     }
 
     private func send(_ request: FrozenRequest, with transfer: Transfer) {
-        guard let task, !body.isPrepared(for: task.originalRequest) else {
+        guard !body.isPrepared(for: request) else {
             return transfer.start(priority: priority, body: request.body.map(DataBody.init))
         }
+        guard let task else { return }
         transfer.prepare()
         let desk = BodyDesk(task, of: self, in: session.world)
         desk.prepare(body, of: request) { [self] in
