@@ -21,7 +21,6 @@ final class TaskCore: TransferClient {
     @exclusivity(unchecked) private var snapshot: Lock<URLSessionTask.Snapshot>
     private let body: TaskBody
     @exclusivity(unchecked) private(set) var consumer: any TaskConsumer
-    @exclusivity(unchecked) private var stage = Stage.new
     /// Set while the task is known to its session: keeps it, and the session, alive.
     @exclusivity(unchecked) private var task: URLSessionTask?
     @exclusivity(unchecked) private var sessionCore: SessionCore?
@@ -30,8 +29,8 @@ final class TaskCore: TransferClient {
     /// Of transfers whose answers were of no use.
     @exclusivity(unchecked) private var formerTimes: [TransferTimes] = []
     @exclusivity(unchecked) private(set) var response: HTTPURLResponse?
-    @exclusivity(unchecked) private var bodyBytesReceived: Int64 = 0
     @exclusivity(unchecked) private var started: LoopInstant?
+    @exclusivity(unchecked) private var stage = Stage.new
     /// Where the session keeps the task.
     @exclusivity(unchecked) var place = 0
 
@@ -122,8 +121,10 @@ final class TaskCore: TransferClient {
         let loop = session.world.loop
         let former = transfer
         former?.cancel()
-        if let former { formerTimes.append(former.times) }
-        bodyBytesReceived = 0
+        if let former {
+            formerTimes.append(former.times)
+            snapshot.withLock { $0.received = 0 }
+        }
         let transfer = Transfer(
             request,
             key: ConnectionKey(endpoint: endpoint, unixPath: unixPath, security: security),
@@ -193,7 +194,6 @@ final class TaskCore: TransferClient {
 
     /// The response continues what an earlier task received.
     func continues(from offset: Int64, total: Int64?) {
-        bodyBytesReceived = offset
         let expected = total ?? NSURLSessionTransferSizeUnknown
         snapshot.withLock { snapshot in
             snapshot.received = offset
@@ -274,11 +274,9 @@ final class TaskCore: TransferClient {
     }
 
     func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer) {
-        bodyBytesReceived += Int64(bytes.count)
-        let received = bodyBytesReceived
         snapshot.withLock { snapshot in
-            snapshot.received = received
-            snapshot.progress?.completedUnitCount = received
+            snapshot.received += Int64(bytes.count)
+            snapshot.progress?.completedUnitCount = snapshot.received
         }
         consumer.receivedBody(bytes, of: self)
     }
