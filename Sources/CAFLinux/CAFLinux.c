@@ -59,6 +59,7 @@ static long send_slices(int descriptor, const void *first, size_t first_length, 
     if (first_length > limit) first_length = limit;
     if (second_length > limit - first_length) second_length = limit - first_length;
     if (second_length == 0) return send(descriptor, first, first_length, MSG_NOSIGNAL);
+    if (first_length == 0) return send(descriptor, second, second_length, MSG_NOSIGNAL);
     struct iovec slices[2] = {
         {.iov_base = (void *)first, .iov_len = first_length},
         {.iov_base = (void *)second, .iov_len = second_length},

@@ -48,7 +48,10 @@ final class StreamPump: Sendable {
         guard let stream = handed.take(), stream.streamStatus == .notOpen else { return fail(.streamIsUsed) }
         stream.open()
         open.withLock { $0 = OpenStream(stream: stream) }
-        return stream.streamStatus == .error ? fail(.stream(stream.streamError)) : nil
+        if stream.streamStatus == .error { return fail(.stream(stream.streamError)) }
+        // No byte of it could be kept back: its head alone is a complete request.
+        if announced == 0 { fill {} }
+        return state.withLock { $0.failure }
     }
 
     /// Reads until the ring is full or the stream at its end.

@@ -1,8 +1,9 @@
 import AFWire
 import Foundation
 
-/// Where the body of a task comes from, as its owner said it.
-enum TaskBody: Sendable {
+/// Where the body of a task comes from, as its owner said it. Indirect, because most
+/// tasks have nothing to say and every queued one holds it.
+indirect enum TaskBody: Sendable {
     /// From the request.
     case request
     /// Memory, whatever the request has.
@@ -34,11 +35,10 @@ enum TaskBody: Sendable {
         )
     }
 
-    /// Whether there is something to do before a connection is looked for.
-    func isPrepared(for request: URLRequest?) -> Bool {
+    /// Whether there is nothing to do before a connection is looked for.
+    func isPrepared(for request: FrozenRequest) -> Bool {
         switch self {
-        case .request: request?.bodyStream == nil
-        case .data: true
+        case .request, .data: !request.isStreamed
         case .file, .streamed: false
         }
     }

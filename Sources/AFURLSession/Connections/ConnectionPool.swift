@@ -8,6 +8,8 @@ import AFLoop
 final class ConnectionPool: TurnEndTarget, TimerTarget {
     private let world: World
     private let limits: PoolLimits
+    /// How long a server that was asked whether it wants a body may think about it.
+    let continuePatience: LoopInterval
     @exclusivity(unchecked) private var peers: [ConnectionKey: Peer] = [:]
     @exclusivity(unchecked) private var lastPeer: Peer?
     @exclusivity(unchecked) private var unsettled: [Peer] = []
@@ -19,9 +21,10 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
     /// Connections opened before this generation are not used again.
     @exclusivity(unchecked) private(set) var generation = 0
 
-    init(world: World, limits: PoolLimits) {
+    init(world: World, limits: PoolLimits, continuePatience: LoopInterval) {
         self.world = world
         self.limits = limits
+        self.continuePatience = continuePatience
     }
 
     private var loop: EventLoop { world.loop }

@@ -64,7 +64,7 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
         decoder = ResponseDecoder(method: method, allowsLeadingEmptyLine: !isReused)
         hasReceived = false
         transfer.exchangeBegins(on: self)
-        writer = RequestWriter(transfer.request, transfer.body, patience: transfer.continuePatience, on: loop)
+        writer = RequestWriter(transfer.request, transfer.body, patience: pool.continuePatience, on: loop)
         writer.start(for: self)
         if transfer.outlastsPeers { channel.probePeer() }
         guard !channel.isReadable else { return peerSpokeFirst() }

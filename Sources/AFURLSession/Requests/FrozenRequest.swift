@@ -26,6 +26,8 @@ package final class FrozenRequest: Sendable {
     package let body: Data?
     /// What `Content-Length` says; nil when the head carries none and no body follows.
     package let bodyLength: Int?
+    /// The body comes from a stream.
+    let isStreamed: Bool
     /// The body comes in chunks, since nobody knows its length.
     package let isChunked: Bool
     /// What the server is asked before the body is sent.
@@ -46,6 +48,7 @@ package final class FrozenRequest: Sendable {
         headBytes: [UInt8],
         body: Data?,
         bodyLength: Int?,
+        isStreamed: Bool = false,
         isChunked: Bool = false,
         expectation: HeadAssembly.Expectation? = nil,
         closesConnection: Bool
@@ -63,6 +66,7 @@ package final class FrozenRequest: Sendable {
         self.headBytes = headBytes
         self.body = body
         self.bodyLength = bodyLength
+        self.isStreamed = isStreamed
         self.isChunked = isChunked
         self.expectation = expectation
         self.closesConnection = closesConnection
@@ -86,6 +90,7 @@ package final class FrozenRequest: Sendable {
             headBytes: head,
             body: body,
             bodyLength: bodyLength,
+            isStreamed: isStreamed,
             isChunked: isChunked,
             closesConnection: closesConnection
         )

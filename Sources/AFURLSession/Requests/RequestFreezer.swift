@@ -45,7 +45,8 @@ package enum RequestFreezer {
 
         let fields = contents.fields
         let length = try length(of: contents, method, plan)
-        let isChunked = if case .stream = plan { length == nil } else { false }
+        let isStreamed = if case .stream = plan { true } else { false }
+        let isChunked = isStreamed && length == nil
         let hasBody = (length ?? 0) > 0 || isChunked
         if hasBody, !method.mayHaveBody { throw RequestRejection(.body, .bodyNotAllowed) }
 
@@ -69,6 +70,7 @@ package enum RequestFreezer {
             headBytes: bytes,
             body: ownBody(of: contents, plan),
             bodyLength: length,
+            isStreamed: isStreamed,
             isChunked: isChunked,
             expectation: head.expectation,
             closesConnection: head.closesConnection

@@ -11,8 +11,6 @@ final class SessionCore {
     private let security: SessionSecurity
     let requestTimeout: LoopInterval
     let resourceTimeout: LoopInterval
-    /// How long a server that was asked may think about it.
-    let continuePatience: LoopInterval
     /// To the delegate queue.
     let outbox: CallbackOutbox
     /// To those who await, whatever the delegate queue is doing: resumes them, and runs
@@ -47,9 +45,8 @@ final class SessionCore {
         deadlines = DeadlineWatch(loop: world.loop)
         requestTimeout = settings.requestTimeout
         resourceTimeout = settings.resourceTimeout
-        continuePatience = settings.continuePatience
         security = SessionSecurity(settings.tls, connectionsPerHost: settings.maximumConnectionsPerHost)
-        pool = ConnectionPool(world: world, limits: settings.poolLimits)
+        pool = ConnectionPool(world: world, limits: settings.poolLimits, continuePatience: settings.continuePatience)
         outbox = CallbackOutbox(loop: world.loop, executor: callbacks)
         let resuming = world.callbackExecutor ?? ResumingExecutor(loop: world.loop)
         resumptions = CallbackOutbox(loop: world.loop, executor: resuming)

@@ -29,7 +29,6 @@ final class TaskCore: TransferClient {
     /// Of transfers whose answers were of no use.
     @exclusivity(unchecked) private var formerTimes: [TransferTimes] = []
     @exclusivity(unchecked) private(set) var response: HTTPURLResponse?
-    @exclusivity(unchecked) private var bodyBytesReceived: Int64 = 0
     @exclusivity(unchecked) private var started: LoopInstant?
     // Here, it fits into the gap behind `started`: a task is small.
     @exclusivity(unchecked) private var stage = Stage.new
@@ -123,8 +122,10 @@ final class TaskCore: TransferClient {
         let loop = session.world.loop
         let former = transfer
         former?.cancel()
-        if let former { formerTimes.append(former.times) }
-        bodyBytesReceived = 0
+        if let former {
+            formerTimes.append(former.times)
+            snapshot.withLock { $0.received = 0 }
+        }
         let transfer = Transfer(
             request,
             key: ConnectionKey(endpoint: endpoint, unixPath: unixPath, security: security),
@@ -134,7 +135,6 @@ final class TaskCore: TransferClient {
             idleInterval: request.idleInterval ?? session.requestTimeout,
             hardDeadline: former?.hardDeadline ?? loop.now + session.resourceTimeout,
             asksForPipelining: request.asksForPipelining || session.settings.usesPipelining,
-            continuePatience: session.continuePatience,
             client: self
         )
         self.transfer = transfer
@@ -142,9 +142,10 @@ final class TaskCore: TransferClient {
     }
 
     private func send(_ request: FrozenRequest, with transfer: Transfer) {
-        guard let task, !body.isPrepared(for: task.originalRequest) else {
+        guard !body.isPrepared(for: request) else {
             return transfer.start(priority: priority, body: request.body.map(DataBody.init))
         }
+        guard let task else { return }
         transfer.prepare()
         let desk = BodyDesk(task, of: self, in: session.world)
         desk.prepare(body, of: request) { [self] in
@@ -194,7 +195,6 @@ final class TaskCore: TransferClient {
 
     /// The response continues what an earlier task received.
     func continues(from offset: Int64, total: Int64?) {
-        bodyBytesReceived = offset
         let expected = total ?? NSURLSessionTransferSizeUnknown
         snapshot.withLock { snapshot in
             snapshot.received = offset
@@ -275,11 +275,9 @@ final class TaskCore: TransferClient {
     }
 
     func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer) {
-        bodyBytesReceived += Int64(bytes.count)
-        let received = bodyBytesReceived
         snapshot.withLock { snapshot in
-            snapshot.received = received
-            snapshot.progress?.completedUnitCount = received
+            snapshot.received += Int64(bytes.count)
+            snapshot.progress?.completedUnitCount = snapshot.received
         }
         consumer.receivedBody(bytes, of: self)
     }

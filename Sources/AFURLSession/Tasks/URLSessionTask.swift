@@ -41,10 +41,10 @@ public class URLSessionTask: @unchecked Sendable {
         var sent: Int64 = 0
         /// What of it the delegate has heard about.
         var reportedSent: Int64 = 0
-        /// A callback that will report the rest is on its way.
-        var isSendingAnnounced = false
         var expectedToSend: Int64 = 0
         var priority = URLSessionTask.defaultPriority
+        /// A callback that will report what was sent is on its way.
+        var isSendingAnnounced = false
         var description: String?
         var delegate: (any URLSessionTaskDelegate)?
         var progress: Progress?

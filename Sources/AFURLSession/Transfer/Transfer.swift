@@ -51,7 +51,6 @@ final class Transfer: QueuedWaiter {
     @exclusivity(unchecked) private(set) var body: (any BodySource)?
     @exclusivity(unchecked) private(set) var key: ConnectionKey
     private let idleInterval: LoopInterval
-    let continuePatience: LoopInterval
     @exclusivity(unchecked) private(set) var times: TransferTimes
     @exclusivity(unchecked) private(set) var phase = TransferPhase.queued
     @exclusivity(unchecked) private(set) var pauses: Pauses = []
@@ -67,11 +66,11 @@ final class Transfer: QueuedWaiter {
     @exclusivity(unchecked) private var stage = Stage.idle
     @exclusivity(unchecked) private var priority = URLSessionTask.defaultPriority
     @exclusivity(unchecked) private var hasRetried = false
+    @exclusivity(unchecked) private var isBodyAwaited = false
     private let asksForPipelining: Bool
     @exclusivity(unchecked) private(set) var hardDeadline: LoopInstant
     @exclusivity(unchecked) private var suspendedSince: LoopInstant?
     @exclusivity(unchecked) private var lastProgress: LoopInstant
-    @exclusivity(unchecked) private var isBodyAwaited = false
     /// Where the deadline is watched, from the start to the end.
     @exclusivity(unchecked) private var watchPlace: Int?
 
@@ -84,7 +83,6 @@ final class Transfer: QueuedWaiter {
         idleInterval: LoopInterval,
         hardDeadline: LoopInstant,
         asksForPipelining: Bool,
-        continuePatience: LoopInterval = LoopInterval(.zero),
         client: any TransferClient
     ) {
         self.request = request
@@ -95,7 +93,6 @@ final class Transfer: QueuedWaiter {
         self.idleInterval = idleInterval
         self.hardDeadline = hardDeadline
         self.asksForPipelining = asksForPipelining
-        self.continuePatience = continuePatience
         self.client = client
         lastProgress = loop.now
         times = TransferTimes(fetchStarted: loop.now)

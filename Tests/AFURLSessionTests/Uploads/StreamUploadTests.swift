@@ -66,8 +66,8 @@ struct StreamUploadTests {
         #expect(outcome.reason == .body && outcome.error?.loadFailure?.detail == .length)
         let message = outcome.error?.loadFailure?.message ?? ""
         #expect(message.contains("\(announced) bytes") && message.contains(words), "\(message)")
-        try await server.waitForEnd(ofConnection: 1)
-        #expect(announced == 0 || server.requests.allSatisfy { !$0.isComplete })
+        if announced > 0 { try await server.waitForEnd(ofConnection: 1) }
+        #expect(server.requests.allSatisfy { !$0.isComplete })
         try await stream.doings.wait { $0.closings == 1 }
     }
 
