@@ -18,8 +18,6 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
     let secured: TLSChannel?
     let opened: LoopInstant
     let generation: Int
-    let remoteAddress: SocketAddress
-    let localAddress: SocketAddress?
     private let channel: any ByteChannel
     private let pool: ConnectionPool
     private let loop: EventLoop
@@ -50,8 +48,6 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
         buffer = world.readBuffer.value
         opened = world.loop.now
         generation = pool.generation
-        remoteAddress = channel.remoteAddress
-        localAddress = channel.localAddress
         channel.handler = self
     }
 

@@ -85,7 +85,7 @@ final class Peer: ConnectionAttemptClient {
     }
 
     func attemptSucceeded(_ attempt: ConnectionAttempt, _ channel: any ByteChannel) {
-        let connection = HTTPConnection(channel, to: self, in: pool, world: world, made: ConnectionReport(attempt))
+        let connection = HTTPConnection(channel, to: self, in: pool, world: world, made: ConnectionReport(attempt, channel))
         if let transfer = takeRedial(attempt) {
             machine.redialSucceeded()
             connection.begin(transfer)
@@ -112,13 +112,17 @@ final class Peer: ConnectionAttemptClient {
     }
 }
 
-/// How a connection came into being, or did not.
-struct ConnectionReport {
+/// How a connection came into being, or did not. Shared by the requests it carries.
+final class ConnectionReport: Sendable {
     let dial: DialReport
     let handshake: HandshakeReport?
+    let remote: SocketAddress?
+    let local: SocketAddress?
 
-    init(_ attempt: ConnectionAttempt) {
+    init(_ attempt: ConnectionAttempt, _ channel: (any ByteChannel)? = nil) {
         dial = attempt.dialReport
         handshake = attempt.handshakeReport
+        remote = channel?.remoteAddress ?? handshake?.remote
+        local = channel?.localAddress ?? handshake?.local
     }
 }

@@ -167,10 +167,8 @@ final class Transfer: QueuedWaiter {
     // MARK: - From the pool
 
     func attemptFailed(_ error: TransferError, _ report: ConnectionReport) {
-        times.dial = report.dial
-        times.handshake = report.handshake
-        times.remote = report.handshake?.remote
-        times.local = report.handshake?.local
+        times.connection = report
+        times.isReused = false
         fail(error)
     }
 
@@ -189,12 +187,7 @@ final class Transfer: QueuedWaiter {
         stage = .exchanging(connection)
         phase = .sending
         times.isReused = connection.isReused
-        times.dial = connection.isReused ? nil : connection.made.dial
-        times.handshake = connection.isReused ? nil : connection.made.handshake
-        times.tlsVersion = connection.made.handshake?.version
-        times.cipherSuite = connection.made.handshake?.cipherSuite ?? 0
-        times.remote = connection.remoteAddress
-        times.local = connection.localAddress
+        times.connection = connection.made
         times.requestStarted = loop.now
         times.requestHeadBytes = 0
         times.requestBodyBytes = 0

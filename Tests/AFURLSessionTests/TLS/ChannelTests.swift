@@ -13,6 +13,27 @@ extension SecuredTests {
             (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
         }
 
+        @Test("the end of the handshake leaves with the first request, or with the turn")
+        func lastFlight() throws {
+            let site = try MemoryLink.Site(.v1_3)
+            for sendsRequest in [true, false] {
+                let link = try MemoryLink(site)
+                guard case .finished = link.handshake(endsTurn: false) else {
+                    Issue.record("no handshake")
+                    continue
+                }
+                #expect(link.wire.written.isEmpty && link.channel.isWritable)
+
+                if sendsRequest { #expect(link.write(Self.bytes(100)) == .bytes(100)) }
+                link.channel.turnEnded()
+
+                let written = link.wire.takeWritten()
+                link.server.feed(written)
+                link.server.handshake()
+                #expect(link.server.receive() == (sendsRequest ? Self.bytes(100) : []))
+            }
+        }
+
         // MARK: - The handshake in pieces
 
         /// How many bytes the server sends in a whole handshake.

@@ -147,11 +147,18 @@ final class MemoryLink {
     /// Carries it through. What the server sends passes through `deliver`, which says in which pieces it arrives.
     ///
     /// - Returns: How it ended, or `waiting` if nothing more happens.
-    func handshake(_ deliver: ([UInt8]) -> [ScriptedChannel.Read] = { [.bytes($0)] }) -> TLSChannel.HandshakeStep {
+    /// - Parameter endsTurn: Whether nothing is sent in the turn in which the handshake ends.
+    func handshake(
+        endsTurn: Bool = true,
+        _ deliver: ([UInt8]) -> [ScriptedChannel.Read] = { [.bytes($0)] }
+    ) -> TLSChannel.HandshakeStep {
         while true {
             beforeCall()
             let step = channel.handshake()
-            guard case .waiting = step else { return step }
+            guard case .waiting = step else {
+                if endsTurn { channel.turnEnded() }
+                return step
+            }
             if !wire.reads.isEmpty {
                 wire.becomeReady()
                 continue

@@ -1,0 +1,128 @@
+import AFNetworkingTesting
+import AFTLS
+import Foundation
+import Testing
+
+@testable import AFURLSession
+
+extension SecuredTests {
+    /// What is remembered of servers that were proven once.
+    struct KnownServers {
+        private let authority: CertificateAuthority
+        private let leaf: Certificate
+        private let now = Int64(Date().timeIntervalSince1970)
+
+        init() throws {
+            authority = try CertificateAuthority()
+            leaf = try authority.issue(for: "api.test").certificate
+        }
+
+        private func trust(_ served: [Certificate]? = nil, host: String = "api.test") -> ServerTrust {
+            ServerTrust(
+                servedChain: served ?? [leaf],
+                host: host,
+                anchors: .certificates([authority.certificate]),
+                at: Date(timeIntervalSince1970: TimeInterval(now))
+            )
+        }
+
+        private func knowing(_ trust: ServerTrust) -> TrustedServers {
+            var servers = TrustedServers()
+            _ = trust.evaluation
+            servers.keep(trust)
+            return servers
+        }
+
+        private func expectUnknown(
+            _ servers: inout TrustedServers,
+            _ host: String,
+            showing served: [Certificate],
+            at moment: Int64
+        ) {
+            let found = servers.recall(host, showing: served, at: moment)
+            #expect(found == nil)
+        }
+
+        @Test func `a server that shows the same again is known, and found the same`() throws {
+            let first = trust()
+            var servers = knowing(first)
+
+            let found = servers.recall("api.test", showing: [leaf], at: now + 60)
+            let again = try #require(found)
+
+            #expect(again.isKnownTrusted)
+            #expect(again.evaluation == first.evaluation)
+            #expect(again.moment == now + 60)
+        }
+
+        @Test func `T-TLS-02 nothing is known about another host`() {
+            var servers = knowing(trust())
+
+            expectUnknown(&servers, "other.test", showing: [leaf], at: now)
+            expectUnknown(&servers, "www.api.test", showing: [leaf], at: now)
+        }
+
+        @Test func `T-TLS-24 other certificates are judged anew`() throws {
+            var servers = knowing(trust())
+            let renewed = try authority.issue(for: "api.test").certificate
+
+            expectUnknown(&servers, "api.test", showing: [renewed], at: now)
+            expectUnknown(&servers, "api.test", showing: [leaf, renewed], at: now)
+            expectUnknown(&servers, "api.test", showing: [], at: now)
+        }
+
+        @Test func `T-TLS-23 what has expired since is not trusted because it was`() {
+            var servers = knowing(trust())
+            let century = Int64(100 * 366 * 86_400)
+
+            expectUnknown(&servers, "api.test", showing: [leaf], at: now + century)
+            #expect(servers.count == 0)
+        }
+
+        @Test func `who was not trusted, or not judged, is not known`() {
+            var servers = TrustedServers()
+            servers.keep(trust())
+            #expect(servers.count == 0, "nobody has judged it")
+
+            let wrongHost = trust(host: "other.test")
+            #expect(!wrongHost.evaluation.isTrusted)
+            servers.keep(wrongHost)
+
+            #expect(servers.count == 0)
+        }
+
+        @Test func `sixty-four are remembered, those met last`() throws {
+            var servers = TrustedServers()
+            for number in 0..<(TrustedServers.limit + 10) {
+                let host = "h\(number).test"
+                let leaf = try authority.issue(for: host).certificate
+                let trust = trust([leaf], host: host)
+                _ = trust.evaluation
+                servers.keep(trust)
+            }
+
+            #expect(servers.count == TrustedServers.limit)
+        }
+
+        @Test func `a known server has to pass the evaluator each time, T-TLS-13`() async throws {
+            let site = try SecuredSite.parting()
+            let asked = Watched(0)
+            let session = site.narrowSession { tls in
+                tls.resumesSessions = false
+                tls.evaluator = FixedEvaluator { trust in
+                    asked.change { $0 += 1 }
+                    guard trust.evaluation.isTrusted, asked.value < 3 else {
+                        return .reject(rule: "third", explanation: "enough")
+                    }
+                    return .accept
+                }
+            }
+
+            let outcomes = try await site.bye(session, 3)
+
+            #expect(outcomes.map(\.code) == [nil, nil, outcomes[2].code])
+            #expect(outcomes[2].error != nil)
+            #expect(asked.value == 3)
+        }
+    }
+}
