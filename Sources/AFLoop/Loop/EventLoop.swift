@@ -42,6 +42,9 @@ public final class EventLoop: @unchecked Sendable {
     /// through.
     private static let nap = Duration.milliseconds(1)
 
+    /// Turns after which work that waits for quiet is done all the same.
+    private static let patience = 8
+
     // MARK: Constants
     private let poller: any Poller
     private let waker: any Waker
@@ -68,9 +71,14 @@ public final class EventLoop: @unchecked Sendable {
     @exclusivity(unchecked) private var events = WorkList<ReadyEvent>()
     @exclusivity(unchecked) private var readyAgain: [ReadyEvent] = []
     @exclusivity(unchecked) private var turnEnds: [any TurnEndTarget] = []
+    @exclusivity(unchecked) private var quietEnds: [any TurnEndTarget] = []
+    /// Turns in a row in which it was not quiet although somebody waits for it.
+    @exclusivity(unchecked) private var busyTurns = 0
+    @exclusivity(unchecked) private var wasQuiet = false
     @exclusivity(unchecked) private var closes: [any DeferredClosing] = []
     @exclusivity(unchecked) private var observers: [LoopObserver] = []
     @exclusivity(unchecked) private var expectsEcho = false
+    @exclusivity(unchecked) private var owesYield = false
 
     package init(poller: sending any Poller) {
         self.poller = poller
@@ -130,6 +138,7 @@ public final class EventLoop: @unchecked Sendable {
     /// next wait is a nap.
     package func expectEcho() {
         expectsEcho = true
+        owesYield = true
     }
 
     /// Whether jobs wait for the next turn.
@@ -220,7 +229,10 @@ public final class EventLoop: @unchecked Sendable {
         // On a core of its own this returns at once. On a shared one the callbacks that
         // have just left run now, all of them, and the next turn has all they enqueue:
         // otherwise each response would be answered alone, at two thread switches.
-        if expectsEcho { caf_yield() }
+        if owesYield {
+            owesYield = false
+            caf_yield()
+        }
         // Taken first: whatever asks to be looked at again meanwhile waits a turn.
         var ready: [ReadyEvent] = []
         swap(&ready, &readyAgain)
@@ -228,7 +240,7 @@ public final class EventLoop: @unchecked Sendable {
 
         var deadline = limit
         if let timer = timers.earliestDeadline { deadline = min(timer, deadline ?? .distantFuture) }
-        let hasWork = !ready.isEmpty || !events.isEmpty || !turnEnds.isEmpty || isDone()
+        let hasWork = !ready.isEmpty || !events.isEmpty || !turnEnds.isEmpty || !quietEnds.isEmpty || isDone()
         let wanted = expectsEcho ? Sleep.napping : .asleep
         let mayWait = inbox.withLock { inbox in
             guard inbox.jobs.isEmpty, !hasWork else { return false }
@@ -253,6 +265,7 @@ public final class EventLoop: @unchecked Sendable {
     }
 
     private func deliver(in mode: LoopModes) {
+        wasQuiet = events.isEmpty
         while let event = events.takeNext() {
             registry.target(of: event, in: mode)?.channelReady(event.readiness)
         }
@@ -261,6 +274,7 @@ public final class EventLoop: @unchecked Sendable {
     /// End-of-turn work may give rise to more of itself (a request that cannot be
     /// sent completes at once), so it runs until there is none.
     private func finishTurn() {
+        endQuiet()
         while !turnEnds.isEmpty {
             let batch = turnEnds
             turnEnds.removeAll(keepingCapacity: true)
@@ -270,6 +284,15 @@ public final class EventLoop: @unchecked Sendable {
         let batch = closes
         closes.removeAll(keepingCapacity: true)
         for channel in batch { channel.closeNow() }
+    }
+
+    private func endQuiet() {
+        guard !quietEnds.isEmpty else { return }
+        busyTurns += 1
+        guard wasQuiet || busyTurns >= EventLoop.patience else { return }
+        busyTurns = 0
+        turnEnds += quietEnds
+        quietEnds.removeAll(keepingCapacity: true)
     }
 
     private func notify(_ activity: LoopObserver.Activities) {
@@ -336,6 +359,12 @@ extension EventLoop {
     /// they have asked already.
     package func atTurnEnd(_ target: any TurnEndTarget) {
         turnEnds.append(target)
+    }
+
+    /// Calls `target` once at the end of the first turn that finds nothing ready, or of one
+    /// soon after: for what is cheaper done for many at a time, and can wait that long.
+    package func whenQuiet(_ target: any TurnEndTarget) {
+        quietEnds.append(target)
     }
 
     /// Closes at the end of the turn: nothing is destroyed while a callback may be

@@ -9,8 +9,9 @@ import Synchronization
 package enum NetworkThread {
     package static let name = "AFNetworking"
 
-    /// Room for deep user hooks; the engine itself needs a few KiB.
-    private static let stackSize = 1 << 20
+    /// As much as a main thread has, for callbacks that are made here. The engine itself
+    /// needs a few KiB, and only what is used takes memory.
+    private static let stackSize = 8 << 20
 
     package static let loop = EventLoop(poller: EpollPoller())
 

@@ -1,4 +1,5 @@
 import AFLoop
+import AFWire
 
 /// The connections of one session. Performs what a `PoolMachine` per peer decides.
 ///
@@ -15,6 +16,9 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
     @exclusivity(unchecked) private var unsettled: [Peer] = []
     @exclusivity(unchecked) private var idleCount = 0
     @exclusivity(unchecked) private var reaper: TimerID?
+    /// Who has failed at answering requests sent ahead.
+    @exclusivity(unchecked) private var poorPipeliners: Set<Endpoint> = []
+    private static let poorPipelinerLimit = 256
     /// The rules that replaced others.
     @exclusivity(unchecked) private var security: SecurityContext?
 
@@ -109,6 +113,19 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
         transfer.wait(under: security, in: self)
     }
 
+    /// A request that waited, between two connections, for its body, and waits no more.
+    func gaveUpBetweenConnections(_ transfer: Transfer) {
+        guard let peer = transfer.peer else { return }
+        peer.machine.connectionLost()
+        settleLater(peer)
+    }
+
+    /// The peer has failed at answering requests sent ahead, and is not sent any again.
+    func avoidPipelining(to peer: Peer) {
+        peer.avoidsPipelining = true
+        if poorPipeliners.count < ConnectionPool.poorPipelinerLimit { poorPipeliners.insert(peer.key.endpoint) }
+    }
+
     /// A request whose connection failed, and whose peer is retired.
     func requeue(_ transfer: Transfer) {
         guard let security else { return }
@@ -149,7 +166,10 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
         // times cheaper than hashing it.
         if let lastPeer, lastPeer.key == key { return lastPeer }
         let peer = peers[key] ?? key.target.map { Peer(key, $0, limit: limits.perHost, pool: self, world: world) }
-        if let peer, peer.machine.isEmpty { peers[key] = peer }
+        if let peer, peer.machine.isEmpty {
+            peers[key] = peer
+            peer.avoidsPipelining = poorPipeliners.contains(key.endpoint)
+        }
         lastPeer = peer
         return peer
     }
@@ -171,22 +191,21 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
     }
 
     private func settle(_ peer: Peer) {
-        var behind: HTTPConnection?
+        var pipelines: [HTTPConnection] = []
         while let action = peer.machine.nextAction(at: loop.now) {
             switch action {
             case .assign(let transfer, let connection):
                 idleCount -= 1
                 connection.begin(transfer)
             case .append(let transfer, let connection):
-                if behind !== connection { behind?.writeAhead() }
-                behind = connection
                 connection.append(transfer)
+                if !pipelines.contains(where: { $0 === connection }) { pipelines.append(connection) }
             case .dial: peer.dial()
             case .cancelDial: peer.cancelNewestDial()
             case .close(let connection): closeIdle(connection)
             }
         }
-        behind?.writeAhead()
+        for connection in pipelines { connection.writeAhead() }
         if peer.machine.isEmpty {
             peers[peer.key] = nil
             if lastPeer === peer { lastPeer = nil }

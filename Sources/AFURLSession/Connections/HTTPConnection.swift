@@ -62,19 +62,27 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
         transfer.exchangeBegins(on: self)
         writer = RequestWriter(transfer.request, transfer.body, patience: pool.continuePatience, on: loop)
         writer.start(for: self)
-        if transfer.outlastsPeers { channel.probePeer() }
+        if transfer.outlastsPeers || !transfer.pauses.isEmpty { channel.probePeer() }
         guard !channel.isReadable else { return peerSpokeFirst() }
         write()
     }
 
     /// Whether a request may be sent behind the one under way: that one, too, can be sent
-    /// again should no answer come, and the peer has shown that it keeps connections.
+    /// again should no answer come, nothing holds it up, and the peer has shown that it
+    /// keeps connections.
     var takesMore: Bool {
-        guard let transfer, transfer.mayBePipelined, isReused, !peer.isRetired, !peer.avoidsPipelining else {
+        guard let transfer, transfer.mayBePipelined, transfer.pauses.isEmpty, isReused, !peer.avoidsPipelining else {
             return false
         }
-        return machine.sending == .done && pipeline.hasRoom && pool.mayGoOn(self)
+        return machine.sending == .done && machine.receiving == .head && !channel.isReadable
+            && pipeline.count < Pipeline.depth && mayGoOn && pool.mayGoOn(self)
     }
+
+    /// How many requests wait behind the one under way.
+    var load: Int { pipeline.count }
+
+    /// The rules it was made under still hold.
+    private var mayGoOn: Bool { !peer.isRetired && generation == pool.generation }
 
     /// Leaves with whatever else is appended in this turn.
     func append(_ transfer: Transfer) {
@@ -91,6 +99,7 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
 
     /// Nothing is under way, and perhaps nothing will be.
     func rest() {
+        pipeline = Pipeline()
         channel.probePeer()
         secured?.rest()
     }
@@ -102,16 +111,12 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
         channel.probePeer()
     }
 
-    /// The transfer has lost interest. The rest of its response must meet no other.
-    func abandon() {
-        guard transfer != nil else { return }
+    /// A transfer has lost interest. The rest of its response must meet no other; one that
+    /// waits behind others keeps its place.
+    func abandon(_ former: Transfer) {
+        guard former === transfer else { return pipeline.remove(former) }
         letGo()
         pool.exchangeEnded(on: self, mayReuse: false)
-    }
-
-    /// A request that was sent ahead is wanted no more.
-    func abandon(_ follower: Transfer) {
-        pipeline.cancel(follower)
     }
 
     /// Nothing holds up the transfer any more.
@@ -119,7 +124,7 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
         if channel.isReadable || isSending { channel.continueNextTurn() }
     }
 
-    private var isSending: Bool { machine.sending == .head || machine.sending == .body }
+    private var isSending: Bool { machine.isSending }
 
     // MARK: - From the channel
 
@@ -128,7 +133,8 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
             // Nothing was asked, so whatever comes is no answer: bytes that lie in
             // wait would be taken for the next response. What TLS says to itself is not
             // for us.
-            if !isSilent { pool.idleConnectionEnded(self) }
+            guard isSilent else { return pool.idleConnectionEnded(self) }
+            secured?.rest()
             return
         }
         if channel.isWritable { write() }
@@ -166,21 +172,13 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
 
     /// Sends the requests whose turn comes later, all of them in one go.
     func writeAhead() {
-        guard transfer != nil, channel.isWritable else { return }
+        guard transfer != nil, mayGoOn, channel.isWritable else { return }
         switch pipeline.withUnsent({ channel.write($0, .empty) }) {
         case .wouldBlock: return
         case .failed(let error): return sendingFailed(error)
         case .bytes(let count): pipeline.noteSent(count)
         }
-        guard !pipeline.hasUnsent else {
-            if channel.isWritable { channel.continueNextTurn() }
-            return
-        }
-        // The one whose turn has come before it was sent.
-        if isSending {
-            perform(.requestFinished)
-            transfer?.sentAhead()
-        }
+        if pipeline.hasUnsent, channel.isWritable { channel.continueNextTurn() }
     }
 
     /// What was announced cannot be sent, and nothing else may be in its place.
@@ -239,7 +237,7 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
                 if case .needMore = step.event { return }
                 deliver(step, to: transfer, surplus: !rest.isEmpty && pipeline.isEmpty)
             } catch {
-                if !pipeline.isEmpty { peer.avoidsPipelining = true }
+                if !pipeline.isEmpty { pool.avoidPipelining(to: peer) }
                 if case .fail = machine.handle(.responseMalformed) { fail(.wire(error)) }
             }
         }
@@ -331,7 +329,7 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
 
     private func peerClosed(_ error: TransferError) {
         guard case .fail(let retryable) = machine.handle(.peerClosed(receivedBytes: hasReceived)) else { return }
-        if !pipeline.isEmpty { peer.avoidsPipelining = true }
+        if !pipeline.isEmpty { pool.avoidPipelining(to: peer) }
         fail(error, isUnanswered: retryable)
     }
 
@@ -349,12 +347,12 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
         transfer.exchangeFinished()
     }
 
-    /// The next answer belongs to who asked next. False if nobody wants it.
+    /// The next answer belongs to who asked next. False if nobody wants it, or may have it.
     private func goOnWithFollower() -> Bool {
-        guard let follower = pipeline.takeFirst(), let transfer = follower.transfer else { return false }
+        guard mayGoOn, let transfer = pipeline.takeFirst() else { return false }
         self.transfer = transfer
         machine = ExchangeMachine()
-        if follower.isSent { perform(.requestFinished) }
+        perform(.requestFinished)
         decoder = ResponseDecoder(method: transfer.request.isHead ? .head : .other)
         writer = RequestWriter()
         hasReceived = false

@@ -8,29 +8,38 @@ struct Pipeline {
     /// answer has to be sent again, so there are not too many.
     static let depth = 15
 
-    struct Follower {
-        /// Nil when it was cancelled.
-        fileprivate(set) var transfer: Transfer?
-        /// All of it has left.
-        fileprivate(set) var isSent = false
+    private struct Follower {
+        /// Nil when it has left.
+        var transfer: Transfer?
+        /// Where it ends in all that was ever appended.
+        let end: Int
     }
 
     private var followers: ContiguousArray<Follower> = []
     /// The heads that have not left, one behind the other.
     private var bytes: [UInt8] = []
+    /// Counted over the life of the pipeline, as `end` is.
+    private var appended = 0
     private var sent = 0
+    /// Of `bytes`.
+    private var offset = 0
 
     var isEmpty: Bool { followers.isEmpty }
-    var hasRoom: Bool { followers.count < Pipeline.depth }
-    var hasUnsent: Bool { sent < bytes.count }
+    var count: Int { followers.count }
+    var hasUnsent: Bool { sent < appended }
 
     mutating func append(_ transfer: Transfer) {
         bytes += transfer.request.headBytes
-        followers.append(Follower(transfer: transfer))
+        appended += transfer.request.headBytes.count
+        followers.append(Follower(transfer: transfer, end: appended))
     }
 
-    mutating func takeFirst() -> Follower? {
-        followers.isEmpty ? nil : followers.removeFirst()
+    /// Whose turn it is. Nil if it has left, or has not been sent: what is there to be
+    /// read cannot be its answer then.
+    mutating func takeFirst() -> Transfer? {
+        guard let first = followers.first, first.end <= sent, let transfer = first.transfer else { return nil }
+        followers.removeFirst()
+        return transfer
     }
 
     mutating func takeAll() -> [Transfer] {
@@ -38,7 +47,7 @@ struct Pipeline {
         return followers.compactMap(\.transfer)
     }
 
-    mutating func cancel(_ transfer: Transfer) {
+    mutating func remove(_ transfer: Transfer) {
         guard let index = followers.firstIndex(where: { $0.transfer === transfer }) else { return }
         followers[index].transfer = nil
     }
@@ -46,17 +55,19 @@ struct Pipeline {
     // MARK: - Sending
 
     func withUnsent<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
+        bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[offset...])) }
     }
 
     mutating func noteSent(_ count: Int) {
+        let before = sent
         sent += count
-        guard sent == bytes.count else { return }
-        bytes.removeAll(keepingCapacity: true)
-        sent = 0
-        for index in followers.indices where !followers[index].isSent {
-            followers[index].isSent = true
-            followers[index].transfer?.sentAhead()
+        offset += count
+        if sent == appended {
+            bytes.removeAll(keepingCapacity: true)
+            offset = 0
+        }
+        for follower in followers where follower.end > before && follower.end <= sent {
+            follower.transfer?.sentAhead()
         }
     }
 }

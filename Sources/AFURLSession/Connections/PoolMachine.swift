@@ -4,6 +4,8 @@ import AFLoop
 protocol PooledConnection: AnyObject {
     /// In use, and fit to carry another request behind those it has.
     var takesMore: Bool { get }
+    /// How many requests wait on it.
+    var load: Int { get }
 }
 
 /// Decides which waiting request gets which connection to one peer, and when to
@@ -174,7 +176,7 @@ struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
 
     private mutating func nextInPipeline() -> Action? {
         guard waiters.count > dialing, !pipelines.isEmpty, waiters.first?.mayBePipelined == true,
-            let connection = pipelines.first(where: \.takesMore), let waiter = waiters.popFirst()
+            let connection = pipelines.filter(\.takesMore).min(by: { $0.load < $1.load }), let waiter = waiters.popFirst()
         else { return nil }
         return .append(waiter, connection)
     }

@@ -67,6 +67,8 @@ struct WaitQueue<Waiter: QueuedWaiter> {
         }
     }
 
+    private static var steps: Float { 256 }
+
     private(set) var count = 0
     /// Highest priority first.
     private var lanes: ContiguousArray<Lane> = []
@@ -127,7 +129,9 @@ struct WaitQueue<Waiter: QueuedWaiter> {
         lanes[lane(for: priority)].add(Entry(order: order, number: lastNumber, waiter: waiter))
     }
 
-    private mutating func lane(for priority: Float) -> Int {
+    /// Priorities that hardly differ share a lane, so that there are never many.
+    private mutating func lane(for exactPriority: Float) -> Int {
+        let priority = (exactPriority * WaitQueue.steps).rounded() / WaitQueue.steps
         let index = lanes.firstIndex { $0.priority <= priority } ?? lanes.count
         if index == lanes.count || lanes[index].priority != priority {
             lanes.insert(Lane(priority: priority), at: index)

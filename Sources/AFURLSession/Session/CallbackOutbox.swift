@@ -19,7 +19,14 @@ package typealias DataCompletion = @Sendable (Data?, URLResponse?, (any Error)?)
 
 /// Runs callbacks in order, nearly always away from the loop.
 package protocol CallbackExecutor: Sendable {
+    /// Whether it wakes another thread. That costs as much as a small request, so batches
+    /// are then gathered for as long as more is coming in.
+    var hops: Bool { get }
     func run(_ batch: [Callback])
+}
+
+extension CallbackExecutor {
+    package var hops: Bool { false }
 }
 
 /// Callbacks on their way to one queue.
@@ -38,7 +45,9 @@ final class CallbackOutbox: TurnEndTarget {
     }
 
     func post(_ callback: Callback) {
-        if batch.isEmpty { loop.atTurnEnd(self) }
+        if batch.isEmpty {
+            if executor.hops { loop.whenQuiet(self) } else { loop.atTurnEnd(self) }
+        }
         batch.append(callback)
     }
 
@@ -59,6 +68,7 @@ struct OperationQueueExecutor: CallbackExecutor {
     /// A queue that runs several operations at once must still see the events of
     /// this executor's clients one at a time and in order.
     private let lane = SerialLane()
+    let hops = true
 
     init(_ queue: OperationQueue, shortcut: DispatchQueue?, for loop: EventLoop) {
         self.queue = queue
@@ -120,6 +130,7 @@ final class SerialLane: Sendable {
 struct DispatchQueueExecutor: CallbackExecutor {
     private let queue: DispatchQueue
     private let loop: EventLoop
+    let hops = true
 
     init(label: String, for loop: EventLoop) {
         queue = DispatchQueue(label: label)
@@ -142,6 +153,7 @@ struct LoopExecutor: CallbackExecutor {
 /// Resumes those who await. They go on elsewhere, and will probably be back.
 struct ResumingExecutor: CallbackExecutor {
     let loop: EventLoop
+    let hops = true
 
     func run(_ batch: [Callback]) {
         for callback in batch { callback.run() }

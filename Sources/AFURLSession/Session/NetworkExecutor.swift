@@ -13,7 +13,8 @@ import AFLoop
 ///
 /// What runs here must be short between two suspensions and must never block: meanwhile no
 /// session of the process makes progress, and waiting for one here is waiting for ever.
-/// Leave anything that takes time to the default executor.
+/// Leave anything that takes time to the default executor. In the child of a `fork`, which
+/// has no network thread, nothing runs here.
 public final class NetworkExecutor: TaskExecutor {
     private let world: World
 

@@ -66,6 +66,8 @@ final class Transfer: QueuedWaiter {
     @exclusivity(unchecked) private var stage = Stage.idle
     @exclusivity(unchecked) private var priority = URLSessionTask.defaultPriority
     @exclusivity(unchecked) private var hasRetried = false
+    /// It was sent ahead once, and its connection ended before its turn came.
+    @exclusivity(unchecked) private var wasSentAhead = false
     @exclusivity(unchecked) private var isBodyAwaited = false
     private let asksForPipelining: Bool
     @exclusivity(unchecked) private(set) var hardDeadline: LoopInstant
@@ -161,7 +163,8 @@ final class Transfer: QueuedWaiter {
         guard waits != isBodyAwaited else { return }
         isBodyAwaited = waits
         noteProgress()
-        if !waits { deadlines.deadlineChanged(to: deadline) }
+        guard waits else { return deadlines.deadlineChanged(to: deadline) }
+        if case .exchanging(let connection) = stage { connection.probePeer() }
     }
 
     // MARK: - From the pool
@@ -178,6 +181,8 @@ final class Transfer: QueuedWaiter {
         phase = .queued
         peer = nil
         key = ConnectionKey(endpoint: key.endpoint, unixPath: key.unixPath, security: security)
+        noteProgress()
+        deadlines.deadlineChanged(to: deadline)
         if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
     }
 
@@ -198,7 +203,7 @@ final class Transfer: QueuedWaiter {
     /// peer may take no more, and never a second time: it may have been to blame for the
     /// end of the first connection.
     var mayBePipelined: Bool {
-        asksForPipelining && !hasRetried && request.isIdempotent && body == nil && !request.closesConnection
+        asksForPipelining && !hasRetried && !wasSentAhead && request.isIdempotent && body == nil && !request.closesConnection
     }
 
     /// Sent behind others. Until its turn comes they are to blame for the wait.
@@ -222,7 +227,7 @@ final class Transfer: QueuedWaiter {
 
     /// Its connection ended before its turn came.
     func waitAgain(in pool: ConnectionPool) {
-        hasRetried = true
+        wasSentAhead = true
         stage = .waiting
         phase = .queued
         noteProgress()
@@ -335,6 +340,8 @@ final class Transfer: QueuedWaiter {
     }
 
     private func end() {
+        // The connection it had is gone, and another is not asked for yet.
+        if case .preparing = stage { pool.gaveUpBetweenConnections(self) }
         stage = .over
         client = nil
         body?.close()
@@ -349,8 +356,7 @@ final class Transfer: QueuedWaiter {
         case .idle, .preparing, .over: break
         case .waiting: pool.withdraw(self)
         case .redialing(let attempt): peer?.cancelRedial(attempt)
-        case .exchanging(let connection): connection.abandon()
-        case .following(let connection): connection.abandon(self)
+        case .exchanging(let connection), .following(let connection): connection.abandon(self)
         }
     }
 
@@ -367,13 +373,18 @@ final class Transfer: QueuedWaiter {
     var deadline: LoopInstant {
         if pauses.contains(.suspended) { return .distantFuture }
         switch stage {
-        case .preparing, .following: return hardDeadline
-        case .idle, .waiting, .redialing, .exchanging, .over: break
+        case .preparing: return hardDeadline
+        case .idle, .waiting, .redialing, .exchanging, .following, .over: break
         }
         return pauses.isEmpty && !isBodyAwaited ? min(lastProgress + idleInterval, hardDeadline) : hardDeadline
     }
 
     func deadlinePassed() {
+        if case .following(let connection) = stage, loop.now < hardDeadline {
+            // Whoever is in front takes too long.
+            connection.abandon(self)
+            return waitAgain(in: pool)
+        }
         let client = client
         let idle = lastProgress.duration(to: loop.now)
         let error: TransferError = hardDeadline <= loop.now ? .outOfTime(currentPhase) : .timedOut(currentPhase, idle)

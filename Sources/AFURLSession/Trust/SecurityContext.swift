@@ -79,7 +79,7 @@ final class SessionSecurity {
     /// which ones are over.
     func context(_ retire: (SecurityContext, SecurityContext) -> Void) -> SecurityContext {
         let evaluator = configuration.evaluator?.snapshot()
-        if let current, !isReplaced, SessionSecurity.decideAlike(evaluator, current.evaluator) { return current }
+        if let current, !isReplaced, decideAlike(evaluator, current.evaluator) { return current }
         // Not known by a fingerprint, and yet another one.
         if !isReplaced { assignments += 1 }
         isReplaced = false
@@ -99,14 +99,15 @@ final class SessionSecurity {
         return context
     }
 
-    /// Whether two copies of one evaluator are the same. Without fingerprints objects
-    /// are told apart; values have nothing that could have changed.
-    private static func decideAlike(_ left: (any ServerTrustEvaluating)?, _ right: (any ServerTrustEvaluating)?) -> Bool
-    {
+    /// Whether two snapshots of one evaluator are the same. Without fingerprints objects are
+    /// told apart; values could have changed only if what they were taken from could.
+    private func decideAlike(_ left: (any ServerTrustEvaluating)?, _ right: (any ServerTrustEvaluating)?) -> Bool {
         guard let left, let right, left.fingerprint == nil, right.fingerprint == nil else {
             return left?.fingerprint == right?.fingerprint
         }
-        guard type(of: left) is AnyClass, type(of: right) is AnyClass else { return true }
+        guard isObject(left), isObject(right) else { return configuration.evaluator.map { !isObject($0) } ?? true }
         return left as AnyObject === right as AnyObject
     }
+
+    private func isObject(_ evaluator: any ServerTrustEvaluating) -> Bool { type(of: evaluator) is AnyClass }
 }

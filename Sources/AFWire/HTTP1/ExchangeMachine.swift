@@ -76,6 +76,9 @@ package struct ExchangeMachine: Sendable {
         mayReuse = keepsAlive
     }
 
+    /// Something of the request is still to be sent.
+    package var isSending: Bool { sending == .head || sending == .body }
+
     /// The exchange has finished or failed.
     package var isOver: Bool { receiving == .done }
 

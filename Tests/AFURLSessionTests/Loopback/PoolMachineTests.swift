@@ -5,6 +5,7 @@ import Testing
 
 private final class Connection: PooledConnection {
     let takesMore = false
+    let load = 0
 }
 
 private final class Waiter: QueuedWaiter {

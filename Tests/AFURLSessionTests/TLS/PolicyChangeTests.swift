@@ -259,12 +259,25 @@ extension SecuredTests {
             #expect(try await session.outcome(of: site.server.url("/hello")).code == -1202)
             #expect(site.server.acceptedConnections == 2)
         }
+
+        @Test("a change is noticed also if the copies are values without a fingerprint, T-TLS-13")
+        func mutableEvaluatorOfValues() async throws {
+            let site = try SecuredSite()
+            let evaluator = SwitchedEvaluator(nil, copiesAreValues: true)
+            let session = site.session { $0.evaluator = evaluator }
+            #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello")
+
+            evaluator.refuse()
+
+            #expect(try await session.outcome(of: site.server.url("/hello")).code == -1202)
+        }
     }
 }
 
 /// A policy that its owner may change at any time.
 private final class SwitchedEvaluator: ServerTrustEvaluating {
     private let frozen: Lock<Frozen>
+    private let copiesAreValues: Bool
 
     private final class Frozen: ServerTrustEvaluating {
         let fingerprint: [UInt8]?
@@ -280,13 +293,23 @@ private final class SwitchedEvaluator: ServerTrustEvaluating {
         }
     }
 
-    init(_ fingerprint: [UInt8]?) {
+    private struct FrozenValue: ServerTrustEvaluating {
+        let original: Frozen
+
+        func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { original.evaluate(trust) }
+    }
+
+    init(_ fingerprint: [UInt8]?, copiesAreValues: Bool = false) {
         frozen = Lock(Frozen(fingerprint, accepts: true))
+        self.copiesAreValues = copiesAreValues
     }
 
     var fingerprint: [UInt8]? { frozen.withLock { $0.fingerprint } }
 
-    func snapshot() -> any ServerTrustEvaluating { frozen.withLock { $0 } }
+    func snapshot() -> any ServerTrustEvaluating {
+        let original = frozen.withLock { $0 }
+        return copiesAreValues ? FrozenValue(original: original) : original
+    }
 
     func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { snapshot().evaluate(trust) }
 

@@ -14,7 +14,8 @@ struct ReplayTests {
     private func world(
         delegate: any URLSessionDelegate,
         _ bodies: @escaping ([UInt8]) -> Void = { _ in },
-        before: @escaping () -> Void = {}
+        before: @escaping () -> Void = {},
+        connections: Int = 6
     ) -> (VirtualWorld, URLSession) {
         let world = VirtualWorld()
         var hasDied = false
@@ -29,7 +30,7 @@ struct ReplayTests {
             bodies(request.body)
             client.send(Self.plain)
         }
-        let (session, _) = world.makeSession(delegate: delegate)
+        let (session, _) = world.makeSession(delegate: delegate) { $0.httpMaximumConnectionsPerHost = connections }
         let first = session.dataTask(with: URL(string: "http://api.test/1") ?? Self.address)
         first.resume()
         world.run { first.state == .completed }
@@ -110,6 +111,35 @@ struct ReplayTests {
         #expect(error?.code == .requestBodyStreamExhausted)
         #expect(error?.loadFailure?.message.contains("needNewBodyStream") == true)
         #expect(source.questions.value == 2)
+        #expect(world.finish() == [])
+    }
+
+    enum Ending: CaseIterable {
+        case noStream, cancelled, tooLate
+    }
+
+    @Test(arguments: Ending.allCases)
+    func `T-REQ-21 a request that ends while it waits for its body leaves its place to others`(ending: Ending) throws {
+        let source = StreamSource { $0 == 1 ? InputStream(data: Data(count: 1000)) : nil }
+        source.isSilent.change { $0 = ending != .noStream }
+        let (world, session) = world(delegate: source, connections: 1)
+
+        let task = session.uploadTask(withStreamedRequest: URLRequest("PUT", Self.address))
+        task.resume()
+        world.run { source.questions.value == 2 }
+        switch ending {
+        case .noStream: break
+        case .cancelled: task.cancel()
+        case .tooLate: world.advance(by: .seconds(8 * 24 * 3600))
+        }
+        world.run { task.state == .completed }
+        #expect(task.error != nil)
+
+        let next = session.dataTask(with: Self.address)
+        next.resume()
+        world.run { next.state == .completed }
+
+        #expect(next.error == nil)
         #expect(world.finish() == [])
     }
 

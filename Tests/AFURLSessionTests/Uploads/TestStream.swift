@@ -78,6 +78,8 @@ final class TestStream: InputStream {
 /// Hands out streams when asked, the next one each time.
 final class StreamSource: URLSessionDataDelegate {
     let questions = Watched(0)
+    /// Answers the first question only.
+    let isSilent = Watched(false)
     private let make: @Sendable (Int) -> InputStream?
 
     init(_ make: @escaping @Sendable (Int) -> InputStream?) {
@@ -93,6 +95,7 @@ final class StreamSource: URLSessionDataDelegate {
             questions += 1
             return questions
         }
+        if isSilent.value, number > 1 { return }
         completionHandler(make(number))
         completionHandler(nil)
     }

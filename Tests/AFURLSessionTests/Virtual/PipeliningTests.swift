@@ -205,25 +205,93 @@ struct PipeliningTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `T-PIP-06 the idle time of a request begins with its turn`() {
+    @Test func `T-PIP-06 who waits too long behind one that is held up is answered elsewhere`() {
         let world = makeWorld()
-        Server().serve(world, after: .seconds(8))
+        Server().serve(world, after: .seconds(4))
         world.load("http://api.test/first")
 
-        // The server handles them together, so the last gets its answer with the first.
         let first = world.get("http://api.test/0", idleTimeout: .seconds(60))
-        first.task.suspend()
         let second = world.get("http://api.test/1", idleTimeout: .seconds(10))
-        first.task.resume()
-        world.advance(by: .seconds(5))
+        world.advance(by: .seconds(1))
         first.task.suspend()
-        world.advance(by: .seconds(40))
+        world.advance(by: .seconds(15))
         #expect(!second.isComplete)
 
         first.task.resume()
         run([first, second], in: world)
         #expect(first.body == "/0")
         #expect(second.body == "/1")
+        #expect(world.network.connections.count == 2)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-PIP-06 the idle time of a request begins with its turn`() {
+        let world = makeWorld()
+        Server().serve(world, after: .seconds(8)) { request, client in
+            client.send(VirtualWorld.echo(request.target))
+        }
+        world.load("http://api.test/first")
+
+        let events = (0..<3).map { number in
+            defer { world.advance(by: .seconds(4)) }
+            return world.get("http://api.test/\(number)", idleTimeout: .seconds(10))
+        }
+        run(events, in: world)
+
+        #expect(events.map(\.body) == ["/0", "/1", "/2"])
+        #expect(world.network.connections.count == 1)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-PIP-06 nothing is sent behind a request that is held up`() {
+        let world = makeWorld()
+        let server = Server()
+        server.serve(world)
+        world.load("http://api.test/first")
+
+        let first = world.get("http://api.test/0")
+        world.settle()
+        first.task.suspend()
+        let second = world.get("http://api.test/1")
+        world.advance(by: .seconds(1))
+        #expect(server.methods.count == 2)
+
+        first.task.resume()
+        run([first, second], in: world)
+        #expect(second.body == "/1")
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-PIP-03 after a reset what waits behind others goes to another connection`() {
+        let world = makeWorld()
+        Server().serve(world)
+        world.load("http://api.test/first")
+
+        let events = start(4, in: world)
+        world.advance(by: .milliseconds(5))
+        world.session.reset {}
+        run(events, in: world)
+
+        #expect(events.map(\.body) == (0..<4).map { "/\($0)" })
+        #expect(world.network.connections.count == 2)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-PIP-03 being sent ahead takes nothing from a request's right to be sent again`() {
+        let world = makeWorld(connections: 2)
+        var dead = false
+        Server().serve(world) { request, client in
+            if dead, client.connection.number < 2 { return client.reset() }
+            client.send(VirtualWorld.echo(request.target))
+        }
+        let warm = start(2, in: world)
+        run(warm, in: world)
+        dead = true
+
+        let events = start(6, in: world)
+        run(events, in: world)
+
+        #expect(events.map(\.body) == (0..<6).map { "/\($0)" })
         #expect(world.finish() == [])
     }
 
