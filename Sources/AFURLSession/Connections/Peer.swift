@@ -85,7 +85,8 @@ final class Peer: ConnectionAttemptClient {
     }
 
     func attemptSucceeded(_ attempt: ConnectionAttempt, _ channel: any ByteChannel) {
-        let connection = HTTPConnection(channel, to: self, in: pool, world: world, made: ConnectionReport(attempt, channel))
+        let report = ConnectionReport(attempt, channel)
+        let connection = HTTPConnection(channel, to: self, in: pool, world: world, made: report)
         if let transfer = takeRedial(attempt) {
             machine.redialSucceeded()
             connection.begin(transfer)

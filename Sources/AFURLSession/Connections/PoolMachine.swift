@@ -176,7 +176,8 @@ struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
 
     private mutating func nextInPipeline() -> Action? {
         guard waiters.count > dialing, !pipelines.isEmpty, waiters.first?.mayBePipelined == true,
-            let connection = pipelines.filter(\.takesMore).min(by: { $0.load < $1.load }), let waiter = waiters.popFirst()
+            let connection = pipelines.filter(\.takesMore).min(by: { $0.load < $1.load }),
+            let waiter = waiters.popFirst()
         else { return nil }
         return .append(waiter, connection)
     }

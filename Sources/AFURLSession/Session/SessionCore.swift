@@ -13,8 +13,8 @@ final class SessionCore {
     let resourceTimeout: LoopInterval
     /// To the delegate queue.
     let outbox: CallbackOutbox
-    /// To those who await, whatever the delegate queue is doing: resumes them, and runs
-    /// nothing of theirs.
+    /// To those who await, whatever the delegate queue is doing: resumes them, which puts
+    /// them on their own executor.
     let resumptions: CallbackOutbox
     /// Answers to questions about the session, on a queue of its own.
     let answers: CallbackOutbox

@@ -38,6 +38,7 @@ public final class URLSession: Sendable {
 
     /// Where delegate methods and completion handlers are called. Serial unless you
     /// passed one that is not; the callbacks of a session come one at a time anyway.
+    /// Nothing is called here if ``URLSessionConfiguration/callsBackOnNetworkThread`` says so.
     public let delegateQueue: OperationQueue
 
     let world: World

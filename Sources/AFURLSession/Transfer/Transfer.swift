@@ -203,7 +203,8 @@ final class Transfer: QueuedWaiter {
     /// peer may take no more, and never a second time: it may have been to blame for the
     /// end of the first connection.
     var mayBePipelined: Bool {
-        asksForPipelining && !hasRetried && !wasSentAhead && request.isIdempotent && body == nil && !request.closesConnection
+        asksForPipelining && !hasRetried && !wasSentAhead && request.isIdempotent && body == nil
+            && !request.closesConnection
     }
 
     /// Sent behind others. Until its turn comes they are to blame for the wait.
