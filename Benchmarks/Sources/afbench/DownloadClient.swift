@@ -22,6 +22,8 @@ final class DownloadClient: Client {
     private func startNext(_ request: URLRequest, _ tally: Tally) {
         guard let number = tally.claim() else { return }
         tally.start(number)
+        // The limit, too, begins with an empty file: two at a time take twice the memory.
+        unlink(out.path)
         let task = session.downloadTask(with: request) { file, response, error in
             self.bench.check(response, error)
             if let file { self.keep(file) }
