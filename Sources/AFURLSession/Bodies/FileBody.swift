@@ -9,8 +9,6 @@ import AFLoop
 /// complete body that is none.
 final class FileBody: BodySource {
     @exclusivity(unchecked) var client: (any BodyClient)?
-    private let file: ReadableFile
-    private let path: String
     private let worker: any BlockingWorker
     private let loop: EventLoop
     @exclusivity(unchecked) private var pass: FilePass
@@ -20,14 +18,10 @@ final class FileBody: BodySource {
 
     /// - Parameter pass: With what was read when the file was opened.
     init(_ pass: FilePass, _ worker: any BlockingWorker, on loop: EventLoop) {
-        file = pass.file
-        path = pass.path
         self.pass = pass
         self.worker = worker
         self.loop = loop
     }
-
-    var length: Int64 { file.identity.size }
 
     func next() -> BodyStep {
         if !isFilling { refill() }
@@ -76,7 +70,7 @@ final class FileBody: BodySource {
     /// read again.
     func rewind(_ done: @escaping (BodyFailure?) -> Void) {
         pass.abandon()
-        pass = FilePass(file, path)
+        pass = pass.anew()
         isFilling = false
         isAwaited = false
         done(nil)

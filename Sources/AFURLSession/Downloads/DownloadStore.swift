@@ -47,7 +47,7 @@ struct DownloadStore: Sendable {
         do throws(SystemCallError) {
             try made.file.write(pieces.map(\.bytes), at: length, written: &written)
         } catch {
-            throw FileFailure(.write, in: made.folder.path, error)
+            throw FileFailure(.write, at: made.folder.path, error)
         }
     }
 
@@ -62,7 +62,7 @@ struct DownloadStore: Sendable {
             self.made = made
             return made
         } catch {
-            throw FileFailure(.create, in: folder.path, error)
+            throw FileFailure(.create, at: folder.path, error)
         }
     }
 
@@ -80,7 +80,7 @@ struct DownloadStore: Sendable {
             published = file
             return file
         } catch {
-            throw FileFailure(error.call == .close ? .close : .name, in: made.folder.path, error)
+            throw FileFailure(error.call == .close ? .close : .name, at: made.folder.path, error)
         }
     }
 
