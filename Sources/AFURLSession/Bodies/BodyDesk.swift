@@ -90,7 +90,9 @@ final class BodyDesk: StreamProvider {
     private func freeze(_ opened: Result<FilePass, BodyFailure>, _ worker: any BlockingWorker) -> Prepared {
         opened.mapError(TransferError.body).flatMap { pass in
             let body = FileBody(pass, worker, on: world.loop)
-            return frozen(announcing: pass.size).map { ($0, body) }
+            let frozen = frozen(announcing: pass.size)
+            if case .failure = frozen { body.close() }
+            return frozen.map { ($0, body) }
         }
     }
 

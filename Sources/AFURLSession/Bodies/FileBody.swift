@@ -15,6 +15,7 @@ final class FileBody: BodySource {
     @exclusivity(unchecked) private var isFilling = false
     /// The client waits to be told.
     @exclusivity(unchecked) private var isAwaited = false
+    @exclusivity(unchecked) private var isClosed = false
 
     /// - Parameter pass: With what was read when the file was opened.
     init(_ pass: FilePass, _ worker: any BlockingWorker, on loop: EventLoop) {
@@ -76,10 +77,14 @@ final class FileBody: BodySource {
         done(nil)
     }
 
-    /// The file is closed when a worker that reads in it has noticed.
+    /// The worker closes the file, behind a read that is under way: some file systems have
+    /// that wait too.
     func close() {
         client = nil
         isAwaited = false
+        guard !isClosed else { return }
+        isClosed = true
         pass.abandon()
+        worker.run { [pass] in pass.close() }
     }
 }

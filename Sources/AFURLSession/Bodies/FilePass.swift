@@ -113,6 +113,11 @@ final class FilePass: Sendable {
         fill(upTo: FilePass.workerPieceSize, isOnce: false, announce)
     }
 
+    /// Closes the file, for all its readings.
+    func close() {
+        try? file.close()
+    }
+
     private func fill(upTo pieceSize: Int, isOnce: Bool = true, _ announce: () -> Void) {
         var isSlow = false
         while let offset = state.withLock({ $0.isAbandoned || $0.failure != nil ? nil : $0.offset }), offset < size {

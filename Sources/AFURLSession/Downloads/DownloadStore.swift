@@ -124,16 +124,21 @@ struct KeptPart: Hashable, Sendable {
 
 extension DownloadStore {
     /// Keeps what was written, to go on with it some day. Nil, and nothing is kept, if
-    /// there is nothing or it cannot be done.
+    /// there is nothing, or it cannot be done, or described.
     ///
-    /// - Parameter limit: What lies beyond is dropped.
-    mutating func keep(upTo limit: Int64? = nil) -> KeptPart? {
-        let part = try? kept(upTo: limit)
-        if part == nil { discard() }
+    /// - Parameters:
+    ///   - limit: What lies beyond is dropped.
+    ///   - describe: What somebody needs who goes on with the part.
+    mutating func keep<Description>(
+        upTo limit: Int64? = nil,
+        _ describe: (KeptPart) -> Description?
+    ) -> Description? {
+        let description = (try? kept(upTo: limit)).flatMap(describe)
+        if description == nil { discard() }
         made = nil
         length = 0
         token = nil
-        return part
+        return description
     }
 
     private mutating func kept(upTo limit: Int64?) throws(SystemCallError) -> KeptPart? {
