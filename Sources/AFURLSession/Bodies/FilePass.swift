@@ -90,15 +90,25 @@ final class FilePass: Sendable {
 
     /// Opens the file to be sent. Only regular files have a length to announce.
     convenience init(opening path: String) throws(FileFailure) {
-        let (file, status): (DiskFile, FileStatus)
+        let (file, status, hasLength): (DiskFile, FileStatus, Bool)
         do throws(SystemCallError) {
             file = try DiskFile(reading: path)
             status = try file.status()
+            hasLength = try FilePass.hasLength(file, status)
         } catch {
             throw FileFailure(.open, at: path, error)
         }
-        guard status.isRegular else { throw FileFailure(status.isFolder ? .folder : .notRegular, at: path) }
+        guard hasLength else { throw FileFailure(status.isFolder ? .folder : .notRegular, at: path) }
         self.init(file, path, status)
+    }
+
+    /// What the kernel makes up while it is read, as in /proc, is regular, and says that
+    /// it is empty.
+    private static func hasLength(_ file: DiskFile, _ status: FileStatus) throws(SystemCallError) -> Bool {
+        guard status.isRegular, status.size == 0 else { return status.isRegular }
+        let byte = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
+        defer { byte.deallocate() }
+        return try file.read(into: byte, at: 0) == 0
     }
 
     /// Reads the first piece, where the file was opened.
