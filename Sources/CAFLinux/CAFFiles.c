@@ -80,6 +80,13 @@ int caf_open_file(int folder, const char *name) {
     return (int)result;
 }
 
+int caf_open_for_reading(const char *path) {
+    PERFORM(CAF_CALL_OPEN, -1, 0, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    // Twice the usual read-ahead; without it reading works all the same.
+    if (result >= 0) (void)posix_fadvise((int)result, 0, 0, POSIX_FADV_SEQUENTIAL);
+    return (int)result;
+}
+
 // MARK: Status
 
 static void copy_status(const struct stat *from, caf_file_status *to) {
@@ -87,7 +94,8 @@ static void copy_status(const struct stat *from, caf_file_status *to) {
         .device = from->st_dev,
         .inode = from->st_ino,
         .size = from->st_size,
-        .modified_nanoseconds = (int64_t)from->st_mtim.tv_sec * 1000000000 + from->st_mtim.tv_nsec,
+        // Unsigned, since a date may be any number; one beyond the year 2262 becomes another one.
+        .modified_nanoseconds = (int64_t)((uint64_t)from->st_mtim.tv_sec * 1000000000 + (uint64_t)from->st_mtim.tv_nsec),
         .owner = from->st_uid,
         .permissions = from->st_mode & 07777,
         .is_regular = S_ISREG(from->st_mode),
@@ -112,6 +120,17 @@ int caf_file_status_at(int folder, const char *name, caf_file_status *status) {
 uint32_t caf_effective_user(void) { return geteuid(); }
 
 // MARK: Bytes
+
+long caf_read_at(int descriptor, void *buffer, size_t length, int64_t offset) {
+    PERFORM(CAF_CALL_PREAD, descriptor, length, pread(descriptor, buffer, call.length, offset));
+    return result;
+}
+
+long caf_read_at_without_waiting(int descriptor, void *buffer, size_t length, int64_t offset) {
+    PERFORM(CAF_CALL_PREAD, descriptor, length,
+            preadv2(descriptor, &(struct iovec){buffer, call.length}, 1, offset, RWF_NOWAIT));
+    return result == -ENOSYS || result == -EINVAL ? -EOPNOTSUPP : result;
+}
 
 static long write_up_to(int descriptor, const struct iovec *slices, int count, int64_t offset, size_t wanted,
                         size_t limit) {
@@ -183,40 +202,4 @@ int caf_random(void *buffer, size_t length) {
     PERFORM(CAF_CALL_RANDOM, -1, length, getrandom(buffer, length, 0));
     if (result < 0) return (int)result;
     return (size_t)result == length ? 0 : -EIO;
-}
-
-// MARK: Reading files
-
-int caf_open_for_reading(const char *path) {
-    PERFORM(CAF_CALL_OPEN, -1, 0, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    // Twice the usual read-ahead; without it reading works all the same.
-    if (result >= 0) (void)posix_fadvise((int)result, 0, 0, POSIX_FADV_SEQUENTIAL);
-    return (int)result;
-}
-
-int caf_file_facts_of(int descriptor, caf_file_facts *facts) {
-    struct stat status;
-    PERFORM(CAF_CALL_FSTAT, descriptor, 0, fstat(descriptor, &status));
-    if (result < 0) return (int)result;
-    *facts = (caf_file_facts){
-        .device = status.st_dev,
-        .inode = status.st_ino,
-        .size = status.st_size,
-        .modified_seconds = status.st_mtim.tv_sec,
-        .modified_nanoseconds = status.st_mtim.tv_nsec,
-        .is_regular = S_ISREG(status.st_mode),
-        .is_directory = S_ISDIR(status.st_mode),
-    };
-    return 0;
-}
-
-long caf_read_at(int descriptor, void *buffer, size_t length, int64_t offset) {
-    PERFORM(CAF_CALL_PREAD, descriptor, length, pread(descriptor, buffer, call.length, offset));
-    return result;
-}
-
-long caf_read_at_without_waiting(int descriptor, void *buffer, size_t length, int64_t offset) {
-    PERFORM(CAF_CALL_PREAD, descriptor, length,
-            preadv2(descriptor, &(struct iovec){buffer, call.length}, 1, offset, RWF_NOWAIT));
-    return result == -ENOSYS || result == -EINVAL ? -EOPNOTSUPP : result;
 }

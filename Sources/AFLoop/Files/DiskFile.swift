@@ -1,24 +1,34 @@
 import CAFLinux
 import Glibc
+import Synchronization
 
-/// An open file. Every method may wait for the disk: not for the network thread.
+/// An open file. Every method but one may wait for the disk: not for the network thread.
+/// Any thread may read and write: calls carry their own position.
 package final class DiskFile: Sendable {
     /// Slices one call takes; the system's limit is 1024.
     private static let slicesPerCall = 64
 
-    /// Nil once it was closed.
-    private let descriptor: Lock<Int32?>
+    /// Less than 0 once it was closed.
+    private let descriptor: Atomic<Int32>
 
     init(_ descriptor: Int32) {
-        self.descriptor = Lock(descriptor)
+        self.descriptor = Atomic(descriptor)
+    }
+
+    /// Opens whatever is at `path`, to read it.
+    package convenience init(reading path: String) throws(SystemCallError) {
+        let opened = caf_open_for_reading(path)
+        guard opened >= 0 else { throw SystemCallError(.open, code: -opened) }
+        self.init(opened)
     }
 
     deinit {
-        if let descriptor = descriptor.withLock({ $0 }) { _ = caf_close(descriptor) }
+        try? close()
     }
 
     private func perform(_ call: SystemCall, _ body: (Int32) -> Int) throws(SystemCallError) -> Int {
-        let result = descriptor.withLock { $0.map(body) ?? -Int(EBADF) }
+        let open = descriptor.load(ordering: .relaxed)
+        let result = open >= 0 ? body(open) : -Int(EBADF)
         guard result >= 0 else { throw SystemCallError(call, code: Int32(-result)) }
         return result
     }
@@ -82,6 +92,20 @@ package final class DiskFile: Sendable {
         return filled
     }
 
+    /// Reads what is in memory anyway, and never waits. Nil if the disk would have to be
+    /// asked, and 0 where the file ends.
+    package func readWithoutWaiting(
+        into buffer: UnsafeMutableRawBufferPointer,
+        at offset: Int64
+    ) throws(SystemCallError) -> Int? {
+        do throws(SystemCallError) {
+            return try perform(.pread) { caf_read_at_without_waiting($0, buffer.baseAddress, buffer.count, offset) }
+        } catch {
+            if error.code == EAGAIN || error.code == EOPNOTSUPP { return nil }
+            throw error
+        }
+    }
+
     package func truncate(to length: Int64) throws(SystemCallError) {
         _ = try perform(.truncate) { Int(caf_truncate($0, length)) }
     }
@@ -97,12 +121,11 @@ package final class DiskFile: Sendable {
     }
 
     /// Closes the file. What the system had not written yet may fail here.
+    ///
+    /// Not while it is used elsewhere: the number might mean another file by then.
     package func close() throws(SystemCallError) {
-        let open = descriptor.withLock { descriptor in
-            defer { descriptor = nil }
-            return descriptor
-        }
-        guard let open else { return }
+        let open = descriptor.exchange(-1, ordering: .relaxed)
+        guard open >= 0 else { return }
         let result = caf_close(open)
         guard result >= 0 else { throw SystemCallError(.close, code: -result) }
     }

@@ -1,7 +1,7 @@
 import CAFLinux
 
 /// What the file system knows of a file or folder.
-package struct FileStatus: Sendable, Equatable {
+package struct FileStatus: Sendable {
     /// Which file it is, whatever it is called.
     package struct Identity: Sendable, Hashable {
         let device: UInt64
@@ -13,6 +13,7 @@ package struct FileStatus: Sendable, Equatable {
     /// Nanoseconds since 1970.
     package let modified: Int64
     package let isRegular: Bool
+    package let isFolder: Bool
     /// It is ours, and nobody else may look into it or change it.
     package let isPrivate: Bool
 
@@ -21,6 +22,12 @@ package struct FileStatus: Sendable, Equatable {
         size = status.size
         modified = status.modified_nanoseconds
         isRegular = status.is_regular
+        isFolder = status.is_folder
         isPrivate = status.owner == caf_effective_user() && status.permissions & 0o077 == 0
+    }
+
+    /// Whether this is still the same file, and nobody has written to it.
+    package func isUnchanged(since earlier: FileStatus) -> Bool {
+        identity == earlier.identity && size == earlier.size && modified == earlier.modified
     }
 }

@@ -76,32 +76,39 @@ final class BodyDesk: StreamProvider {
     private static func open(_ url: URL) -> Result<FilePass, BodyFailure> {
         // A path is a string of C: beyond a NUL it would be another one.
         guard url.isFileURL, !url.path.isEmpty, !url.path.utf8.contains(0) else {
-            return .failure(.file(path: url.isFileURL ? url.path : url.textWithoutUserInfo, .notAFileURL))
+            return .failure(.file(FileFailure(.notAFileURL, at: url.isFileURL ? url.path : url.textWithoutUserInfo)))
         }
-        do throws(ReadableFile.Refusal) {
-            let pass = FilePass(try ReadableFile(path: url.path), url.path)
+        do throws(FileFailure) {
+            let pass = try FilePass(opening: url.path)
             pass.begin()
             return .success(pass)
         } catch {
-            return .failure(.file(path: url.path, .refused(error)))
+            return .failure(.file(error))
         }
     }
 
     private func freeze(_ opened: Result<FilePass, BodyFailure>, _ worker: any BlockingWorker) -> Prepared {
-        guard let request = task.originalRequest else { return .failure(.cancelled) }
-        return opened.mapError(TransferError.body).flatMap { pass in
+        opened.mapError(TransferError.body).flatMap { pass in
             let body = FileBody(pass, worker, on: world.loop)
-            do throws(RequestRejection) {
-                let frozen = try RequestFreezer.freeze(
+            let frozen = frozen(announcing: pass.size)
+            if case .failure = frozen { body.close() }
+            return frozen.map { ($0, body) }
+        }
+    }
+
+    private func frozen(announcing length: Int64) -> Result<FrozenRequest, TransferError> {
+        guard let request = task.originalRequest else { return .failure(.cancelled) }
+        do throws(RequestRejection) {
+            return .success(
+                try RequestFreezer.freeze(
                     request,
                     defaults: task.session.headers,
-                    plan: .length(Int(body.length)),
+                    plan: .length(Int(length)),
                     expectsContinueAbove: task.session.settings.expectsContinueAbove
                 )
-                return .success((frozen, body))
-            } catch {
-                return .failure(.rejected(error))
-            }
+            )
+        } catch {
+            return .failure(.rejected(error))
         }
     }
 }

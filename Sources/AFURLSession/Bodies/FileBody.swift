@@ -9,25 +9,20 @@ import AFLoop
 /// complete body that is none.
 final class FileBody: BodySource {
     @exclusivity(unchecked) var client: (any BodyClient)?
-    private let file: ReadableFile
-    private let path: String
     private let worker: any BlockingWorker
     private let loop: EventLoop
     @exclusivity(unchecked) private var pass: FilePass
     @exclusivity(unchecked) private var isFilling = false
     /// The client waits to be told.
     @exclusivity(unchecked) private var isAwaited = false
+    @exclusivity(unchecked) private var isClosed = false
 
     /// - Parameter pass: With what was read when the file was opened.
     init(_ pass: FilePass, _ worker: any BlockingWorker, on loop: EventLoop) {
-        file = pass.file
-        path = pass.path
         self.pass = pass
         self.worker = worker
         self.loop = loop
     }
-
-    var length: Int64 { file.identity.size }
 
     func next() -> BodyStep {
         if !isFilling { refill() }
@@ -76,16 +71,20 @@ final class FileBody: BodySource {
     /// read again.
     func rewind(_ done: @escaping (BodyFailure?) -> Void) {
         pass.abandon()
-        pass = FilePass(file, path)
+        pass = pass.anew()
         isFilling = false
         isAwaited = false
         done(nil)
     }
 
-    /// The file is closed when a worker that reads in it has noticed.
+    /// The worker closes the file, behind a read that is under way: some file systems have
+    /// that wait too.
     func close() {
         client = nil
         isAwaited = false
+        guard !isClosed else { return }
+        isClosed = true
         pass.abandon()
+        worker.run { [pass] in pass.close() }
     }
 }

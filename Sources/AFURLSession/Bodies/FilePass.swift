@@ -1,5 +1,4 @@
 import AFLoop
-import Glibc
 
 /// One reading of a file from its first byte to its last. Filled by the loop or by a
 /// worker, one at a time; emptied by the loop.
@@ -29,18 +28,25 @@ final class FilePass: Sendable {
         var isFresh = true
     }
 
-    let file: ReadableFile
-    let path: String
+    private let file: DiskFile
+    private let path: String
+    /// The file when it was opened.
+    private let opened: FileStatus
     let ring: ByteRing
     private let state = Lock(State())
 
-    init(_ file: ReadableFile, _ path: String) {
+    private init(_ file: DiskFile, _ path: String, _ opened: FileStatus) {
         self.file = file
         self.path = path
-        ring = ByteRing(capacity: min(FilePass.capacity, max(1, Int(file.identity.size))))
+        self.opened = opened
+        ring = ByteRing(capacity: min(FilePass.capacity, max(1, Int(opened.size))))
     }
 
-    private var size: Int64 { file.identity.size }
+    /// The bytes that are announced.
+    var size: Int64 { opened.size }
+
+    /// Another reading of the same file, which may not be unchanged.
+    func anew() -> FilePass { FilePass(file, path, opened) }
 
     func abandon() {
         state.withLock { $0.isAbandoned = true }
@@ -70,14 +76,40 @@ final class FilePass: Sendable {
         let limit = min(Int64(FilePass.pieceSize), size - offset - Int64(FilePass.pieceSize))
         let room = ring.room(atMost: Int(limit))
         guard !room.isEmpty else { return false }
-        let reading = file.readWithoutWaiting(into: room, at: offset)
-        if reading == .wouldBlock { return false }
-        return note(reading)
+        do throws(SystemCallError) {
+            guard let count = try file.readWithoutWaiting(into: room, at: offset) else { return false }
+            return note(count)
+        } catch {
+            return fail(.read, error)
+        }
     }
 
     private func isLast(_ offset: Int64) -> Bool { size - offset <= Int64(FilePass.pieceSize) }
 
     // MARK: - On a worker
+
+    /// Opens the file to be sent. Only regular files have a length to announce.
+    convenience init(opening path: String) throws(FileFailure) {
+        let (file, status, hasLength): (DiskFile, FileStatus, Bool)
+        do throws(SystemCallError) {
+            file = try DiskFile(reading: path)
+            status = try file.status()
+            hasLength = try FilePass.hasLength(file, status)
+        } catch {
+            throw FileFailure(.open, at: path, error)
+        }
+        guard hasLength else { throw FileFailure(status.isFolder ? .folder : .notRegular, at: path) }
+        self.init(file, path, status)
+    }
+
+    /// What the kernel makes up while it is read, as in /proc, is regular, and says that
+    /// it is empty.
+    private static func hasLength(_ file: DiskFile, _ status: FileStatus) throws(SystemCallError) -> Bool {
+        guard status.isRegular, status.size == 0 else { return status.isRegular }
+        let byte = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
+        defer { byte.deallocate() }
+        return try file.read(into: byte, at: 0) == 0
+    }
 
     /// Reads the first piece, where the file was opened.
     func begin() {
@@ -91,20 +123,16 @@ final class FilePass: Sendable {
         fill(upTo: FilePass.workerPieceSize, isOnce: false, announce)
     }
 
+    /// Closes the file, for all its readings.
+    func close() {
+        try? file.close()
+    }
+
     private func fill(upTo pieceSize: Int, isOnce: Bool = true, _ announce: () -> Void) {
         var isSlow = false
         while let offset = state.withLock({ $0.isAbandoned || $0.failure != nil ? nil : $0.offset }), offset < size {
             let room = ring.room(atMost: Int(min(Int64(pieceSize), size - offset)))
-            guard !room.isEmpty else { break }
-            guard isUnchanged() else { break }
-            var reading = file.readWithoutWaiting(into: room, at: offset)
-            if reading == .wouldBlock {
-                isSlow = true
-                reading = file.read(into: room, at: offset)
-            }
-            // What was read last may be younger than the look at the file before it.
-            if case .bytes(let count) = reading, offset + Int64(count) == size, !isUnchanged() { break }
-            guard note(reading) else { break }
+            guard !room.isEmpty, readPiece(into: room, at: offset, &isSlow) else { break }
             announce()
             if isOnce { break }
         }
@@ -114,35 +142,46 @@ final class FilePass: Sendable {
         }
     }
 
-    private func isUnchanged() -> Bool {
-        do throws(ReadableFile.Refusal) {
-            let identity = try file.currentIdentity()
-            if identity == file.identity { return true }
-            fail(.changed(announced: size, found: identity.size))
+    /// False if there was nothing to read, or it must not be sent.
+    private func readPiece(into room: UnsafeMutableRawBufferPointer, at offset: Int64, _ isSlow: inout Bool) -> Bool {
+        do throws(SystemCallError) {
+            guard try isUnchanged() else { return false }
+            let count: Int
+            if let inMemory = try file.readWithoutWaiting(into: room, at: offset) {
+                count = inMemory
+            } else {
+                isSlow = true
+                count = try file.read(into: room, at: offset)
+            }
+            // What was read last may be younger than the look at the file before it.
+            if offset + Int64(count) == size, try !isUnchanged() { return false }
+            return note(count)
         } catch {
-            fail(.refused(error))
+            return fail(.read, error)
         }
-        return false
+    }
+
+    private func isUnchanged() throws(SystemCallError) -> Bool {
+        let status = try file.status()
+        return status.isUnchanged(since: opened) || fail(.changed(announced: size, found: status.size))
     }
 
     // MARK: - On either
 
     /// False if there was nothing more to read.
-    private func note(_ reading: ReadableFile.Reading) -> Bool {
-        switch reading {
-        case .bytes(let count) where count > 0:
-            // Counted before the loop can see them, so that it never takes them for all.
-            ring.filled(count)
-            state.withLock { $0.offset += Int64(count) }
-            return true
-        case .bytes: fail(.changed(announced: size, found: state.withLock { $0.offset }))
-        case .failed(let error): fail(.unreadable(error))
-        case .wouldBlock: fail(.unreadable(SystemCallError(.pread, code: EAGAIN)))
+    private func note(_ count: Int) -> Bool {
+        guard count > 0 else {
+            return fail(.changed(announced: size, found: state.withLock { $0.offset }))
         }
-        return false
+        // Counted before the loop can see them, so that it never takes them for all.
+        ring.filled(count)
+        state.withLock { $0.offset += Int64(count) }
+        return true
     }
 
-    private func fail(_ fault: BodyFailure.FileFault) {
-        state.withLock { $0.failure = $0.failure ?? .file(path: path, fault) }
+    /// False, for whoever has nothing to go on with.
+    private func fail(_ fault: FileFailure.Fault, _ cause: SystemCallError? = nil) -> Bool {
+        state.withLock { $0.failure = $0.failure ?? .file(FileFailure(fault, at: path, cause)) }
+        return false
     }
 }

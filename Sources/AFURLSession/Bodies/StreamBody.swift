@@ -8,7 +8,6 @@ final class StreamBody: BodySource {
     @exclusivity(unchecked) var client: (any BodyClient)?
     private let announced: Int64?
     private let provider: any StreamProvider
-    private let workers: any BlockingWorkers
     private let loop: EventLoop
     @exclusivity(unchecked) private var pump: StreamPump
     @exclusivity(unchecked) private var worker: any BlockingWorker
@@ -23,7 +22,6 @@ final class StreamBody: BodySource {
         self.worker = worker
         self.announced = announced
         self.provider = provider
-        workers = provider.world.workers
         loop = provider.world.loop
     }
 

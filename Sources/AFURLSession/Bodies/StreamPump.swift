@@ -45,13 +45,18 @@ final class StreamPump: Sendable {
 
     /// Opens the stream. Returns what is wrong with it.
     func begin() -> BodyFailure? {
-        guard let stream = handed.take(), stream.streamStatus == .notOpen else { return fail(.streamIsUsed) }
+        guard let stream = handed.take(), stream.streamStatus == .notOpen else { return .streamIsUsed }
         stream.open()
         open.withLock { $0 = OpenStream(stream: stream) }
-        if stream.streamStatus == .error { return fail(.stream(stream.streamError)) }
-        // No byte of it could be kept back: its head alone is a complete request.
-        if announced == 0 { fill {} }
-        return state.withLock { $0.failure }
+        if stream.streamStatus == .error {
+            fail(.stream(stream.streamError))
+        } else if announced == 0 {
+            // No byte of it could be kept back: its head alone is a complete request.
+            fill {}
+        }
+        let failure = progress.failure
+        if failure != nil { close() }
+        return failure
     }
 
     /// Reads until the ring is full or the stream at its end.
@@ -63,14 +68,15 @@ final class StreamPump: Sendable {
             let room = ring.room(atMost: StreamPump.pieceSize)
             guard let base = room.baseAddress, !room.isEmpty else { return }
             let count = stream.read(base.assumingMemoryBound(to: UInt8.self), maxLength: room.count)
-            note(count, of: stream)
+            note(count, of: stream, room: room.count)
             announce()
         }
         close()
     }
 
-    private func note(_ count: Int, of stream: InputStream) {
-        guard count > 0, count <= StreamPump.pieceSize else {
+    private func note(_ count: Int, of stream: InputStream, room: Int) {
+        // More than there was room for says nothing about what is there now.
+        guard count > 0, count <= room else {
             if count != 0 || stream.streamStatus == .error {
                 fail(.stream(stream.streamError))
             } else {
@@ -90,11 +96,12 @@ final class StreamPump: Sendable {
     }
 
     private func end() {
-        let total = state.withLock { state in
+        state.withLock { state in
+            // At once, or the loop could take what is too short for all.
             state.isAtEnd = true
-            return state.total
+            guard let announced, state.total < announced else { return }
+            state.failure = state.failure ?? .length(announced: announced, found: state.total, isAtEnd: true)
         }
-        if let announced, total < announced { fail(.length(announced: announced, found: total, isAtEnd: true)) }
     }
 
     func close() {
@@ -105,11 +112,7 @@ final class StreamPump: Sendable {
         stream?.close()
     }
 
-    @discardableResult
-    private func fail(_ failure: BodyFailure) -> BodyFailure {
-        state.withLock { state in
-            state.failure = state.failure ?? failure
-            return state.failure ?? failure
-        }
+    private func fail(_ failure: BodyFailure) {
+        state.withLock { $0.failure = $0.failure ?? failure }
     }
 }

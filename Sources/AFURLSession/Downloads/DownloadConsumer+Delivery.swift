@@ -75,10 +75,11 @@ extension DownloadConsumer {
         )
     }
 
-    /// Removes the file after its callback: there, unless that is the network thread.
+    /// Removes the file after its callback: where that has run, unless it was the network
+    /// thread, which must not wait for a disk.
     private func remover(of core: TaskCore) -> @Sendable (PublishedFile) -> Void {
         guard core.session.settings.callsBackOnNetworkThread, let file else { return { $0.removeIfThere() } }
-        return { published in file.run { published.removeIfThere() } }
+        return { file.remove($0) }
     }
 
     /// The file is the delegate's while it is called.

@@ -278,7 +278,7 @@ extension DownloadConsumer {
             begin(response, to: request)
         case .other:
             // The part may be gone on with another time, with the same resume data.
-            drop(core) { _ = $0.keep() }
+            drop(core) { _ = $0.keep { $0 } }
         case .unusable:
             drop(core) { $0.discard() }
             core.load()
@@ -354,13 +354,12 @@ extension DownloadConsumer {
         let pieces = isRestBroken ? [] : gatherer.takeAll(core.session.world.readBuffer.value)
         let (consumer, bound) = travelling(with: core)
         fileOpened(core).perform {
-            (store: inout DownloadStore) -> KeptPart? in
+            (store: inout DownloadStore) -> Data? in
             // What cannot be written is not kept; what was written before is.
             if !pieces.isEmpty { try? store.append(pieces) }
-            return store.keep(upTo: limit)
-        } then: { part in
-            let record = part.map { ResumeRecord(request, at: point, $0) }
-            consumer.value.end(with: record?.encodedIfSane(), reported, bound.value)
+            return store.keep(upTo: limit) { ResumeRecord(request, at: point, $0).encodedIfSane() }
+        } then: {
+            consumer.value.end(with: $0, reported, bound.value)
         }
         return true
     }

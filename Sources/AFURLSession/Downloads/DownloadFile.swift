@@ -30,8 +30,8 @@ final class DownloadFile: Sendable {
         worker.run { [store] in store.withLock { $0.discard() } }
     }
 
-    /// Does something that may wait for the disk, in its turn.
-    func run(_ work: @escaping @Sendable () -> Void) {
-        worker.run(work)
+    /// Removes the complete file, unless it was moved.
+    func remove(_ file: PublishedFile) {
+        worker.run { file.removeIfThere() }
     }
 }

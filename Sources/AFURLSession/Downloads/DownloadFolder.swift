@@ -41,7 +41,7 @@ struct DownloadFolder: Sendable {
         } catch {
             throw FileFailure(
                 error.code == EPERM || error.code == ELOOP ? .distrustFolder : .openFolder,
-                in: path,
+                at: path,
                 error
             )
         }

@@ -47,7 +47,7 @@ struct DownloadStore: Sendable {
         do throws(SystemCallError) {
             try made.file.write(pieces.map(\.bytes), at: length, written: &written)
         } catch {
-            throw FileFailure(.write, in: made.folder.path, error)
+            throw FileFailure(.write, at: made.folder.path, error)
         }
     }
 
@@ -62,7 +62,7 @@ struct DownloadStore: Sendable {
             self.made = made
             return made
         } catch {
-            throw FileFailure(.create, in: folder.path, error)
+            throw FileFailure(.create, at: folder.path, error)
         }
     }
 
@@ -80,7 +80,7 @@ struct DownloadStore: Sendable {
             published = file
             return file
         } catch {
-            throw FileFailure(error.call == .close ? .close : .name, in: made.folder.path, error)
+            throw FileFailure(error.call == .close ? .close : .name, at: made.folder.path, error)
         }
     }
 
@@ -124,16 +124,21 @@ struct KeptPart: Hashable, Sendable {
 
 extension DownloadStore {
     /// Keeps what was written, to go on with it some day. Nil, and nothing is kept, if
-    /// there is nothing or it cannot be done.
+    /// there is nothing, or it cannot be done, or described.
     ///
-    /// - Parameter limit: What lies beyond is dropped.
-    mutating func keep(upTo limit: Int64? = nil) -> KeptPart? {
-        let part = try? kept(upTo: limit)
-        if part == nil { discard() }
+    /// - Parameters:
+    ///   - limit: What lies beyond is dropped.
+    ///   - describe: What somebody needs who goes on with the part.
+    mutating func keep<Description>(
+        upTo limit: Int64? = nil,
+        _ describe: (KeptPart) -> Description?
+    ) -> Description? {
+        let description = (try? kept(upTo: limit)).flatMap(describe)
+        if description == nil { discard() }
         made = nil
         length = 0
         token = nil
-        return part
+        return description
     }
 
     private mutating func kept(upTo limit: Int64?) throws(SystemCallError) -> KeptPart? {

@@ -3,17 +3,71 @@ import AFWire
 import Glibc
 
 extension LoadFailure {
-    /// A file of a download could not be used.
-    init(_ failure: FileFailure) {
-        let (what, detail) = Self.words(for: failure)
+    /// A file that is sent, or that of a download, could not be used.
+    init(_ failure: FileFailure, peer: Endpoint?) {
+        let name = EscapedText(failure.path).text
+        let quoted = "\u{201C}\(name)\u{201D}"
+        let cause = failure.cause
+        let why = cause.map { "\($0)" } ?? "it gave no reason"
+        switch failure.fault {
+        case .notAFileURL: self = .unsent(.open, "\(name) is no URL of a file. Use URL(fileURLWithPath:).")
+        case .folder: self = .unsent(.directory, "\(name) is a directory. Name a file in it.")
+        case .notRegular:
+            self = .unsent(.open, "\(name) is no regular file. Send what has no length as a stream.")
+        case .open: self = .unsent(Self.detail(cause), "\(name) cannot be read: \(why).", cause?.code)
+        case .read: self = .halfSent(.read, "\(name) could not be read on: \(why).", peer, cause?.code)
+        case .changed(let announced, let found):
+            self = .halfSent(
+                .changed,
+                "\(name) was changed meanwhile: \(announced) bytes were announced, now it has \(found). "
+                    + "Leave a file alone until it is sent, or send a copy of it.",
+                peer
+            )
+        case .openFolder: self = .unstored(.create, "the folder \(quoted) cannot be used", failure, .preparing)
+        case .distrustFolder:
+            self = .unstored(.open, "the folder \(quoted) is open to other users, or is not ours", failure)
+        case .create: self = .unstored(.create, "no file can be made in \(quoted)", failure, .preparing)
+        case .write: self = .unstored(nil, "writing to its file in \(quoted) failed", failure)
+        case .close: self = .unstored(nil, "the file in \(quoted) could not be written to the end", failure)
+        case .name: self = .unstored(.move, "the file in \(quoted) could not be given its name", failure)
+        }
+    }
+
+    private static func unsent(_ detail: Detail, _ what: String, _ errno: Int32? = nil) -> LoadFailure {
+        LoadFailure(.file, detail, phase: .preparing, errno: errno, message: "The request was not sent: \(what)")
+    }
+
+    private static func halfSent(
+        _ detail: Detail,
+        _ what: String,
+        _ peer: Endpoint?,
+        _ errno: Int32? = nil
+    ) -> LoadFailure {
+        LoadFailure(.file, detail, phase: .sending, errno: errno, message: sending(peer) + what)
+    }
+
+    private static func unstored(
+        _ detail: Detail?,
+        _ what: String,
+        _ failure: FileFailure,
+        _ phase: Phase = .receivingBody
+    ) -> LoadFailure {
         let why = failure.cause.map { ": \(SystemErrorText.of($0.code))" } ?? ""
-        self.init(
+        return LoadFailure(
             .file,
             detail,
-            phase: failure.action == .openFolder || failure.action == .create ? .preparing : .receivingBody,
+            phase: phase,
             errno: failure.cause?.code,
-            message: "The download could not be stored: \(what)\(why). \(Self.advice(for: failure))"
+            message: "The download could not be stored: \(what)\(why). \(advice(for: failure))"
         )
+    }
+
+    private static func detail(_ error: SystemCallError?) -> Detail {
+        switch error?.code {
+        case ENOENT, ENOTDIR: .missing
+        case EACCES, EPERM: .permission
+        default: .open
+        }
     }
 
     /// A download would take a part for the whole.
@@ -54,39 +108,17 @@ extension LoadFailure {
         )
     }
 
-    private static func words(for failure: FileFailure) -> (String, Detail?) {
-        let folder = "\u{201C}\(EscapedText(failure.folder).text)\u{201D}"
-        return switch failure.action {
-        case .openFolder: ("the folder \(folder) cannot be used", .create)
-        case .distrustFolder: ("the folder \(folder) is open to other users, or is not ours", .open)
-        case .create: ("no file can be made in \(folder)", .create)
-        case .write: ("writing to its file in \(folder) failed", nil)
-        case .close: ("the file in \(folder) could not be written to the end", nil)
-        case .name: ("the file in \(folder) could not be given its name", .move)
-        }
-    }
-
     private static func advice(for failure: FileFailure) -> String {
-        switch (failure.action, failure.cause?.code) {
-        case (_, Cause.noSpace), (_, Cause.quota):
+        switch (failure.fault, failure.cause?.code) {
+        case (_, ENOSPC), (_, EDQUOT):
             "Make room there, or set temporaryFolder of the configuration to a larger disk."
-        case (_, Cause.tooBig): "Raise the limit on file sizes (ulimit -f), or choose another file system."
-        case (_, Cause.noDescriptors), (_, Cause.noSystemDescriptors):
+        case (_, EFBIG): "Raise the limit on file sizes (ulimit -f), or choose another file system."
+        case (_, EMFILE), (_, ENFILE):
             "Raise the limit on open files, or run fewer downloads at a time."
         case (.distrustFolder, _):
             "Remove it, or set temporaryFolder of the configuration to a folder that only you may write to."
-        case (_, Cause.inputOutput): "Look after that disk."
+        case (_, EIO): "Look after that disk."
         default: "Set temporaryFolder of the configuration to a folder that exists and may be written to."
         }
     }
-}
-
-/// Error numbers a user can do something about.
-private enum Cause {
-    static let noSpace = ENOSPC
-    static let quota = EDQUOT
-    static let tooBig = EFBIG
-    static let noDescriptors = EMFILE
-    static let noSystemDescriptors = ENFILE
-    static let inputOutput = EIO
 }

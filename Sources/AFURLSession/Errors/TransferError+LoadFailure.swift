@@ -59,7 +59,7 @@ extension TransferError {
                 phase: .preparing,
                 message: "Nothing is cached for the request, and its cache policy forbids loading it."
             )
-        case (.file(let failure), _): LoadFailure(failure)
+        case (.file(let failure), let peer): LoadFailure(failure, peer: peer)
         case (.unaskedPart(let status), let peer): .unaskedPart(status, from: peer)
         case (.brokenRest, let peer): .brokenRest(from: peer)
         case (.resumeData(let flaw), _): LoadFailure(flaw)

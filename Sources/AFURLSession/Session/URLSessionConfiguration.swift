@@ -153,7 +153,8 @@ extension URLSessionConfiguration {
     /// This saves handing each answer to another thread, which costs more than a small
     /// request does. In return every callback must be short and must never block:
     /// meanwhile no session of the process makes progress, and waiting for one in a
-    /// callback is waiting for ever.
+    /// callback is waiting for ever. The file of a download is removed after its
+    /// callback has returned, but perhaps not before the next one.
     public var callsBackOnNetworkThread: Bool {
         get { self[\.callsBackOnNetworkThread] }
         set { self[\.callsBackOnNetworkThread] = newValue }

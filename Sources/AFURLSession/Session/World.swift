@@ -12,7 +12,7 @@ package final class World: Sendable {
     package let resolver: LoopBound<any Resolver>
     /// Nil: callbacks run on the session's delegate queue.
     package let callbackExecutor: (any CallbackExecutor)?
-    /// Where files and streams are read.
+    /// Where files are read and written, and streams are read.
     let workers: any BlockingWorkers
     let readBuffer: LoopBound<ReadBuffer>
     let tlsBuffers: LoopBound<TLSBuffers>

@@ -76,26 +76,6 @@ int caf_keep_alive(int descriptor, int idle_seconds, int interval_seconds, int p
 // close could hit somebody else's.
 int caf_close(int descriptor);
 
-// MARK: Reading files
-
-typedef struct {
-    uint64_t device;
-    uint64_t inode;
-    int64_t size;
-    int64_t modified_seconds;
-    int64_t modified_nanoseconds;
-    bool is_regular;
-    bool is_directory;
-} caf_file_facts;
-
-// Waits for nobody: a FIFO without a writer opens at once.
-int caf_open_for_reading(const char *path);
-int caf_file_facts_of(int descriptor, caf_file_facts *facts);
-long caf_read_at(int descriptor, void *buffer, size_t length, int64_t offset);
-// As far as the bytes are in memory: -EAGAIN if the disk would have to be asked,
-// -EOPNOTSUPP if the file system cannot tell.
-long caf_read_at_without_waiting(int descriptor, void *buffer, size_t length, int64_t offset);
-
 // MARK: Polling
 
 enum {
@@ -140,10 +120,16 @@ int caf_open_own_folder(int folder, const char *name);
 int caf_create_file(int folder, const char *name, bool *has_name);
 // An existing file, to read and to write. Never through a link; never waits for the other end of a FIFO.
 int caf_open_file(int folder, const char *name);
+// By its path, for reading. Waits for nobody: a FIFO without a writer opens at once.
+int caf_open_for_reading(const char *path);
 int caf_file_status_of(int descriptor, caf_file_status *status);
 // Of the entry itself, not of what a link points to.
 int caf_file_status_at(int folder, const char *name, caf_file_status *status);
 uint32_t caf_effective_user(void);
+long caf_read_at(int descriptor, void *buffer, size_t length, int64_t offset);
+// As far as the bytes are in memory: -EAGAIN if the disk would have to be asked,
+// -EOPNOTSUPP if the file system cannot tell.
+long caf_read_at_without_waiting(int descriptor, void *buffer, size_t length, int64_t offset);
 // Writes slices with one call. A limit on file sizes is an error, not a signal.
 long caf_write_slices(int descriptor, const struct iovec *slices, int count, int64_t offset);
 int caf_truncate(int descriptor, int64_t length);

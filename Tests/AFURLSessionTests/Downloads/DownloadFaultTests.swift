@@ -89,9 +89,10 @@ extension DownloadTests {
         @Test func `a disk that hangs holds up its own peer only, T-FIL-28`() async throws {
             server.route("GET", "/endless") { _ in .stream(.repeating("x", count: 1 << 30)) }
             server.route("GET", "/hello", .text("hello"))
-            let workers = HeldWorkers()
+            let disk = HangingDisk()
+            disk.hang()
             let url = server.url("/endless")
-            try await OwnWorld.run(workers: workers, { [folder] in $0.temporaryFolder = folder.url }) { session in
+            try await OwnWorld.run(workers: disk, { [folder] in $0.temporaryFolder = folder.url }) { session in
                 let outcomes = DownloadOutcomes()
                 let task = session.downloadTask(with: url, completionHandler: outcomes.handler)
                 task.resume()
@@ -100,32 +101,75 @@ extension DownloadTests {
                 for _ in 0..<50 { _ = try await session.outcome(of: server.url("/hello")) }
                 #expect(task.countOfBytesReceived <= 4 << 20)
 
-                workers.isHeld.withLock { $0 = false }
-                workers.release()
+                disk.goOn()
                 try await LoopbackTests.eventually { task.countOfBytesReceived > 8 << 20 }
                 task.cancel()
                 #expect(try await outcomes.first().code == -999)
             }
             try await folder.isEmptyAtLast()
         }
+
+        @Test(arguments: [false, true])
+        func `T-FIL-07, 28 the network thread calls back, and leaves removing the file to others`(
+            hasDelegate: Bool
+        ) async throws {
+            server.route("GET", "/file", .text("content"))
+            let disk = HangingDisk()
+            let outcomes = DownloadOutcomes()
+            let log = DownloadLog { event, _ in if case .file = event { disk.hang() } }
+            let url = server.url("/file")
+            let configure = { [folder] (configuration: URLSessionConfiguration) in
+                configuration.temporaryFolder = folder.url
+                configuration.callsBackOnNetworkThread = true
+            }
+            try await OwnWorld.run(delegate: log, workers: disk, configure) { session in
+                if hasDelegate {
+                    session.downloadTask(with: url).resume()
+                    try await log.finished()
+                    #expect(log.contents.withLock { $0 } == Data("content".utf8))
+                } else {
+                    let task = session.downloadTask(with: url) { url, response, error in
+                        disk.hang()
+                        outcomes.handler(url, response, error)
+                    }
+                    task.resume()
+                    #expect(try await outcomes.first().contents == Data("content".utf8))
+                }
+                // Whoever waited for the disk now would never get so far.
+                _ = try await session.outcome(of: url)
+                #expect(folder.leftovers.count == 1)
+                disk.goOn()
+                try await folder.isEmptyAtLast()
+            }
+        }
     }
 }
 
-/// A disk that hangs.
-private final class HeldWorkers: BlockingWorkers, BlockingWorker {
-    let isHeld = Lock(true)
-    private let jobs = Lock<[@Sendable () -> Void]>([])
-    private let queue = DispatchQueue(label: "held")
+/// A disk that hangs now and then.
+private final class HangingDisk: BlockingWorkers, BlockingWorker {
+    private let queue = DispatchQueue(label: "hanging disk")
+    private let isHanging = Lock(false)
+
+    deinit {
+        goOn()
+    }
 
     func sharedWorker() -> any BlockingWorker { self }
     func ownWorker(_ label: String) -> any BlockingWorker { self }
+    func run(_ job: @escaping @Sendable () -> Void) { queue.async(execute: job) }
 
-    func run(_ job: @escaping @Sendable () -> Void) {
-        if isHeld.withLock({ $0 }) { jobs.withLock { $0.append(job) } } else { queue.async(execute: job) }
+    func hang() {
+        isHanging.withLock { isHanging in
+            if !isHanging { queue.suspend() }
+            isHanging = true
+        }
     }
 
-    func release() {
-        for job in jobs.withLock({ $0 }) { queue.async(execute: job) }
+    func goOn() {
+        isHanging.withLock { isHanging in
+            if isHanging { queue.resume() }
+            isHanging = false
+        }
     }
 }
 

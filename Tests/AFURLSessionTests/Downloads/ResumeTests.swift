@@ -65,6 +65,18 @@ extension DownloadTests {
             try await folder.isEmptyAtLast()
         }
 
+        @Test func `a part that resume data has no room for is not kept, T-FIL-07`() async throws {
+            serve(body, cutAfter: 150)
+            var request = URLRequest(url: server.url("/file"))
+            for number in 1...256 { request.setValue("x", forHTTPHeaderField: "X-\(number)") }
+            request.setValue("one too many", forHTTPHeaderField: "X-Last")
+
+            let outcome = try await URLSession.downloading(to: folder).download(request)
+
+            #expect(outcome.code == -1005 && outcome.resumeData == nil)
+            try await folder.isEmptyAtLast()
+        }
+
         @Test func `a cancelled download goes on as often as one likes`() async throws {
             let body = pattern(3_000_000)
             let stalls = Lock([1_000_000, 500_000, 700_000])

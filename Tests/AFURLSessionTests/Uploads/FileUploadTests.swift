@@ -46,6 +46,7 @@ struct FileUploadTests {
             (folder.url, .fileIsDirectory),
             (fifo, .cannotOpenFile),
             (URL(fileURLWithPath: "/dev/zero"), .cannotOpenFile),
+            (URL(fileURLWithPath: "/proc/self/status"), .cannotOpenFile),
             (try #require(URL(string: "http://a.test/file")), .cannotOpenFile),
             (try #require(URL(string: "file:///dev/null%00.txt")), .fileDoesNotExist),
         ]

@@ -119,6 +119,16 @@ struct StreamUploadTests {
         try await stream.doings.wait { $0.closings == 1 }
     }
 
+    @Test func `a stream that cannot be opened is closed all the same`() async throws {
+        let stream = TestStream(Data(), end: .refusal)
+
+        let outcome = try await URLSession.loopback().outcome(of: request(stream))
+
+        #expect(outcome.error?.loadFailure?.underlyingError is TestStream.Broken, "\(outcome)")
+        #expect(server.acceptedConnections == 0)
+        try await stream.doings.wait { $0.closings == 1 }
+    }
+
     @Test func `the delegate is asked for the first stream too`() async throws {
         let content = UploadFolder.pattern(100_000)
         let source = StreamSource { _ in InputStream(data: content) }

@@ -10,6 +10,10 @@ final class TestStream: InputStream {
     enum End: Sendable {
         case end
         case failure
+        /// It cannot even be opened.
+        case refusal
+        /// Says that it has read so many bytes, whatever there was room for.
+        case boast(Int)
         /// Waits for a signal, then ends.
         case block(DispatchSemaphore)
     }
@@ -42,7 +46,8 @@ final class TestStream: InputStream {
 
     override func open() {
         doings.change { $0.openings += 1 }
-        status.withLock { $0 = .open }
+        let isRefused = if case .refusal = end { true } else { false }
+        status.withLock { $0 = isRefused ? .error : .open }
     }
 
     override func close() {
@@ -65,7 +70,8 @@ final class TestStream: InputStream {
     private func ended() -> Int {
         switch end {
         case .end: return 0
-        case .failure:
+        case .boast(let count): return count
+        case .failure, .refusal:
             status.withLock { $0 = .error }
             return -1
         case .block(let semaphore):

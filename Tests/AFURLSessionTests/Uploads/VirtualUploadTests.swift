@@ -177,6 +177,24 @@ struct VirtualUploadTests {
         #expect(!openFiles().contains(file.path))
     }
 
+    @Test(arguments: ["PUT", "GET"])
+    func `T-FIL-28 a file is closed where it was read, since that may take long too`(method: String) throws {
+        let folder = try UploadFolder()
+        let file = try folder.file(UploadFolder.pattern(100_000))
+        let world = VirtualWorld()
+        world.workers.take(.seconds(3))
+        serveBodies(world) { _ in }
+
+        let events = upload(file, in: world, method: method)
+        world.run { events.isComplete }
+
+        // A method without body is refused when the file is open.
+        #expect((events.all.last == .finished) == (method == "PUT"))
+        #expect(openFiles().contains(file.path))
+        #expect(world.finish() == [])
+        #expect(!openFiles().contains(file.path))
+    }
+
     private func openFiles() -> [String] {
         let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return numbers.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
@@ -199,6 +217,20 @@ struct VirtualUploadTests {
         #expect(body.doings.value.given >= 256 << 10)
         #expect(world.finish() == [])
         #expect(body.doings.value.closings == 1)
+    }
+
+    @Test func `a stream that claims more than there was room for fails its task`() {
+        let world = VirtualWorld()
+        world.script("api.test", .stopReading, .stall)
+        world.network.link.sendCapacity = 16 << 10
+        world.network.link.receiveCapacity = 16 << 10
+        let body = TestStream(Data(count: 1000), end: .boast(64 << 10))
+
+        let events = stream(body, in: world)
+        world.run(limit: .seconds(30))
+
+        #expect(events.all == [.failed(.requestBodyStreamExhausted)])
+        #expect(world.finish() == [])
     }
 
     @Test(arguments: [1...1, 2...3, 5...50, 1000...1000])

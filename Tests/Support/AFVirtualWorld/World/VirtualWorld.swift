@@ -20,7 +20,7 @@ package final class VirtualWorld {
     package let resolver: VirtualResolver
     package let loop: EventLoop
     package let ready: ReadyList
-    /// Who reads files and streams.
+    /// Who reads and writes files, and reads streams.
     package let workers: VirtualWorkers
     package private(set) var trace: [String] = []
 

@@ -8,9 +8,10 @@ package protocol BlockingWorker: Sendable {
 }
 
 package protocol BlockingWorkers: Sendable {
-    /// One of a few, shared: reading files takes long, but not for ever.
+    /// One of a few, for what takes long, but not for ever: reading files.
     func sharedWorker() -> any BlockingWorker
-    /// One for itself: code of the user's may block for as long as it likes.
+    /// One for itself, for what must hold up nobody else: streams, whose code is the
+    /// user's and may block for ever, and downloads, whose disk may be full or hang.
     func ownWorker(_ label: String) -> any BlockingWorker
 }
 

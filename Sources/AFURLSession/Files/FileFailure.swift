@@ -1,0 +1,35 @@
+import AFLoop
+
+/// A file could not be used: one that is sent, or that of a download.
+struct FileFailure: Error, Sendable, Hashable {
+    enum Fault: Sendable, Hashable {
+        // What is sent. The path is the user's.
+        case notAFileURL
+        case folder
+        /// A FIFO, a socket, a device.
+        case notRegular
+        case open
+        case read
+        /// It has not the content any more that was announced.
+        case changed(announced: Int64, found: Int64)
+
+        // Downloads. The path is that of their folder.
+        case openFolder
+        /// It is there, but others can get at what is in it.
+        case distrustFolder
+        case create
+        case write
+        case close
+        case name
+    }
+
+    let fault: Fault
+    let path: String
+    let cause: SystemCallError?
+
+    init(_ fault: Fault, at path: String, _ cause: SystemCallError? = nil) {
+        self.fault = fault
+        self.path = path
+        self.cause = cause
+    }
+}
