@@ -42,6 +42,9 @@ public final class EventLoop: @unchecked Sendable {
     /// through.
     private static let nap = Duration.milliseconds(1)
 
+    private static let longYield = Duration.milliseconds(2)
+    private static let yieldPause = Duration.seconds(1)
+
     /// Turns after which work that waits for quiet is done all the same.
     private static let patience = 8
 
@@ -79,6 +82,7 @@ public final class EventLoop: @unchecked Sendable {
     @exclusivity(unchecked) private var observers: [LoopObserver] = []
     @exclusivity(unchecked) private var expectsEcho = false
     @exclusivity(unchecked) private var owesYield = false
+    @exclusivity(unchecked) private var mayYieldAt = LoopInstant(nanoseconds: 0)
 
     package init(poller: sending any Poller) {
         self.poller = poller
@@ -229,10 +233,7 @@ public final class EventLoop: @unchecked Sendable {
         // On a core of its own this returns at once. On a shared one the callbacks that
         // have just left run now, all of them, and the next turn has all they enqueue:
         // otherwise each response would be answered alone, at two thread switches.
-        if owesYield {
-            owesYield = false
-            caf_yield()
-        }
+        if owesYield { yield() }
         // Taken first: whatever asks to be looked at again meanwhile waits a turn.
         var ready: [ReadyEvent] = []
         swap(&ready, &readyAgain)
@@ -262,6 +263,16 @@ public final class EventLoop: @unchecked Sendable {
         notify(.afterWaiting)
         events.add(contentsOf: &ready)
         if readyAgain.isEmpty { swap(&ready, &readyAgain) }
+    }
+
+    /// Others than those callbacks may want the core, and may keep it for milliseconds:
+    /// then the callbacks have to do without the favour for a while.
+    private func yield() {
+        owesYield = false
+        guard latest >= mayYieldAt else { return }
+        caf_yield()
+        let after = poller.now
+        if latest.duration(to: after) > EventLoop.longYield { mayYieldAt = after + EventLoop.yieldPause }
     }
 
     private func deliver(in mode: LoopModes) {
