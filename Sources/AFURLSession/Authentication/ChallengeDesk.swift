@@ -9,19 +9,17 @@ import Foundation
 /// They concern the whole session, so its delegate's session-level method is asked
 /// first, and the task-level method if there is no other.
 final class ChallengeDesk: HandshakeDelegate {
-    private enum Level: Hashable {
+    private enum Level {
         case session
         case task
-    }
 
-    private struct Method: Hashable {
-        let type: ObjectIdentifier
-        let level: Level
+        var method: OptionalMethod {
+            switch self {
+            case .session: .receivedSessionChallenge
+            case .task: .receivedTaskChallenge
+            }
+        }
     }
-
-    /// Which optional methods a type has cannot be asked in Swift. The implementations
-    /// provided give themselves away when they are called, once for each type.
-    private static let missing = Lock<Set<Method>>([])
 
     private let task: URLSessionTask
     private let session: SessionCore
@@ -124,21 +122,20 @@ final class ChallengeDesk: HandshakeDelegate {
         _ level: Level,
         _ answer: @escaping (HandshakeAnswer) -> Void
     ) {
-        if let method = method(at: level) { ChallengeDesk.missing.withLock { _ = $0.insert(method) } }
+        if let delegate = delegate(at: level) { session.noteMissing(level.method, in: type(of: delegate)) }
         guard let next = nextLevel(after: level) else { return answer(.unasked) }
         ask(question, at: next, answer)
     }
 
-    private func method(at level: Level) -> Method? {
-        let delegate: (any URLSessionDelegate)? = level == .session ? session.delegate : taskDelegate
-        return delegate.map { Method(type: ObjectIdentifier(type(of: $0)), level: level) }
+    private func delegate(at level: Level) -> (any URLSessionDelegate)? {
+        level == .session ? session.delegate : taskDelegate
     }
 
     private func nextLevel(after level: Level?) -> Level? {
         let levels: [Level] = level == nil ? [.session, .task] : level == .session ? [.task] : []
         return levels.first { level in
-            guard let method = method(at: level) else { return false }
-            return ChallengeDesk.missing.withLock { !$0.contains(method) }
+            guard let delegate = delegate(at: level) else { return false }
+            return !session.isMissing(level.method, in: delegate)
         }
     }
 

@@ -2,6 +2,8 @@
 enum OptionalMethod {
     case receivedResponse
     case collectedMetrics
+    case receivedSessionChallenge
+    case receivedTaskChallenge
 }
 
 /// Which delegates have no method of their own for something.
