@@ -47,6 +47,8 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     /// you were busy comes as one call.
     ///
     /// - Parameters:
+    ///   - session: The session of the task.
+    ///   - task: Whose body it is.
     ///   - bytesSent: Since the last call.
     ///   - totalBytesSent: Since the beginning.
     ///   - totalBytesExpectedToSend: `NSURLSessionTransferSizeUnknown` for a stream without
