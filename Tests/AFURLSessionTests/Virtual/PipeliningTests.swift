@@ -99,6 +99,28 @@ struct PipeliningTests {
         #expect(world.finish() == [])
     }
 
+    @Test func `T-PIP-01 an answer that comes before its request has left is nobody's`() {
+        let world = makeWorld()
+        // Room for the first request and a part of the second, until the server reads.
+        world.network.link.sendCapacity = 150
+        world.respond("api.test") { request, moment, client in
+            guard client.connection.number == 0, request.target == "/0" else {
+                return client.send(VirtualWorld.echo(request.target))
+            }
+            client.stopReading()
+            client.send(VirtualWorld.echo(request.target) + VirtualWorld.echo("/evil"))
+        }
+        world.load("http://api.test/first")
+
+        let long = "/1" + String(repeating: "x", count: 400)
+        let events = ["/0", long, "/2"].map { world.get("http://api.test\($0)") }
+        run(events, in: world)
+
+        #expect(events.map(\.body) == ["/0", long, "/2"])
+        #expect(world.network.connections.count == 2)
+        #expect(world.finish() == [])
+    }
+
     @Test func `T-PIP-02 nothing is sent ahead before the peer has shown that it keeps the connection`() {
         let world = makeWorld()
         let server = Server()
