@@ -17,7 +17,7 @@ struct AFBench {
         switch style {
         case .completion, .network: return CompletionClient(bench)
         case .delegate, .networkDelegate: return DelegateClient(bench)
-        case .discard: return DiscardingClient(bench)
+        case .discard: return DelegateClient(bench, hearsData: false)
         case .async: return AsyncClient(bench)
         case .executor: return ExecutorClient(bench)
         }

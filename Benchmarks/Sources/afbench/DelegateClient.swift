@@ -2,28 +2,14 @@ import AFURLSession
 import Foundation
 import Harness
 
-/// A delegate that counts what arrives and starts the next task whenever one is complete.
+/// A delegate that starts the next task whenever one is complete, and counts what arrives
+/// unless it hears of the end of tasks only.
 final class DelegateClient: Client {
-    private let listener: DataListener
-    private let session: URLSession
-
-    init(_ bench: Bench) {
-        listener = DataListener(bench)
-        session = bench.session(delegate: listener)
-    }
-
-    func load(_ url: URL, inFlight: Int, _ tally: Tally) {
-        listener.starter.begin(url, inFlight: inFlight, tally, on: session)
-    }
-}
-
-/// A delegate that hears of the end of tasks only.
-final class DiscardingClient: Client {
     private let listener: EndListener
     private let session: URLSession
 
-    init(_ bench: Bench) {
-        listener = EndListener(bench)
+    init(_ bench: Bench, hearsData: Bool = true) {
+        listener = hearsData ? DataListener(bench) : EndListener(bench)
         session = bench.session(delegate: listener)
     }
 

@@ -121,10 +121,8 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
 
     /// Nothing holds up the transfer any more.
     func goOn() {
-        if channel.isReadable || isSending { channel.continueNextTurn() }
+        if channel.isReadable || machine.isSending { channel.continueNextTurn() }
     }
-
-    private var isSending: Bool { machine.isSending }
 
     // MARK: - From the channel
 
@@ -154,7 +152,7 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
     private func write() {
         guard !pipeline.hasUnsent else { return writeAhead() }
         for _ in 0..<HTTPConnection.stepsPerTurn {
-            guard let transfer, isSending else { return }
+            guard let transfer, machine.isSending else { return }
             if writer.isInBody, transfer.pauses.contains(.suspended) { return }
             switch writer.write(to: channel) {
             case .moved(let headBytes, let bodyBytes):

@@ -129,8 +129,7 @@ extension TaskCore {
 
     var ownDownloadDelegate: (delegate: any URLSessionDownloadDelegate, task: URLSessionDownloadTask)? {
         guard let task = handle as? URLSessionDownloadTask else { return nil }
-        let own = task.snapshot.withLock { $0.delegate }
-        return (own as? any URLSessionDownloadDelegate).map { ($0, task) }
+        return (ownDelegate as? any URLSessionDownloadDelegate).map { ($0, task) }
     }
 
     /// Bytes the file will have, if that is known.

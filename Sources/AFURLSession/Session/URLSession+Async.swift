@@ -30,11 +30,11 @@ extension URLSession {
     }
 
     /// Runs a task and waits for its completion.
-    func answer(
+    func answer<Body: Sendable>(
         delegate: (any URLSessionTaskDelegate)?,
-        of make: (@escaping DataCompletion) -> URLSessionTask
-    ) async throws -> (Data, URLResponse) {
-        let answer = Answer<Data>()
+        of make: (@escaping @Sendable (Body?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
+    ) async throws -> (Body, URLResponse) {
+        let answer = Answer<Body>()
         let task = make { answer.give($0, $1, $2) }
         task.delegate = delegate
         await withTaskCancellationHandler {

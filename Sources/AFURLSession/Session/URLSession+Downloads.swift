@@ -80,7 +80,7 @@ extension URLSession {
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
-        try await awaited(delegate) { makeDownloadTask(request, .waiter($0)) }
+        try await answer(delegate: delegate) { makeDownloadTask(request, .waiter($0)) }
     }
 
     /// Loads `url` to a file, which is yours, as ``download(for:delegate:)`` does.
@@ -96,25 +96,7 @@ extension URLSession {
         resumeFrom resumeData: Data,
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
-        try await awaited(delegate) { resumingTask(resumeData, .waiter($0)) }
-    }
-
-    private func awaited(
-        _ delegate: (any URLSessionTaskDelegate)?,
-        _ make: (@escaping DownloadCompletion) -> URLSessionDownloadTask
-    ) async throws -> (URL, URLResponse) {
-        let answer = Answer<URL>()
-        let task = make { answer.give($0, $1, $2) }
-        task.delegate = delegate
-        await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                answer.expect(continuation)
-                task.resume()
-            }
-        } onCancel: {
-            task.cancel()
-        }
-        return try answer.taken()
+        try await answer(delegate: delegate) { resumingTask(resumeData, .waiter($0)) }
     }
 }
 

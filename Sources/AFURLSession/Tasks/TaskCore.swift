@@ -24,7 +24,7 @@ final class TaskCore: TransferClient {
     /// Set while the task is known to its session: keeps it, and the session, alive.
     @exclusivity(unchecked) private var task: URLSessionTask?
     @exclusivity(unchecked) private var sessionCore: SessionCore?
-    @exclusivity(unchecked) private var ownDelegate: (any URLSessionTaskDelegate)?
+    @exclusivity(unchecked) private(set) var ownDelegate: (any URLSessionTaskDelegate)?
     @exclusivity(unchecked) private var transfer: Transfer?
     /// Of transfers whose answers were of no use.
     @exclusivity(unchecked) private var formerTimes: [TransferTimes] = []
