@@ -12,11 +12,20 @@ let package = Package(
     products: [
         .library(name: "AFURLSession", targets: ["AFURLSession"]),
         .library(name: "AFNetworking", targets: ["AFNetworking"]),
+        .library(name: "AFNetworkingXML", targets: ["AFNetworkingXML"]),
         .library(name: "AFNetworkingTesting", targets: ["AFNetworkingTesting"]),
         .executable(name: "afnet", targets: ["afnet"]),
     ],
+    traits: [
+        .trait(name: "Brotli", description: "Decodes bodies coded with br, with libbrotlidec (libbrotli-dev)."),
+        .trait(name: "Zstd", description: "Decodes bodies coded with zstd, with libzstd (libzstd-dev)."),
+    ],
     targets: [
         // MARK: C at the edge
+        .systemLibrary(name: "CAFZlib", providers: [.apt(["zlib1g-dev"])]),
+        // Each is looked at only with the trait of its name.
+        .systemLibrary(name: "CAFBrotli", providers: [.apt(["libbrotli-dev"])]),
+        .systemLibrary(name: "CAFZstd", providers: [.apt(["libzstd-dev"])]),
         .target(name: "CAFLinux", cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")]),
         .target(
             name: "CAFOpenSSL",
@@ -32,8 +41,18 @@ let package = Package(
         .target(name: "AFTLS", dependencies: ["CAFOpenSSL"], swiftSettings: strict),
 
         // MARK: What users import
-        .target(name: "AFURLSession", dependencies: ["AFWire", "AFLoop", "AFTLS"], swiftSettings: strict),
+        .target(
+            name: "AFURLSession",
+            dependencies: [
+                "AFWire", "AFLoop", "AFTLS", "CAFZlib",
+                .byName(name: "CAFBrotli", condition: .when(traits: ["Brotli"])),
+                .byName(name: "CAFZstd", condition: .when(traits: ["Zstd"])),
+            ],
+            swiftSettings: strict
+        ),
         .target(name: "AFNetworking", dependencies: ["AFURLSession"], swiftSettings: strict),
+        // Apart from the rest, since Foundation's XML loads libxml2.
+        .target(name: "AFNetworkingXML", dependencies: ["AFNetworking"], swiftSettings: strict),
         .target(
             name: "AFNetworkingTesting",
             dependencies: ["AFWire", "AFTLS", "CAFOpenSSL", "CAFTestServer"],
@@ -69,7 +88,21 @@ let package = Package(
         ),
         .testTarget(
             name: "AFNetworkingTests",
-            dependencies: ["AFNetworking", "AFURLSession", "AFTLS", "AFNetworkingTesting"],
+            dependencies: [
+                "AFNetworking", "AFURLSession", "AFLoop", "AFTLS", "AFNetworkingTesting", "AFVirtualWorld", "AFFaults",
+                "CAFLinux",
+            ],
+            swiftSettings: strict
+        ),
+        // Code for Apple's platforms, in the language of its time.
+        .testTarget(
+            name: "AFNetworkingPortedTests",
+            dependencies: ["AFNetworking", "AFNetworkingTesting"],
+            swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]
+        ),
+        .testTarget(
+            name: "AFNetworkingXMLTests",
+            dependencies: ["AFNetworkingXML", "AFNetworking", "AFNetworkingTesting"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -82,9 +115,15 @@ let package = Package(
             dependencies: [
                 "AFURLSession", "AFNetworking", "AFWire", "AFLoop", "AFTLS", "AFNetworkingTesting", "AFVirtualWorld",
                 "AFFaults",
-                "CAFLinux", "CAFOpenSSL",
+                "CAFLinux", "CAFOpenSSL", "CAFZlib",
             ],
             swiftSettings: strict
+        ),
+        // Code written for Foundation's loader, in the mode in which most of it is compiled.
+        .testTarget(
+            name: "AFPortedTests",
+            dependencies: ["AFURLSession", "AFNetworkingTesting"],
+            swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]
         ),
         .testTarget(name: "AFVirtualWorldTests", dependencies: ["AFVirtualWorld"], swiftSettings: strict),
         .testTarget(
@@ -94,7 +133,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AFInteropTests",
-            dependencies: ["AFURLSession", "AFNetworking", "AFNetworkingTesting"],
+            dependencies: ["afnet", "AFURLSession", "AFNetworking", "AFNetworkingTesting"],
             swiftSettings: strict
         ),
     ],

@@ -36,6 +36,7 @@ CLIENTS = {client.name: client for client in (
     ours("network", "handler, network thread"),
     ours("network-delegate", "delegate, network thread"),
     ours("discard", "delegate without bodies"),
+    ours("manager", "HTTPSessionManager"),
     Client("libcurl", "curlmulti", "libcurl", "peer", hint=LIBCURL_HINT),
     Client("foundation", "fnbench", "FoundationNetworking", "peer", share=1 / 16, hint=FOUNDATION_HINT,
            system_trust_only=True),

@@ -12,7 +12,8 @@ LINES = ("w1", "w2")
 CUT_BEYOND, CUT_AT = 6, 3  # times the longest bar of ours
 COLOUR = {
     "ceil": "grey", "completion": "blue", "delegate": "teal", "async": "purple", "executor": "pink",
-    "network": "green", "network-delegate": "green", "discard": "pink", "libcurl": "orange", "foundation": "red",
+    "network": "green", "network-delegate": "green", "discard": "pink", "manager": "teal",
+    "libcurl": "orange", "foundation": "red",
     "hello-c": "grey", "hello-swift-static": "blue", "hello-swift": "teal", "hello-curl": "orange", "hello-fn": "red",
 }
 DASHES = {"limit": "2 4", "peer": "8 4", "ours": None}

@@ -98,7 +98,9 @@ def small_gets(prefix, secure):
     """W1 and W2."""
     for flight in (1, 16, 64, 256):
         yield Case(name=f"{prefix}-{flight}", title=f"{flight} in flight", secure=secure, concurrency=flight,
-                   total=20_000 if flight == 1 else 80_000, warm=max(500, 4 * flight), clients=(LIMIT, *STYLES, *PEERS),
+                   total=20_000 if flight == 1 else 80_000, warm=max(500, 4 * flight),
+                   clients=(LIMIT, *STYLES, *(("manager",) if flight == 64 else ()), *PEERS),
+                   shares={"manager": 0.5},
                    quick={"total": 24_000, "warm": 400} if flight == 64 else None)
 
 

@@ -2,14 +2,17 @@
 #include "Perform.h"
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -80,6 +83,11 @@ int caf_open_file(int folder, const char *name) {
     return (int)result;
 }
 
+int caf_open_file_for_reading(int folder, const char *name) {
+    PERFORM(CAF_CALL_OPEN, -1, 0, openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    return (int)result;
+}
+
 int caf_open_for_reading(const char *path) {
     PERFORM(CAF_CALL_OPEN, -1, 0, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     // Twice the usual read-ahead; without it reading works all the same.
@@ -132,6 +140,11 @@ long caf_read_at_without_waiting(int descriptor, void *buffer, size_t length, in
     return result == -ENOSYS || result == -EINVAL ? -EOPNOTSUPP : result;
 }
 
+bool caf_is_in_memory(int descriptor) {
+    struct statfs system;
+    return fstatfs(descriptor, &system) == 0 && (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
+}
+
 static long write_up_to(int descriptor, const struct iovec *slices, int count, int64_t offset, size_t wanted,
                         size_t limit) {
     if (limit >= wanted) return pwritev(descriptor, slices, count, offset);
@@ -170,6 +183,11 @@ int caf_truncate(int descriptor, int64_t length) {
     return (int)result;
 }
 
+int caf_sync(int descriptor) {
+    PERFORM(CAF_CALL_SYNC, descriptor, 0, fsync(descriptor));
+    return (int)result;
+}
+
 // MARK: Names
 
 int caf_link_file(int descriptor, int folder, const char *name) {
@@ -191,6 +209,16 @@ int caf_rename(int folder, const char *from, const char *to) {
     return (int)result;
 }
 
+int caf_replace(int folder, const char *from, const char *to) {
+    PERFORM(CAF_CALL_RENAME, -1, 0, renameat(folder, from, folder, to));
+    return (int)result;
+}
+
+int caf_touch(int descriptor) {
+    PERFORM(CAF_CALL_TOUCH, descriptor, 0, futimens(descriptor, NULL));
+    return (int)result;
+}
+
 int caf_unlink(int folder, const char *name) {
     PERFORM(CAF_CALL_UNLINK, -1, 0, unlinkat(folder, name, 0));
     return (int)result;
@@ -202,4 +230,8 @@ int caf_random(void *buffer, size_t length) {
     PERFORM(CAF_CALL_RANDOM, -1, length, getrandom(buffer, length, 0));
     if (result < 0) return (int)result;
     return (size_t)result == length ? 0 : -EIO;
+}
+
+const char *caf_variable(const char *name) {
+    return secure_getenv(name);
 }

@@ -105,6 +105,14 @@ int caf_keep_alive(int descriptor, int idle_seconds, int interval_seconds, int p
     return failed;
 }
 
+int caf_mark_traffic(int descriptor, int family, int traffic_class, int priority) {
+    int failed = family == AF_INET6 ? set_integer_option(descriptor, IPPROTO_IPV6, IPV6_TCLASS, traffic_class)
+                                    : set_integer_option(descriptor, IPPROTO_IP, IP_TOS, traffic_class);
+    // After the class: for IPv4 the kernel derives a priority from that.
+    int refused = set_integer_option(descriptor, SOL_SOCKET, SO_PRIORITY, priority);
+    return failed != 0 ? failed : refused;
+}
+
 int caf_close(int descriptor) {
     caf_intercepted_call call = {.call = CAF_CALL_CLOSE, .descriptor = descriptor};
     bool answered = intercepted(&call);
@@ -280,3 +288,13 @@ void caf_watch_forks(void) {
 }
 
 bool caf_is_forked_child(void) { return atomic_load_explicit(&forked_child, memory_order_relaxed); }
+
+// MARK: Core Foundation
+
+// Weak: a program without Foundation has neither.
+extern void *CFRunLoopGetCurrent(void) __attribute__((weak));
+extern void CFRunLoopStop(void *loop) __attribute__((weak));
+
+void caf_end_run_loop_pass(void) {
+    if (CFRunLoopGetCurrent && CFRunLoopStop) CFRunLoopStop(CFRunLoopGetCurrent());
+}

@@ -93,6 +93,38 @@ int caf_sha256(const void *bytes, size_t count, uint8_t digest[32]) {
     return caf_openssl_init() && SHA256(bytes, count, digest) != NULL;
 }
 
+static const EVP_MD *caf_digest_kind(int kind) {
+    switch (kind) {
+    case CAF_DIGEST_MD5: return EVP_md5();
+    case CAF_DIGEST_SHA256: return EVP_sha256();
+    case CAF_DIGEST_SHA512_256: return EVP_sha512_256();
+    default: return NULL;
+    }
+}
+
+EVP_MD_CTX *caf_digest(int kind) {
+    const EVP_MD *type = caf_openssl_init() ? caf_digest_kind(kind) : NULL;
+    EVP_MD_CTX *digest = type ? EVP_MD_CTX_new() : NULL;
+    if (digest && EVP_DigestInit_ex(digest, type, NULL) == 1) return digest;
+    EVP_MD_CTX_free(digest);
+    ERR_clear_error();
+    return NULL;
+}
+
+int caf_digest_add(EVP_MD_CTX *digest, const void *bytes, size_t count) {
+    return count == 0 || EVP_DigestUpdate(digest, bytes, count) == 1;
+}
+
+size_t caf_digest_end(EVP_MD_CTX *digest, uint8_t bytes[32]) {
+    unsigned int count = 0;
+    if (EVP_MD_CTX_get_size(digest) > 32 || EVP_DigestFinal_ex(digest, bytes, &count) != 1) return 0;
+    return count;
+}
+
+void caf_digest_free(EVP_MD_CTX *digest) { EVP_MD_CTX_free(digest); }
+
+void caf_wipe(void *bytes, size_t count) { OPENSSL_cleanse(bytes, count); }
+
 int caf_public_key_sha256(const X509 *certificate, uint8_t digest[32]) {
     uint8_t small[1024], *end = small, *large = NULL;
     X509_PUBKEY *key = X509_get_X509_PUBKEY(certificate);
@@ -155,6 +187,84 @@ X509 *caf_x509_parse_with_uses(const uint8_t *bytes, size_t count) {
     return made;
 }
 
+typedef struct caf_span {
+    const uint8_t *at, *end;
+} caf_span;
+
+// Takes the next element, of which the tag is told; 0 if its end is not known.
+static int caf_next(caf_span *from, int *form, int *tag, caf_span *content) {
+    enum { indefinite = 0x01, unreadable = 0x80 };
+    long size = 0;
+    int class = -1;
+    *form = ASN1_get_object(&from->at, &size, tag, &class, from->end - from->at);
+    if ((*form & (indefinite | unreadable)) || class != V_ASN1_UNIVERSAL) return 0;
+    *content = (caf_span){from->at, from->at + size};
+    from->at += size;
+    return 1;
+}
+
+static int caf_take(caf_span *from, int wanted, caf_span *content) {
+    int form, tag;
+    return caf_next(from, &form, &tag, content) && tag == wanted;
+}
+
+static void caf_mix(uint64_t *hash, uint8_t byte) { *hash = (*hash ^ byte) * 0x100000001B3; } // FNV-1a
+
+// OpenSSL compares texts in UTF-8, without regard to case and to how many spaces there are: what is left of every
+// spelling are the letters and digits of ASCII.
+static void caf_mix_text(uint64_t *hash, caf_span text, int tag) {
+    const ptrdiff_t width = tag == V_ASN1_BMPSTRING ? 2 : tag == V_ASN1_UNIVERSALSTRING ? 4 : 1;
+    for (; text.end - text.at >= width; text.at += width) {
+        uint32_t unit = 0;
+        for (ptrdiff_t i = 0; i < width; i++) unit = unit << 8 | text.at[i];
+        if (unit >= 'A' && unit <= 'Z') unit |= 0x20;
+        if ((unit >= 'a' && unit <= 'z') || (unit >= '0' && unit <= '9')) caf_mix(hash, (uint8_t)unit);
+    }
+}
+
+// The attributes in any order: a set has none.
+static int caf_key(caf_span name, uint64_t *key) {
+    caf_span parts, part, attribute, type, value;
+    int form, tag;
+    *key = 0;
+    if (!caf_take(&name, V_ASN1_SEQUENCE, &parts)) return 0;
+    while (parts.at < parts.end) {
+        if (!caf_take(&parts, V_ASN1_SET, &part)) return 0;
+        while (part.at < part.end) {
+            uint64_t hash = 0xCBF29CE484222325;
+            if (!caf_take(&part, V_ASN1_SEQUENCE, &attribute) || !caf_take(&attribute, V_ASN1_OBJECT, &type) ||
+                !caf_next(&attribute, &form, &tag, &value) || (form & V_ASN1_CONSTRUCTED))
+                return 0;
+            for (; type.at < type.end; type.at++) caf_mix(&hash, *type.at);
+            caf_mix_text(&hash, value, tag);
+            *key += hash;
+        }
+    }
+    return 1;
+}
+
+int caf_name_key(const X509_NAME *name, uint64_t *key) {
+    const uint8_t *bytes = NULL;
+    size_t count = 0;
+    int done = X509_NAME_get0_der(name, &bytes, &count) && caf_key((caf_span){bytes, bytes + count}, key);
+    ERR_clear_error();
+    return done;
+}
+
+// RFC 5280 §4.1: version if not 1, serial number, algorithm, issuer, validity; then the subject.
+int caf_subject_key(const uint8_t *bytes, size_t count, uint64_t *key) {
+    static const uint8_t version[] = {0xA0, 0x03, 0x02, 0x01};
+    static const int before[] = {V_ASN1_INTEGER, V_ASN1_SEQUENCE, V_ASN1_SEQUENCE, V_ASN1_SEQUENCE};
+    caf_span all = {bytes, bytes + count}, certificate, body, passed;
+    if (!caf_openssl_init() || count > LONG_MAX) return 0;
+    int done = caf_take(&all, V_ASN1_SEQUENCE, &certificate) && caf_take(&certificate, V_ASN1_SEQUENCE, &body);
+    if (done && body.end - body.at > 5 && memcmp(body.at, version, sizeof version) == 0) body.at += 5;
+    for (size_t i = 0; done && i < sizeof before / sizeof *before; i++) done = caf_take(&body, before[i], &passed);
+    done = done && caf_key(body, key);
+    ERR_clear_error();
+    return done;
+}
+
 int caf_pem_block(const uint8_t *bytes, size_t count, char **name, int *encrypted, uint8_t **der, long *der_count) {
     char *header = NULL;
     ERR_clear_error();
@@ -165,6 +275,33 @@ int caf_pem_block(const uint8_t *bytes, size_t count, char **name, int *encrypte
     BIO_free(bio);
     ERR_clear_error();
     return read;
+}
+
+// One line of base64 digits; nothing may follow padding. The bytes it stands for, or 0.
+static size_t caf_pem_line(const uint8_t *line, size_t count, int is_last, uint8_t *der) {
+    size_t padding = 0, made = count / 4 * 3;
+    if (count == 0 || count > 64 || count % 4 != 0 || (!is_last && count < 64)) return 0;
+    while (is_last && padding < 2 && line[count - 1 - padding] == '=') padding++;
+    if (memchr(line, '=', count - padding) || EVP_DecodeBlock(der, line, (int)count) != (int)made) return 0;
+    return made - padding;
+}
+
+size_t caf_pem_plain(const uint8_t *bytes, size_t count, uint8_t *der) {
+    static const char begin[] = "-----BEGIN CERTIFICATE-----\n", ending[] = "-----END CERTIFICATE-----";
+    enum { begin_count = sizeof begin - 1, ending_count = sizeof ending - 1 };
+    const uint8_t *at = bytes + begin_count, *end = bytes + count, *line_end;
+    size_t size = 0;
+    if (count < begin_count || memcmp(bytes, begin, begin_count) != 0) return 0;
+    for (int is_last = 0; !is_last; at = line_end + 1) {
+        line_end = memchr(at, '\n', (size_t)(end - at));
+        if (!line_end) return 0;
+        is_last = line_end + 1 < end && line_end[1] == '-';
+        size_t made = caf_pem_line(at, (size_t)(line_end - at), is_last, der + size);
+        if (made == 0) return 0;
+        size += made;
+    }
+    if (end - at < ending_count || memcmp(at, ending, ending_count) != 0) return 0;
+    return at + ending_count == end || at[ending_count] == '\n' ? size : 0;
 }
 
 static int caf_read_all(int file, size_t limit, uint8_t **bytes, size_t *count) {

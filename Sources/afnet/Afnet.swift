@@ -17,28 +17,27 @@ enum Afnet {
     }
 
     @MainActor private static func run(_ words: [String]) async -> ExitCode {
-        let arguments: Arguments
+        let groups: [Arguments]
         do throws(ArgumentError) {
-            arguments = try Arguments(words)
+            groups = try Arguments.groups(words)
         } catch {
             Console(isSilent: false).report("\(error.message); see afnet --help")
             return error.code
         }
-        switch arguments.action {
+        switch groups.first(where: { $0.action != .transfer })?.action {
         case .help: return show(Usage.text)
         case .version: return show("afnet \(Usage.version)\n")
-        case .transfer, .pins: return await start(arguments)
+        case .pins: return await inspect(groups[0])
+        case .transfer, nil: return await Client().run(groups)
         }
     }
 
-    @MainActor private static func start(_ arguments: Arguments) async -> ExitCode {
-        let console = Console(isSilent: arguments.isSilent && !arguments.showsErrors)
+    @MainActor private static func inspect(_ arguments: Arguments) async -> ExitCode {
         do throws(TransferFailure) {
-            guard arguments.action == .pins else { return try await Client(arguments, console).run() }
             try await PinsCommand(arguments).run()
             return .done
         } catch {
-            console.report(error, isVerbose: arguments.isVerbose)
+            Console(arguments).report(error, isVerbose: arguments.isVerbose)
             return error.code
         }
     }

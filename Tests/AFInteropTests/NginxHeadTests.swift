@@ -44,10 +44,16 @@ extension NginxTests {
         }
 
         @Test func `a redirect names its target`() async throws {
-            let answer = try await session.get("/redirect")
+            let refusal = RedirectRefusal()
+
+            let answer = try Answer(await session.data(from: Nginx.url("/redirect"), delegate: refusal))
 
             #expect(answer.status == 302)
             #expect(try answer.field("Location") == Nginx.url("/small").absoluteString)
+        }
+
+        @Test func `a redirect is followed`() async throws {
+            #expect(try await session.get("/redirect").body.count == 40)
         }
 
         @Test func `a large head arrives whole`() async throws {

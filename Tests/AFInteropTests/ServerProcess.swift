@@ -55,6 +55,17 @@ final class ServerProcess {
         return server
     }
 
+    /// A tinyproxy of its own, to be ended in the middle of things.
+    static func tinyproxy() async throws -> ServerProcess {
+        let server = try ServerProcess("tinyproxy")
+        let file = server.folder.appendingPathComponent("tinyproxy.conf")
+        try Data("Port \(server.port)\nListen 127.0.0.1\nMaxClients 20\n".utf8).write(to: file)
+        server.process.arguments = ["-d", "-c", file.path]
+        try server.process.run()
+        try await server.wait { server.accepts }
+        return server
+    }
+
     private init(_ program: String) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("af-\(UUID().uuidString)")
         try FileManager.default.createDirectory(

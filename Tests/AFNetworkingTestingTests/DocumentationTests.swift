@@ -19,7 +19,7 @@ import Testing
             .map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.isEmpty && !known.contains($0) }
 
-        #expect(snippets.count == 9)
+        #expect(snippets.count == 12)
         #expect(missing == [])
     }
 
@@ -108,6 +108,46 @@ import Testing
         #expect(answers[4].contains("\r\nContent-Length: 5000000000\r\n"))
         #expect(answers[5].hasPrefix("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\nHTTP/1.1 200 OK\r\n"))
         #expect(answers[6].hasPrefix("HTTP/1.1 413 Content Too Large\r\n"))
+    }
+
+    @Test func `ready-made routes are installed as shown`() throws {
+        let server = try TestServer()
+        defer { server.stop() }
+        server.install(.redirects, .digestAuthentication, .compression)
+        server.install(.everything)
+        let users = RouteSet { $0.route("GET", "/users/:id") { .text("user \($0.parameters["id"] ?? "")") } }
+        server.install(users)
+
+        #expect(try Visit(server, "/redirect/2").status == 302)
+        #expect(try Visit(server, "/users/7").text == "user 7")
+        #expect(try Visit(server, "/cookies").status == 200)
+    }
+
+    /// Stands for the code under test: loads a page through a proxy.
+    private func load(_ url: String, through proxy: URL) -> String? {
+        let client = try? RawClient(ListenAddress.ipv4Loopback(port: UInt16(proxy.port ?? 0)))
+        let credentials = Data("ann:secret".utf8).base64EncodedString()
+        let field = "Proxy-Authorization: Basic \(credentials)"
+        try? client?.send("GET \(url) HTTP/1.1\r\nHost: x\r\n\(field)\r\nConnection: close\r\n\r\n")
+        return try? client?.readToEnd().components(separatedBy: "\r\n\r\n").last
+    }
+
+    @Test func `a proxy is set up as shown`() throws {
+        let origin = try TestServer()
+        origin.route("GET", "/", .text("hi"))
+        let proxy = try TestProxy()
+        proxy.rules.authentication = .password(user: "ann", password: "secret")
+        proxy.rules.names["origin.test"] = origin.address
+        #expect(load("http://origin.test/", through: proxy.url) == "hi")
+        #expect(proxy.requests.last?.target == "http://origin.test/")
+        #expect(origin.requests.last?.headers["Proxy-Authorization"] == nil)
+        #expect(try proxy.waitForForwardings(1).last?.user == "ann")
+
+        proxy.enqueue(.answering(.text("no").status(502)), .forwarding.closing(after: 100))
+        proxy.enqueue(.forwarding.establishing(with: .status(200).header("Content-Length", "4")).surplus("junk"))
+        proxy.always(.forwarding.dribbling(10, every: .milliseconds(5)))
+        proxy.challenge(3)
+        #expect(load("http://origin.test/", through: proxy.url)?.contains("not") == true)
     }
 
     /// Stands for the code under test: loads a text, trusting only what one authority issued.

@@ -18,6 +18,33 @@ import afnet
         #expect(long.method == "PUT" && long.maximumTime == 2.5 && long.outputs == ["f"])
     }
 
+    @Test func `--next begins anew`() throws {
+        let groups = try Arguments.groups(["-s", "-X", "PUT", "a", "b", "--next", "-o", "--next", "c", "-:", "d"])
+
+        #expect(groups.map(\.urls) == [["a", "b"], ["c"], ["d"]])
+        #expect(groups.map(\.isSilent) == [true, false, false] && groups.map(\.method) == ["PUT", nil, nil])
+        // What follows an option is its value, whatever it looks like.
+        #expect(groups[1].outputs == ["--next"])
+        for words in [["u", "--next"], ["--next", "u"], ["pins", "h", "--next", "u"]] {
+            #expect { try Arguments.groups(words) } throws: { ($0 as? ArgumentError)?.code == .usage }
+        }
+    }
+
+    @Test func `curl's letters and names are known`() throws {
+        let long = try Arguments([
+            "--location", "--user", "a:b:c", "--cookie", "k=v", "--cookie-jar", "j", "--junk-session-cookies",
+            "--proxy",
+            "h", "--proxy-user", "x:y", "--proxytunnel", "--dump-header", "d", "--netrc", "--upload-file", "f",
+            "--resume-from", "7", "u",
+        ])
+        let short = try Arguments([
+            "-L", "-ua:b:c", "-bk=v", "-cj", "-j", "-xh", "-Ux:y", "-p", "-Dd", "-n", "-Tf", "--continue-at", "7", "u",
+        ])
+
+        #expect(long == short)
+        #expect(long.login?.user == "a" && long.login?.password == "b:c")
+    }
+
     @Test func `the letter I shows the head as well, the long name does not`() throws {
         let long = try Arguments(["--head", "u"])
         let short = try Arguments(["-I", "u"])
@@ -41,7 +68,11 @@ import afnet
     @Test(arguments: [
         [], ["--nonsense", "u"], ["-q", "u"], ["u", "-o"], ["-m", "soon", "u"], ["-m", "-1", "u"], ["-m", "nan", "u"],
         ["--max-filesize", "1k", "u"], ["-o", "a", "-o", "b", "u"], ["-I", "-d", "x", "u"],
-        ["-d", "x", "--data-file", "f", "u"],
+        ["-d", "x", "--data-file", "f", "u"], ["-T", "f", "-d", "x", "u"], ["-T", "-", "u", "u"],
+        ["--auth", "ntlm", "-u", "a:b", "u"], ["-u", "a:b", "--bearer", "c", "u"], ["-L", "--max-redirs", "-1", "u"],
+        ["-L", "--keep-post", "307", "u"], ["--resume", "u"], ["-C", "x", "u"], ["-r", "0-1", "-C", "3", "u"],
+        ["--cache-mode", "reload", "u"], ["--cache", "d", "--cache-mode", "never", "u"], ["-U", "a:b", "u"],
+        ["--noproxy", "h", "u"], ["-p", "u"],
     ])
     func `a bad command line is 2`(words: [String]) {
         #expect(throws: ArgumentError.self) { try Arguments(words) }
@@ -49,6 +80,7 @@ import afnet
     }
 
     @Test(arguments: [
+        ["-b", "file", "u"], ["-x", "ftp://h", "u"], ["-x", "h:99999", "u"], ["-x", "h", "--proxy-header", "A:", "u"],
         ["-H", "no colon", "u"], ["-H", ": x", "u"], ["-H", "Host:", "u"], ["--unix-socket", "", "u"],
         ["--unix-socket", String(repeating: "x", count: 108), "u"],
     ])

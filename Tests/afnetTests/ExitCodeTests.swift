@@ -16,9 +16,9 @@ import Testing
 
     private var url: String { server.url("/x").absoluteString }
 
-    private func code(after steps: ScriptStep...) async throws -> Int32 {
+    private func code(_ options: String..., after steps: ScriptStep...) async throws -> Int32 {
         server.script(steps: [.expectRequest] + steps)
-        let run = try await Program.run(url)
+        let run = try await Program.run(options + [url])
         #expect(run.errors.hasPrefix("afnet: ") && run.errors.filter(\.isNewline).count == 1)
         return run.code
     }
@@ -64,7 +64,7 @@ import Testing
 
         #expect(run.code == 7 && run.errors.contains("Connection refused"))
         let verbose = try await Program.run("-v", address)
-        #expect(verbose.errors.hasSuffix("\n*   127.0.0.1:\(server.port): failed (Connection refused, errno 111)\n"))
+        #expect(verbose.errors.contains("\n*   127.0.0.1:\(server.port): failed (Connection refused, errno 111)\n"))
     }
 
     @Test func `a reply that is not HTTP is 1`() async throws {
@@ -82,6 +82,11 @@ import Testing
         #expect(try await code(after: .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab"), .close) == 18)
     }
 
+    @Test func `a body that is not what its coding makes is 61`() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n"
+        #expect(try await code("--compressed", after: .send("\(head)ab"), .close) == 61)
+    }
+
     @Test func `a body to send that cannot be read is 26`() async throws {
         let run = try await Program.run("--data-file", "/no/such/file", url)
 
@@ -93,6 +98,17 @@ import Testing
         server.script(.expectRequest, .stall)
 
         #expect(try await Program.run("--max-time", "0.2", url).code == 28)
+    }
+
+    @Test func `--connect-timeout is for connecting, and not for the answer`() async throws {
+        let site = try SecuredSite { _ in
+        } tls: { tls, _ in
+            tls.handshakeFault = .stall(after: 0)
+        }
+        server.route("GET", "/x", ServerReply.text("late").delayed(by: .milliseconds(400)))
+
+        #expect(try await site.run("--connect-timeout", "0.2").code == 28)
+        #expect(try await Program.run("--connect-timeout", "0.2", url).text == "late")
     }
 
     @Test func `a connection closed without a byte is 52`() async throws {

@@ -20,6 +20,7 @@ struct AFBench {
         case .discard: return DelegateClient(bench, hearsData: false)
         case .async: return AsyncClient(bench)
         case .executor: return ExecutorClient(bench)
+        case .manager: return ManagerClient(bench)
         }
     }
 }
@@ -37,6 +38,8 @@ enum Style: String, CaseIterable {
     case networkDelegate = "network-delegate"
     /// Swift tasks that run on the network thread.
     case executor
+    /// The verbs of a session manager.
+    case manager
 
     var name: String { "afbench-\(rawValue)" }
 }

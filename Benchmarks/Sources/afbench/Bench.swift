@@ -13,10 +13,16 @@ struct Bench: Sendable {
     }
 
     func session(delegate: (any URLSessionDelegate)? = nil) -> URLSession {
+        URLSession(configuration: configuration(), delegate: delegate, delegateQueue: nil)
+    }
+
+    func configuration() -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = arguments.isPipelined ? 1 : arguments.concurrency
         configuration.httpShouldUsePipelining = arguments.isPipelined
         configuration.callsBackOnNetworkThread = callsBackOnNetworkThread
+        // Or the answer to the second request would come from here, and not from the server.
+        configuration.urlCache = nil
         if arguments.isIdle { keepConnections(configuration) }
         if arguments.closes { configuration.maximumConnectionAge = 0 }
         configuration.tls.resumesSessions = arguments.resumes
@@ -25,7 +31,7 @@ struct Bench: Sendable {
         } catch {
             arguments.refuse("\(error)")
         }
-        return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        return configuration
     }
 
     private func keepConnections(_ configuration: URLSessionConfiguration) {

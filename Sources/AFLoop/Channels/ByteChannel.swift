@@ -21,6 +21,13 @@ package protocol ByteChannel: AnyObject {
     /// Writes a prefix of `first` followed by `second`, in one piece if possible.
     func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> ChannelWrite
 
+    /// Says that nothing more will be written; reading goes on. Idempotent. What was written before still leaves.
+    func endWriting()
+
+    /// Whether everything that was written has left for the kernel. Those that hold something back tell their handler
+    /// when it has.
+    var isFlushed: Bool { get }
+
     /// Asks to be told again in the next turn, for a handler that stops before the
     /// channel would block.
     func continueNextTurn()
@@ -36,6 +43,10 @@ package protocol ByteChannel: AnyObject {
     /// Where the two ends are, once connected.
     var remoteAddress: SocketAddress { get }
     var localAddress: SocketAddress? { get }
+}
+
+extension ByteChannel {
+    package var isFlushed: Bool { true }
 }
 
 package protocol ChannelHandler: AnyObject {
@@ -59,5 +70,9 @@ package enum ChannelWrite: Equatable, Sendable {
 /// Starts connections.
 package protocol ChannelOpener: Sendable {
     /// Starts connecting. The handler is told when the attempt has ended.
-    func open(_ address: SocketAddress, on loop: EventLoop) throws(SystemCallError) -> any ByteChannel
+    func open(
+        _ address: SocketAddress,
+        _ options: SocketOptions,
+        on loop: EventLoop
+    ) throws(SystemCallError) -> any ByteChannel
 }

@@ -22,14 +22,21 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
     @exclusivity(unchecked) private var isProbing = false
 
     /// Starts connecting to `address`.
-    package init(connectingTo address: SocketAddress, on loop: EventLoop) throws(SystemCallError) {
+    package init(
+        connectingTo address: SocketAddress,
+        _ options: SocketOptions = SocketOptions(),
+        on loop: EventLoop
+    ) throws(SystemCallError) {
+        if options.avoidsCellular, address.isReachedByCellular {
+            throw SystemCallError(.route, code: ENETUNREACH)
+        }
         let created = caf_socket_stream(address.family)
         guard created >= 0 else { throw SystemCallError(.socket, code: -created) }
         self.loop = loop
         descriptor = created
         remoteAddress = address
         do {
-            try connect()
+            try start(options)
         } catch {
             isOpen = false
             _ = caf_close(created)
@@ -41,10 +48,14 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
         assert(!isOpen, "a channel is closed on its loop before it is released")
     }
 
-    private func connect() throws(SystemCallError) {
+    private func start(_ options: SocketOptions) throws(SystemCallError) {
         if remoteAddress.isInternet {
-            // Without it the connection works, only less well.
+            // Without them the connection works, only less well.
             _ = caf_no_delay(descriptor)
+            if options.trafficClass != 0 || options.priority != 0 {
+                let family = remoteAddress.family
+                _ = caf_mark_traffic(descriptor, family, Int32(options.trafficClass), Int32(options.priority))
+            }
         }
         let result = remoteAddress.withPointer { caf_connect(descriptor, $0, $1) }
         guard result == 0 || result == -EINPROGRESS else { throw SystemCallError(.connect, code: -result) }
@@ -104,6 +115,12 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
         return .wouldBlock
     }
 
+    package func endWriting() {
+        guard isOpen else { return }
+        // A peer that is gone already need not be told.
+        _ = caf_shutdown_write(descriptor)
+    }
+
     package func probePeer() {
         guard isOpen, remoteAddress.isInternet, !isProbing else { return }
         isProbing = true
@@ -139,7 +156,11 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
 package struct SocketOpener: ChannelOpener {
     package init() {}
 
-    package func open(_ address: SocketAddress, on loop: EventLoop) throws(SystemCallError) -> any ByteChannel {
-        try SocketChannel(connectingTo: address, on: loop)
+    package func open(
+        _ address: SocketAddress,
+        _ options: SocketOptions,
+        on loop: EventLoop
+    ) throws(SystemCallError) -> any ByteChannel {
+        try SocketChannel(connectingTo: address, options, on: loop)
     }
 }

@@ -5,6 +5,12 @@ package struct DialAttempt: Sendable, Equatable {
         case failed(SystemCallError)
         /// Another address won, or nobody wanted the connection any more.
         case abandoned
+        /// It had not answered when its time, or that of the whole dial, was over.
+        case unanswered
+        /// It may not be connected to, and was not.
+        case forbidden
+        /// The way to it is by a cellular network, which may not be used.
+        case cellular
     }
 
     package let address: SocketAddress
@@ -31,6 +37,10 @@ package enum DialFailure: Error, Sendable {
     case unresolved(ResolutionFailure)
     /// Every address failed, each as the report says.
     case unreachable
+    /// No address answered in the time each of them had.
+    case unanswered(Duration)
+    /// No address may be connected to.
+    case forbidden
 }
 
 /// Where to dial.

@@ -1,7 +1,13 @@
 /// Told once how a dial ended.
 package protocol DialClient: AnyObject {
+    /// Told before, of the addresses that are going to be tried.
+    func dialResolved(_ dial: Dialer, to addresses: [SocketAddress])
     func dialSucceeded(_ dial: Dialer, _ channel: any ByteChannel)
     func dialFailed(_ dial: Dialer, _ failure: DialFailure)
+}
+
+extension DialClient {
+    package func dialResolved(_ dial: Dialer, to addresses: [SocketAddress]) {}
 }
 
 /// Turns a name into one connected channel: resolves, races the addresses, keeps
@@ -16,6 +22,7 @@ package final class Dialer: ResolverClient, TimerTarget {
     private let opener: any ChannelOpener
     private let resolver: any Resolver
     private let target: DialTarget
+    private let rules: DialRules
     private var client: (any DialClient)?
     private var machine = DialMachine([])
     private var attempts: [Int: Attempt] = [:]
@@ -23,16 +30,25 @@ package final class Dialer: ResolverClient, TimerTarget {
 
     package init(
         _ target: DialTarget,
+        rules: DialRules = DialRules(),
         on loop: EventLoop,
         opener: any ChannelOpener,
         resolver: any Resolver,
         client: any DialClient
     ) {
         self.target = target
+        self.rules = rules
         self.loop = loop
         self.opener = opener
         self.resolver = resolver
         self.client = client
+    }
+
+    /// How it went so far, with the addresses that have not answered yet.
+    package var presentReport: DialReport {
+        var present = report
+        for number in attempts.keys.sorted() { present.attempts.append(attempt(number, .unanswered)) }
+        return present
     }
 
     package var isResolving: Bool { report.resolveStarted != nil && report.resolveEnded == nil }
@@ -50,10 +66,19 @@ package final class Dialer: ResolverClient, TimerTarget {
 
     /// Whoever still connects is closed. Nothing is heard from this dial any more.
     package func cancel() {
+        end(noting: .abandoned)
+    }
+
+    /// As `cancel`, for a dial that has taken too long.
+    package func giveUp() {
+        end(noting: .unanswered)
+    }
+
+    private func end(noting outcome: DialAttempt.Outcome) {
         guard client != nil else { return }
         client = nil
         if report.connectStarted == nil { resolver.cancel(self) }
-        closeAttempts(except: nil)
+        closeAttempts(except: nil, noting: outcome)
     }
 
     package func resolved(_ result: Result<[SocketAddress], ResolutionFailure>) {
@@ -75,6 +100,7 @@ package final class Dialer: ResolverClient, TimerTarget {
     private func race(_ addresses: [SocketAddress]) {
         guard client != nil else { return }
         report.connectStarted = loop.now
+        client?.dialResolved(self, to: addresses)
         machine = DialMachine(addresses)
         perform(machine.start())
     }
@@ -84,27 +110,52 @@ package final class Dialer: ResolverClient, TimerTarget {
         case .wait: break
         case .attempt(let number): attempt(number)
         case .connected(let number): win(number)
-        case .fail: fail(.unreachable)
+        case .fail: fail(verdict)
         }
+    }
+
+    /// Why nothing came of any address.
+    private var verdict: DialFailure {
+        let outcomes = report.attempts.map(\.outcome)
+        let tried = outcomes.filter { $0 != .forbidden }
+        if tried.isEmpty, !outcomes.isEmpty { return .forbidden }
+        if let limit = rules.attemptLimit, !tried.isEmpty, tried.allSatisfy({ $0 == .unanswered }) {
+            return .unanswered(.nanoseconds(limit.nanoseconds))
+        }
+        return .unreachable
     }
 
     private func attempt(_ number: Int) {
         let address = machine.addresses[number]
+        guard rules.allows?(address) ?? true else { return attemptEnded(number, .forbidden) }
         restartDelay()
         do {
-            let channel = try opener.open(address, on: loop)
+            let channel = try opener.open(address, rules.options, on: loop)
             let attempt = Attempt(number, channel, of: self)
             attempts[number] = attempt
             channel.handler = attempt
+            if let limit = rules.attemptLimit {
+                attempt.timer = loop.startTimer(at: loop.now + limit, in: .all, for: attempt)
+            }
         } catch {
-            attemptFailed(number, error)
+            attemptEnded(number, error.call == .route ? .cellular : .failed(error))
         }
     }
 
-    fileprivate func attemptFailed(_ number: Int, _ error: SystemCallError) {
-        attempts.removeValue(forKey: number)?.channel.close()
-        note(number, .failed(error))
+    fileprivate func attemptEnded(_ number: Int, _ outcome: DialAttempt.Outcome) {
+        if let attempt = attempts.removeValue(forKey: number) { drop(attempt) }
+        note(number, outcome)
         perform(machine.attemptFailed(number))
+    }
+
+    private func drop(_ attempt: Attempt) {
+        stopTimer(of: attempt)
+        attempt.channel.close()
+    }
+
+    private func stopTimer(of attempt: Attempt) {
+        if let timer = attempt.timer { loop.cancelTimer(timer) }
+        attempt.timer = nil
     }
 
     fileprivate func attemptConnected(_ number: Int) {
@@ -113,6 +164,7 @@ package final class Dialer: ResolverClient, TimerTarget {
 
     private func win(_ number: Int) {
         guard let winner = attempts.removeValue(forKey: number), let client else { return }
+        stopTimer(of: winner)
         note(number, .connected)
         report.connectEnded = loop.now
         closeAttempts(except: number)
@@ -128,12 +180,12 @@ package final class Dialer: ResolverClient, TimerTarget {
         client.dialFailed(self, failure)
     }
 
-    private func closeAttempts(except winner: Int?) {
+    private func closeAttempts(except winner: Int?, noting outcome: DialAttempt.Outcome = .abandoned) {
         if let delay { loop.cancelTimer(delay) }
         delay = nil
         for (number, attempt) in attempts.sorted(by: { $0.key < $1.key }) where number != winner {
-            note(number, .abandoned)
-            attempt.channel.close()
+            note(number, outcome)
+            drop(attempt)
         }
         attempts.removeAll()
     }
@@ -144,13 +196,18 @@ package final class Dialer: ResolverClient, TimerTarget {
     }
 
     private func note(_ number: Int, _ outcome: DialAttempt.Outcome) {
-        report.attempts.append(DialAttempt(address: machine.addresses[number], outcome: outcome))
+        report.attempts.append(attempt(number, outcome))
+    }
+
+    private func attempt(_ number: Int, _ outcome: DialAttempt.Outcome) -> DialAttempt {
+        DialAttempt(address: machine.addresses[number], outcome: outcome)
     }
 }
 
 /// One address being tried.
-private final class Attempt: ChannelHandler {
+private final class Attempt: ChannelHandler, TimerTarget {
     let channel: any ByteChannel
+    var timer: TimerID?
     private let number: Int
     private let dialer: Dialer
 
@@ -166,7 +223,12 @@ private final class Attempt: ChannelHandler {
             try channel.finishConnecting()
             dialer.attemptConnected(number)
         } catch {
-            dialer.attemptFailed(number, error)
+            dialer.attemptEnded(number, .failed(error))
         }
+    }
+
+    func timerFired(_ timer: TimerID) {
+        self.timer = nil
+        dialer.attemptEnded(number, .unanswered)
     }
 }

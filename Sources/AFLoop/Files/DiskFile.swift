@@ -10,16 +10,19 @@ package final class DiskFile: Sendable {
 
     /// Less than 0 once it was closed.
     private let descriptor: Atomic<Int32>
+    /// Its file system is memory, and cannot be asked to read without waiting.
+    private let isInMemory: Bool
 
-    init(_ descriptor: Int32) {
+    init(_ descriptor: Int32, isInMemory: Bool = false) {
         self.descriptor = Atomic(descriptor)
+        self.isInMemory = isInMemory
     }
 
     /// Opens whatever is at `path`, to read it.
     package convenience init(reading path: String) throws(SystemCallError) {
         let opened = caf_open_for_reading(path)
         guard opened >= 0 else { throw SystemCallError(.open, code: -opened) }
-        self.init(opened)
+        self.init(opened, isInMemory: caf_is_in_memory(opened))
     }
 
     deinit {
@@ -99,7 +102,8 @@ package final class DiskFile: Sendable {
         at offset: Int64
     ) throws(SystemCallError) -> Int? {
         do throws(SystemCallError) {
-            return try perform(.pread) { caf_read_at_without_waiting($0, buffer.baseAddress, buffer.count, offset) }
+            let fill = isInMemory ? caf_read_at : caf_read_at_without_waiting
+            return try perform(.pread) { fill($0, buffer.baseAddress, buffer.count, offset) }
         } catch {
             if error.code == EAGAIN || error.code == EOPNOTSUPP { return nil }
             throw error
@@ -108,6 +112,16 @@ package final class DiskFile: Sendable {
 
     package func truncate(to length: Int64) throws(SystemCallError) {
         _ = try perform(.truncate) { Int(caf_truncate($0, length)) }
+    }
+
+    /// Waits until what was written would outlive a power failure.
+    package func sync() throws(SystemCallError) {
+        _ = try perform(.fsync) { Int(caf_sync($0)) }
+    }
+
+    /// Lets the file count as written now.
+    package func touch() throws(SystemCallError) {
+        _ = try perform(.touch) { Int(caf_touch($0)) }
     }
 
     /// Gives a name to a file that was made without one.

@@ -36,6 +36,11 @@ package final class Folder: Sendable {
         DiskFile(try Folder.check(.open, caf_open_file(descriptor, name)))
     }
 
+    /// Not through a link, whatever it is: look at its status before reading.
+    package func openFileForReading(named name: String) throws(SystemCallError) -> DiskFile {
+        DiskFile(try Folder.check(.open, caf_open_file_for_reading(descriptor, name)))
+    }
+
     package func status() throws(SystemCallError) -> FileStatus {
         var status = caf_file_status()
         _ = try Folder.check(.fstat, caf_file_status_of(descriptor, &status))
@@ -51,6 +56,17 @@ package final class Folder: Sendable {
     /// Renames what must be there to what must not.
     package func rename(_ from: String, to name: String) throws(SystemCallError) {
         _ = try Folder.check(.rename, caf_rename(descriptor, from, name))
+    }
+
+    /// Renames what must be there to `name`. What has that name already is replaced with the same step: nobody ever
+    /// finds neither.
+    package func replace(_ name: String, with other: String) throws(SystemCallError) {
+        _ = try Folder.check(.rename, caf_replace(descriptor, other, name))
+    }
+
+    /// Waits until the names in the folder would outlive a power failure.
+    package func sync() throws(SystemCallError) {
+        _ = try Folder.check(.fsync, caf_sync(descriptor))
     }
 
     package func remove(_ name: String) throws(SystemCallError) {

@@ -378,6 +378,12 @@ extension EventLoop {
         quietEnds.append(target)
     }
 
+    /// Calls `target` at the end of this turn, if it waits for quiet: nothing can be added to what it has.
+    package func hurry(_ target: any TurnEndTarget) {
+        guard let place = quietEnds.firstIndex(where: { $0 === target }) else { return }
+        turnEnds.append(quietEnds.remove(at: place))
+    }
+
     /// Closes at the end of the turn: nothing is destroyed while a callback may be
     /// above it, and no descriptor number comes back within the same batch of events.
     package func deferClose(_ channel: any DeferredClosing) {

@@ -30,9 +30,10 @@ package struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertib
 
 /// The name of a system call, comparable and free of allocation.
 package enum SystemCall: Sendable, Hashable {
-    case socket, connect, recv, send, shutdown, setsockopt, epollCreate, epollControl, eventfd, thread, poll
+    case socket, connect, recv, send, shutdown, setsockopt, route, netlink, epollCreate, epollControl, eventfd, thread,
+        poll
     case open, fstat, pread
-    case pwrite, truncate, close, mkdir, link, rename, unlink, flock, random
+    case pwrite, truncate, close, mkdir, link, rename, unlink, flock, random, fsync, touch
 
     package var name: String {
         switch self {
@@ -42,6 +43,8 @@ package enum SystemCall: Sendable, Hashable {
         case .send: "send"
         case .shutdown: "shutdown"
         case .setsockopt: "setsockopt"
+        case .route: "RTM_GETROUTE"
+        case .netlink: "netlink"
         case .epollCreate: "epoll_create1"
         case .epollControl: "epoll_ctl"
         case .eventfd: "eventfd"
@@ -59,6 +62,8 @@ package enum SystemCall: Sendable, Hashable {
         case .unlink: "unlinkat"
         case .flock: "flock"
         case .random: "getrandom"
+        case .fsync: "fsync"
+        case .touch: "futimens"
         }
     }
 }

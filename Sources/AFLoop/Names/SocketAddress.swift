@@ -27,6 +27,15 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         bytes = withUnsafeBytes(of: &address) { Array($0) }
     }
 
+    /// 0.0.0.0, for who has no address.
+    package static let nowhere = SocketAddress(unspecified: ())
+
+    private init(unspecified: Void) {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        bytes = withUnsafeBytes(of: &address) { Array($0) }
+    }
+
     /// Nil if the path is empty, contains NUL, or is longer than the kernel allows.
     package init?(unixPath path: String) {
         var address = sockaddr_un()
@@ -35,6 +44,27 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         guard !path.isEmpty, path.utf8.count <= capacity, !path.utf8.contains(0) else { return nil }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
         bytes = withUnsafeBytes(of: &address) { Array($0) }
+    }
+
+    /// From the address alone, in network order: 4 or 16 bytes.
+    package init?(internetBytes: [UInt8], scope: UInt32 = 0, port: UInt16 = 0) {
+        switch internetBytes.count {
+        case 4:
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            withUnsafeMutableBytes(of: &address.sin_addr) { $0.copyBytes(from: internetBytes) }
+            bytes = withUnsafeBytes(of: &address) { Array($0) }
+        case 16:
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = port.bigEndian
+            address.sin6_scope_id = scope
+            withUnsafeMutableBytes(of: &address.sin6_addr) { $0.copyBytes(from: internetBytes) }
+            bytes = withUnsafeBytes(of: &address) { Array($0) }
+        default:
+            return nil
+        }
     }
 
     /// Takes what the resolver found, with the port filled in. Nil for families we
@@ -68,6 +98,32 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
 
     package var isIPv6: Bool { family == AF_INET6 }
     package var isInternet: Bool { family == AF_INET || isIPv6 }
+
+    /// The address alone, in network order: 4 or 16 bytes. Nil for a path.
+    package var internetBytes: [UInt8]? {
+        switch family {
+        case AF_INET: Array(bytes[4..<8])
+        case AF_INET6: Array(bytes[8..<24])
+        default: nil
+        }
+    }
+
+    /// The interface it belongs to, if it is a link-local address that names one; otherwise 0.
+    package var scope: UInt32 {
+        guard isIPv6 else { return 0 }
+        return withPointer { address, _ in
+            UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in6.self).sin6_scope_id
+        }
+    }
+
+    /// Whether the kernel would send there by a cellular network. False also if it does not say.
+    var isReachedByCellular: Bool {
+        guard isInternet else { return false }
+        // Asking takes no lock that somebody could hold for long, as listing the interfaces would.
+        if scope != 0 { return caf_is_cellular(Int32(truncatingIfNeeded: scope)) }
+        guard case .success(.way(let route)) = KernelNetwork().route(to: self) else { return false }
+        return caf_is_cellular(route.interface)
+    }
 
     package func withPort(_ port: UInt16) -> SocketAddress {
         withPointer { address, _ in SocketAddress(address, port: port) } ?? self

@@ -20,7 +20,7 @@ extension Conversation {
         case .pauseUntil(let signal): try core.waitForSignal(signal)
         case .shutdownWrite: stream.shutDownWriting()
         case .stall: try stream.waitForHangUp()
-        case .serve: try serveHTTP()
+        case .serve: try serve()
         case .reset: try leave(.reset)
         case .close, .neverAccept: try leave(.close)
         case .closeUnannounced: try leave(.closeUnannounced)

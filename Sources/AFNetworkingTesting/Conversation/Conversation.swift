@@ -17,6 +17,14 @@ final class Conversation {
         reader = RequestReader(stream: stream, connection: connection)
     }
 
+    /// Serves the connection as what the server is.
+    func serve() throws(Farewell) -> Never {
+        switch core.service {
+        case .http, .httpProxy: try serveHTTP()
+        case .socks5(let proxy): try serveSOCKS(proxy)
+        }
+    }
+
     /// Answers requests one after the other, in the order they came, until the connection ends.
     func serveHTTP() throws(Farewell) -> Never {
         while true {
@@ -42,6 +50,7 @@ final class Conversation {
     }
 
     private func answer(_ head: RecordedRequest) throws(RequestReader.Failure) {
+        if case .httpProxy(let proxy) = core.service, try forward(head, by: proxy) { return }
         var request = head
         let responder = core.takeResponder(for: request)
         if case .route(_, let parameters) = responder { request.parameters = parameters }
@@ -88,6 +97,23 @@ final class Conversation {
 
     // MARK: - The body of the request
 
+    /// Answers without asking a route.
+    func answer(_ head: RecordedRequest, with reply: ServerReply) throws(RequestReader.Failure) {
+        var request = head
+        if try !reader.endsWithoutBody(&request) {
+            if reply.delivery.skipsBody || request.expectsContinue {
+                return try answerWithoutBody(reply, to: &request)
+            }
+            try receiveBody(of: &request)
+        }
+        core.record(request)
+        do throws(Farewell) {
+            try send(reply, to: request)
+        } catch {
+            throw .over(error)
+        }
+    }
+
     private func receiveBody(of request: inout RecordedRequest) throws(RequestReader.Failure) {
         do throws(Farewell) {
             if request.expectsContinue, core.options.answersExpectContinue {
@@ -126,22 +152,26 @@ final class Conversation {
 
     private func send(_ reply: ServerReply, to request: RecordedRequest) throws(Farewell) {
         let delivery = reply.delivery
-        if let signal = delivery.heldUntil { try core.waitForSignal(signal) }
-        if let delay = delivery.delay { try stream.pause(for: delay) }
-        var writer = ReplyWriter(stream: stream, delivery: delivery)
-        let staysOpen: Bool
-        do throws(Farewell) {
-            staysOpen = try writer.send(reply, to: request)
-        } catch {
-            throw delivery.endsUnannounced && error == .close ? .closeUnannounced : error
-        }
-
+        let staysOpen = try transmit(reply, to: request)
         if delivery.halfCloses { try listenOnly() }
         guard staysOpen else { throw delivery.endsUnannounced ? .closeUnannounced : .close }
         if reply.switchesProtocol(for: request) {
             // What follows is no HTTP any more.
             try stream.drain()
             throw .clientClosed
+        }
+    }
+
+    /// Sends a reply whole. True if the connection may go on.
+    func transmit(_ reply: ServerReply, to request: RecordedRequest) throws(Farewell) -> Bool {
+        let delivery = reply.delivery
+        if let signal = delivery.heldUntil { try core.waitForSignal(signal) }
+        if let delay = delivery.delay { try stream.pause(for: delay) }
+        var writer = ReplyWriter(stream: stream, delivery: delivery)
+        do throws(Farewell) {
+            return try writer.send(reply, to: request)
+        } catch {
+            throw delivery.endsUnannounced && error == .close ? .closeUnannounced : error
         }
     }
 

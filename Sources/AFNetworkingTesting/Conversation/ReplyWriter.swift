@@ -77,6 +77,7 @@ struct ReplyWriter {
             let piece = body.piece(offset)
             if piece.isEmpty { break }
             let usable = body.count.map { min(piece.count, $0 - offset) } ?? piece.count
+            try keepPace()
             try append(usable == piece.count ? piece : Array(piece.prefix(usable)))
             offset += usable
         }
@@ -91,6 +92,7 @@ struct ReplyWriter {
             if piece.isEmpty { break }
             let usable = body.count.map { min(piece.count, $0 - offset) } ?? piece.count
             offset += usable
+            try keepPace()
             for chunk in cutter.add(piece.prefix(usable)) { try appendChunk(chunk) }
         }
         for chunk in cutter.end() { try appendChunk(chunk) }
@@ -98,6 +100,13 @@ struct ReplyWriter {
             try finish()
             throw .close
         }
+    }
+
+    /// What was sent before the pause reaches the client before it.
+    private mutating func keepPace() throws(Farewell) {
+        guard let pace = delivery.pace else { return }
+        try flush()
+        try stream.pause(for: pace)
     }
 
     private mutating func appendChunk(_ chunk: [UInt8]) throws(Farewell) {

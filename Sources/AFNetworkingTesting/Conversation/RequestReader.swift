@@ -42,7 +42,9 @@ final class RequestReader {
             switch step {
             case .head(let head):
                 defer { requestCount += 1 }
-                return RecordedRequest(head, rawHead: raw, connection: connection, index: requestCount)
+                var request = RecordedRequest(head, rawHead: raw, connection: connection, index: requestCount)
+                request.isSecure = stream.tls != nil
+                return request
             case .needMore:
                 guard try fill() else {
                     if raw.isEmpty { return nil }
@@ -69,12 +71,20 @@ final class RequestReader {
     }
 
     /// Reads the rest of the message into `request`, storing at most `limit` bytes of it.
-    func readBody(into request: inout RecordedRequest, storing limit: Int) throws(Failure) {
+    ///
+    /// - Parameter onPiece: Is given each piece of the body once, stored or not.
+    func readBody(
+        into request: inout RecordedRequest,
+        storing limit: Int,
+        onPiece: ((_ bytes: [UInt8]) throws(Failure) -> Void)? = nil
+    ) throws(Failure) {
         guard try !endsWithoutBody(&request) else { return }
         var ignored = Data()
         while true {
             let (storedBefore, countBefore) = (request.body.count, request.bodyByteCount)
+            var received: [UInt8] = []
             let step = try decode(keepingRaw: &ignored) { piece in
+                if onPiece != nil { received = Array(piece) }
                 request.body.append(contentsOf: piece.prefix(max(0, limit - storedBefore)))
                 request.bodyByteCount = countBefore + piece.count
             }
@@ -86,7 +96,7 @@ final class RequestReader {
             case .needMore:
                 guard try fill() else { throw .over(.clientClosed) }
             case .body:
-                continue
+                try onPiece?(received)
             case .head:
                 throw .malformed("a head inside a message")
             }
@@ -204,7 +214,7 @@ final class RequestReader {
 
 extension HTTP1Limits {
     /// Wide enough for any head a client under test is allowed to send.
-    fileprivate static let forServer = {
+    static let forServer = {
         var limits = HTTP1Limits.standard
         limits.headBytes = 1 << 20
         limits.lineBytes = 1 << 20

@@ -29,6 +29,8 @@ struct Delivery: Sendable {
     var bodyDelay: Duration?
     var interims: [Interim] = []
     var dribble: Dribble?
+    /// The pause before each piece of the body.
+    var pace: Duration?
     var cut: Cut?
     var keepAlive: Bool?
     var halfCloses = false

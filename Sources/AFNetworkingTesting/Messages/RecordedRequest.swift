@@ -9,13 +9,15 @@ public struct RecordedRequest: Sendable, Hashable {
     /// "HTTP/1.1" or "HTTP/1.0".
     public let version: String
     /// The header fields in order.
-    public let headers: HeaderFields
+    public internal(set) var headers: HeaderFields
     /// The head exactly as received, from the request line to the empty line.
     public let rawHead: Data
     /// The number of the connection; the first one the server accepted is 1.
     public let connection: Int
     /// How many requests came before this one on its connection.
     public let indexOnConnection: Int
+    /// Whether it came through TLS.
+    public internal(set) var isSecure = false
     /// Whether the client agrees to another request on the same connection (RFC 9112 section 9.3).
     let wantsPersistence: Bool
     /// Whether the client waits for "100 Continue".

@@ -27,6 +27,13 @@ extension ServerReply {
         changed { $0.delivery.dribble = Delivery.Dribble(byteCount: max(byteCount, 1), interval: interval) }
     }
 
+    /// Sends the head, then each piece of the body after a pause, in a write of its own.
+    ///
+    /// What a piece is, the body decides: `ReplyBody.generated(count:_:)` makes them one by one.
+    public func pacing(every interval: Duration) -> ServerReply {
+        changed { $0.delivery.pace = interval }
+    }
+
     /// Stops sending after so many bytes and keeps the connection open, until the client
     /// closes it or the server stops.
     ///

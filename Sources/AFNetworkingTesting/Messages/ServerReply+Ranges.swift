@@ -1,15 +1,19 @@
 extension ServerReply {
-    /// What a file server answers: the whole, or the part that `Range` asks for, if `If-Range` names the same file.
+    /// What a file server answers: the whole, or what `Range` asks for, if `If-Range` names the same file.
     ///
     /// ```swift
     /// server.route("GET", "/film") { .file(film, entityTag: "\"1\"", to: $0) }
     /// ```
     ///
+    /// One range is answered with 206 and `Content-Range`, several with `multipart/byteranges` in the order asked
+    /// for, ranges beyond the end with 416.
+    ///
     /// - Parameters:
     ///   - bytes: The file.
     ///   - entityTag: Its tag, quotes included.
     ///   - lastModified: The date of its last change.
-    ///   - request: The request to answer. A range in any form but one of bytes is answered with the whole.
+    ///   - request: The request to answer. A range that cannot be read, or of anything but bytes, is answered with
+    ///     the whole.
     public static func file(
         _ bytes: some Sequence<UInt8>,
         entityTag: String? = nil,
@@ -17,39 +21,77 @@ extension ServerReply {
         to request: RecordedRequest
     ) -> ServerReply {
         let bytes = Array(bytes)
+        return file(count: bytes.count, entityTag: entityTag, lastModified: lastModified, to: request) { range in
+            .bytes(bytes[range])
+        }
+    }
+
+    /// The same of something that need not fit into memory.
+    static func file(
+        count: Int,
+        entityTag: String?,
+        lastModified: String?,
+        to request: RecordedRequest,
+        content: (Range<Int>) -> ReplyBody
+    ) -> ServerReply {
         var fields: HeaderFields = ["Accept-Ranges": "bytes"]
         fields["ETag"] = entityTag
         fields["Last-Modified"] = lastModified
         let condition = request.headers["If-Range"]
-        let isSame = condition == nil || condition == entityTag || condition == lastModified
-        guard isSame, let range = request.headers["Range"], let span = span(of: range, in: bytes.count) else {
-            return .data(bytes).headers(fields)
+        // RFC 9110 section 13.1.5: a weak tag never matches here.
+        let isSameTag = condition == entityTag && condition?.hasPrefix("W/") == false
+        let isSame = condition == nil || isSameTag || condition == lastModified
+        switch isSame ? RangeSelection(request.headers["Range"], in: count) : .whole {
+        case .whole:
+            return .stream(content(0..<count)).headers(fields)
+        case .nothing:
+            return ServerReply(status: 416).headers(fields).header("Content-Range", "bytes */\(count)")
+        case .parts(let parts) where parts.count == 1:
+            return .stream(content(parts[0])).status(206).headers(fields)
+                .header("Content-Range", contentRange(parts[0], of: count))
+        case .parts(let parts):
+            let type = "multipart/byteranges; boundary=\(boundary)"
+            return .stream(multipart(parts, of: count, content: content), type: type).status(206).headers(fields)
         }
-        guard let span = span.nonEmpty else {
-            return ServerReply(status: 416).headers(fields).header("Content-Range", "bytes */\(bytes.count)")
-        }
-        return .data(bytes[span]).status(206).headers(fields)
-            .header("Content-Range", "bytes \(span.lowerBound)-\(span.upperBound - 1)/\(bytes.count)")
     }
 
-    /// Nil if the value is no single range in bytes; empty if there is nothing in it.
-    private static func span(of value: String, in count: Int) -> Range<Int>? {
-        guard value.hasPrefix("bytes=") else { return nil }
-        let ends = value.dropFirst(6).split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
-        guard ends.count == 2 else { return nil }
-        switch (Int(ends[0]), Int(ends[1])) {
-        case (let first?, let last?) where first >= 0 && last >= first:
-            return first < count ? first..<(min(last, count - 1) + 1) : count..<count
-        case (let first?, nil) where first >= 0 && ends[1].isEmpty:
-            return min(first, count)..<count
-        case (nil, let last?) where ends[0].isEmpty && last >= 0:
-            return max(0, count - last)..<count
-        default:
-            return nil
+    private static let boundary = "THIS_STRING_SEPARATES"
+
+    private static func contentRange(_ part: Range<Int>, of count: Int) -> String {
+        "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(count)"
+    }
+
+    private static func multipart(
+        _ parts: [Range<Int>],
+        of count: Int,
+        content: (Range<Int>) -> ReplyBody
+    ) -> ReplyBody {
+        let bodies = parts.flatMap { part -> [ReplyBody] in
+            let head =
+                "\r\n--\(boundary)\r\nContent-Type: application/octet-stream\r\n"
+                + "Content-Range: \(contentRange(part, of: count))\r\n\r\n"
+            return [.bytes(head.utf8), content(part)]
         }
+        return .joined(bodies + [.bytes("\r\n--\(boundary)--\r\n".utf8)])
     }
 }
 
-extension Range<Int> {
-    fileprivate var nonEmpty: Range<Int>? { isEmpty ? nil : self }
+extension ReplyBody {
+    /// One after the other; each must know its count.
+    static func joined(_ bodies: [ReplyBody]) -> ReplyBody {
+        var parts: [(start: Int, body: ReplyBody)] = []
+        var total = 0
+        for body in bodies where body.count ?? 0 > 0 {
+            parts.append((total, body))
+            total += body.count ?? 0
+        }
+        return .generated(count: total) { [parts] offset in
+            // Bodies are asked in order, so that the last one that begins here or before is the right one.
+            guard let part = parts.last(where: { $0.start <= offset }) else { return [] }
+            let inside = offset - part.start
+            let piece = part.body.piece(inside)
+            let left = (part.body.count ?? 0) - inside
+            return piece.count <= left ? piece : Array(piece.prefix(left))
+        }
+    }
 }

@@ -67,7 +67,7 @@ extension ServerCore {
             if let script {
                 try conversation.play(script)
             } else {
-                try conversation.serveHTTP()
+                try conversation.serve()
             }
         } catch {
             part(from: stream, with: error, number: number)

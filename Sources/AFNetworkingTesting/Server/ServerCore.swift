@@ -12,12 +12,26 @@ import Foundation
 /// going away ends them.
 final class ServerCore: Sendable {
     let options: TestServer.Options
+    let service: Service
     let listener: Listener
     let lock = Lock(ServerState())
 
-    init(listener: Listener, tls: TLSContext?, options: TestServer.Options) throws(SystemFailure) {
+    /// What connections are for.
+    enum Service: Sendable {
+        case http
+        case httpProxy(ProxyCore)
+        case socks5(ProxyCore)
+    }
+
+    init(
+        listener: Listener,
+        tls: TLSContext?,
+        options: TestServer.Options,
+        service: Service
+    ) throws(SystemFailure) {
         self.listener = listener
         self.options = options
+        self.service = service
         lock.change { $0.tls = tls }
         do throws(SystemFailure) {
             let thread = try ServerThread(named: "AFTest accept") { [self] in acceptClients() }

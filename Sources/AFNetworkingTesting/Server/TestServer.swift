@@ -28,7 +28,7 @@ public import Foundation
 ///
 /// The server uses blocking sockets, one thread that accepts and one thread per connection
 /// (256 KiB of stack, on which handlers run). It never asks for the time of day and adds no `Date`
-/// field, so that what it sends depends on the test alone. It ends with `stop()`, at the latest when
+/// field, so that what it sends depends on the test alone; the one exception is `RouteSet.caching`. It ends with `stop()`, at the latest when
 /// the last reference to it goes away.
 public final class TestServer: Sendable {
     /// Bounds and habits of a server.
@@ -57,15 +57,24 @@ public final class TestServer: Sendable {
     /// Starts a server, which speaks TLS if `tls` says how.
     ///
     /// It accepts connections when this returns.
-    public init(
+    public convenience init(
         on address: ListenAddress = .ipv4Loopback,
         tls: ServerTLS? = nil,
         options: Options = Options()
     ) throws(TestServerError) {
+        try self.init(on: address, tls: tls, options: options, service: .http)
+    }
+
+    init(
+        on address: ListenAddress,
+        tls: ServerTLS?,
+        options: Options,
+        service: ServerCore.Service
+    ) throws(TestServerError) {
         let context = try Self.makeContext(tls)
         do throws(SystemFailure) {
             let listener = try Listener(on: address, backlog: options.backlog)
-            core = try ServerCore(listener: listener, tls: context, options: options)
+            core = try ServerCore(listener: listener, tls: context, options: options, service: service)
             port = listener.port
         } catch {
             throw .cannotListen(address, reason: error.text)

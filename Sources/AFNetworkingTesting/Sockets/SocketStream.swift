@@ -10,8 +10,8 @@ final class SocketStream {
     let descriptor: Int32
     /// What the bytes go through, once there was a handshake.
     private(set) var tls: TLSConnection?
-    private let connection: Int
-    private let core: ServerCore
+    let connection: Int
+    let core: ServerCore
 
     init(_ descriptor: Int32, connection: Int, core: ServerCore) {
         self.descriptor = descriptor

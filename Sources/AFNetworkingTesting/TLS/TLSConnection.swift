@@ -13,8 +13,8 @@ final class TLSConnection {
 
     private let stream: SocketStream
     /// What came from the client, and what goes to it. They belong to `ssl`.
-    private let input: OpaquePointer
-    private let output: OpaquePointer
+    let input: OpaquePointer
+    let output: OpaquePointer
     /// How many bytes of the handshake were sent.
     private var handshakeBytesSent = 0
     private var hasNews = false

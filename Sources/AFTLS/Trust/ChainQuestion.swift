@@ -31,6 +31,7 @@ extension ChainEvaluator {
         func answer() -> TrustEvaluation {
             ERR_clear_error()
             defer { ERR_clear_error() }
+            store.addRoots(for: [leaf] + (0..<caf_x509_count(served)).compactMap { caf_x509_at(served, $0) })
             guard caf_is_ambiguous(leaf, served) == 1 else { return attempt(served) { _ in } }
             return answerAmongSeveral()
         }

@@ -1,5 +1,5 @@
 /// The encoding of international labels (RFC 3492), to tell real ones from those that only look so.
-enum Punycode {
+package enum Punycode {
     private static let base: UInt32 = 36
     private static let tMin: UInt32 = 1
     private static let tMax: UInt32 = 26
@@ -52,7 +52,7 @@ enum Punycode {
     }
 
     /// Nil for what does not fit the arithmetic of RFC 3492.
-    static func encode(_ scalars: [UInt32]) -> [UInt8]? {
+    package static func encode(_ scalars: [UInt32]) -> [UInt8]? {
         var output = scalars.filter { $0 < 0x80 }.map { UInt8($0) }
         let basic = UInt32(output.count)
         if basic > 0 { output.append(UInt8(ascii: "-")) }

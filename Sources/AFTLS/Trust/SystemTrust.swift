@@ -1,6 +1,4 @@
-internal import CAFOpenSSL
-
-/// The system's authorities: loaded once, then shared by everyone and never again read.
+/// The system's authorities: their files are read once, then shared by everyone.
 package final class SystemTrust: Sendable {
     /// The one of this process.
     package static let shared = SystemTrust(paths: SystemTrustPaths())
@@ -11,7 +9,7 @@ package final class SystemTrust: Sendable {
 
     private struct Loaded: Sendable {
         let store: TrustStore
-        let certificates: [Certificate]
+        let roots: RootIndex
     }
 
     package init(paths: SystemTrustPaths) {
@@ -26,41 +24,43 @@ package final class SystemTrust: Sendable {
         try load().store
     }
 
-    func certificates() throws(TrustAnchorsError) -> [Certificate] {
-        try load().certificates
+    /// A store of them and of these.
+    package func store(adding certificates: [Certificate]) throws(TrustAnchorsError) -> TrustStore {
+        try TrustStore(certificates, beside: load().roots)
     }
 
     private func load() throws(TrustAnchorsError) -> Loaded {
         try loaded.withLock { (loaded: inout Loaded?) throws(TrustAnchorsError) -> Loaded in
             if let loaded { return loaded }
-            let certificates = try read()
-            let new = Loaded(store: try TrustStore(certificates), certificates: certificates)
+            let roots = try read()
+            let new = Loaded(store: try TrustStore([], beside: roots), roots: roots)
             loaded = new
             return new
         }
     }
 
     // A folder is only read if it was named or the file gives nothing: both usually hold the same, and
-    // looking certificates up in it later would read files in the middle of a handshake.
-    private func read() throws(TrustAnchorsError) -> [Certificate] {
-        var found = Found()
+    // looking certificates up in it later would read files in the middle of a handshake. Nor could it
+    // stand in for the file, which is what says who is trusted: Debian's folder holds more.
+    private func read() throws(TrustAnchorsError) -> RootIndex {
+        var roots = RootIndex()
         var problem = "it holds no certificate"
         do {
-            found.add(try FileReader.bytes(atPath: paths.file))
+            roots.add(try FileReader.bytes(atPath: paths.file))
         } catch {
             problem = error.message
         }
-        if found.certificates.isEmpty, paths.namesFile { throw error("SSL_CERT_FILE names it, but \(problem)") }
-        if found.certificates.isEmpty || paths.namesFolder { addHashedFiles(to: &found) }
-        guard !found.certificates.isEmpty else { throw error(problem) }
-        return found.certificates
+        if roots.isEmpty, paths.namesFile { throw error("SSL_CERT_FILE names it, but \(problem)") }
+        if roots.isEmpty || paths.namesFolder { addHashedFiles(to: &roots) }
+        guard !roots.isEmpty else { throw error(problem) }
+        return roots
     }
 
-    private func addHashedFiles(to found: inout Found) {
+    private func addHashedFiles(to roots: inout RootIndex) {
         for folder in paths.folder.split(separator: ":") {
             guard let names = try? FileReader.names(inFolder: String(folder)) else { continue }
             for name in names where Self.isHashed(name) {
-                if let bytes = try? FileReader.bytes(atPath: "\(folder)/\(name)") { found.add(bytes) }
+                if let bytes = try? FileReader.bytes(atPath: "\(folder)/\(name)") { roots.add(bytes) }
             }
         }
     }
@@ -70,28 +70,6 @@ package final class SystemTrust: Sendable {
         let bytes = Array(name.utf8)
         return bytes.count > 9 && bytes[8] == UInt8(ascii: ".") && bytes[9...].allSatisfy(ASCII.isDigit)
             && bytes[..<8].allSatisfy { ASCII.isDigit($0) || ASCII.folded($0) &- 0x61 < 6 }
-    }
-
-    /// The certificates of several files, each once.
-    private struct Found {
-        var certificates: [Certificate] = []
-        private var seen: Set<[UInt8]> = []
-
-        // One bad certificate of a system's must not lose the others.
-        mutating func add(_ text: [UInt8]) {
-            for block in PEMBlock.split(text) {
-                guard let content = block.content(), seen.insert(content.der).inserted else { continue }
-                if let handle = Self.parse(content) { certificates.append(Certificate(owning: handle)) }
-            }
-        }
-
-        private static func parse(_ content: PEMBlock.Content) -> OpaquePointer? {
-            switch content.label {
-            case "CERTIFICATE", "X509 CERTIFICATE": caf_x509_parse_leniently(content.der, content.der.count)
-            case "TRUSTED CERTIFICATE": caf_x509_parse_with_uses(content.der, content.der.count)
-            default: nil
-            }
-        }
     }
 
     private func error(_ problem: String) -> TrustAnchorsError {

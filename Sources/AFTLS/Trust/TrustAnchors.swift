@@ -54,7 +54,7 @@ public struct TrustAnchors: Hashable, Sendable, CustomStringConvertible {
 
     /// The store of these anchors, made once.
     ///
-    /// The first use of the system's takes some 15 ms: not for the network thread.
+    /// The first use of the system's reads files: not for the network thread.
     package func store() throws(TrustAnchorsError) -> TrustStore {
         try storage.store()
     }
@@ -83,12 +83,21 @@ extension TrustAnchors {
     /// The content, and what is made of it at first use.
     fileprivate final class Storage: Sendable {
         let content: Content
-        let fingerprint: [UInt8]
+        private let digest = Lock<[UInt8]?>(nil)
         private let made = Lock<TrustStore?>(nil)
 
         init(_ content: Content) {
             self.content = content
-            fingerprint = Self.fingerprint(of: content)
+        }
+
+        /// Made when somebody asks: who only speaks http shall not wait for OpenSSL to set itself up.
+        var fingerprint: [UInt8] {
+            digest.withLock { digest in
+                if let digest { return digest }
+                let new = Self.fingerprint(of: content)
+                digest = new
+                return new
+            }
         }
 
         var isLoaded: Bool {
@@ -112,7 +121,7 @@ extension TrustAnchors {
             switch content {
             case .system: try SystemTrust.shared.store()
             case .custom(let certificates): try TrustStore(certificates)
-            case .systemAnd(let certificates): try TrustStore(SystemTrust.shared.certificates() + certificates)
+            case .systemAnd(let certificates): try SystemTrust.shared.store(adding: certificates)
             }
         }
 

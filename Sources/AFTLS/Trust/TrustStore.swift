@@ -2,31 +2,74 @@ internal import CAFOpenSSL
 
 /// Anchors, ready for OpenSSL.
 ///
-/// An `X509_STORE` locks itself while it is searched; nothing is added after it was made.
+/// An `X509_STORE` locks itself while it is searched and added to. Roots of the system are added
+/// when a chain may lead to them, which makes no difference to any verdict.
 package final class TrustStore: @unchecked Sendable {
     /// The `X509_STORE`, alive as long as this object.
     package let handle: OpaquePointer
-    /// How many certificates were put into it.
+    /// How many certificates a chain may end at.
     package let count: Int
+
+    private let roots: RootIndex
+    /// The names whose roots were added; none that no root has, or servers could fill the memory.
+    private let added = Lock<Set<UInt64>>([])
 
     /// A store of exactly these.
     package convenience init(_ certificates: [Certificate]) throws(TrustAnchorsError) {
-        try self.init(handles: certificates.map(\.handle))
-        withExtendedLifetime(certificates) {}
+        try self.init(certificates, beside: RootIndex())
     }
 
-    /// A store that holds references of its own to these `X509`s.
-    init(handles: [OpaquePointer]) throws(TrustAnchorsError) {
+    /// A store of these and of roots that are read as they are needed.
+    init(_ certificates: [Certificate], beside roots: RootIndex) throws(TrustAnchorsError) {
         guard let store = caf_store() else { throw Self.outOfMemory }
         handle = store
-        count = handles.count
-        for certificate in handles where X509_STORE_add_cert(store, certificate) != 1 {
-            throw Self.outOfMemory
-        }
+        count = certificates.count + roots.count
+        self.roots = roots
+        for certificate in roots.nameless + certificates where !add(certificate) { throw Self.outOfMemory }
+        addRoots(for: (roots.nameless + certificates).map(\.handle))
+        withExtendedLifetime(certificates) {}
     }
 
     deinit {
         X509_STORE_free(handle)
+    }
+
+    /// How many names' roots were added.
+    var addedNames: Int { added.withLock(\.count) }
+
+    /// Adds the roots that a chain of these `X509`s may lead to.
+    ///
+    /// OpenSSL looks up issuers, and whether it knows what it found, both by name. So what it may find
+    /// are the roots with the name of a certificate or of its issuer, and so on from these.
+    func addRoots(for certificates: [OpaquePointer]) {
+        guard roots.count > 0 else { return }
+        added.withLock { added in
+            var pending = certificates
+            // The store does not keep what it holds already.
+            var read: [Certificate] = []
+            defer { withExtendedLifetime(read) {} }
+            while let certificate = pending.popLast() {
+                for key in keys(of: certificate) where added.insert(key).inserted {
+                    let found = roots.certificates(key).filter(add)
+                    pending += found.map(\.handle)
+                    read += found
+                }
+            }
+        }
+    }
+
+    /// The keys of its names that roots have; those of all roots if a name is written as nobody does.
+    private func keys(of certificate: OpaquePointer) -> Set<UInt64> {
+        var subject: UInt64 = 0
+        var issuer: UInt64 = 0
+        guard caf_name_key(X509_get_subject_name(certificate), &subject) == 1,
+            caf_name_key(X509_get_issuer_name(certificate), &issuer) == 1
+        else { return roots.keys }
+        return Set([subject, issuer].filter(roots.contains))
+    }
+
+    private func add(_ certificate: Certificate) -> Bool {
+        X509_STORE_add_cert(handle, certificate.handle) == 1
     }
 
     private static let outOfMemory = TrustAnchorsError(

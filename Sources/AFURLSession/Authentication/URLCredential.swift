@@ -1,10 +1,11 @@
 public import AFTLS
 public import Foundation
 
-/// An answer to a challenge: a user with a password, an identity of our own, or
+/// An answer to a challenge: a user with a password, a token, an identity of our own, or
 /// the word that a server is trusted.
 ///
-/// Immutable. Its description names no password.
+/// Immutable. Its description names no password and no token, and both are overwritten in memory when nobody
+/// holds the credential any more; text you got from ``password`` is a copy, and yours.
 public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable {
     /// How long a credential is kept.
     public enum Persistence: UInt, Sendable {
@@ -12,14 +13,16 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
         case none = 0
         /// As long as the process runs.
         case forSession = 1
-        /// For good, where there is a store for it.
+        /// For good, where there is a store for it. On Linux there is none: as long as the process runs.
         case permanent = 2
-        /// For good, on all devices of the user, where there is a store for it.
+        /// For good, on all devices of the user, where there is a store for it. On Linux there is none: as long as
+        /// the process runs.
         case synchronizable = 3
     }
 
     private enum Content: Hashable, Sendable {
-        case password(user: String, password: String)
+        case password(user: SecretBytes, password: SecretBytes)
+        case token(SecretBytes)
         case identity(ClientIdentity)
         case trust(ServerTrust)
         case nothing
@@ -37,7 +40,23 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
 
     /// A user and a password.
     public convenience init(user: String, password: String, persistence: Persistence) {
-        self.init(.password(user: user, password: password), persistence)
+        self.init(.password(user: SecretBytes(user), password: SecretBytes(password)), persistence)
+    }
+
+    /// A bearer token (RFC 6750), for challenges of `NSURLAuthenticationMethodHTTPBearer`. Ours: Apple's loader has
+    /// no such credential.
+    ///
+    /// Kept in a ``URLCredentialStorage`` for a space with a realm it is sent once that realm asks. Kept for a space
+    /// *without* a realm it is sent with every request to that host and port, unasked, over https or to this machine:
+    ///
+    /// ```swift
+    /// let space = URLProtectionSpace(
+    ///     host: "api.example.com", port: 443, protocol: "https", realm: nil,
+    ///     authenticationMethod: NSURLAuthenticationMethodHTTPBearer)
+    /// storage.setDefaultCredential(URLCredential(bearerToken: token), for: space)
+    /// ```
+    public convenience init(bearerToken: String, persistence: Persistence = .forSession) {
+        self.init(.token(SecretBytes(bearerToken)), persistence)
     }
 
     /// The word that the server is trusted. It holds for exactly what this server
@@ -66,18 +85,30 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
 
     /// The user, if it is a user's.
     public var user: String? {
-        if case .password(let user, _) = content { return user }
-        return nil
+        secretPassword?.user.text
     }
 
     /// The password, if it is a user's.
     public var password: String? {
-        if case .password(_, let password) = content { return password }
-        return nil
+        secretPassword?.password.text
     }
 
     /// Whether it has a password.
-    public var hasPassword: Bool { password != nil }
+    public var hasPassword: Bool { secretPassword != nil }
+
+    /// The token, if it is one.
+    public var bearerToken: String? { secretToken?.text }
+
+    /// User and password without a copy of them.
+    var secretPassword: (user: SecretBytes, password: SecretBytes)? {
+        if case .password(let user, let password) = content { return (user, password) }
+        return nil
+    }
+
+    var secretToken: SecretBytes? {
+        if case .token(let token) = content { return token }
+        return nil
+    }
 
     /// Our identity, if it is one.
     public var identity: ClientIdentity? {
@@ -120,9 +151,9 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
     }
 
     /// Archives user, password and persistence: whoever can read the archive has the
-    /// password. Private keys and the trust in a server are not written.
+    /// password. Tokens, private keys and the trust in a server are not written.
     public func encode(with coder: NSCoder) {
-        guard case .password(let user, let password) = content else { return }
+        guard let user, let password else { return }
         coder.encode(NSString(string: user), forKey: Key.user)
         coder.encode(NSString(string: password), forKey: Key.password)
         coder.encode(Int64(persistence.rawValue), forKey: Key.persistence)
@@ -130,7 +161,7 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
 
     // MARK: - Comparing and describing
 
-    /// Whether the other object is a credential that says the same.
+    /// Whether the other object is a credential that says the same, byte by byte.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? URLCredential else { return false }
         return content == other.content && persistence == other.persistence
@@ -146,7 +177,8 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
     /// What kind of credential it is, and for whom. No password.
     public override var description: String {
         switch content {
-        case .password(let user, _): "URLCredential(user: \(user), password: not shown)"
+        case .password(let user, _): "URLCredential(user: \(user.text), password: not shown)"
+        case .token: "URLCredential(bearerToken: not shown)"
         case .identity(let identity): "URLCredential(identity: \(identity))"
         case .trust(let trust): "URLCredential(trust: \(trust.host))"
         case .nothing: "URLCredential()"

@@ -23,6 +23,10 @@ public final class URLProtectionSpace: NSObject, NSCopying, Sendable {
     /// `NSURLAuthenticationMethodClientCertificate`.
     public let distinguishedNames: [Data]?
 
+    /// What a token has to permit, for `NSURLAuthenticationMethodHTTPBearer`; words with a blank between each two.
+    /// Ours: Apple's loader has no such property.
+    public let scope: String?
+
     private init(
         host: String,
         port: Int,
@@ -31,7 +35,8 @@ public final class URLProtectionSpace: NSObject, NSCopying, Sendable {
         realm: String?,
         method: String?,
         serverTrust: ServerTrust? = nil,
-        distinguishedNames: [Data]? = nil
+        distinguishedNames: [Data]? = nil,
+        scope: String? = nil
     ) {
         self.host = host
         self.port = port
@@ -41,6 +46,7 @@ public final class URLProtectionSpace: NSObject, NSCopying, Sendable {
         authenticationMethod = method ?? NSURLAuthenticationMethodDefault
         self.serverTrust = serverTrust
         self.distinguishedNames = distinguishedNames
+        self.scope = scope
         super.init()
     }
 
@@ -99,6 +105,19 @@ public final class URLProtectionSpace: NSObject, NSCopying, Sendable {
         )
     }
 
+    /// A realm as a challenge names it.
+    convenience init(endpoint: Endpoint, proxyType: String?, realm: String?, method: String, scope: String?) {
+        self.init(
+            host: endpoint.host.text,
+            port: Int(endpoint.port),
+            protocol: proxyType == nil ? endpoint.scheme.text : nil,
+            proxyType: proxyType,
+            realm: realm,
+            method: method,
+            scope: scope
+        )
+    }
+
     /// Whether a proxy asks.
     public override func isProxy() -> Bool { proxyType != nil }
 
@@ -118,12 +137,14 @@ public final class URLProtectionSpace: NSObject, NSCopying, Sendable {
     /// Returns the space itself, which never changes.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether the same place asks in the same way. What a server showed is not compared.
+    /// Whether the same place asks in the same way. What a server showed, and what a token has to permit, is not
+    /// compared. Text is equal if its bytes are.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? URLProtectionSpace else { return false }
-        return host == other.host && port == other.port && `protocol` == other.protocol
-            && proxyType == other.proxyType && realm == other.realm
-            && authenticationMethod == other.authenticationMethod
+        return port == other.port && ByteEquality.holds(host, other.host)
+            && ByteEquality.holds(`protocol`, other.protocol) && ByteEquality.holds(proxyType, other.proxyType)
+            && ByteEquality.holds(realm, other.realm)
+            && ByteEquality.holds(authenticationMethod, other.authenticationMethod)
     }
 
     /// The same for equal spaces.

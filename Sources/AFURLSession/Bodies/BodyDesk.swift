@@ -22,8 +22,8 @@ final class BodyDesk: StreamProvider {
         switch body {
         case .file(let url): openFile(url, done)
         case .streamed:
-            supplyStream { [self] in openStream($0 ?? task.originalRequest?.bodyStream, for: request, done) }
-        case .request, .data: openStream(task.originalRequest?.bodyStream, for: request, done)
+            supplyStream { [self] in openStream($0 ?? core?.presentRequest?.bodyStream, for: request, done) }
+        case .request, .data: openStream(core?.presentRequest?.bodyStream, for: request, done)
         }
     }
 
@@ -97,12 +97,12 @@ final class BodyDesk: StreamProvider {
     }
 
     private func frozen(announcing length: Int64) -> Result<FrozenRequest, TransferError> {
-        guard let request = task.originalRequest else { return .failure(.cancelled) }
+        guard let core, let request = core.presentRequest else { return .failure(.cancelled) }
         do throws(RequestRejection) {
             return .success(
                 try RequestFreezer.freeze(
                     request,
-                    defaults: task.session.headers,
+                    defaults: core.headers(of: task, for: request),
                     plan: .length(Int(length)),
                     expectsContinueAbove: task.session.settings.expectsContinueAbove
                 )

@@ -47,10 +47,14 @@ final class FileBody: BodySource {
         guard !pass.readWithoutWaiting() else { return }
         isFilling = true
         let bound = LoopBound(confined: self, on: loop)
+        // As for streams: one wake-up for what the worker finds at hand.
         worker.run { [pass, loop] in
-            pass.fill { loop.enqueue { bound.value.news(of: pass) } }
-            loop.enqueue { bound.value.filled(pass) }
+            loop.batchingWakes {
+                pass.fill { loop.enqueue { bound.value.news(of: pass) } }
+                loop.enqueue { bound.value.filled(pass) }
+            }
         }
+        loop.expectEcho()
     }
 
     private func filled(_ pass: FilePass) {

@@ -29,7 +29,8 @@ struct RequestWriter {
     private var sentHead = 0
     /// What is still to come of the chunk whose header is written.
     private var chunkLeft = 0
-    private var isAtEnd: Bool
+    /// The body has nothing more.
+    private(set) var isAtEnd: Bool
 
     /// Nothing to send.
     init() {
@@ -68,9 +69,9 @@ struct RequestWriter {
         return true
     }
 
-    /// Nothing more is sent. The body itself belongs to the transfer.
-    func stop() {
-        body?.client = nil
+    /// Nothing more is sent. The body itself belongs to the transfer, and may be sent again elsewhere by now.
+    func stop(for client: any BodyClient) {
+        if body?.client === client { body?.client = nil }
         gate?.close()
     }
 
@@ -81,7 +82,9 @@ struct RequestWriter {
     var isInBody: Bool { sentHead == headCount }
 
     /// Sends what can be sent with one call.
-    mutating func write(to channel: any ByteChannel) -> Step {
+    ///
+    /// - Parameter limit: How much of the body may be sent.
+    mutating func write(to channel: any ByteChannel, atMost limit: Int = .max) -> Step {
         var hasContent = false
         if let body, !isAtEnd {
             switch body.next() {
@@ -95,7 +98,7 @@ struct RequestWriter {
         }
         if framingSent == framing.count, !hasContent { return .finished }
         guard channel.isWritable else { return .blocked }
-        return note(hasContent ? transmit(body, to: channel) : transmit(.empty, to: channel))
+        return note(hasContent ? transmit(body, to: channel, atMost: limit) : transmit(.empty, to: channel))
     }
 
     private mutating func openChunk(_ body: any BodySource) {
@@ -111,10 +114,11 @@ struct RequestWriter {
         if isChunked { ChunkWriter.appendEnd(to: &framing) }
     }
 
-    private func transmit(_ body: (any BodySource)?, to channel: any ByteChannel) -> ChannelWrite {
+    private func transmit(_ body: (any BodySource)?, to channel: any ByteChannel, atMost limit: Int) -> ChannelWrite {
         guard let body else { return .wouldBlock }
+        let limit = isChunked ? min(limit, chunkLeft) : limit
         return body.withReady { content in
-            transmit(isChunked ? UnsafeRawBufferPointer(rebasing: content.prefix(chunkLeft)) : content, to: channel)
+            transmit(UnsafeRawBufferPointer(rebasing: content.prefix(limit)), to: channel)
         }
     }
 

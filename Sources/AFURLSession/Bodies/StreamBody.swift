@@ -81,13 +81,20 @@ final class StreamBody: BodySource {
     }
 
     private func refill() {
-        guard !isFilling, pump.ring.count <= StreamPump.capacity / 2 else { return }
+        guard !isFilling, pump.ring.count <= StreamPump.capacity / 4 else { return }
         isFilling = true
+        pump.ring.restartIfEmpty()
         let bound = LoopBound(confined: self, on: loop)
+        // A quick stream fills the ring before the loop is woken, or while it yields: on a
+        // shared core they would else take turns with every piece. One that blocks keeps
+        // what it gave before for the length of a nap.
         worker.run { [pump, loop] in
-            pump.fill { loop.enqueue { bound.value.news(of: pump) } }
-            loop.enqueue { bound.value.filled(pump) }
+            loop.batchingWakes {
+                pump.fill { loop.enqueue { bound.value.news(of: pump) } }
+                loop.enqueue { bound.value.filled(pump) }
+            }
         }
+        loop.expectEcho()
     }
 
     private func filled(_ pump: StreamPump) {

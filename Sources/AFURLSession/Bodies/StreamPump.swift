@@ -49,7 +49,7 @@ final class StreamPump: Sendable {
         stream.open()
         open.withLock { $0 = OpenStream(stream: stream) }
         if stream.streamStatus == .error {
-            fail(.stream(stream.streamError))
+            fail(.stream(error(of: stream)))
         } else if announced == 0 {
             // No byte of it could be kept back: its head alone is a complete request.
             fill {}
@@ -78,7 +78,7 @@ final class StreamPump: Sendable {
         // More than there was room for says nothing about what is there now.
         guard count > 0, count <= room else {
             if count != 0 || stream.streamStatus == .error {
-                fail(.stream(stream.streamError))
+                fail(.stream(error(of: stream)))
             } else {
                 end()
             }
@@ -93,6 +93,12 @@ final class StreamPump: Sendable {
         } else {
             ring.filled(count)
         }
+    }
+
+    /// Foundation's own class has no implementation on Linux: to ask it ends the process. Nor need one have it that
+    /// does not say that there is an error.
+    private func error(of stream: InputStream) -> (any Error)? {
+        type(of: stream) == InputStream.self || stream.streamStatus != .error ? nil : stream.streamError
     }
 
     private func end() {

@@ -9,8 +9,18 @@ import AFWire
 final class ConnectionPool: TurnEndTarget, TimerTarget {
     private let world: World
     private let limits: PoolLimits
+    let rules: ConnectionRules
+    /// How long a request may wait for its turn.
+    let queueInterval: LoopInterval?
+    /// What connections may receive and send. Nil: all they can.
+    let receiving: RateLimit?
+    let sending: RateLimit?
     /// How long a server that was asked whether it wants a body may think about it.
     let continuePatience: LoopInterval
+    /// Who looks on, if anybody does.
+    let events: EventDesk?
+    /// How many connections were begun.
+    @exclusivity(unchecked) private var begun = 0
     @exclusivity(unchecked) private var peers: [ConnectionKey: Peer] = [:]
     @exclusivity(unchecked) private var lastPeer: Peer?
     @exclusivity(unchecked) private var unsettled: [Peer] = []
@@ -19,19 +29,35 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
     /// Who has failed at answering requests sent ahead.
     @exclusivity(unchecked) private var poorPipeliners: Set<Endpoint> = []
     private static let poorPipelinerLimit = 256
-    /// The rules that replaced others.
-    @exclusivity(unchecked) private var security: SecurityContext?
+    /// The rules that replaced others, by whose they are.
+    @exclusivity(unchecked) private var present: [Int: SecurityContext] = [:]
 
     /// Connections opened before this generation are not used again.
     @exclusivity(unchecked) private(set) var generation = 0
 
-    init(world: World, limits: PoolLimits, continuePatience: LoopInterval) {
+    /// Those who may not dial before others have closed connections, longest waiting first.
+    @exclusivity(unchecked) private var wanting: [Peer] = []
+    /// Whose turn it is to dial, however many others want to.
+    @exclusivity(unchecked) private var favoured: Peer?
+
+    init(world: World, settings: SessionSettings, events: EventDesk?) {
+        self.events = events
         self.world = world
-        self.limits = limits
-        self.continuePatience = continuePatience
+        limits = settings.poolLimits
+        continuePatience = settings.continuePatience
+        rules = settings.limits.connectionRules
+        queueInterval = settings.limits.queueInterval
+        receiving = RateLimit(settings.limits.receiveRate, on: world.loop)
+        sending = RateLimit(settings.limits.sendRate, on: world.loop)
     }
 
     private var loop: EventLoop { world.loop }
+
+    /// For a connection that is begun.
+    func nextNumber() -> Int {
+        begun += 1
+        return begun
+    }
 
     // MARK: - Requests
 
@@ -58,7 +84,8 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     func exchangeEnded(on connection: HTTPConnection, mayReuse: Bool) {
         let peer = connection.peer
-        if mayReuse, !peer.isRetired, connection.generation == generation,
+        if mayReuse, !peer.isRetired, peer.key.route?.servesOnce != true, connection.generation == generation,
+            !isNeededElsewhere(by: peer),
             let expires = limits.expiry(of: connection, at: loop.now)
         {
             connection.rest()
@@ -71,6 +98,13 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
             connection.close()
         }
         settleLater(peer)
+    }
+
+    /// Somebody else has its channel now.
+    func connectionLeft(_ connection: HTTPConnection) {
+        connection.peer.machine.connectionClosed(connection)
+        connection.peer.machine.connectionLost()
+        settleLater(connection.peer)
     }
 
     /// Whether a connection may serve another request, as far as its age is concerned.
@@ -97,11 +131,11 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
     /// What was made under `former` rules serves no further request. Those that wait
     /// for it wait under the present ones; those under way end as they began.
     func replace(_ former: SecurityContext, with present: SecurityContext) {
-        security = present
-        let retired = peers.values.filter { $0.key.security == former }
+        self.present[present.owner] = present
+        let retired = peers.values.filter { $0.key.isMade(under: former) }
             .sorted { $0.key.endpoint.text < $1.key.endpoint.text }
         for peer in retired {
-            for transfer in peer.retire() { transfer.wait(under: present, in: self) }
+            for transfer in peer.retire() { transfer.wait(under: self.present, in: self) }
             for connection in peer.machine.takeAllIdle() { closeIdle(connection) }
             settleLater(peer)
         }
@@ -109,8 +143,8 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     /// A request that was sent ahead, and whose connection ended before its turn came.
     func sendAgain(_ transfer: Transfer) {
-        guard let peer = transfer.peer, peer.isRetired, let security else { return transfer.waitAgain(in: self) }
-        transfer.wait(under: security, in: self)
+        guard let peer = transfer.peer, peer.isRetired else { return transfer.waitAgain(in: self) }
+        transfer.wait(under: present, in: self)
     }
 
     /// A request that waited, between two connections, for its body, and waits no more.
@@ -128,10 +162,9 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     /// A request whose connection failed, and whose peer is retired.
     func requeue(_ transfer: Transfer) {
-        guard let security else { return }
         transfer.peer?.machine.connectionLost()
         transfer.peer.map(settleLater)
-        transfer.wait(under: security, in: self)
+        transfer.wait(under: present, in: self)
     }
 
     /// After the last exchange of an invalidated session.
@@ -141,6 +174,9 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
         if let reaper { loop.cancelTimer(reaper) }
         reaper = nil
         lastPeer = nil
+        wanting = []
+        receiving?.shutDown()
+        sending?.shutDown()
     }
 
     private func closeIdle(_ connection: HTTPConnection) {
@@ -148,7 +184,8 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
         connection.close()
     }
 
-    private func evictLongestIdle() {
+    @discardableResult
+    private func evictLongestIdle() -> Bool {
         let oldest = peers.values.min { left, right in
             let (sooner, later) = (left.machine.idle.first?.expires, right.machine.idle.first?.expires)
             // Equals have an order that is not the dictionary's: a simulated run must be
@@ -156,7 +193,9 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
             guard sooner != later else { return left.key.endpoint.host.text < right.key.endpoint.host.text }
             return (sooner ?? .distantFuture) < (later ?? .distantFuture)
         }
-        if let connection = oldest?.machine.takeLongestIdle() { closeIdle(connection) }
+        guard let connection = oldest?.machine.takeLongestIdle() else { return false }
+        closeIdle(connection)
+        return true
     }
 
     // MARK: - Turns
@@ -188,11 +227,12 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
             peer.isUnsettled = false
             settle(peer)
         }
+        if !wanting.isEmpty { settleWanting() }
     }
 
     private func settle(_ peer: Peer) {
         var pipelines: [HTTPConnection] = []
-        while let action = peer.machine.nextAction(at: loop.now) {
+        while let action = peer.machine.nextAction(at: loop.now, mayDial: mayDial(peer)) {
             switch action {
             case .assign(let transfer, let connection):
                 idleCount -= 1
@@ -209,6 +249,41 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
         if peer.machine.isEmpty {
             peers[peer.key] = nil
             if lastPeer === peer { lastPeer = nil }
+        }
+    }
+
+    // MARK: - All connections together
+
+    private var total: Int { peers.values.reduce(0) { $0 + $1.machine.connections } }
+
+    /// Makes room if there is none, at the cost of a connection nobody uses.
+    private func mayDial(_ peer: Peer) -> Bool {
+        guard let maximum = limits.total else { return true }
+        if total < maximum, favoured === peer || !isNeededElsewhere(by: peer) {
+            favoured = nil
+            return true
+        }
+        if total >= maximum, evictLongestIdle() { return true }
+        if !wanting.contains(where: { $0 === peer }) { wanting.append(peer) }
+        return false
+    }
+
+    /// A connection that has become free is closed while others have none at all: they would wait for as long as this
+    /// peer has something to do.
+    private func isNeededElsewhere(by peer: Peer) -> Bool {
+        !wanting.isEmpty
+            && wanting.contains { $0 !== peer && $0.machine.connections == 0 && !$0.machine.waiters.isEmpty }
+    }
+
+    /// Those without any connection first, each with one; then the others, in order.
+    private func settleWanting() {
+        guard let maximum = limits.total else { return }
+        wanting.removeAll { $0.machine.waiters.isEmpty }
+        while total < maximum, !wanting.isEmpty {
+            let peer = wanting.remove(at: wanting.firstIndex { $0.machine.connections == 0 } ?? 0)
+            favoured = peer
+            settle(peer)
+            favoured = nil
         }
     }
 

@@ -7,7 +7,7 @@ import AFWire
 ///
 /// Drives a channel by what the exchange machine and the response decoder say, and
 /// holds no buffer of its own beyond an incomplete head.
-final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
+final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection, RateClient {
     /// Reads or writes per turn, so that one fast peer leaves room for the others.
     private static let stepsPerTurn = 16
 
@@ -24,6 +24,7 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
     private let buffer: ReadBuffer
 
     // MARK: From exchange to exchange
+    @exclusivity(unchecked) private var isClosed = false
     /// It has completed an exchange before.
     @exclusivity(unchecked) private(set) var isReused = false
     /// How long the peer said it will keep the connection.
@@ -35,6 +36,8 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
     @exclusivity(unchecked) private var decoder = ResponseDecoder(method: .other)
     @exclusivity(unchecked) private var writer = RequestWriter()
     @exclusivity(unchecked) private var hasReceived = false
+    /// What the request itself may send of its body, if it says so.
+    @exclusivity(unchecked) private var ownRate: RateLimit?
     /// Those whose turn comes after it.
     @exclusivity(unchecked) private var pipeline = Pipeline()
 
@@ -61,6 +64,7 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
         hasReceived = false
         transfer.exchangeBegins(on: self)
         writer = RequestWriter(transfer.request, transfer.body, patience: pool.continuePatience, on: loop)
+        ownRate = RateLimit(transfer.request.limits.sendRate, on: loop)
         writer.start(for: self)
         if transfer.outlastsPeers || !transfer.pauses.isEmpty { channel.probePeer() }
         guard !channel.isReadable else { return peerSpokeFirst() }
@@ -91,10 +95,22 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
     }
 
     func close() {
+        if !isClosed { pool.events?.post(.connectionClosed, connection: made.number) }
+        isClosed = true
         letGo()
         channel.close()
         peer.machine.connectionClosed(self)
         for follower in pipeline.takeAll() { pool.sendAgain(follower) }
+    }
+
+    /// Gives its channel away. What comes from now on is no HTTP, and whoever has it closes it. Nil if that cannot be.
+    func surrender() -> (any ByteChannel)? {
+        guard transfer != nil, pipeline.isEmpty, !machine.isSending, !isClosed else { return nil }
+        isClosed = true
+        letGo()
+        channel.handler = nil
+        pool.connectionLeft(self)
+        return channel
     }
 
     /// Nothing is under way, and perhaps nothing will be.
@@ -154,8 +170,11 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
         for _ in 0..<HTTPConnection.stepsPerTurn {
             guard let transfer, machine.isSending else { return }
             if writer.isInBody, transfer.pauses.contains(.suspended) { return }
-            switch writer.write(to: channel) {
+            guard let limit = bodyAllowance else { return transfer.bodyWaits(true) }
+            switch writer.write(to: channel, atMost: limit) {
             case .moved(let headBytes, let bodyBytes):
+                pool.sending?.take(headBytes + bodyBytes)
+                ownRate?.take(bodyBytes)
                 transfer.bodyWaits(false)
                 transfer.sent(headBytes: headBytes, bodyBytes: bodyBytes)
             case .blocked: return
@@ -196,20 +215,54 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
         while transfer != nil, readOnce(insteadOf: error) {}
     }
 
+    /// How much of the body may be sent now. Nil: it has to wait for its share. The head never waits.
+    private var bodyAllowance: Int? {
+        guard pool.sending != nil || ownRate != nil, channel.isWritable else { return .max }
+        guard writer.isInBody, !writer.isAtEnd else { return 0 }
+        // Its own comes first: what it has there it keeps while it waits for the other, which it shares.
+        let own = ownRate?.request(for: self) ?? .max
+        guard own > 0 else { return nil }
+        let shared = pool.sending?.request(for: self) ?? .max
+        return shared > 0 ? min(own, shared) : nil
+    }
+
+    func rateAllows(_ limit: RateLimit) {
+        guard let transfer else { return limit.leave(self) }
+        if limit === pool.receiving {
+            transfer.unpause(.share)
+        } else {
+            transfer.bodyWaits(false)
+            channel.continueNextTurn()
+        }
+    }
+
     // MARK: - Receiving
 
     private func read() {
         for _ in 0..<HTTPConnection.stepsPerTurn {
-            guard let transfer, transfer.pauses.isEmpty, channel.isReadable, readOnce() else { return }
+            guard let transfer, transfer.pauses.isEmpty, channel.isReadable, readShare(of: transfer) else { return }
         }
         if transfer != nil { channel.continueNextTurn() }
     }
 
+    /// False if there is nothing more to read now, or nothing more may be.
+    private func readShare(of transfer: Transfer) -> Bool {
+        guard let receiving = pool.receiving else { return readOnce() }
+        let share = receiving.request(for: self)
+        guard share > 0 else {
+            transfer.pause(.share)
+            return false
+        }
+        return readOnce(atMost: share)
+    }
+
     /// False if there is nothing more to read now.
-    private func readOnce(insteadOf sendError: SystemCallError? = nil) -> Bool {
-        let room = buffer.forReading()
+    private func readOnce(insteadOf sendError: SystemCallError? = nil, atMost limit: Int = .max) -> Bool {
+        let whole = buffer.forReading()
+        let room = limit < whole.count ? UnsafeMutableRawBufferPointer(rebasing: whole[..<limit]) : whole
         switch channel.read(into: room) {
         case .bytes(let count):
+            pool.receiving?.take(count)
             decode(UnsafeRawBufferPointer(rebasing: room[..<count]))
             return true
         case .wouldBlock:
@@ -307,14 +360,18 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection {
     }
 
     private var toleratesMissingFarewell: Bool {
-        peer.key.security?.configuration.toleratesMissingFarewell ?? true
+        (peer.key.security ?? peer.key.proxySecurity)?.configuration.toleratesMissingFarewell ?? true
     }
 
     // MARK: - Ending
 
     private func letGo() {
         transfer = nil
-        writer.stop()
+        writer.stop(for: self)
+        pool.receiving?.leave(self)
+        pool.sending?.leave(self)
+        ownRate?.shutDown()
+        ownRate = nil
     }
 
     private func perform(_ event: ExchangeMachine.Event) {

@@ -5,7 +5,7 @@ protocol HandshakeClient: AnyObject {
     func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel)
     func handshakeFailed(_ handshake: Handshake, _ failure: HandshakeFailure)
     /// Who may be asked about the server, if anybody.
-    var handshakeDelegate: (any HandshakeDelegate)? { get }
+    func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)?
 }
 
 /// When a connection was secured, and how.
@@ -17,6 +17,8 @@ struct HandshakeReport: Sendable {
     var version: TLSVersion?
     var cipherSuite: UInt16 = 0
     var isResumed = false
+    /// A delegate had a say in it.
+    var wasDecidedElsewhere = false
 }
 
 /// Why a connection was not secured, with all that is known of the server.
@@ -42,6 +44,7 @@ final class Handshake: ChannelHandler, TimerTarget {
     private let key: ConnectionKey
     private let security: SecurityContext
     private let world: World
+    private let buffers: TLSBuffers
     private let judge: ServerJudge
     private var client: (any HandshakeClient)?
     private var raw: (any ByteChannel)?
@@ -50,17 +53,21 @@ final class Handshake: ChannelHandler, TimerTarget {
     private var pending: (question: Int, answer: (HandshakeAnswer) -> Void)?
     private var questions = 0
 
+    /// - Parameter buffers: Where it is to work, if another secured connection is to be
+    ///   made within this one. Otherwise where all do.
     init(
         _ channel: any ByteChannel,
         to key: ConnectionKey,
         under security: SecurityContext,
         world: World,
+        buffers: TLSBuffers? = nil,
         client: any HandshakeClient
     ) {
         raw = channel
         self.key = key
         self.security = security
         self.world = world
+        self.buffers = buffers ?? world.tlsBuffers.value
         self.client = client
         judge = ServerJudge(key, security, world: world)
         report = HandshakeReport(
@@ -96,7 +103,7 @@ final class Handshake: ChannelHandler, TimerTarget {
                 resuming: judge.sessionToResume(),
                 client: judge
             )
-            let channel = TLSChannel(raw, engine, world.tlsBuffers.value)
+            let channel = TLSChannel(raw, engine, buffers)
             self.raw = nil
             self.channel = channel
             channel.handler = self
@@ -132,6 +139,7 @@ final class Handshake: ChannelHandler, TimerTarget {
         report.version = channel.engine.version
         report.cipherSuite = channel.engine.cipherSuite
         report.isResumed = channel.engine.isResumed
+        report.wasDecidedElsewhere = judge.delegateWasAsked
         let client = client
         finish()
         self.channel = nil
@@ -163,7 +171,9 @@ final class Handshake: ChannelHandler, TimerTarget {
 
     // MARK: - Questions to the delegate
 
-    var mayAsk: Bool { client?.handshakeDelegate?.mayBeAsked ?? false }
+    private var delegate: (any HandshakeDelegate)? { client?.handshakeDelegate(for: self) }
+
+    var mayAsk: Bool { delegate?.mayBeAsked ?? false }
 
     /// Called from within a call of the engine: the answer must come later.
     func ask(_ question: HandshakeQuestion, _ answer: @escaping (HandshakeAnswer) -> Void) {
@@ -171,7 +181,7 @@ final class Handshake: ChannelHandler, TimerTarget {
         decisionTimer = world.loop.startTimer(at: world.loop.now + limit, for: self)
         questions += 1
         pending = (questions, answer)
-        client?.handshakeDelegate?.ask(question) { [weak self, questions] in self?.answered(questions, $0) }
+        delegate?.ask(question) { [weak self, questions] in self?.answered(questions, $0) }
     }
 
     private func answered(_ question: Int, _ answer: HandshakeAnswer) {

@@ -28,15 +28,32 @@ final class Peer: ConnectionAttemptClient {
     /// What a request waits for here, if it is not for its turn.
     var attemptPhase: TransferPhase? { attempts.first?.phase }
 
+    /// How that went so far.
+    var attemptReport: ConnectionReport? { attempts.first.map { ConnectionReport($0) } }
+
+    /// Whether a connection is being made that this transfer will get, unless others overtake it.
+    func isDialling(for transfer: Transfer) -> Bool { machine.isDialling(for: transfer) }
+
+    private func makeAttempt() -> ConnectionAttempt {
+        ConnectionAttempt(
+            to: key,
+            under: pool.rules,
+            number: pool.nextNumber(),
+            world: world,
+            events: pool.events,
+            client: self
+        )
+    }
+
     func dial() {
-        let attempt = ConnectionAttempt(to: key, world: world, client: self)
+        let attempt = makeAttempt()
         attempts.append(attempt)
         attempt.start(target)
     }
 
     /// A fresh connection for one request whose old one turned out to be dead.
     func redial(for transfer: Transfer) -> ConnectionAttempt {
-        let attempt = ConnectionAttempt(to: key, world: world, client: self)
+        let attempt = makeAttempt()
         machine.exchangeRetried()
         redials.append((attempt, transfer))
         attempt.start(target)
@@ -115,15 +132,25 @@ final class Peer: ConnectionAttemptClient {
 
 /// How a connection came into being, or did not. Shared by the requests it carries.
 final class ConnectionReport: Sendable {
+    /// Which of its session.
+    let number: Int
     let dial: DialReport
     let handshake: HandshakeReport?
     let remote: SocketAddress?
     let local: SocketAddress?
+    /// `remote` is a proxy.
+    let isProxied: Bool
 
     init(_ attempt: ConnectionAttempt, _ channel: (any ByteChannel)? = nil) {
+        number = attempt.number
         dial = attempt.dialReport
         handshake = attempt.handshakeReport
-        remote = channel?.remoteAddress ?? handshake?.remote
+        remote = channel?.remoteAddress ?? handshake?.remote ?? dial.connectedAddress
+        isProxied = attempt.isProxied
         local = channel?.localAddress ?? handshake?.local
     }
+}
+
+extension DialReport {
+    fileprivate var connectedAddress: SocketAddress? { attempts.last { $0.outcome == .connected }?.address }
 }

@@ -6,6 +6,8 @@ struct PoolLimits: Sendable {
     var maximumIdle: Int
     var idleTime: LoopInterval
     var maximumAge: LoopInterval
+    /// Connections to all peers. Nil: any number.
+    var total: Int?
 
     /// A connection just made serves at least the request it was made for, however
     /// short the limits are: otherwise it would be closed and dialled again for ever.

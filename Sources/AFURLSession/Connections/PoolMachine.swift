@@ -48,7 +48,7 @@ struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     }
 
     var isEmpty: Bool { waiters.isEmpty && connections == 0 }
-    private var connections: Int { idle.count + inUse + dialing + redialing }
+    var connections: Int { idle.count + inUse + dialing + redialing }
 
     // MARK: - Events
 
@@ -147,6 +147,9 @@ struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     /// The request that is served next.
     var firstWaiter: Waiter? { waiters.first }
 
+    /// Whether one of the dials under way is for this request, as things stand.
+    func isDialling(for waiter: Waiter) -> Bool { waiters.isAmongFirst(dialing, waiter) }
+
     mutating func takeAllIdle() -> [Connection] {
         defer { idle = [] }
         return idle.map(\.connection)
@@ -155,7 +158,9 @@ struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     // MARK: - Actions
 
     /// What to do next; called until it returns nil.
-    mutating func nextAction(at now: LoopInstant) -> Action? {
+    ///
+    /// - Parameter mayDial: Whether there may be another connection, whatever this peer's limit is.
+    mutating func nextAction(at now: LoopInstant, mayDial: @autoclosure () -> Bool = true) -> Action? {
         if !waiters.isEmpty, let freshest = idle.popLast() {
             guard freshest.expires > now, let waiter = waiters.popFirst() else { return .close(freshest.connection) }
             inUse += 1
@@ -167,7 +172,7 @@ struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
             // Unless a request that came in the meantime has taken the dial over.
             if dialing > waiters.count { return .cancelDial }
         }
-        if waiters.count > dialing, connections < limit {
+        if waiters.count > dialing, connections < limit, mayDial() {
             dialing += 1
             return .dial
         }

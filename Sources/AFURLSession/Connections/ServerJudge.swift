@@ -51,7 +51,7 @@ final class ServerJudge: TLSEngineClient {
     /// Until the handshake is over.
     private var handshake: Handshake?
     /// What a delegate says once, it may not say again.
-    private var delegateWasAsked = false
+    private(set) var delegateWasAsked = false
 
     /// The server as it showed itself, or as it did when the session was made that is
     /// being resumed.
@@ -118,13 +118,13 @@ final class ServerJudge: TLSEngineClient {
         let trust = seen(served)
         self.trust = trust
         decide(trust)
-        if case .accepted = deliberation { security.servers.keep(trust) }
+        if case .accepted = deliberation { security.servers.keep(trust, by: key.route) }
     }
 
     private func seen(_ served: [Certificate]) -> ServerTrust {
         let host = key.endpoint.host.text
         let now = world.wallClock()
-        return security.servers.recall(host, showing: served, at: now)
+        return security.servers.recall(host, by: key.route, showing: served, at: now)
             ?? ServerTrust(
                 servedChain: served,
                 host: host,

@@ -12,6 +12,9 @@ final class TLSBuffers {
         byteCount: (TLSBuffers.sealedRecords + 1) * TLSEngine.outputReserve,
         alignment: 64
     )
+    /// Those of connections to proxies, within which there are others: both are at work at
+    /// the same time.
+    private(set) lazy var ofProxies: TLSBuffers = TLSBuffers()
     /// Where the end of a head and the beginning of its body become one record.
     let record = UnsafeMutableRawBufferPointer.allocate(byteCount: TLSEngine.recordSize, alignment: 64)
 

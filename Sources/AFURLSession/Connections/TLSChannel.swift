@@ -40,6 +40,7 @@ final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
     /// asked again: it does not remember what it refused.
     @exclusivity(unchecked) private var end: TLSEngine.Step?
     @exclusivity(unchecked) private var isOpen = true
+    @exclusivity(unchecked) private var hasEndedWriting = false
 
     init(_ channel: any ByteChannel, _ engine: TLSEngine, _ buffers: TLSBuffers) {
         self.channel = channel
@@ -74,7 +75,19 @@ final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
     /// Gives back the memory that only messages under way need.
     func rest() {
         engine.freeBuffers()
+        (channel as? TLSChannel)?.rest()
     }
+
+    /// Says farewell, and leaves the connection beneath as it is: answers to the peer's new keys may have to follow.
+    func endWriting() {
+        guard isOpen, !hasEndedWriting, failure == nil else { return }
+        hasEndedWriting = true
+        turn(.empty) { engine.close() }
+        stopHolding()
+    }
+
+    /// What ends the handshake leaves with what is written first, or with the turn.
+    var isFlushed: Bool { (unsent.isEmpty || isHolding) && channel.isFlushed }
 
     /// Says farewell if the kernel takes it at once. A peer that does not read must
     /// not hold up whoever closes.
@@ -83,7 +96,7 @@ final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
         isOpen = false
         handler = nil
         stopHolding()
-        if unsent.isEmpty, failure == nil {
+        if unsent.isEmpty, failure == nil, !hasEndedWriting {
             turn(.empty) { engine.close() }
         }
         channel.close()

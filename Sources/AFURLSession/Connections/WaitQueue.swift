@@ -61,6 +61,10 @@ struct WaitQueue<Waiter: QueuedWaiter> {
 
         var firstLive: Entry? { entries[next...].lazy.compactMap { $0 }.first(where: \.isLive) }
 
+        var live: some Sequence<Waiter> {
+            entries[next...].lazy.compactMap { $0 }.filter(\.isLive).map(\.waiter)
+        }
+
         mutating func sweep() {
             entries.removeAll { !($0?.isLive ?? false) }
             next = 0
@@ -102,6 +106,12 @@ struct WaitQueue<Waiter: QueuedWaiter> {
             if let entry = lane.firstLive { return entry.waiter }
         }
         return nil
+    }
+
+    /// Whether a waiter is one of those that are served next.
+    func isAmongFirst(_ limit: Int, _ waiter: Waiter) -> Bool {
+        let next = lanes.lazy.flatMap { $0.live }.prefix(limit)
+        return next.contains { $0 === waiter }
     }
 
     mutating func popFirst() -> Waiter? {

@@ -26,7 +26,8 @@ extension TaskCore {
 
 extension DownloadConsumer {
     /// What arrived while the task was another one.
-    func begin(with chunks: [Data], after response: HTTPURLResponse, of core: TaskCore) {
+    func begin(with chunks: [Data], after response: URLResponse, of core: TaskCore) {
+        hasShownResponse = true
         receivedResponse(response, of: core)
         for chunk in chunks { chunk.withUnsafeBytes { receivedBody($0, of: core) } }
     }

@@ -20,6 +20,12 @@ struct WriteProgress: Sendable {
         return !isAnnounced
     }
 
+    /// A callback that is on its way stays so, and has nothing to report.
+    mutating func startOver() {
+        unreported = 0
+        total = 0
+    }
+
     mutating func take() -> (written: Int64, total: Int64) {
         defer {
             unreported = 0
@@ -49,6 +55,7 @@ extension DownloadConsumer {
         core.session.outbox.post(
             .block { [progress] in
                 let (written, total) = progress.withLock { $0.take() }
+                guard written > 0 else { return }
                 delegate.urlSession(
                     task.session,
                     downloadTask: task,

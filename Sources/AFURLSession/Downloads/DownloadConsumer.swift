@@ -48,6 +48,8 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     private var published: PublishedFile?
     /// Bytes of the write that is under way.
     private var inFlight = 0
+    /// The delegate was shown the response while the task was another one.
+    var hasShownResponse = false
     private var patienceTimer: TimerID?
     /// A write was begun since the timer was started.
     private var hasWritten = false
@@ -108,6 +110,22 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         receiver = nil
     }
 
+    /// Only what began with nothing: a part is gone on with another time.
+    var mayStartOver: Bool {
+        guard case .nothing = origin, case .receiving = stage else { return false }
+        return !hasShownResponse
+    }
+
+    func startOver(of core: TaskCore) {
+        endPatience(core)
+        file?.discard()
+        file = nil
+        inFlight = 0
+        gatherer = DownloadGatherer()
+        point = nil
+        progress.withLock { $0.startOver() }
+    }
+
     /// Bytes of the file that are here, written or not.
     private var arrived: Int64 { gatherer.offset + Int64(gatherer.count) }
 
@@ -123,7 +141,8 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         inFlight = count
         hasWritten = true
         let (consumer, bound) = travelling(with: core)
-        fileOpened(core).perform {
+        let file = fileOpened(core)
+        file.perform {
             (store: inout DownloadStore) -> FileFailure? in
             do throws(FileFailure) {
                 try store.append(pieces)
@@ -132,12 +151,13 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
                 return error
             }
         } then: {
-            consumer.value.wrote(count, $0, of: bound.value)
+            consumer.value.wrote(count, to: file, $0, of: bound.value)
         }
     }
 
-    private func wrote(_ count: Int, _ failure: FileFailure?, of core: TaskCore) {
-        guard stage == .receiving || stage == .finishing else { return }
+    private func wrote(_ count: Int, to file: DownloadFile, _ failure: FileFailure?, of core: TaskCore) {
+        // It may have begun anew with another one.
+        guard stage == .receiving || stage == .finishing, file === self.file else { return }
         inFlight = 0
         if let failure { return fail(failure, core) }
         announce(Int64(count), of: core)
@@ -231,6 +251,8 @@ struct EarlierPart: Sendable {
     /// The record as it was given.
     let data: Data
     let rest: Result<FrozenRequest, RequestRejection>
+    /// What it was made from.
+    let restRequest: URLRequest
 }
 
 extension DownloadConsumer {
@@ -260,11 +282,16 @@ extension DownloadConsumer {
             return core.load()
         }
         point = part.record.point
-        core.load(request)
+        core.load(request, madeFrom: part.restRequest)
     }
 
-    func receivedResponse(_ response: HTTPURLResponse, of core: TaskCore) {
+    func receivedResponse(_ response: URLResponse, of core: TaskCore) {
         guard let request = core.handle?.originalRequest else { return }
+        guard let response = response as? HTTPURLResponse else {
+            // It cannot be gone on with, and goes on with nothing.
+            if case .part = origin { drop(core) { $0.discard() } }
+            return
+        }
         guard case .part(let part) = origin else {
             guard !response.isPartialUnasked(by: request) else { return core.fail(.unaskedPart(response.statusCode)) }
             return begin(response, to: request)

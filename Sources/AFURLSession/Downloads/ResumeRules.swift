@@ -178,10 +178,13 @@ extension TransferError {
     /// Whether what had arrived before is beyond suspicion, so that it is worth keeping.
     var leavesPart: Bool {
         switch self {
-        case .dial, .handshake, .secured, .cutShort, .channel, .timedOut, .outOfTime, .file, .brokenRest: true
+        case .dial, .proxy, .handshake, .secured, .cutShort, .channel, .timedOut, .outOfTime, .overdue, .file,
+            .brokenRest:
+            true
         case .wire(let error): error.kind.isEnd
-        case .body, .rejected, .plainTextForbidden, .impossibleSocketPath, .cancelled, .bodyTooLong, .notCached,
-            .sessionInvalidated, .forked, .noThread, .unaskedPart, .resumeData:
+        case .body, .rejected, .redirect, .plainTextForbidden, .impossibleSocketPath, .cancelled, .bodyTooLong,
+            .content, .notCached, .proxyMisconfigured, .sessionInvalidated, .forked, .noThread, .unaskedPart,
+            .resumeData, .foreign, .local, .stream:
             false
         }
     }

@@ -4,6 +4,7 @@ public import Foundation
 ///
 /// For each task, in this order: ``urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`` if it was resumed,
 /// progress, the file, metrics, completion.
+@preconcurrency
 public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
     /// The download is complete and lies at `location`, for as long as this method runs:
     /// move it, or open it, before you return.

@@ -35,10 +35,11 @@ public final class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
         do throws(ResumeRecord.Flaw) {
             let record = try ResumeRecord(data)
             guard let request = record.request else { throw .damaged }
+            let restRequest = record.restRequest(of: request)
             let rest = Result { () throws(RequestRejection) in
-                try RequestFreezer.freeze(record.restRequest(of: request), defaults: session.headers)
+                try RequestFreezer.freeze(restRequest, defaults: session.headers)
             }
-            let part = EarlierPart(record: record, data: data, rest: rest)
+            let part = EarlierPart(record: record, data: data, rest: rest, restRequest: restRequest)
             self.init(request, identifier, in: session, receiver, after: .part(part))
         } catch {
             self.init(.unknown, identifier, in: session, receiver, after: .flawed(error))
@@ -75,6 +76,7 @@ public final class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     ///   resume data for ``URLSession/downloadTask(withResumeData:)``, or with nil if nothing can be gone on with:
     ///   nothing has arrived, the task has ended, the request was no plain GET, or the response had neither a strong
     ///   entity tag nor a reliable date.
+    @preconcurrency
     public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
         cancel(for: ResumeReceiver(handler: completionHandler, isAwaited: false))
     }
@@ -97,15 +99,6 @@ public final class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
     private func fail() {
         if let reason = session.world.unavailability() { failHere(reason) }
-    }
-}
-
-extension URLRequest {
-    /// Of a task that has nothing to go by.
-    fileprivate static var unknown: URLRequest {
-        var request = URLRequest(url: URL(fileURLWithPath: "/"))
-        request.url = nil
-        return request
     }
 }
 

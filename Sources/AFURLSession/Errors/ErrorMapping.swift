@@ -26,14 +26,14 @@ package enum ErrorMapping {
         case .lost: .networkConnectionLost
         case .malformed: .cannotParseResponse
         case .limit: .dataLengthExceedsMaximum
-        case .decoding: .cannotDecodeContentData
+        case .decoding: decodingCode(failure.detail)
         case .tls: .secureConnectionFailed
         case .trust: trustCode(failure.detail)
         case .clientCertificate:
             failure.detail == .required ? .clientCertificateRequired : .clientCertificateRejected
         case .redirect: redirectCode(failure.detail)
         case .authentication: .userAuthenticationRequired
-        case .proxy: .cannotConnectToHost
+        case .proxy: failure.detail == .credentials ? .userAuthenticationRequired : .cannotConnectToHost
         case .body: .requestBodyStreamExhausted
         case .file: fileCode(failure.detail)
         case .cancelled: .cancelled
@@ -47,6 +47,7 @@ package enum ErrorMapping {
         switch detail {
         case .scheme: .unsupportedURL
         case .size: .dataLengthExceedsMaximum
+        case .caller: .cannotLoadFromNetwork
         default: .badURL
         }
     }
@@ -55,6 +56,8 @@ package enum ErrorMapping {
         switch detail {
         case .nameNotFound: .cannotFindHost
         case .nameLookup: .dnsLookupFailed
+        case .network: .notConnectedToInternet
+        case .cellular: .dataNotAllowed
         default: .cannotConnectToHost
         }
     }
@@ -68,10 +71,19 @@ package enum ErrorMapping {
         }
     }
 
+    /// Apple's words: raw data has a coding that is known, content data one that is not.
+    private static func decodingCode(_ detail: LoadFailure.Detail?) -> URLError.Code {
+        switch detail {
+        case .damaged, .truncated, .bomb, .memory: .cannotDecodeRawData
+        default: .cannotDecodeContentData
+        }
+    }
+
     private static func redirectCode(_ detail: LoadFailure.Detail?) -> URLError.Code {
         switch detail {
         case .location: .redirectToNonExistentLocation
         case .scheme: .unsupportedURL
+        case .body: .requestBodyStreamExhausted
         default: .httpTooManyRedirects
         }
     }

@@ -39,6 +39,10 @@ extension LoadFailure.Attempt {
         public static let failed = Outcome(rawValue: "failed")
         /// No answer in time.
         public static let timedOut = Outcome(rawValue: "timed out")
+        /// It may not be connected to, says the session's ``AddressFilter``.
+        public static let forbidden = Outcome(rawValue: "forbidden")
+        /// The way to it is by a cellular network, which may not be used.
+        public static let cellular = Outcome(rawValue: "cellular")
         /// Given up because another address was faster or the load was cancelled.
         public static let abandoned = Outcome(rawValue: "abandoned")
     }

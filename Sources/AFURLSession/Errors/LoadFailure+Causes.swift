@@ -58,9 +58,10 @@ extension LoadFailure {
         interval: Duration,
         attempts: [Attempt] = []
     ) -> LoadFailure {
-        let seconds = Double(interval.components.seconds) + Double(interval.components.attoseconds) / 1e18
+        let seconds = interval.inSeconds
         return LoadFailure(
             .timeout,
+            .idle,
             phase: phase,
             attempts: attempts,
             message: "\(doing(phase)) \(peer?.text ?? "the server") failed: nothing happened for \(seconds) seconds. "
@@ -72,6 +73,7 @@ extension LoadFailure {
     package static func outOfTime(phase: Phase, peer: Endpoint?) -> LoadFailure {
         LoadFailure(
             .timeout,
+            .resource,
             phase: phase,
             message: "\(doing(phase)) \(peer?.text ?? "the server") failed: the task has used up its time. "
                 + "Raise timeoutIntervalForResource if it needs longer."
@@ -79,10 +81,16 @@ extension LoadFailure {
     }
 
     /// No address could be connected to.
-    package static func cannotConnect(_ peer: Endpoint, attempts: [Attempt], errno: Int32?) -> LoadFailure {
+    package static func cannotConnect(
+        _ peer: Endpoint,
+        _ detail: Detail? = nil,
+        attempts: [Attempt],
+        errno: Int32?
+    ) -> LoadFailure {
         let cause = errno.map { SystemErrorText.of($0) } ?? "no address answered"
         return LoadFailure(
             .resources,
+            detail,
             phase: .connecting,
             attempts: attempts,
             errno: errno,
@@ -121,11 +129,14 @@ extension LoadFailure {
         }
     }
 
-    private static func doing(_ phase: Phase) -> String {
+    static func doing(_ phase: Phase) -> String {
         switch phase {
+        case .waitingForConnectivity: "Waiting for a network to reach"
+
         case .queued: "Waiting for a connection to"
         case .resolving: "Looking up"
         case .connecting: "Connecting to"
+        case .proxy: "Finding the way through a proxy to"
         case .tls: "Securing the connection to"
         case .sending: "Sending the request to"
         case .receivingBody: "Receiving the body from"

@@ -62,7 +62,7 @@ extension LoadFailure {
         )
     }
 
-    private static func detail(_ error: SystemCallError?) -> Detail {
+    static func detail(_ error: SystemCallError?) -> Detail {
         switch error?.code {
         case ENOENT, ENOTDIR: .missing
         case EACCES, EPERM: .permission

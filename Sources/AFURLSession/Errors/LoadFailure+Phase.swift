@@ -13,10 +13,14 @@ extension LoadFailure {
         public static let preparing = Phase(rawValue: "preparing")
         /// Waiting for a connection to become free.
         public static let queued = Phase(rawValue: "queued")
+        /// Waiting for a network.
+        public static let waitingForConnectivity = Phase(rawValue: "waitingForConnectivity")
         /// Looking up the addresses of the host.
         public static let resolving = Phase(rawValue: "resolving")
         /// Connecting to one of the addresses.
         public static let connecting = Phase(rawValue: "connecting")
+        /// Having a proxy lead us to the server: reaching it, securing the connection to it, asking for a tunnel.
+        public static let proxy = Phase(rawValue: "proxy")
         /// Securing the connection.
         public static let tls = Phase(rawValue: "tls")
         /// Sending head or body.

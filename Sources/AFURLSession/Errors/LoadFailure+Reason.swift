@@ -59,18 +59,38 @@ extension LoadFailure {
         public static let scheme = Detail(rawValue: "scheme")
         /// Longer than we send, or a body where none may be.
         public static let size = Detail(rawValue: "size")
+        /// Somebody who may not wait for it.
+        public static let caller = Detail(rawValue: "caller")
         /// The method of a request may not be sent.
         public static let method = Detail(rawValue: "method")
         /// The name does not exist.
         public static let nameNotFound = Detail(rawValue: "nameNotFound")
         /// The name service gave no answer.
         public static let nameLookup = Detail(rawValue: "nameLookup")
+        /// This machine has no way to any of the addresses.
+        public static let network = Detail(rawValue: "network")
+        /// The way to the addresses is by a cellular network, which may not be used.
+        public static let cellular = Detail(rawValue: "cellular")
+        /// The session's ``AddressFilter`` allows none of the addresses.
+        public static let address = Detail(rawValue: "address")
+        /// Nothing happened for the time that was allowed.
+        public static let idle = Detail(rawValue: "idle")
+        /// The time of the whole task.
+        public static let resource = Detail(rawValue: "resource")
+        /// The time for waiting for one's turn.
+        public static let queue = Detail(rawValue: "queue")
+        /// The time that each address has.
+        public static let attempt = Detail(rawValue: "attempt")
+        /// The time for securing a connection.
+        public static let handshake = Detail(rawValue: "handshake")
         /// While waiting for or reading a head.
         public static let head = Detail(rawValue: "head")
         /// While reading a body.
         public static let body = Detail(rawValue: "body")
         /// Fewer bytes than were announced.
         public static let truncated = Detail(rawValue: "truncated")
+        /// A stream that is closed in this direction.
+        public static let closed = Detail(rawValue: "closed")
         /// The connection was reset.
         public static let reset = Detail(rawValue: "reset")
         /// The status line.
@@ -119,6 +139,18 @@ extension LoadFailure {
         public static let flood = Detail(rawValue: "flood")
         /// The peer wants a certificate of ours.
         public static let required = Detail(rawValue: "required")
+        /// A setting for proxies that cannot be used; the way through a proxy broke off.
+        public static let proxy = Detail(rawValue: "proxy")
+        /// The proxy could not be connected to; the time for connecting.
+        public static let connect = Detail(rawValue: "connect")
+        /// The connection to the proxy could not be secured.
+        public static let tls = Detail(rawValue: "tls")
+        /// The proxy said no: ``LoadFailure/proxyReply`` is how.
+        public static let refused = Detail(rawValue: "refused")
+        /// The proxy wants to know who we are, or does not believe it.
+        public static let credentials = Detail(rawValue: "credentials")
+        /// The proxy does not speak what it is said to speak, or spoke out of turn.
+        public static let malformed = Detail(rawValue: "malformed")
         /// A redirect to no usable place.
         public static let location = Detail(rawValue: "location")
         /// A file could not be created.
@@ -141,6 +173,14 @@ extension LoadFailure {
         public static let read = Detail(rawValue: "read")
         /// A file was changed while it was sent.
         public static let changed = Detail(rawValue: "changed")
+        /// Content codings nobody undoes.
+        public static let coding = Detail(rawValue: "coding")
+        /// Bytes that are not what their content coding makes.
+        public static let damaged = Detail(rawValue: "damaged")
+        /// Content that becomes far longer than it was sent.
+        public static let bomb = Detail(rawValue: "bomb")
+        /// There is no memory for it.
+        public static let memory = Detail(rawValue: "memory")
         /// A file is missing.
         public static let missing = Detail(rawValue: "missing")
     }

@@ -5,19 +5,26 @@ import Foundation
 // LoadFailure
 // ├── request ────────────── refused before a connection was chosen      badURL
 // │   ├── scheme             not http or https; http to a pinned host    unsupportedURL
+// │   ├── proxy              a setting for proxies cannot be used        badURL
 // │   ├── size               longer than we send; a body where none goes dataLengthExceedsMaximum
+// │   ├── caller             the network thread would wait for itself    cannotLoadFromNetwork
 // │   ├── method             no token                                    badURL
 // │   └── header             a field that may not be sent                badURL
 // ├── resources ──────────── the local system or the network refused     cannotConnectToHost
 // │   ├── nameNotFound       the name does not exist                     cannotFindHost
-// │   └── nameLookup         the name service gave no answer             dnsLookupFailed
+// │   ├── nameLookup         the name service gave no answer             dnsLookupFailed
+// │   ├── network            this machine has no way to any address      notConnectedToInternet
+// │   ├── cellular           the only way may not be taken               dataNotAllowed
+// │   └── address            the session's filter allows none            cannotConnectToHost
 // ├── timeout ────────────── a deadline passed; see the phase            timedOut
+// │   └── idle, resource, queue, connect, attempt, handshake: which one it was
 // ├── lost ───────────────── the peer went away                          networkConnectionLost
-// │   └── head, body, truncated, reset
+// │   └── head, body, truncated, reset, proxy, closed
 // ├── malformed ──────────── the message breaks HTTP                     cannotParseResponse
 // │   └── status, header, framing, chunk
 // ├── limit ──────────────── more than we are willing to hold            dataLengthExceedsMaximum
 // ├── decoding ───────────── the content cannot be decoded               cannotDecodeContentData
+// │   └── damaged, truncated, bomb, memory: its coding                   cannotDecodeRawData
 // ├── tls ────────────────── the handshake or a record failed            secureConnectionFailed
 // │   └── version, cipher, alpn, renegotiation, alert, notTLS, flood
 // ├── trust ──────────────── the peer's certificate was not accepted     serverCertificateUntrusted
@@ -29,9 +36,12 @@ import Foundation
 // │   └── required           the peer wants one                          clientCertificateRequired
 // ├── redirect ───────────── too many of them                            httpTooManyRedirects
 // │   ├── location           to no usable place                          redirectToNonExistentLocation
-// │   └── scheme             to something that is not http               unsupportedURL
+// │   ├── scheme             from https to http                          unsupportedURL
+// │   └── body               of the request, that must or can not follow requestBodyStreamExhausted
 // ├── authentication ─────── credentials are needed                      userAuthenticationRequired
 // ├── proxy ──────────────── the proxy failed us                         cannotConnectToHost
+// │   ├── credentials        it wants others, or some                    userAuthenticationRequired
+// │   └── nameNotFound, nameLookup, connect, tls, refused, malformed
 // ├── body ───────────────── the request's could not be supplied          requestBodyStreamExhausted
 // │   └── stream, length, exhausted
 // ├── file ───────────────── a file could not be written                 cannotWriteToFile
@@ -56,13 +66,19 @@ public struct LoadFailure: Error, Hashable, Sendable {
     /// More exactly, where the reason has kinds of its own.
     public let detail: Detail?
     /// Every address that was tried, in order, and how that ended.
-    public let attempts: [Attempt]
+    public internal(set) var attempts: [Attempt]
     /// The error number of the system call that failed, if one did.
     public let errno: Int32?
     /// What we were doing, to whom, what happened and what to change, in a sentence or two.
-    public let message: String
+    public internal(set) var message: String
+    /// How long each phase took, in the order in which they began: those of the last request of the task. Earlier ones
+    /// are in the task's metrics.
+    public internal(set) var timings: [Timing] = []
     /// What the server showed and why that was not enough, if securing the connection failed.
     public let security: Security?
+
+    /// How a proxy said no: the status of its answer, or the number of its reply if it speaks SOCKS.
+    public let proxyReply: Int?
 
     private let cause: Cause?
 
@@ -87,6 +103,7 @@ public struct LoadFailure: Error, Hashable, Sendable {
         errno: Int32? = nil,
         message: String,
         security: Security? = nil,
+        proxyReply: Int? = nil,
         underlyingError: (any Error)? = nil
     ) {
         self.phase = phase
@@ -96,14 +113,17 @@ public struct LoadFailure: Error, Hashable, Sendable {
         self.errno = errno
         self.message = message
         self.security = security
+        self.proxyReply = proxyReply
         cause = underlyingError.map(Cause.init)
     }
 }
 
 extension LoadFailure: CustomStringConvertible {
-    /// The message, then one line for each address that was tried, then what the server showed.
+    /// The message, then one line for each address that was tried, then how long each phase took, then what the server
+    /// showed.
     public var description: String {
-        let lines = [message] + attempts.map { "  \($0)" }
+        let times = timings.map(\.description).joined(separator: ", ")
+        let lines = [message] + attempts.map { "  \($0)" } + (times.isEmpty ? [] : ["  \(times)"])
         return (lines + (security.map { [$0.description] } ?? [])).joined(separator: "\n")
     }
 }

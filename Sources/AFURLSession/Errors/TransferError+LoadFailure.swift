@@ -4,8 +4,18 @@ import Foundation
 
 extension TransferError {
     /// What a task reports.
-    func urlError(for url: URL?, peer: Endpoint? = nil) -> URLError {
-        ErrorMapping.error(failure(peer), url: url)
+    ///
+    /// - Parameter remark: What else is to be said.
+    func urlError(
+        for url: URL?,
+        peer: Endpoint? = nil,
+        account: LoadAccount? = nil,
+        remark: String? = nil
+    ) -> URLError {
+        var failure = failure(peer)
+        if let account { failure.add(account) }
+        if let remark, !remark.isEmpty, failure.reason != .cancelled { failure.message += " \(remark)" }
+        return ErrorMapping.error(failure, url: url)
     }
 
     private func failure(_ peer: Endpoint?) -> LoadFailure {
@@ -27,6 +37,8 @@ extension TransferError {
                 message: "The request was not sent: unixDomainSocketPath must have 1 to 107 bytes and no NUL."
             )
         case (.dial(let failure, let report), let peer?): LoadFailure(failure, report, peer)
+        case (.proxyMisconfigured(let error), _): LoadFailure(error)
+        case (.proxy(let failure), let peer?): LoadFailure(failure, peer)
         case (.handshake(let failure), let peer?): LoadFailure(failure, peer)
         case (.secured(let failure, let phase, let identification), let peer?):
             LoadFailure(failure, phase: phase.public, identification, nil, peer)
@@ -44,6 +56,8 @@ extension TransferError {
             .connectionLost(phase: phase.public, peer: peer, errno: error.code)
         case (.timedOut(let phase, let interval), let peer):
             .timeout(phase: phase.public, peer: peer, interval: interval)
+        case (.overdue(let timeout, let phase, let interval), let peer):
+            .overdue(timeout, phase: phase.public, peer: peer, interval: interval)
         case (.outOfTime(let phase), let peer): .outOfTime(phase: phase.public, peer: peer)
         case (.cancelled, _): .cancelled(phase: .delivering)
         case (.bodyTooLong(let limit), _):
@@ -53,12 +67,14 @@ extension TransferError {
                 message:
                     "The body is longer than \(limit) bytes. Raise maximumBodyInMemory, or receive it with a delegate."
             )
+        case (.content(let failure), let peer): LoadFailure(failure, peer: peer)
         case (.notCached, _):
             LoadFailure(
                 .cache,
                 phase: .preparing,
                 message: "Nothing is cached for the request, and its cache policy forbids loading it."
             )
+        case (.redirect(let failure), let peer): LoadFailure(failure, from: peer)
         case (.file(let failure), let peer): LoadFailure(failure, peer: peer)
         case (.unaskedPart(let status), let peer): .unaskedPart(status, from: peer)
         case (.brokenRest, let peer): .brokenRest(from: peer)
@@ -69,6 +85,15 @@ extension TransferError {
                 phase: .preparing,
                 message: "The session was invalidated before the task was resumed. Make the task in a new session."
             )
+        case (.foreign(let error), _):
+            LoadFailure(
+                .resources,
+                phase: .receivingBody,
+                message: "Loading failed: a protocol class or an interceptor of the program says so.",
+                underlyingError: error
+            )
+        case (.stream(let failure), let peer): LoadFailure(failure, peer: peer)
+        case (.local(let failure), _): LoadFailure(failure)
         case (.forked, _):
             LoadFailure(
                 .resources,
@@ -82,7 +107,8 @@ extension TransferError {
                 errno: error.code,
                 message: "The network thread could not be started: \(error). Raise the limit on threads, or try again."
             )
-        case (.dial, nil), (.wire, nil), (.channel, nil), (.handshake, nil), (.secured, nil), (.cutShort, nil):
+        case (.dial, nil), (.proxy, nil), (.wire, nil), (.channel, nil), (.handshake, nil), (.secured, nil),
+            (.cutShort, nil):
             // Nothing of this happens to a request that has no endpoint.
             .cancelled(phase: .preparing)
         }
@@ -96,16 +122,22 @@ extension LoadFailure {
             self = .cannotResolve(peer, isKnownMissing: failure.kind == .notFound, explanation: failure.message)
         case .unreachable:
             let attempts = report.attempts.map(LoadFailure.Attempt.init)
-            self = .cannotConnect(peer, attempts: attempts, errno: attempts.last { $0.errno != nil }?.errno)
+            let errno = attempts.last { $0.errno != nil }?.errno
+            self = .cannotConnect(peer, failure.wayMissing(report), attempts: attempts, errno: errno)
+        case .unanswered(let limit): self = .unanswered(peer.text, after: limit, report)
+        case .forbidden: self = .forbidden(peer.text, report)
         }
     }
 }
 
 extension LoadFailure.Attempt {
-    fileprivate init(_ attempt: DialAttempt) {
+    init(_ attempt: DialAttempt) {
         switch attempt.outcome {
         case .connected: self.init(address: attempt.address.description, outcome: .connected)
         case .abandoned: self.init(address: attempt.address.description, outcome: .abandoned)
+        case .unanswered: self.init(address: attempt.address.description, outcome: .timedOut)
+        case .forbidden: self.init(address: attempt.address.description, outcome: .forbidden)
+        case .cellular: self.init(address: attempt.address.description, outcome: .cellular)
         case .failed(let error):
             self.init(address: attempt.address.description, outcome: .failed, errno: error.code)
         }
@@ -115,10 +147,12 @@ extension LoadFailure.Attempt {
 extension TransferPhase {
     fileprivate var `public`: LoadFailure.Phase {
         switch self {
+        case .offline: .waitingForConnectivity
         case .preparing: .preparing
         case .queued: .queued
         case .resolving: .resolving
         case .connecting: .connecting
+        case .proxy: .proxy
         case .securing: .tls
         case .sending: .sending
         case .waitingForHead: .waitingForHead

@@ -38,9 +38,17 @@ private struct DispatchWorker: BlockingWorker {
 
     init(_ label: String) {
         queue = DispatchQueue(label: label)
+        queue.setSpecific(key: CurrentWorker.key, value: label)
     }
 
     func run(_ job: @escaping @Sendable () -> Void) {
         queue.async(execute: job)
     }
+}
+
+/// Where the calling thread is, if that is on a worker.
+enum CurrentWorker {
+    fileprivate static let key = DispatchSpecificKey<String>()
+
+    static var label: String? { DispatchQueue.getSpecific(key: key) }
 }

@@ -14,12 +14,16 @@ package final class FrozenRequest: Sendable {
     /// What the caller wants from caches, and how long to wait for progress, if he said so.
     let cachePolicy: URLRequest.CachePolicy?
     let idleInterval: LoopInterval?
-    let asksForPipelining: Bool
-    package let method: String
+    /// Whether it may be sent ahead, if the caller said so.
+    let asksForPipelining: Bool?
     /// Whether sending it twice asks for nothing more than sending it once (RFC 9110 §9.2.2).
     package let isIdempotent: Bool
     /// Whether the response to it has no body whatever its fields say.
     package let isHead: Bool
+    let limits: OwnLimits
+    /// The caller has named some for this request.
+    let hasInterceptors: Bool
+    package let method: String
     /// Request line, fields and the empty line, ready for the socket.
     package let headBytes: [UInt8]
     /// The body held by the request itself; nil also when the task brings its own.
@@ -41,7 +45,9 @@ package final class FrozenRequest: Sendable {
         defaults: HeaderDefaults,
         cachePolicy: URLRequest.CachePolicy?,
         idleInterval: LoopInterval?,
-        asksForPipelining: Bool,
+        asksForPipelining: Bool?,
+        limits: OwnLimits,
+        hasInterceptors: Bool,
         method: String,
         isIdempotent: Bool,
         isHead: Bool,
@@ -60,6 +66,8 @@ package final class FrozenRequest: Sendable {
         self.cachePolicy = cachePolicy
         self.idleInterval = idleInterval
         self.asksForPipelining = asksForPipelining
+        self.limits = limits
+        self.hasInterceptors = hasInterceptors
         self.method = method
         self.isIdempotent = isIdempotent
         self.isHead = isHead
@@ -72,27 +80,54 @@ package final class FrozenRequest: Sendable {
         self.closesConnection = closesConnection
     }
 
+    /// The same request with another head.
+    init(_ other: FrozenRequest, headBytes: [UInt8], expectation: HeadAssembly.Expectation?) {
+        url = other.url
+        location = other.location
+        endpoint = other.endpoint
+        defaults = other.defaults
+        cachePolicy = other.cachePolicy
+        idleInterval = other.idleInterval
+        asksForPipelining = other.asksForPipelining
+        limits = other.limits
+        hasInterceptors = other.hasInterceptors
+        method = other.method
+        isIdempotent = other.isIdempotent
+        isHead = other.isHead
+        self.headBytes = headBytes
+        body = other.body
+        bodyLength = other.bodyLength
+        isStreamed = other.isStreamed
+        isChunked = other.isChunked
+        self.expectation = expectation
+        closesConnection = other.closesConnection
+    }
+
     /// The same without its expectation, for servers that cannot meet it.
     var withoutExpectation: FrozenRequest {
         guard let expectation else { return self }
         var head = headBytes
         head.removeSubrange(expectation.range)
-        return FrozenRequest(
-            url: url,
-            location: location,
-            defaults: defaults,
-            cachePolicy: cachePolicy,
-            idleInterval: idleInterval,
-            asksForPipelining: asksForPipelining,
-            method: method,
-            isIdempotent: isIdempotent,
-            isHead: isHead,
-            headBytes: head,
-            body: body,
-            bodyLength: bodyLength,
-            isStreamed: isStreamed,
-            isChunked: isChunked,
-            closesConnection: closesConnection
-        )
+        return FrozenRequest(self, headBytes: head, expectation: nil)
+    }
+
+    /// The same with further fields, in the place of those of the same name.
+    func replacing(_ fields: [HeadField]) -> FrozenRequest {
+        guard !fields.isEmpty else { return self }
+        var head = headBytes
+        var expectation = expectation
+        for field in fields {
+            while let line = field.line(in: head) {
+                head.removeSubrange(line)
+                if let known = expectation, line.lowerBound < known.range.lowerBound {
+                    expectation = known.moved(by: -line.count)
+                }
+            }
+        }
+        // They stand last, so that what was found before is still there.
+        head.removeLast(2)
+        for field in fields { head += field.bytes }
+        head += "\r\n".utf8
+        return FrozenRequest(self, headBytes: head, expectation: expectation)
     }
 }

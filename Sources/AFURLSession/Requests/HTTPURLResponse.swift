@@ -10,7 +10,12 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     package let headers: HTTPHeaders
     package let version: HTTPVersion
     private let status: Int
-    private let announcedLength: Int64
+    /// What `Content-Length` says, whatever the body is coded in.
+    let announcedLength: Int64
+    /// How the body is coded, and what of that is undone.
+    let contentPlan: ContentPlan
+    /// Whether a field could tell caches to keep it.
+    let concernsCaches: Bool
 
     /// Makes a response, for tests and caches. Nil if a field name is no token or a value holds control characters.
     public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
@@ -18,15 +23,31 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         self.headers = headers
         version = httpVersion == "HTTP/1.0" ? .http10 : .http11
         status = statusCode
+        concernsCaches = true
+        contentPlan = ContentPlan(headers, status: statusCode)
         announcedLength = Self.announcedLength(headers)
         super.init(url: url)
     }
 
-    package init(url: URL, head: ResponseHead) {
+    /// - Parameter decodes: Whether its body will be decoded, if it can be.
+    package init(url: URL, head: ResponseHead, decodes: Bool = true) {
         headers = head.headers
         version = head.version
         status = head.status
+        concernsCaches = head.concernsCaches
+        contentPlan = decodes && head.hasContentCoding ? ContentPlan(head.headers, status: head.status) : .asItIs
         announcedLength = head.contentLength.flatMap { Int64(exactly: $0) } ?? -1
+        super.init(url: url)
+    }
+
+    /// One that was stored.
+    init(url: URL, status: Int, version: HTTPVersion, headers: HTTPHeaders, decodes: Bool = true) {
+        self.headers = headers
+        self.version = version
+        self.status = status
+        concernsCaches = true
+        contentPlan = decodes ? ContentPlan(headers, status: status) : .asItIs
+        announcedLength = Self.announcedLength(headers)
         super.init(url: url)
     }
 
@@ -39,8 +60,9 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     /// The `charset` of `Content-Type` in lower case; nil when there is none.
     open override var textEncodingName: String? { contentType?.charset }
 
-    /// What `Content-Length` says; -1 when it is missing, malformed or overruled by `Transfer-Encoding`.
-    open override var expectedContentLength: Int64 { announcedLength }
+    /// What `Content-Length` says; -1 when it is missing, malformed or overruled by `Transfer-Encoding`, and when the
+    /// body is decoded, since it then says nothing about what you get. The field itself stays as it was received.
+    open override var expectedContentLength: Int64 { contentPlan.changesLength ? -1 : announcedLength }
 
     /// A name to save the body under: from `Content-Disposition`, else the last component of the URL's path, else
     /// `Unknown`. Folders, leading dots and control characters are removed.
@@ -73,6 +95,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         self.headers = headers
         version = coder.decodeInteger(forKey: ResponseKey.version.rawValue) == 0 ? .http10 : .http11
         status = coder.decodeInteger(forKey: ResponseKey.status.rawValue)
+        concernsCaches = true
+        contentPlan = ContentPlan(headers, status: status)
         announcedLength = Self.announcedLength(headers)
         super.init(urlFrom: coder)
     }

@@ -5,10 +5,17 @@ extension HeaderDefaults {
     /// For a session without additional headers.
     package static let standard = HeaderDefaults(additionalHeaders: [:])
 
-    /// With `User-Agent` made of the name of this program.
-    package convenience init(additionalHeaders: [String: String]) {
-        self.init(additionalHeaders: additionalHeaders, userAgent: Self.userAgent)
+    /// With `User-Agent` made of the name of this program, and `Accept-Encoding` of what is understood.
+    ///
+    /// - Parameter decodes: False for no `Accept-Encoding`.
+    package convenience init(additionalHeaders: [String: String], decodes: Bool = true) {
+        self.init(
+            additionalHeaders: additionalHeaders,
+            userAgent: Self.userAgent,
+            contentCodings: decodes ? ContentCoding.accepted : nil
+        )
     }
 
-    private static let userAgent = UserAgent.product(programName: ProcessInfo.processInfo.processName)
+    /// The name of this program.
+    static let userAgent = UserAgent.product(programName: ProcessInfo.processInfo.processName)
 }

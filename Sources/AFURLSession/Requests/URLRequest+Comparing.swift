@@ -5,6 +5,7 @@ extension URLRequest: Hashable {
     public static func == (one: URLRequest, other: URLRequest) -> Bool {
         one.url == other.url && one.httpMethod == other.httpMethod && one.cachePolicy == other.cachePolicy
             && one.timeoutInterval == other.timeoutInterval && one.httpBody == other.httpBody
+            && one.contents.cookies == other.contents.cookies && one.contents.limits == other.contents.limits
             && one.bodyStream?.stream === other.bodyStream?.stream
             && one.allHTTPHeaderFields == other.allHTTPHeaderFields
     }

@@ -24,11 +24,18 @@ public struct URLRequest: Sendable {
         var url: URL?
         var explicitCachePolicy: CachePolicy?
         var explicitTimeout: TimeInterval?
+        var explicitPipelining: Bool?
+        var isUnanswered = false
         var method = "GET"
         var fields = RequestFields()
         var body: Data?
-        var usesPipelining = false
         var bodyStream: HandedStream?
+        var redirectPolicy: RedirectPolicy?
+        var cookies = RequestCookies()
+        var limits = OwnLimits.usual
+        var interception = OwnInterception.usual
+        /// What classes of the program have noted about it.
+        var properties: [String: any Sendable]?
     }
 
     /// Makes a GET request that follows the protocol's cache rules and times out after 60 idle seconds.
@@ -61,7 +68,7 @@ public struct URLRequest: Sendable {
         return first.defaults === defaults ? first : frozen
     }
 
-    private mutating func change(_ body: (inout Contents) -> Void) {
+    mutating func change(_ body: (inout Contents) -> Void) {
         var contents = box.contents
         body(&contents)
         box = Box(contents)
@@ -98,10 +105,11 @@ extension URLRequest {
     /// Whether the request may be sent before requests in front of it are answered, when
     /// all connections to its host are in use. Only GET, HEAD and other idempotent
     /// requests without a body ever are, behind others like them. What is not answered
-    /// because the connection ends is sent again on another. False unless set.
+    /// because the connection ends is sent again on another. False; unless set, what
+    /// ``URLSessionConfiguration/httpShouldUsePipelining`` says counts.
     public var httpShouldUsePipelining: Bool {
-        get { box.contents.usesPipelining }
-        set { change { $0.usesPipelining = newValue } }
+        get { box.contents.explicitPipelining ?? false }
+        set { change { $0.explicitPipelining = newValue } }
     }
 
     /// The body to send. Setting it, also to nil, removes a body stream.
@@ -124,6 +132,9 @@ extension URLRequest {
     /// must have exactly that many bytes; without one it is sent in chunks. It cannot be
     /// read twice: where it would have to be sent again, the delegate is asked for another
     /// with `urlSession(_:task:needNewBodyStream:)`.
+    ///
+    /// > Warning: A subclass of `InputStream` whose `streamStatus` can become `.error` must override `streamError`: that is
+    /// asked for then, and Foundation on Linux ends the process where a subclass has none of its own. Nil will do.
     public var httpBodyStream: InputStream? {
         get { box.contents.bodyStream?.stream }
         set {
@@ -142,6 +153,12 @@ extension URLRequest {
 
     /// The cache policy if the caller set one: only then it wins over the session configuration's.
     package var explicitCachePolicy: CachePolicy? { box.contents.explicitCachePolicy }
+
+    /// Whether it may be sent ahead, if the caller said so: only then it wins over the session configuration's.
+    package var explicitlyUsesPipelining: Bool? { box.contents.explicitPipelining }
+
+    /// The service type if the caller set one: only then it wins over the session configuration's.
+    package var explicitServiceType: NetworkServiceType? { box.contents.limits.value.serviceType }
 }
 
 // MARK: - Header fields

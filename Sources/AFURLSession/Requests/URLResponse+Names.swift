@@ -3,7 +3,8 @@ import Foundation
 
 extension URLResponse {
     static func fileName(fromPathOf url: URL?) -> String {
-        url.flatMap { FileNameSyntax.sanitized($0.lastPathComponent) } ?? "Unknown"
+        guard let url, LocalScheme(url) != .data else { return "Unknown" }
+        return FileNameSyntax.sanitized(url.lastPathComponent) ?? "Unknown"
     }
 }
 

@@ -51,6 +51,11 @@ final class CallbackOutbox: TurnEndTarget {
         batch.append(callback)
     }
 
+    /// What is in it leaves with this turn, also if more is coming in.
+    func hurry() {
+        loop.hurry(self)
+    }
+
     func turnEnded() {
         let leaving = batch
         batch = []

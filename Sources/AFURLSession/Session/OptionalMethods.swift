@@ -4,6 +4,9 @@ enum OptionalMethod {
     case collectedMetrics
     case receivedSessionChallenge
     case receivedTaskChallenge
+    case willRedirect
+    case willCacheResponse
+    case willBeginDelayed
 }
 
 /// Which delegates have no method of their own for something.

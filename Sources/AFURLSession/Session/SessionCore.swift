@@ -8,7 +8,22 @@ final class SessionCore {
     let settings: SessionSettings
     let pool: ConnectionPool
     let deadlines: DeadlineWatch
+    /// Where cookies are, if the session sends and keeps any.
+    let cookies: HTTPCookieStorage?
+    let proven: ProvenCredentials
+    let cache: CacheDoor
+    /// What servers are being asked about on behalf of the cache.
+    @exclusivity(unchecked) var refreshes: Set<CacheEntryID> = []
+    /// Somebody is interested in what responses say beyond themselves.
+    let learnsFromHeads: Bool
     private let security: SessionSecurity
+    let proxies: SessionProxies
+    /// To classes of the program that load in place of the session, if there may be any.
+    let protocols: ProtocolDoor?
+    /// Who has a say in its requests.
+    let interceptors: [any RequestInterceptor]
+    /// Who looks on, if anybody does.
+    let events: EventDesk?
     let requestTimeout: LoopInterval
     let resourceTimeout: LoopInterval
     /// To the delegate queue.
@@ -19,6 +34,8 @@ final class SessionCore {
     /// Answers to questions about the session, on a queue of its own.
     let answers: CallbackOutbox
     @exclusivity(unchecked) private var optionalMethods = OptionalMethods()
+    /// Methods that the session's delegate does not want to be called.
+    @exclusivity(unchecked) private var ignoredMethods: URLSession.DelegateMethods = []
 
     @exclusivity(unchecked) private(set) var delegate: (any URLSessionDelegate)?
     /// The delegate, if it wants to hear about tasks.
@@ -35,18 +52,32 @@ final class SessionCore {
         world: World,
         settings: SessionSettings,
         delegate: (any URLSessionDelegate)?,
-        callbacks: any CallbackExecutor
+        callbacks: any CallbackExecutor,
+        asksRegisteredClasses: Bool = false,
+        events: EventDesk?
     ) {
         self.world = world
+        self.events = events
         self.settings = settings
+        interceptors = settings.interception.interceptors
         self.delegate = delegate
         taskDelegate = delegate as? any URLSessionTaskDelegate
         dataDelegate = delegate as? any URLSessionDataDelegate
         deadlines = DeadlineWatch(loop: world.loop)
+        cookies = settings.cookies.setsCookies && settings.cookies.policy != .never ? settings.cookies.storage : nil
+        protocols = ProtocolDoor(settings.protocols, asksRegistered: asksRegisteredClasses, in: world)
+        cache = CacheDoor(settings.cache.cache, in: world)
+        learnsFromHeads = cookies != nil || settings.transportSecurity != nil
+        proven = ProvenCredentials(settings.credentials) {
+            var generator = SystemRandomNumberGenerator()
+            return (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        }
         requestTimeout = settings.requestTimeout
         resourceTimeout = settings.resourceTimeout
         security = SessionSecurity(settings.tls, connectionsPerHost: settings.maximumConnectionsPerHost)
-        pool = ConnectionPool(world: world, limits: settings.poolLimits, continuePatience: settings.continuePatience)
+        let rules = settings.proxies.rules(userAgent: HeaderDefaults.userAgent, environment: world.environment)
+        proxies = SessionProxies(rules, connectionsPerHost: settings.maximumConnectionsPerHost)
+        pool = ConnectionPool(world: world, settings: settings, events: events)
         outbox = CallbackOutbox(loop: world.loop, executor: callbacks)
         let resuming = world.callbackExecutor ?? ResumingExecutor(loop: world.loop)
         resumptions = CallbackOutbox(loop: world.loop, executor: resuming)
@@ -82,9 +113,14 @@ final class SessionCore {
         optionalMethods.noteMissing(method, in: type)
     }
 
-    /// Whether the delegate is known to have no method of its own for this.
+    /// Whether the delegate is known to have no method of its own for this, or none that it wants to be called.
     func isMissing(_ method: OptionalMethod, in delegate: AnyObject) -> Bool {
-        optionalMethods.isMissing(method, in: delegate)
+        if !ignoredMethods.isEmpty, ignoredMethods.contains(method.method), delegate === self.delegate { return true }
+        return optionalMethods.isMissing(method, in: delegate)
+    }
+
+    func ignore(_ methods: URLSession.DelegateMethods) {
+        ignoredMethods = methods
     }
 
     // MARK: - Security
@@ -123,7 +159,7 @@ final class SessionCore {
         guard isInvalidated, runningTasks == 0, let session = invalidating else { return }
         invalidating = nil
         pool.shutDown()
-        deadlines.stop()
+        deadlines.shutDown()
         guard let delegate else { return }
         self.delegate = nil
         taskDelegate = nil
@@ -139,7 +175,7 @@ final class SessionCore {
         taskDelegate = nil
         dataDelegate = nil
         pool.shutDown()
-        deadlines.stop()
+        deadlines.shutDown()
     }
 
     /// New requests get new connections.

@@ -22,7 +22,19 @@ struct SessionSettings: Sendable {
     var callsBackOnNetworkThread = false
     var usesPipelining = false
     var tls = TLSConfiguration()
+    var redirects = RedirectPolicy()
+    var transportSecurity: HSTSStore?
     var temporaryFolder: String?
+    var credentials = CredentialSettings()
+    var cookies = CookieSettings()
+    var cache = CacheSettings.shared
+    var proxies = ProxySettings()
+    var content = ContentSettings()
+    var limits = LimitSettings()
+    var protocols = ProtocolSettings()
+    var seeing = SeeingSettings()
+    var interception = InterceptionSettings()
+    var background = BackgroundSettings()
 
     /// Read once: the environment may change while somebody reads it.
     static let systemTemporaryFolder = FileManager.default.temporaryDirectory.path
@@ -48,7 +60,8 @@ struct SessionSettings: Sendable {
             // A host at its limit must be able to go idle between two bursts.
             maximumIdle: max(maximumIdleConnections, perHost),
             idleTime: LoopInterval(timeout: idleConnectionTimeout, default: 0),
-            maximumAge: LoopInterval(timeout: maximumConnectionAge, default: 0)
+            maximumAge: LoopInterval(timeout: maximumConnectionAge, default: 0),
+            total: limits.maximumConnections.map { max(1, $0) }
         )
     }
 }

@@ -45,6 +45,7 @@ extension URLSession {
         } onCancel: {
             task.cancel()
         }
+        if let delegate { (delegate as? TaskMetricsCollector)?.take(task.metrics) }
         return try answer.taken()
     }
 }

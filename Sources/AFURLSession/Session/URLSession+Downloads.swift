@@ -24,6 +24,7 @@ extension URLSession {
     ///   - completionHandler: Called once, on the delegate queue: with a file and the response, or with an error, and
     ///     then with the response too if its head had arrived. The file is removed when it returns; move it to keep
     ///     it. An HTTP error status is not an error.
+    @preconcurrency
     public func downloadTask(
         with request: URLRequest,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -32,6 +33,7 @@ extension URLSession {
     }
 
     /// A task that hands its file to `completionHandler`, which must move it to keep it.
+    @preconcurrency
     public func downloadTask(
         with url: URL,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -52,6 +54,7 @@ extension URLSession {
     }
 
     /// As ``downloadTask(withResumeData:)``, for a completion handler, which must move the file to keep it.
+    @preconcurrency
     public func downloadTask(
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -104,6 +107,7 @@ extension URLSession {
 
 extension URLSession {
     /// Finds the data tasks and the download tasks that have not completed, as ``getAllTasks(completionHandler:)``.
+    @preconcurrency
     public func getTasksWithCompletionHandler(
         _ completionHandler:
             @escaping @Sendable ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask])

@@ -19,6 +19,7 @@ extension URLSession {
     ///   - request: Where to send it, and how.
     ///   - bodyData: What to send. Nil is an empty body.
     ///   - completionHandler: As that of ``dataTask(with:completionHandler:)-(URLRequest,_)``.
+    @preconcurrency
     public func uploadTask(
         with request: URLRequest,
         from bodyData: Data?,
@@ -50,6 +51,7 @@ extension URLSession {
     }
 
     /// As ``uploadTask(with:fromFile:)``, with a handler for the whole response.
+    @preconcurrency
     public func uploadTask(
         with request: URLRequest,
         fromFile fileURL: URL,

@@ -21,20 +21,43 @@ public final class URLSession: Sendable {
         /// The body goes to a file: a download task takes the place of the data task, and is
         /// named to the delegate by `urlSession(_:dataTask:didBecome:)`.
         case becomeDownload = 2
+        /// The rest of the body is read as a stream: a stream task takes the place of the data task, and is named to
+        /// the delegate by `urlSession(_:dataTask:didBecome:)`.
+        ///
+        /// If nothing but the end of the connection ends the body, and it has no content coding, the stream task is the
+        /// connection itself, and can be written to. Otherwise it reads the body, decoded, and its end.
+        case becomeStream = 3
     }
 
-    private struct State {
+    /// What to do with a task whose date has come.
+    public enum DelayedRequestDisposition: Int, Sendable {
+        /// Load the request.
+        case continueLoading = 0
+        /// Load another request.
+        case useNewRequest = 1
+        /// The task fails with `URLError.cancelled`.
+        case cancel = 2
+    }
+
+    struct State {
         var nextTaskIdentifier = 1
         var description: String?
         var tls: TLSConfiguration
         var delegate: (any URLSessionDelegate)?
+        var ignoredDelegateMethods: DelegateMethods = []
         /// Tasks that may not have been resumed. The session does not keep them alive.
         var made = MadeTasks()
     }
 
     /// The session for simple requests: default configuration, no delegate. It cannot
     /// be invalidated.
-    public static let shared = URLSession(configuration: .default)
+    public static let shared = URLSession(
+        configuration: .default,
+        delegate: nil,
+        delegateQueue: nil,
+        world: .system,
+        asksRegisteredClasses: true
+    )
 
     /// Where delegate methods and completion handlers are called. Serial unless you
     /// passed one that is not; the callbacks of a session come one at a time anyway.
@@ -45,9 +68,13 @@ public final class URLSession: Sendable {
     let settings: SessionSettings
     let headers: HeaderDefaults
     let core: LoopBound<SessionCore>
+    /// Who looks on, if anybody does.
+    private let events: EventDesk?
     private let callbacks: any CallbackExecutor
     private let ownConfiguration: URLSessionConfiguration
-    private let state: Lock<State>
+    let state: Lock<State>
+    /// Whether the delegate hears of resumed and suspended tasks.
+    let tellsTaskStates: Bool
 
     /// Makes a session without a delegate, with a serial queue of its own for
     /// completion handlers.
@@ -75,12 +102,13 @@ public final class URLSession: Sendable {
         configuration: URLSessionConfiguration,
         delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue?,
-        world: World
+        world: World,
+        asksRegisteredClasses: Bool = false
     ) {
         let settings = configuration.settings
         self.world = world
         self.settings = settings
-        headers = HeaderDefaults(additionalHeaders: settings.additionalHeaders)
+        headers = HeaderDefaults(additionalHeaders: settings.additionalHeaders, decodes: settings.content.decodes)
         let own = queue == nil ? DispatchQueue(label: "AFURLSession.delegate") : nil
         delegateQueue = queue ?? .serial(on: own)
         let inPlace = queue == nil && settings.callsBackOnNetworkThread ? LoopExecutor() : nil
@@ -89,12 +117,17 @@ public final class URLSession: Sendable {
             ?? OperationQueueExecutor(delegateQueue, shortcut: own, for: world.loop)
         ownConfiguration = URLSessionConfiguration(settings)
         state = Lock(State(tls: settings.tls, delegate: delegate))
+        tellsTaskStates = delegate is any URLSessionTaskStateDelegate
+        let events = EventDesk(settings.seeing.monitors, in: world)
+        self.events = events
         core = LoopBound(
             SessionCore(
                 world: world,
                 settings: settings,
                 delegate: delegate,
-                callbacks: callbacks
+                callbacks: callbacks,
+                asksRegisteredClasses: asksRegisteredClasses,
+                events: events
             ),
             on: world.loop
         )
@@ -167,6 +200,7 @@ public final class URLSession: Sendable {
             return state.nextTaskIdentifier
         }
         let task = body(identifier)
+        events?.created(task)
         let place = state.withLock { $0.made.add(task) }
         task.snapshot.withLock { $0.madePlace = place }
         return task
@@ -207,6 +241,7 @@ extension URLSession {
     ///   - completionHandler: Called once, on the delegate queue: with data and
     ///     response, or with an error, and then with the response too if its head had
     ///     arrived. An HTTP error status is not an error.
+    @preconcurrency
     public func dataTask(
         with request: URLRequest,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -215,6 +250,7 @@ extension URLSession {
     }
 
     /// A task that hands its whole response to `completionHandler`.
+    @preconcurrency
     public func dataTask(
         with url: URL,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -230,6 +266,7 @@ extension URLSession {
     ///
     /// - Parameter completionHandler: Called on a queue of the session's own, never on
     ///   the delegate queue: somebody who blocks that until the answer comes gets it.
+    @preconcurrency
     public func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         let made = state.withLock { $0.made.tasks }
         world.enqueue { [core] in
@@ -279,6 +316,7 @@ extension URLSession {
 
     /// Closes idle connections, lets those in use end with their exchange, and calls
     /// back on the delegate queue. Requests resumed after that use new connections.
+    @preconcurrency
     public func reset(completionHandler: @escaping @Sendable () -> Void) {
         world.enqueue { [core] in
             core.value.retireConnections()
@@ -288,6 +326,7 @@ extension URLSession {
 
     /// As ``reset(completionHandler:)``, but without forgetting anything else the
     /// session may have learnt.
+    @preconcurrency
     public func flush(completionHandler: @escaping @Sendable () -> Void) {
         reset(completionHandler: completionHandler)
     }

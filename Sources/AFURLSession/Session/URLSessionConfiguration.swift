@@ -11,10 +11,15 @@ public final class URLSessionConfiguration: Sendable {
     /// A new configuration with the default settings.
     public class var `default`: URLSessionConfiguration { URLSessionConfiguration(SessionSettings()) }
 
-    /// A new configuration for sessions that keep nothing once they are gone.
-    ///
-    /// Sessions keep nothing on disk so far, whatever their configuration.
-    public class var ephemeral: URLSessionConfiguration { URLSessionConfiguration(SessionSettings()) }
+    /// A new configuration for sessions that keep nothing once they are gone: what they
+    /// store is in memory, and the configuration's own.
+    public class var ephemeral: URLSessionConfiguration {
+        var settings = SessionSettings()
+        settings.cache = .inMemory()
+        settings.credentials = .ephemeral
+        settings.cookies = .ephemeral
+        return URLSessionConfiguration(settings)
+    }
 
     init(_ settings: SessionSettings) {
         state = Lock(settings)
@@ -25,7 +30,7 @@ public final class URLSessionConfiguration: Sendable {
     /// A configuration with the same settings, independent of this one.
     public func copied() -> URLSessionConfiguration { URLSessionConfiguration(settings) }
 
-    private subscript<Value>(_ setting: WritableKeyPath<SessionSettings, Value>) -> Value {
+    subscript<Value>(_ setting: WritableKeyPath<SessionSettings, Value>) -> Value {
         get { state.withLock { $0[keyPath: setting] } }
         set { state.withLock { $0[keyPath: setting] = newValue } }
     }

@@ -4,6 +4,7 @@ public import Foundation
 ///
 /// Called on the session's delegate queue. The session holds its delegate strongly
 /// until it has become invalid.
+@preconcurrency
 public protocol URLSessionDelegate: AnyObject, Sendable {
     /// The session will make no more callbacks. `error` is nil: an invalidation was
     /// asked for. The last call the delegate receives.
@@ -29,6 +30,7 @@ public protocol URLSessionDelegate: AnyObject, Sendable {
 ///
 /// For each task, in this order and one at a time: upload progress, response, data
 /// (data tasks), metrics, completion. Nothing follows the completion.
+@preconcurrency
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
     /// The task has ended: without error if a response was received in full, whatever
     /// its status. Called exactly once, last.
@@ -41,6 +43,45 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         task: URLSessionTask,
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    )
+
+    /// The date of a task has come that was to begin later (``URLSessionTask/earliestBeginDate``). The task waits until
+    /// `completionHandler` is called: from any thread, once; further calls do nothing.
+    ///
+    /// - Parameters:
+    ///   - session: The session of the task.
+    ///   - task: What begins now.
+    ///   - request: What would be sent.
+    ///   - completionHandler: Takes what to do, and for `.useNewRequest` the request to send instead. It is sent with
+    ///     the task's own body, if the task has one. A download that goes on with a part keeps its request.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willBeginDelayedRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+    )
+
+    /// There is no network, and the task waits for one, as ``URLSessionConfiguration/waitsForConnectivity`` asks for.
+    /// Called once at most, however often the task has to wait.
+    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
+
+    /// The server sends the task somewhere else. The task waits until `completionHandler` is called: from any thread,
+    /// once; further calls do nothing.
+    ///
+    /// - Parameters:
+    ///   - session: The session of the task.
+    ///   - task: What is redirected.
+    ///   - response: The response that says so.
+    ///   - request: What would be sent, without anything that must not follow to another origin. Answering with it
+    ///     also allows what ``RedirectPolicy/sendsBodyToOtherOrigins`` would not.
+    ///   - completionHandler: Takes the request to send: the one given, or another. With nil the response that is
+    ///     here, and its body, are the task's result.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
     )
 
     /// More of the request body was handed to the network. Progress that was made while
@@ -83,6 +124,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
 }
 
 /// Receives the responses of data tasks that have no completion handler.
+@preconcurrency
 public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
     /// The head of the response has arrived. The task waits, and holds up its peer,
     /// until `completionHandler` is called: from any thread, once; further calls do
@@ -101,6 +143,20 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         _ session: URLSession,
         dataTask: URLSessionDataTask,
         didBecome downloadTask: URLSessionDownloadTask
+    )
+
+    /// A stream task has taken the place of the data task, as the delegate asked for. The data task has ended and is not
+    /// heard of any more; what concerns the stream task comes after this.
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask)
+
+    /// The response is complete, and would be stored in the cache. Call `completionHandler` once, from any thread,
+    /// with what shall be stored: the proposal, another response, or nil for none. The task does not wait for it.
+    /// Responses that come from the cache, or are not to be stored, are not asked about.
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     )
 
     /// Part of the body. While this runs, at most 256 KiB more are read ahead.
@@ -133,6 +189,32 @@ extension URLSessionTaskDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         completionHandler(.performDefaultHandling, .unanswered)
+    }
+
+    /// Answers `.continueLoading`.
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willBeginDelayedRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+    ) {
+        session.noteMissing(.willBeginDelayed, in: self)
+        completionHandler(.continueLoading, nil)
+    }
+
+    /// Does nothing.
+    public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {}
+
+    /// Leaves it to the session's ``RedirectPolicy``.
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        session.noteMissing(.willRedirect, in: self)
+        completionHandler(.unanswered)
     }
 
     /// Does nothing.
@@ -181,6 +263,24 @@ extension URLSessionDataDelegate {
         dataTask: URLSessionDataTask,
         didBecome downloadTask: URLSessionDownloadTask
     ) {}
+
+    /// Does nothing.
+    public func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didBecome streamTask: URLSessionStreamTask
+    ) {}
+
+    /// Answers with the proposal.
+    public func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        session.noteMissing(.willCacheResponse, in: self)
+        completionHandler(proposedResponse)
+    }
 
     /// Does nothing: the data is lost.
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {}

@@ -20,7 +20,7 @@ final class CompletionConsumer: TaskConsumer {
         self.handler = handler
     }
 
-    func receivedResponse(_ response: HTTPURLResponse, of core: TaskCore) {}
+    func receivedResponse(_ response: URLResponse, of core: TaskCore) {}
 
     func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore) {
         let limit = core.session.settings.maximumBodyInMemory
@@ -29,6 +29,12 @@ final class CompletionConsumer: TaskConsumer {
         body = Data(bytes)
         let announced = min(core.expectedBodyLength, CompletionConsumer.maximumReservation)
         if announced > bytes.count { body.reserveCapacity(Int(announced)) }
+    }
+
+    var mayStartOver: Bool { true }
+
+    func startOver(of core: TaskCore) {
+        body = Data()
     }
 
     func completed(_ error: (any Error)?, of core: TaskCore) {

@@ -45,10 +45,12 @@ final class DelegateConsumer: TaskConsumer {
 
     private let mailbox = Lock(Mailbox())
 
+    var asksAboutCaching: Bool { true }
+
     /// The delegate has been shown the response and has not said what to do with it.
     private(set) var isHolding = false
 
-    func receivedResponse(_ response: HTTPURLResponse, of core: TaskCore) {
+    func receivedResponse(_ response: URLResponse, of core: TaskCore) {
         guard let (delegate, task) = core.dataDelegate,
             !core.session.isMissing(.receivedResponse, in: delegate)
         else { return }
@@ -76,6 +78,7 @@ final class DelegateConsumer: TaskConsumer {
             core.unpause(.unanswered)
             core.completeIfHeld()
         case .becomeDownload: core.becomeDownload(after: mailbox.withLock { $0.chunks })
+        case .becomeStream: core.becomeStream(after: mailbox.withLock { $0.chunks })
         }
     }
 
@@ -92,7 +95,10 @@ final class DelegateConsumer: TaskConsumer {
             return mailbox.isFull
         }
         if isFull { core.pause(.backPressure) }
-        if !isHolding { announce(of: core) }
+        guard !isHolding else { return }
+        announce(of: core)
+        // Its peer goes on sending, so it would be long before the loop is quiet.
+        if isFull { core.session.outbox.hurry() }
     }
 
     func completed(_ error: (any Error)?, of core: TaskCore) {

@@ -50,6 +50,9 @@ public class URLSessionTask: @unchecked Sendable {
         var progress: Progress?
         /// Where the session keeps the task until it runs.
         var madePlace: Int?
+        var keepsMetrics = false
+        var metrics: URLSessionTaskMetrics?
+        var plans = TaskPlans.none
         /// For the child of a fork, where the loop cannot be asked for it.
         var completion: DataCompletion?
 
@@ -67,12 +70,14 @@ public class URLSessionTask: @unchecked Sendable {
     /// Unique within the session; the first task is number 1.
     public let taskIdentifier: Int
 
-    /// The request the task was made with.
+    /// The request the task was made with. Nil for a stream task that was made as one.
     public let originalRequest: URLRequest?
 
     let session: URLSession
     let snapshot: Lock<Snapshot>
     let core: LoopBound<TaskCore>
+    /// Where the body comes from.
+    let body: TaskBody
 
     /// The request is frozen here, on the caller's thread: the network thread gets
     /// bytes that are ready to be sent.
@@ -85,9 +90,11 @@ public class URLSessionTask: @unchecked Sendable {
         consumer own: sending (any TaskConsumer)? = nil,
         _ completion: DataCompletion?
     ) {
+        let request = session.marked(request)
         taskIdentifier = identifier
         originalRequest = request
         self.session = session
+        self.body = body
         let frozen = Result { () throws(RequestRejection) in
             try body.freeze(request, in: session)
         }
@@ -109,11 +116,30 @@ public class URLSessionTask: @unchecked Sendable {
         core = LoopBound(TaskCore(frozen, body: body, snapshot: snapshot, consumer: consumer), on: session.world.loop)
     }
 
+    /// A task without a request.
+    init(
+        streamTo address: Result<FrozenRequest, RequestRejection>,
+        _ identifier: Int,
+        in session: URLSession,
+        consumer: sending any TaskConsumer
+    ) {
+        taskIdentifier = identifier
+        originalRequest = nil
+        self.session = session
+        body = .request
+        snapshot = Lock(Snapshot(currentRequest: .unknown, expectedToSend: NSURLSessionTransferSizeUnknown))
+        core = LoopBound(
+            TaskCore(address, body: .request, snapshot: snapshot, consumer: consumer),
+            on: session.world.loop
+        )
+    }
+
     /// Takes the place of another task, whose loop's side goes on for it.
     init(continuing other: URLSessionTask, _ identifier: Int) {
         taskIdentifier = identifier
         originalRequest = other.originalRequest
         session = other.session
+        body = other.body
         snapshot = Lock(
             other.snapshot.withLock { snapshot in
                 defer { snapshot.complete(nil) }
@@ -144,6 +170,7 @@ extension URLSessionTask {
     /// ``suspend()``, and once more for the suspension it was born with.
     public func resume() {
         guard snapshot.withLock({ $0.life.resume() }) else { return }
+        stateDelegate?.urlSession(session, taskDidResume: self)
         reconcile()
     }
 
@@ -151,6 +178,7 @@ extension URLSessionTask {
     /// stand still. Callbacks already on their way may still come.
     public func suspend() {
         guard snapshot.withLock({ $0.life.suspend() }) else { return }
+        stateDelegate?.urlSession(session, taskDidSuspend: self)
         reconcile()
     }
 
@@ -162,6 +190,10 @@ extension URLSessionTask {
     public func cancel() {
         guard snapshot.withLock({ $0.life.cancel() }) else { return }
         reconcile()
+    }
+
+    private var stateDelegate: (any URLSessionTaskStateDelegate)? {
+        session.tellsTaskStates ? session.delegate as? any URLSessionTaskStateDelegate : nil
     }
 
     /// Brings the loop's side to what the snapshot says. Jobs carry no order of their
@@ -191,8 +223,10 @@ extension URLSessionTask {
     /// What the task is doing.
     public var state: State { snapshot.withLock { $0.life.state } }
 
-    /// The request being made.
-    public var currentRequest: URLRequest? { snapshot.withLock { $0.currentRequest } }
+    /// The request being made. Nil for a stream task that was made as one.
+    public var currentRequest: URLRequest? {
+        originalRequest == nil ? nil : snapshot.withLock { $0.currentRequest }
+    }
 
     /// The response, from the moment its head has arrived.
     public var response: URLResponse? { snapshot.withLock { $0.response } }
@@ -237,7 +271,11 @@ extension URLSessionTask {
         set {
             // The old one may go away with this, and its deinit may use the task: not under the lock.
             var delegate = newValue
-            snapshot.withLock { swap(&$0.delegate, &delegate) }
+            let keepsMetrics = delegate is TaskMetricsCollector
+            snapshot.withLock { snapshot in
+                swap(&snapshot.delegate, &delegate)
+                if keepsMetrics { snapshot.keepsMetrics = true }
+            }
         }
     }
 

@@ -40,10 +40,16 @@ final class DeadlineWatch: TimerTarget {
         if deadline < due { arm(at: deadline) }
     }
 
-    func stop() {
+    private func stop() {
         if let timer { loop.cancelTimer(timer) }
         timer = nil
         due = .distantFuture
+    }
+
+    /// The session is over: what is still watched is waited for by nobody.
+    func shutDown() {
+        for transfer in transfers { transfer?.cancel() }
+        stop()
     }
 
     private func arm(at deadline: LoopInstant) {

@@ -8,6 +8,8 @@ protocol TransferClient: AnyObject {
     var handshakeDelegate: (any HandshakeDelegate)? { get }
     func transferSentBody(_ transfer: Transfer, total: Int64)
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead)
+    /// Nothing but bytes that are not decoded yet holds up the transfer any more.
+    func transferMayDecode(_ transfer: Transfer)
     /// The bytes are gone when this returns.
     func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer)
     func transferFinished(_ transfer: Transfer)
@@ -31,9 +33,20 @@ final class Transfer: QueuedWaiter {
         static let unanswered = Pauses(rawValue: 2)
         /// The consumer is behind.
         static let backPressure = Pauses(rawValue: 4)
+        /// Nobody knows yet whether the response is the task's.
+        static let undecided = Pauses(rawValue: 8)
+        /// What was received is not decoded yet.
+        static let undecoded = Pauses(rawValue: 16)
+
+        /// The session has received all it may for now.
+        static let share = Pauses(rawValue: 32)
+
+        /// All may have arrived, and still the task cannot end.
+        static let open: Pauses = [.unanswered, .undecided, .undecoded]
     }
 
     private static let usualPatience = LoopInterval(.seconds(120))
+    private static let queuePatience = LoopInterval(.milliseconds(100))
 
     private enum Stage {
         case idle
@@ -52,8 +65,10 @@ final class Transfer: QueuedWaiter {
     @exclusivity(unchecked) private(set) var key: ConnectionKey
     private let idleInterval: LoopInterval
     @exclusivity(unchecked) private(set) var times: TransferTimes
-    @exclusivity(unchecked) private(set) var phase = TransferPhase.queued
-    @exclusivity(unchecked) private(set) var pauses: Pauses = []
+    /// What came of the request before it was sent once more.
+    @exclusivity(unchecked) private(set) var formerAttempts: [TransferTimes] = []
+    /// Tells those who look on, if there are any.
+    @exclusivity(unchecked) var trace: TaskTrace?
 
     // MARK: The pool's
     @exclusivity(unchecked) var ticket = WaitTicket()
@@ -69,12 +84,20 @@ final class Transfer: QueuedWaiter {
     /// It was sent ahead once, and its connection ended before its turn came.
     @exclusivity(unchecked) private var wasSentAhead = false
     @exclusivity(unchecked) private var isBodyAwaited = false
-    private let asksForPipelining: Bool
+    /// Another transfer will have to send the body, perhaps.
+    @exclusivity(unchecked) var keepsBody = false
     @exclusivity(unchecked) private(set) var hardDeadline: LoopInstant
-    @exclusivity(unchecked) private var suspendedSince: LoopInstant?
+    /// When it has waited long enough for its turn.
+    @exclusivity(unchecked) private var queueDeadline = LoopInstant.distantFuture
     @exclusivity(unchecked) private var lastProgress: LoopInstant
-    /// Where the deadline is watched, from the start to the end.
-    @exclusivity(unchecked) private var watchPlace: Int?
+    /// When the last suspension began.
+    @exclusivity(unchecked) private var suspension = LoopInstant.distantFuture
+    // Side by side, these four take one word: a transfer that waits is small.
+    /// Where the deadline is watched, from the start to the end; -1 before and after.
+    @exclusivity(unchecked) private var watchPlace: Int32 = -1
+    @exclusivity(unchecked) private(set) var phase = TransferPhase.queued
+    @exclusivity(unchecked) private(set) var pauses: Pauses = []
+    private let asksForPipelining: Bool
 
     init(
         _ request: FrozenRequest,
@@ -87,7 +110,7 @@ final class Transfer: QueuedWaiter {
         asksForPipelining: Bool,
         client: any TransferClient
     ) {
-        self.request = request
+        self.request = request.addressed(by: key.route)
         self.key = key
         self.pool = pool
         self.loop = loop
@@ -113,18 +136,24 @@ final class Transfer: QueuedWaiter {
     /// - Parameter prepared: What is sent in place of the request, if its body had to be
     ///   got ready.
     func start(_ prepared: FrozenRequest? = nil, priority: Float, body: (any BodySource)?) {
-        if let prepared { request = prepared }
+        if let prepared { request = prepared.addressed(by: key.route) }
         self.body = body
         self.priority = priority
-        stage = .waiting
-        phase = .queued
+        joinQueue()
         lastProgress = loop.now
         watch()
         if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
     }
 
+    private func joinQueue() {
+        stage = .waiting
+        phase = .queued
+        times.queueStarted = loop.now
+        if let interval = request.limits.queueInterval ?? pool.queueInterval { queueDeadline = loop.now + interval }
+    }
+
     private func watch() {
-        if watchPlace == nil { watchPlace = deadlines.add(self) }
+        if watchPlace < 0 { watchPlace = Int32(clamping: deadlines.add(self)) }
         deadlines.deadlineChanged(to: deadline)
     }
 
@@ -135,6 +164,43 @@ final class Transfer: QueuedWaiter {
         leave()
     }
 
+    /// The client has no use for the response, nor for its end. If little of it is missing it is still read, so that
+    /// the connection can be used again.
+    ///
+    /// - Parameters:
+    ///   - length: What was announced, or -1.
+    ///   - writer: Gets what is read.
+    func drain(expecting length: Int64, into writer: CacheWriter?) {
+        guard case .exchanging(let connection) = stage, times.requestEnded != nil else { return cancel() }
+        guard Sink.takes(length) else { return cancel() }
+        client = Sink(writer)
+        trace = nil
+        pauses = []
+        hardDeadline = min(hardDeadline, loop.now + Sink.patience)
+        noteProgress()
+        deadlines.deadlineChanged(to: deadline)
+        connection.goOn()
+    }
+
+    /// Gives away its connection, of which it needs nothing more. Nil if it has none, or not all was sent.
+    func surrenderChannel() -> (any ByteChannel)? {
+        guard case .exchanging(let connection) = stage, let channel = connection.surrender() else { return nil }
+        end()
+        times.responseEnded = loop.now
+        return channel
+    }
+
+    /// That of another transfer in this one's place. The time of a suspension does not count.
+    var deadlineOfNext: LoopInstant {
+        pauses.contains(.suspended) ? hardDeadline + suspension.duration(to: loop.now) : hardDeadline
+    }
+
+    /// The body that is kept, which the transfer has no more to do with.
+    func surrenderBody() -> (any BodySource)? {
+        defer { body = nil }
+        return body
+    }
+
     func changePriority(to priority: Float) {
         self.priority = priority
         if case .waiting = stage { pool.changePriority(of: self, to: priority) }
@@ -143,19 +209,24 @@ final class Transfer: QueuedWaiter {
     func pause(_ reason: Pauses) {
         guard !pauses.contains(reason) else { return }
         pauses.insert(reason)
-        if reason == .suspended { suspendedSince = loop.now }
+        if reason == .suspended { suspension = loop.now }
         if case .exchanging(let connection) = stage { connection.probePeer() }
     }
 
     func unpause(_ reason: Pauses) {
         guard pauses.remove(reason) != nil else { return }
-        if reason == .suspended, let since = suspendedSince {
-            hardDeadline = hardDeadline + since.duration(to: loop.now)
-            suspendedSince = nil
+        if reason == .suspended {
+            hardDeadline = hardDeadline + suspension.duration(to: loop.now)
+            queueDeadline = queueDeadline + suspension.duration(to: loop.now)
         }
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
+        if pauses == .undecoded { client?.transferMayDecode(self) }
         if pauses.isEmpty, case .exchanging(let connection) = stage { connection.goOn() }
+    }
+
+    func decoded(_ count: Int) {
+        times.decodedBodyBytes += Int64(count)
     }
 
     /// The body has nothing to send, or has again: its owner is to blame, and no peer.
@@ -175,12 +246,12 @@ final class Transfer: QueuedWaiter {
         fail(error)
     }
 
-    /// The rules for secured connections have changed, and it has none yet.
-    func wait(under security: SecurityContext, in pool: ConnectionPool) {
-        stage = .waiting
-        phase = .queued
+    /// The rules for secured connections have changed, and it has none yet, or none any more.
+    func wait(under present: [Int: SecurityContext], in pool: ConnectionPool) {
+        if times.requestStarted != nil { startOver() }
+        joinQueue()
         peer = nil
-        key = ConnectionKey(endpoint: key.endpoint, unixPath: key.unixPath, security: security)
+        key = key.renewed(under: present)
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
         if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
@@ -194,8 +265,11 @@ final class Transfer: QueuedWaiter {
         times.isReused = connection.isReused
         times.connection = connection.made
         times.requestStarted = loop.now
+        times.requestEnded = nil
+        times.responseStarted = nil
         times.requestHeadBytes = 0
         times.requestBodyBytes = 0
+        trace?.acquired(connection.made, isReused: connection.isReused)
         noteProgress()
     }
 
@@ -229,8 +303,8 @@ final class Transfer: QueuedWaiter {
     /// Its connection ended before its turn came.
     func waitAgain(in pool: ConnectionPool) {
         wasSentAhead = true
-        stage = .waiting
-        phase = .queued
+        startOver()
+        joinQueue()
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
         if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
@@ -243,11 +317,13 @@ final class Transfer: QueuedWaiter {
         noteProgress()
         guard bodyBytes > 0 else { return }
         times.requestBodyBytes += Int64(bodyBytes)
+        trace?.note(.bytesSent(total: times.requestBodyBytes))
         client?.transferSentBody(self, total: times.requestBodyBytes)
     }
 
     func requestSent() {
         times.requestEnded = loop.now
+        trace?.note(.requestSent(headBytes: times.requestHeadBytes, bodyBytes: times.requestBodyBytes))
         if phase == .sending { phase = .waitingForHead }
         bodyWaits(false)
         noteProgress()
@@ -258,11 +334,15 @@ final class Transfer: QueuedWaiter {
     }
 
     func receivedInterim() {
+        // The body may have waited for it: the response itself has not begun.
+        times.responseStarted = nil
         noteProgress()
     }
 
     func receivedHead(_ head: ResponseHead, headBytes: Int) {
+        responseBegan()
         times.responseHeadBytes = Int64(headBytes)
+        trace?.note(.response(status: head.status, headBytes: Int64(headBytes)))
         phase = .receivingBody
         bodyWaits(false)
         noteProgress()
@@ -271,6 +351,7 @@ final class Transfer: QueuedWaiter {
 
     func receivedBody(_ bytes: UnsafeRawBufferPointer) {
         times.responseBodyBytes += Int64(bytes.count)
+        trace?.note(.bytesReceived(total: times.responseBodyBytes))
         noteProgress()
         client?.transferReceivedBody(self, bytes)
     }
@@ -280,10 +361,10 @@ final class Transfer: QueuedWaiter {
     func exchangeFinished() {
         times.responseEnded = loop.now
         guard let client else { return leave() }
-        if pauses.contains(.unanswered) {
+        if !pauses.isDisjoint(with: .open) {
             // All has arrived, but the task cannot end yet, and its time goes on.
             stage = .over
-            body?.close()
+            if !keepsBody { body?.close() }
         } else {
             end()
         }
@@ -313,6 +394,7 @@ final class Transfer: QueuedWaiter {
 
     func retry() {
         hasRetried = true
+        startOver()
         isBodyAwaited = false
         guard let body else { return retryOnFreshConnection() }
         stage = .preparing
@@ -322,6 +404,13 @@ final class Transfer: QueuedWaiter {
             guard case .preparing = stage else { return }
             if let failure { fail(.body(failure)) } else { retryOnFreshConnection() }
         }
+    }
+
+    /// What has come of the request so far comes to nothing.
+    private func startOver() {
+        formerAttempts.append(times)
+        times = TransferTimes(fetchStarted: loop.now)
+        trace?.retried()
     }
 
     private func retryOnFreshConnection() {
@@ -345,9 +434,9 @@ final class Transfer: QueuedWaiter {
         if case .preparing = stage { pool.gaveUpBetweenConnections(self) }
         stage = .over
         client = nil
-        body?.close()
-        if let watchPlace { deadlines.remove(at: watchPlace) }
-        watchPlace = nil
+        if !keepsBody { body?.close() }
+        if watchPlace >= 0 { deadlines.remove(at: Int(watchPlace)) }
+        watchPlace = -1
     }
 
     private func leave() {
@@ -355,8 +444,13 @@ final class Transfer: QueuedWaiter {
         end()
         switch left {
         case .idle, .preparing, .over: break
-        case .waiting: pool.withdraw(self)
-        case .redialing(let attempt): peer?.cancelRedial(attempt)
+        case .waiting:
+            // Not if it has only waited for its turn: others are connecting.
+            if peer?.isDialling(for: self) == true { times.connection = peer?.attemptReport }
+            pool.withdraw(self)
+        case .redialing(let attempt):
+            times.connection = ConnectionReport(attempt)
+            peer?.cancelRedial(attempt)
         case .exchanging(let connection), .following(let connection): connection.abandon(self)
         }
     }
@@ -375,6 +469,8 @@ final class Transfer: QueuedWaiter {
         if pauses.contains(.suspended) { return .distantFuture }
         switch stage {
         case .preparing: return hardDeadline
+        case .waiting where queueDeadline != .distantFuture:
+            return min(queueDeadline, lastProgress + idleInterval, hardDeadline)
         case .idle, .waiting, .redialing, .exchanging, .following, .over: break
         }
         return pauses.isEmpty && !isBodyAwaited ? min(lastProgress + idleInterval, hardDeadline) : hardDeadline
@@ -386,12 +482,48 @@ final class Transfer: QueuedWaiter {
             connection.abandon(self)
             return waitAgain(in: pool)
         }
+        if case .waiting = stage, isAboutToBeServed { return }
         let client = client
-        let idle = lastProgress.duration(to: loop.now)
-        let error: TransferError = hardDeadline <= loop.now ? .outOfTime(currentPhase) : .timedOut(currentPhase, idle)
+        let error = lateness
+        noteAttemptUnderWay()
         self.client = nil
         leave()
         client?.transferFailed(self, error)
+    }
+
+    /// Its turn has come, as far as it can: a connection is being made. That has a time of its own, but may be for
+    /// nothing.
+    private var isAboutToBeServed: Bool {
+        guard loop.now < hardDeadline, loop.now < lastProgress + idleInterval, peer?.isDialling(for: self) == true
+        else {
+            return false
+        }
+        queueDeadline = loop.now + Transfer.queuePatience
+        deadlines.deadlineChanged(to: deadline)
+        return true
+    }
+
+    /// Which of its times is over.
+    private var lateness: TransferError {
+        let phase = currentPhase
+        if hardDeadline <= loop.now { return .outOfTime(phase) }
+        if lastProgress + idleInterval <= loop.now { return .timedOut(phase, lastProgress.duration(to: loop.now)) }
+        return .overdue(.queue, .queued, times.queueStarted.duration(to: loop.now))
+    }
+
+    /// What the connection it waited for had come to.
+    private func noteAttemptUnderWay() {
+        switch stage {
+        case .waiting:
+            // Not if it has only waited for its turn: others are connecting.
+            guard min(hardDeadline, lastProgress + idleInterval) <= loop.now, let report = peer?.attemptReport else {
+                return
+            }
+            times.connection = report
+        case .redialing(let attempt): times.connection = ConnectionReport(attempt)
+        case .idle, .preparing, .exchanging, .following, .over: return
+        }
+        times.isReused = false
     }
 
     private var currentPhase: TransferPhase {

@@ -7,6 +7,8 @@ import AFTLS
 /// Told apart by a number that is never given twice.
 final class SecurityContext {
     let id: Int
+    /// Whose rules these are: 0 for the servers, any other for a proxy.
+    let owner: Int
     let configuration: TLSConfiguration
     /// Frozen: decides the same for as long as the context lives.
     let evaluator: (any ServerTrustEvaluating)?
@@ -20,9 +22,11 @@ final class SecurityContext {
         _ configuration: TLSConfiguration,
         _ evaluator: (any ServerTrustEvaluating)?,
         _ fingerprint: [UInt8],
-        sessionsPerPeer: Int
+        sessionsPerPeer: Int,
+        owner: Int = 0
     ) {
         self.id = id
+        self.owner = owner
         self.configuration = configuration
         self.evaluator = evaluator
         self.fingerprint = fingerprint
@@ -41,7 +45,9 @@ final class SecurityContext {
 }
 
 extension SecurityContext: Hashable {
-    static func == (left: SecurityContext, right: SecurityContext) -> Bool { left.id == right.id }
+    static func == (left: SecurityContext, right: SecurityContext) -> Bool {
+        left.id == right.id && left.owner == right.owner
+    }
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(id)
@@ -53,13 +59,15 @@ final class SessionSecurity {
     @exclusivity(unchecked) private var configuration: TLSConfiguration
     @exclusivity(unchecked) private var current: SecurityContext?
     private let connectionsPerHost: Int
+    private let owner: Int
     @exclusivity(unchecked) private var isReplaced = false
     private var lastID = 0
     /// Counts the evaluators that cannot be told apart otherwise.
     private var assignments = 0
 
-    init(_ configuration: TLSConfiguration, connectionsPerHost: Int) {
+    init(_ configuration: TLSConfiguration, connectionsPerHost: Int, owner: Int = 0) {
         self.configuration = configuration
+        self.owner = owner
         self.connectionsPerHost = connectionsPerHost
     }
 
@@ -92,7 +100,8 @@ final class SessionSecurity {
             configuration,
             evaluator,
             fingerprint,
-            sessionsPerPeer: connectionsPerHost
+            sessionsPerPeer: connectionsPerHost,
+            owner: owner
         )
         current = context
         if let former { retire(former, context) }

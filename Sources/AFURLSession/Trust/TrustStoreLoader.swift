@@ -2,8 +2,8 @@ import AFLoop
 import AFTLS
 import Dispatch
 
-/// Gets the anchors ready away from the loop: reading the system's takes fifteen
-/// milliseconds, in which the loop could serve a thousand requests.
+/// Gets the anchors ready away from the loop: those of the system are in files, and a
+/// disk may take any time.
 final class TrustStoreLoader: Sendable {
     private let queue = DispatchQueue(label: "AFURLSession.anchors", attributes: .concurrent)
 

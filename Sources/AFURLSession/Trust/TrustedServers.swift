@@ -15,28 +15,40 @@ struct TrustedServers {
         var lastUse: UInt64
     }
 
-    private var entries: [String: Entry] = [:]
+    /// A host, by one way to it.
+    private struct Place: Hashable {
+        let host: String
+        let route: ProxyRoute?
+    }
+
+    private var entries: [Place: Entry] = [:]
     private var uses: UInt64 = 0
 
     var count: Int { entries.count }
 
-    mutating func keep(_ trust: ServerTrust) {
+    mutating func keep(_ trust: ServerTrust, by route: ProxyRoute? = nil) {
         guard trust.isKnownTrusted else { return }
         uses += 1
-        entries[trust.host] = Entry(trust: trust, lastUse: uses)
+        entries[Place(host: trust.host, route: route)] = Entry(trust: trust, lastUse: uses)
         guard entries.count > TrustedServers.limit else { return }
         if let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse }) { entries[oldest.key] = nil }
     }
 
     /// The server as it stands at this moment, if what it shows is what it showed.
-    mutating func recall(_ host: String, showing served: [Certificate], at moment: Int64) -> ServerTrust? {
-        guard let entry = entries[host], entry.trust.servedChain == served else { return nil }
+    mutating func recall(
+        _ host: String,
+        by route: ProxyRoute? = nil,
+        showing served: [Certificate],
+        at moment: Int64
+    ) -> ServerTrust? {
+        let place = Place(host: host, route: route)
+        guard let entry = entries[place], entry.trust.servedChain == served else { return nil }
         guard let trust = entry.trust.recalled(at: moment) else {
-            entries[host] = nil
+            entries[place] = nil
             return nil
         }
         uses += 1
-        entries[host]?.lastUse = uses
+        entries[place]?.lastUse = uses
         return trust
     }
 }

@@ -31,6 +31,9 @@ extension ResponseDecoder {
             persistent: framing.allowPersistence(in: version),
             keepAliveTimeout: framing.keepAliveTimeout,
             contentLength: framing.isChunked ? nil : framing.contentLength,
+            hasContentCoding: framing.hasContentCoding,
+            setsCookies: framing.setsCookies,
+            concernsCaches: framing.concernsCaches,
             reasonRange: reason
         )
     }

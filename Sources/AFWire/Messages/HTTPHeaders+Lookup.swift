@@ -34,6 +34,21 @@ extension HTTPHeaders {
         }
     }
 
+    /// Calls `body` with each value of the field `name`, in order, byte for byte.
+    package func forEachValue(of name: String, _ body: (UnsafeRawBufferPointer) -> Void) {
+        withName(name) { name, bytes in
+            var lines = FieldLines(bytes)
+            while let value = lines.nextValue(of: name) { body(value) }
+        }
+    }
+
+    /// All values of the field `name`, byte for byte, each line its own.
+    package func valuesInBytes(_ name: String) -> [[UInt8]] {
+        var values: [[UInt8]] = []
+        forEachValue(of: name) { values.append(Array($0)) }
+        return values
+    }
+
     /// All values of the field `name` as one list (RFC 9110 §5.3).
     ///
     /// Not for Set-Cookie, whose values hold commas of their own: see ``values(_:)``.

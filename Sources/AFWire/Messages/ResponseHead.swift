@@ -23,6 +23,15 @@ package struct ResponseHead: Sendable {
     /// framing governs.
     package let contentLength: UInt64?
 
+    /// Whether there is a `Content-Encoding` field: hardly any response has one, so that nobody has to look for it.
+    package let hasContentCoding: Bool
+
+    /// Whether there is a `Set-Cookie` field.
+    package let setsCookies: Bool
+
+    /// Whether there is a field by which caches could be told to keep it: a lifetime, or something to ask by.
+    package let concernsCaches: Bool
+
     /// Where the reason phrase stands in the received block.
     let reasonRange: Range<UInt32>
 

@@ -11,6 +11,11 @@ package struct HeadAssembly {
         package let range: Range<Int>
         /// It is `100-continue`, for which the body waits.
         package let isContinue: Bool
+
+        /// The same after something in front of it was taken out or put in.
+        package func moved(by distance: Int) -> Expectation {
+            Expectation(range: range.lowerBound + distance..<range.upperBound + distance, isContinue: isContinue)
+        }
     }
 
     package init(_ url: RequestURL, method: String, fields: RequestFields, defaults: HeaderDefaults)
@@ -90,7 +95,11 @@ package struct HeadAssembly {
             return
         }
         for field in defaults.fields where !fields.contains(field.name) {
-            bytes.append(contentsOf: field.line)
+            if field.yieldsToRange, fields["Range"] != nil {
+                append("Accept-Encoding: identity\r\n")
+            } else {
+                bytes.append(contentsOf: field.line)
+            }
         }
     }
 

@@ -7,6 +7,8 @@ package final class HeaderDefaults: Sendable {
         let name: [UInt8]
         /// `Name: value` and CR LF.
         let line: [UInt8]
+        /// A request for a part is about the bytes of the content itself, and gets another line.
+        let yieldsToRange: Bool
     }
 
     let fields: [Field]
@@ -19,19 +21,31 @@ package final class HeaderDefaults: Sendable {
     /// - Parameters:
     ///   - additionalHeaders: the configuration's fields.
     ///   - userAgent: for requests when the configuration has none; a token, see ``UserAgent``.
+    ///   - contentCodings: what `Accept-Encoding` says when the configuration has none; nil for no such field.
     ///
     /// There is no default `Accept-Language`: the bytes of a request shall not depend on the environment of the
     /// process. The AFNetworking layer adds it, as the original does.
-    package init(additionalHeaders: [String: String], userAgent: String) {
+    package init(additionalHeaders: [String: String], userAgent: String, contentCodings: String? = nil) {
         var builder = Builder()
         for (name, value) in additionalHeaders.sorted(by: { $0.key < $1.key }) { builder.add(name, value) }
         builder.addUnlessPresent("User-Agent", userAgent)
         builder.addUnlessPresent("Accept", "*/*")
+        if let contentCodings { builder.addCodings(contentCodings) }
         fields = builder.fields
         allLines = builder.fields.flatMap(\.line)
         closesConnection = builder.closesConnection
         hostField = builder.hostField
         rejection = builder.rejection
+    }
+
+    /// The same without some of the fields, and without a `Host`: for requests that go where the session's owner did
+    /// not send them.
+    package init(_ defaults: HeaderDefaults, without isLeftOut: (String) -> Bool) {
+        fields = defaults.fields.filter { !isLeftOut(String(decoding: $0.name, as: UTF8.self)) }
+        allLines = fields.flatMap(\.line)
+        closesConnection = defaults.closesConnection
+        hostField = nil
+        rejection = defaults.rejection
     }
 
     private struct Builder {
@@ -51,10 +65,21 @@ package final class HeaderDefaults: Sendable {
         }
 
         mutating func addUnlessPresent(_ name: String, _ value: String) {
-            let isPresent = name.withUTF8Bytes { name in
+            if !isPresent(name) { add(name, value) }
+        }
+
+        /// RFC 9110 §14.2: offsets count bytes of the content as it is coded, so a part of it is asked for as it is.
+        mutating func addCodings(_ codings: String) {
+            guard !isPresent("Accept-Encoding") else { return }
+            guard !isPresent("Range") else { return add("Accept-Encoding", "identity") }
+            let line = "Accept-Encoding: \(codings)\r\n"
+            fields.append(Field(name: Array("Accept-Encoding".utf8), line: Array(line.utf8), yieldsToRange: true))
+        }
+
+        private func isPresent(_ name: String) -> Bool {
+            name.withUTF8Bytes { name in
                 fields.contains { field in field.name.withUnsafeBytes { ByteScanning.equalsIgnoringCase($0, name) } }
             }
-            if !isPresent { add(name, value) }
         }
 
         private mutating func add(
@@ -64,7 +89,8 @@ package final class HeaderDefaults: Sendable {
             try RequestSyntax.checkFieldName(name)
             let value = try RequestSyntax.trimmedFieldValue(rawValue, of: name)
             switch ReservedField.of(name) {
-            case nil, .expect: fields.append(Field(name: Array(name), line: Self.line(name, value)))
+            case nil, .expect:
+                fields.append(Field(name: Array(name), line: Self.line(name, value), yieldsToRange: false))
             case .host: hostField = Array(try RequestSyntax.checkedHostValue(value))
             case .connection: closesConnection = closesConnection || ReservedField.listsClose(value)
             case .ignored: break

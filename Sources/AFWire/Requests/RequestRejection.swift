@@ -18,6 +18,7 @@ package struct RequestRejection: Error, Hashable, Sendable {
         case body = "body"
         case range = "byte range"
         case credentials = "user name or password"
+        case token = "bearer token"
     }
 
     package enum Rule: String, Hashable, Sendable {

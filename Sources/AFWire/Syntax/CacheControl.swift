@@ -13,6 +13,8 @@ package struct CacheControl: Sendable, Equatable {
     package var noTransform = false
     package var onlyIfCached = false
     package var immutable = false
+    /// Part of the field could not be read: something strict may have stood there.
+    package var isMalformed = false
     /// Seconds, like all below; at most 2^31.
     package var maxAge: Int64?
     package var sharedMaxAge: Int64?
@@ -30,18 +32,24 @@ package struct CacheControl: Sendable, Equatable {
         while true {
             scanner.skipListSeparators()
             if scanner.isAtEnd { return }
-            guard let name = scanner.loweredToken() else { return }
+            guard let name = scanner.loweredToken() else {
+                isMalformed = true
+                return
+            }
             scanner.skipBlanks()
             var value: [UInt8]?
             if scanner.take(UInt8(ascii: "=")) {
                 scanner.skipBlanks()
                 value = scanner.word() ?? []
                 // A quote without an end swallows the rest of the field.
-                if scanner.next == UInt8(ascii: "\"") { return apply(name, value) }
+                if scanner.next == UInt8(ascii: "\"") { isMalformed = true }
             }
             apply(name, value)
             scanner.skipBlanks()
-            guard scanner.isAtEnd || scanner.next == UInt8(ascii: ",") else { return }
+            guard scanner.isAtEnd || scanner.next == UInt8(ascii: ",") else {
+                isMalformed = true
+                return
+            }
         }
     }
 

@@ -9,6 +9,10 @@ package struct Challenge: Sendable, Equatable {
         package var text: String { HTTPText.decode(value) }
     }
 
+    /// Challenges of one response, and parameters of one challenge, that are read. A server has a handful of each.
+    package static let maximumCount = 32
+    package static let maximumParameters = 64
+
     /// In lower case.
     package let scheme: String
     package let token68: String?
@@ -20,6 +24,36 @@ package struct Challenge: Sendable, Equatable {
         parameters.first { $0.name == name }?.text
     }
 
+    /// The bytes of the first parameter called `name`.
+    /// - Parameter name: in lower case.
+    package func bytes(_ name: String) -> [UInt8]? {
+        parameters.first { $0.name == name }?.value
+    }
+
+    /// Whether it may be answered at all. Which of two parameters of one name counts is where readers differ
+    /// (RFC 9110 §11.2 allows each once), and a control character could get from it into a field of ours.
+    package var isUsable: Bool {
+        Set(parameters.map(\.name)).count == parameters.count
+            && parameters.allSatisfy { !$0.value.contains(where: ByteScanning.isForbiddenControl) }
+    }
+
+    /// All challenges of every field called `name`, in order.
+    package static func list(in headers: HTTPHeaders, _ name: String) -> [Challenge] {
+        var challenges: [Challenge] = []
+        headers.forEachValue(of: name) { value in
+            if challenges.count < maximumCount { challenges += list(value).prefix(maximumCount - challenges.count) }
+        }
+        return challenges
+    }
+
+    /// The parameters of a field that holds nothing else, as `Authentication-Info` does; nil if it is malformed or
+    /// has one of them twice.
+    package static func parameters(of bytes: UnsafeRawBufferPointer) -> [Parameter]? {
+        var scanner = FieldScanner(bytes)
+        guard let parameters = parameters(&scanner), scanner.isAtEnd else { return nil }
+        return Challenge(scheme: "", token68: nil, parameters: parameters).isUsable ? parameters : nil
+    }
+
     /// All challenges of one field value, in order. Challenges and their parameters share the comma, so a word is a
     /// parameter if `=` follows and the next scheme if not. Parsing ends at the first malformed challenge, which is
     /// left out: credentials must not be chosen by what was guessed.
@@ -28,7 +62,9 @@ package struct Challenge: Sendable, Equatable {
         var challenges: [Challenge] = []
         while true {
             scanner.skipListSeparators()
-            guard !scanner.isAtEnd, let challenge = one(&scanner) else { return challenges }
+            guard !scanner.isAtEnd, challenges.count < maximumCount, let challenge = one(&scanner) else {
+                return challenges
+            }
             challenges.append(challenge)
         }
     }
@@ -71,6 +107,7 @@ package struct Challenge: Sendable, Equatable {
             let start = scanner.position
             scanner.skipListSeparators()
             if scanner.isAtEnd { return parameters }
+            guard parameters.count < maximumParameters else { return nil }
             guard let parameter = scanner.parameter() else {
                 // Another scheme, unless it follows without a comma.
                 scanner.rewind(to: start)

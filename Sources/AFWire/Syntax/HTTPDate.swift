@@ -94,6 +94,11 @@ extension HTTPDate {
     }
 
     private static func seconds(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> Int64? {
+        seconds(year: year, month: month, day: day, secondOfDay: time)
+    }
+
+    /// Nil if there is no such day. The month counts from 1 to 12.
+    package static func seconds(year: Int, month: Int, day: Int, secondOfDay time: Int) -> Int64? {
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
         guard (1...lengths[month - 1]).contains(day) else { return nil }

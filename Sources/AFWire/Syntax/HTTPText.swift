@@ -10,6 +10,11 @@ package enum HTTPText {
         String(decoding: name.utf8.map(ByteScanning.folded), as: UTF8.self)
     }
 
+    /// Whether two names are one: ASCII letters are compared without regard to case.
+    package static func isSameName(_ one: String, _ other: String) -> Bool {
+        one.withUTF8Bytes { one in other.withUTF8Bytes { ByteScanning.equalsIgnoringCase(one, $0) } }
+    }
+
     static func latin1(_ bytes: [UInt8]) -> String {
         String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }

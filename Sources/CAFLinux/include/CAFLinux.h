@@ -40,6 +40,9 @@ typedef enum {
     CAF_CALL_RENAME,
     CAF_CALL_UNLINK,
     CAF_CALL_RANDOM,
+    CAF_CALL_SYNC,
+    CAF_CALL_TOUCH,
+    CAF_CALL_BIND,
     CAF_CALL_COUNT
 } caf_call;
 
@@ -72,6 +75,9 @@ int caf_shutdown_write(int descriptor);
 int caf_linger_reset(int descriptor);
 int caf_no_delay(int descriptor);
 int caf_keep_alive(int descriptor, int idle_seconds, int interval_seconds, int probes, int user_timeout_milliseconds);
+// What routers (the traffic class: RFC 2474, with its two lowest bits clear) and the queues of
+// this machine (0 to 6) are told about the packets of a connection.
+int caf_mark_traffic(int descriptor, int family, int traffic_class, int priority);
 // Never retried: after EINTR Linux has released the descriptor, and a second
 // close could hit somebody else's.
 int caf_close(int descriptor);
@@ -98,6 +104,28 @@ int caf_epoll_wait(int epoll, caf_event *events, int capacity, int timeout_milli
 int caf_eventfd(void);
 int caf_eventfd_signal(int descriptor);
 
+// MARK: Network
+
+// A socket for asking the kernel about links, addresses and routes.
+int caf_netlink_open(void);
+// One that becomes readable when a link, an address or a route of this machine changes.
+int caf_netlink_watch(void);
+// Takes one datagram. `sender` is 0 if the kernel sent it; `is_truncated` if there was more than fits.
+long caf_netlink_receive(int descriptor, void *buffer, size_t capacity, uint32_t *sender, bool *is_truncated);
+// Takes one message: 1 if something has changed, 0 if it was not the kernel who said so, or -errno; -ENODATA if there
+// was nothing in it.
+int caf_netlink_take_change(int descriptor);
+
+typedef struct {
+    bool is_cellular;
+    bool is_wireless;
+} caf_interface_facts;
+
+// What /sys knows of an interface. Nothing if it knows another one by that name: it may be that of another namespace.
+caf_interface_facts caf_facts_of_interface(const char *name, int index);
+// Whether an interface is a cellular modem.
+bool caf_is_cellular(int interface);
+
 // MARK: Files
 
 typedef struct {
@@ -120,6 +148,8 @@ int caf_open_own_folder(int folder, const char *name);
 int caf_create_file(int folder, const char *name, bool *has_name);
 // An existing file, to read and to write. Never through a link; never waits for the other end of a FIFO.
 int caf_open_file(int folder, const char *name);
+// An existing file, to read only. Never through a link; never waits for the other end of a FIFO.
+int caf_open_file_for_reading(int folder, const char *name);
 // By its path, for reading. Waits for nobody: a FIFO without a writer opens at once.
 int caf_open_for_reading(const char *path);
 int caf_file_status_of(int descriptor, caf_file_status *status);
@@ -130,17 +160,27 @@ long caf_read_at(int descriptor, void *buffer, size_t length, int64_t offset);
 // As far as the bytes are in memory: -EAGAIN if the disk would have to be asked,
 // -EOPNOTSUPP if the file system cannot tell.
 long caf_read_at_without_waiting(int descriptor, void *buffer, size_t length, int64_t offset);
+// The file system has no disk below it, so reading never waits for one. False if that cannot be told.
+bool caf_is_in_memory(int descriptor);
 // Writes slices with one call. A limit on file sizes is an error, not a signal.
 long caf_write_slices(int descriptor, const struct iovec *slices, int count, int64_t offset);
 int caf_truncate(int descriptor, int64_t length);
+// Waits until a file, or the names in a folder, would outlive a power failure.
+int caf_sync(int descriptor);
 // Gives a name to a file that was created without.
 int caf_link_file(int descriptor, int folder, const char *name);
 // Fails if there is something called `to`.
 int caf_rename(int folder, const char *from, const char *to);
+// What is called `to`, if anything, is gone with the same step.
+int caf_replace(int folder, const char *from, const char *to);
 int caf_unlink(int folder, const char *name);
+// The file counts as written now.
+int caf_touch(int descriptor);
 // Takes the file for this descriptor alone, as long as it is open. 0 or -EWOULDBLOCK.
 int caf_lock_file(int descriptor);
 int caf_random(void *buffer, size_t length);
+// A variable of the environment, or NULL; always NULL in a program with more rights than whoever started it.
+const char *caf_variable(const char *name);
 // Calls `body` with each name in a folder.
 int caf_for_each_name(int folder, void (*body)(const char *name, void *context), void *context);
 
@@ -164,3 +204,5 @@ void caf_describe_errno(int code, char *buffer, size_t capacity);
 // True in a child made by fork without exec, where our threads do not exist.
 bool caf_is_forked_child(void);
 void caf_watch_forks(void);
+// Has the run loop of Core Foundation that runs on this thread return to its caller, if the program has one.
+void caf_end_run_loop_pass(void);

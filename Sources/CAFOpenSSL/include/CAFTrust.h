@@ -42,6 +42,17 @@ int caf_x509_sha1(const X509 *certificate, uint8_t digest[20]);
 int caf_x509_size(const X509 *certificate);
 int caf_sha256(const void *bytes, size_t count, uint8_t digest[32]);
 int caf_public_key_sha256(const X509 *certificate, uint8_t digest[32]);
+
+// Digests made piece by piece. NULL for a kind that this OpenSSL refuses, as MD5 in a FIPS build.
+enum { CAF_DIGEST_MD5, CAF_DIGEST_SHA256, CAF_DIGEST_SHA512_256 };
+EVP_MD_CTX *caf_digest(int kind);
+int caf_digest_add(EVP_MD_CTX *digest, const void *bytes, size_t count);
+// Writes at most 32 bytes and returns how many, 0 if it failed. The digest is of no further use.
+size_t caf_digest_end(EVP_MD_CTX *digest, uint8_t bytes[32]);
+void caf_digest_free(EVP_MD_CTX *digest);
+
+// Overwrites bytes in a way that no compiler leaves out.
+void caf_wipe(void *bytes, size_t count);
 int caf_names_issuer_location(const X509 *certificate); // it says where its issuer's certificate can be had
 
 // MARK: Reading
@@ -54,8 +65,19 @@ X509 *caf_x509_parse(const uint8_t *bytes, size_t count, int *trailing);
 X509 *caf_x509_parse_leniently(const uint8_t *bytes, size_t count);
 X509 *caf_x509_parse_with_uses(const uint8_t *bytes, size_t count);
 
+// A number that is the same for all names that OpenSSL takes for the same, and seldom for others. 0 if it is not
+// encoded as DER demands.
+int caf_name_key(const X509_NAME *name, uint64_t *key);
+
+// That of a certificate's subject, of which nothing else is read.
+int caf_subject_key(const uint8_t *bytes, size_t count, uint64_t *key);
+
 // One PEM block at the start of the bytes. 1 and what must be freed, or 0.
 int caf_pem_block(const uint8_t *bytes, size_t count, char **name, int *encrypted, uint8_t **der, long *der_count);
+
+// The DER of a CERTIFICATE in a block as everyone writes it: lines of 64 digits and nothing else. 0 for any other
+// block, of which caf_pem_block may know more. `der` has room for as many bytes as there are digits.
+size_t caf_pem_plain(const uint8_t *bytes, size_t count, uint8_t *der);
 
 // Reads a regular file of at most `limit` bytes; 0 or errno (EFBIG above the limit, EISDIR, ENOTSUP for no file).
 int caf_read_file(const char *path, size_t limit, uint8_t **bytes, size_t *count);

@@ -18,6 +18,11 @@ extension ExitCode {
             case .trust: Self.trust(failure)
             case .clientCertificate: .clientCertificate
             case .malformed: Self.malformed(failure.detail)
+            case .decoding: .contentNotDecoded
+            case .proxy: Self.proxy(failure.detail)
+            case .redirect: Self.redirect(failure.detail)
+            case .body: failure.detail == .exhausted ? .bodyCannotBeSentAgain : .cannotRead
+            case .file: .cannotRead
             case .limit: failure.phase == .receivingBody ? .cannotReceive : .headNotUnderstood
             default: .otherProtocolError
             }
@@ -26,8 +31,27 @@ extension ExitCode {
     private static func request(_ detail: LoadFailure.Detail?) -> ExitCode {
         switch detail {
         case .scheme: .unsupported
-        case .header, .method, .size: .badArgument
+        case .header, .method, .size, .proxy: .badArgument
         default: .malformedURL
+        }
+    }
+
+    private static func proxy(_ detail: LoadFailure.Detail?) -> ExitCode {
+        switch detail {
+        case .nameNotFound, .nameLookup: .proxyNotResolved
+        case .connect: .cannotConnect
+        case .tls: .handshakeFailed
+        default: .cannotReceive
+        }
+    }
+
+    private static func redirect(_ detail: LoadFailure.Detail?) -> ExitCode {
+        switch detail {
+        case nil: .tooManyRedirects
+        case .location: .malformedURL
+        case .scheme: .unsupported
+        case .body: .bodyCannotBeSentAgain
+        default: .otherProtocolError
         }
     }
 

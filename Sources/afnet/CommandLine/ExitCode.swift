@@ -5,6 +5,7 @@ package enum ExitCode: Int32, Sendable {
     case unsupported = 1
     case usage = 2
     case malformedURL = 3
+    case proxyNotResolved = 5
     case nameNotResolved = 6
     case cannotConnect = 7
     case headNotUnderstood = 8
@@ -14,15 +15,20 @@ package enum ExitCode: Int32, Sendable {
     case cannotWrite = 23
     case cannotRead = 26
     case timedOut = 28
+    /// Neither the part that was asked for, nor the word that there is none.
+    case rangeNotHonoured = 33
     case handshakeFailed = 35
     case badArgument = 43
+    case tooManyRedirects = 47
     case nothingReceived = 52
     case cannotSend = 55
     case cannotReceive = 56
     /// Our certificate: unreadable, wanted or refused.
     case clientCertificate = 58
     case serverNotTrusted = 60
+    case contentNotDecoded = 61
     case tooLarge = 63
+    case bodyCannotBeSentAgain = 65
     case authoritiesUnusable = 77
     case pinMismatch = 90
 }

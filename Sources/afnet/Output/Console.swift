@@ -9,6 +9,10 @@ struct Console {
         self.isSilent = isSilent
     }
 
+    init(_ arguments: Arguments) {
+        self.init(isSilent: arguments.isSilent && !arguments.showsErrors)
+    }
+
     var isTerminal: Bool { stream.isTerminal }
 
     func report(_ message: String) {

@@ -11,8 +11,65 @@ struct Descriptor {
 
     var isTerminal: Bool { isatty(number) == 1 }
 
-    static func opening(_ path: String, _ flags: Int32) throws(SystemFailure) -> Descriptor {
-        try Descriptor(number: checked { open(path, flags | O_CLOEXEC, 0o666) })
+    static func opening(_ path: String, _ flags: Int32, mode: mode_t = 0o666) throws(SystemFailure) -> Descriptor {
+        try Descriptor(number: checked { open(path, flags | O_CLOEXEC, mode) })
+    }
+
+    /// Nil if there is nothing.
+    private static func status(of path: String) throws(SystemFailure) -> stat? {
+        var status = stat()
+        do throws(SystemFailure) {
+            _ = try checked { stat(path, &status) }
+            return status
+        } catch {
+            if error.isMissingFile { return nil }
+            throw error
+        }
+    }
+
+    /// Fails if there is nothing.
+    static func isRegularFile(_ path: String) throws(SystemFailure) -> Bool {
+        guard let status = try status(of: path) else { throw SystemFailure(code: ENOENT) }
+        return status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// In bytes; nil if there is no such file.
+    static func size(of path: String) throws(SystemFailure) -> Int64? {
+        try status(of: path).map { Int64($0.st_size) }
+    }
+
+    /// Puts a file that only its owner may read in the place of another, all at once. What is no file, as a
+    /// terminal, is written to.
+    static func replace(_ path: String, with data: Data) throws(SystemFailure) {
+        if let status = try status(of: path), status.st_mode & S_IFMT != S_IFREG {
+            return try write(data, to: path, O_WRONLY)
+        }
+        let beside = "\(path).\(getpid())"
+        try write(data, to: beside, O_WRONLY | O_CREAT | O_EXCL)
+        do throws(SystemFailure) {
+            _ = try checked { rename(beside, path) }
+        } catch {
+            unlink(beside)
+            throw error
+        }
+    }
+
+    /// To the end of a file; `-` is standard output.
+    static func append(_ data: Data, to path: String) throws(SystemFailure) {
+        if path == "-" { return try standardOutput.write(data) }
+        try write(data, to: path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o666)
+    }
+
+    private static func write(
+        _ data: Data,
+        to path: String,
+        _ flags: Int32,
+        mode: mode_t = 0o600
+    ) throws(SystemFailure) {
+        let file = try opening(path, flags, mode: mode)
+        let result = Result { () throws(SystemFailure) in try file.write(data) }
+        try file.close()
+        try result.get()
     }
 
     /// A file, as long as it has no more than `limit` bytes.

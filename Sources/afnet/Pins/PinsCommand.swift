@@ -55,7 +55,7 @@ import Foundation
         guard let url = URL(string: "https://\(peer)/") else {
             throw TransferFailure(.malformedURL, "pins: \(peer) is no host")
         }
-        let configuration = arguments.configuration
+        let configuration = SessionOptions(arguments).plainConfiguration
         configuration.tls.anchors = anchors
         configuration.tls.evaluator = Inspection()
         let session = URLSession(configuration: configuration)

@@ -4,11 +4,15 @@ import Glibc
 /// Where a body goes: a file, or standard output. Writing waits until the bytes are taken.
 @MainActor final class BodySink {
     let path: String?
+    private let appends: Bool
     private var stream: Descriptor?
 
-    /// - Parameter path: of a file, which is replaced once there is a response; `-` is standard output.
-    init(_ path: String) {
+    /// - Parameters:
+    ///   - path: of a file, which is replaced once there is a response; `-` is standard output.
+    ///   - appends: the file stays, and what comes is added to it.
+    init(_ path: String, appends: Bool) {
         self.path = path == "-" ? nil : path
+        self.appends = appends
     }
 
     var name: String { path ?? "standard output" }
@@ -19,7 +23,7 @@ import Glibc
     func open() throws(SystemFailure) {
         stream =
             try path.map { path throws(SystemFailure) in
-                try Descriptor.opening(path, O_WRONLY | O_CREAT | O_TRUNC)
+                try Descriptor.opening(path, O_WRONLY | O_CREAT | (appends ? O_APPEND : O_TRUNC))
             } ?? .standardOutput
     }
 

@@ -9,15 +9,16 @@ struct Trace {
         self.console = console
     }
 
-    func request(_ request: URLRequest) {
-        for line in Self.head(of: request) { console.say("> \(line)") }
+    /// - Parameter length: of its body, as far as is known.
+    func request(_ request: URLRequest, length: Int64) {
+        for line in Self.head(of: request, length) { console.say("> \(line)") }
         console.say(">")
     }
 
     /// The request of a task that got no answer, if it was sent at all.
     func request(_ metrics: URLSessionTaskMetrics) {
         guard let transaction = metrics.transactionMetrics.last, transaction.requestStartDate != nil else { return }
-        request(transaction.request)
+        request(transaction.request, length: transaction.countOfRequestBodyBytesSent)
     }
 
     func response(_ response: HTTPURLResponse) {
@@ -35,7 +36,7 @@ struct Trace {
     }
 
     /// As the library puts it together: Host, the request's fields, those of the session it lacks, framing.
-    private static func head(of request: URLRequest) -> [String] {
+    private static func head(of request: URLRequest, _ length: Int64) -> [String] {
         let (host, target) = parts(of: request.url?.absoluteString ?? "")
         let given = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
         let defaults = Arguments.sessionFields.filter { request.value(forHTTPHeaderField: $0.0) == nil }
@@ -43,7 +44,14 @@ struct Trace {
         lines.append("Host: \(request.value(forHTTPHeaderField: "Host") ?? host)")
         lines += given.filter { $0.key.lowercased() != "host" }.map { "\($0.key): \($0.value)" }
         lines += defaults.map { "\($0.0): \($0.1)" }
-        if let body = request.httpBody { lines.append("Content-Length: \(body.count)") }
+        let isAnnounced = request.value(forHTTPHeaderField: "Content-Length") != nil
+        if let body = request.httpBody {
+            lines.append("Content-Length: \(body.count)")
+        } else if request.httpBodyStream != nil {
+            if !isAnnounced { lines.append("Transfer-Encoding: chunked") }
+        } else if length > 0, !isAnnounced {
+            lines.append("Content-Length: \(length)")
+        }
         return lines
     }
 

@@ -3,7 +3,7 @@ import Foundation
 
 /// One URL: asks for it, and passes on what arrives.
 ///
-/// The session calls back on the main queue, and a callback returns when the bytes are written. While it
+/// A ``TransferListener`` calls on the main queue, and a call returns when the bytes are written. While it
 /// waits for a slow reader, the session stops reading, and so the server has to wait too.
 @MainActor final class Transfer {
     private let task: URLSessionDataTask
@@ -12,9 +12,20 @@ import Foundation
     private let console: Console
     private let trace: Trace
     private let servers: TrustLog
+    private let identity: Identity
+    private let heads: HeadLog
 
+    /// The request under way; redirects change it.
+    private var request: URLRequest?
     private var progress: ProgressBar?
+    private var sending: ProgressBar?
     private var received: Int64 = 0
+    /// Where the download goes on; nil if it begins at its beginning.
+    private var offset: Int64?
+    /// The body is none that was asked for.
+    private var dropsBody = false
+    /// What the transfer is to fail with once it is over.
+    private var verdict: TransferFailure?
     private var metrics: URLSessionTaskMetrics?
     /// Why the transfer was given up on our side; the first reason stays.
     private var failure: TransferFailure?
@@ -23,6 +34,7 @@ import Foundation
     init(
         _ task: URLSessionDataTask,
         _ arguments: Arguments,
+        _ identity: Identity,
         _ sink: BodySink,
         _ console: Console,
         _ servers: TrustLog
@@ -32,21 +44,29 @@ import Foundation
         self.sink = sink
         self.console = console
         self.servers = servers
+        self.identity = identity
+        heads = HeadLog(arguments.headFile)
+        request = task.originalRequest
         trace = Trace(console)
     }
 
-    func run() async throws(TransferFailure) {
-        task.delegate = self
+    func run(from offset: Int64?) async throws(TransferFailure) {
+        self.offset = offset
+        let listener: any TransferListener = identity.mayAnswer ? AskedListener(self, identity) : PlainListener(self)
+        task.delegate = listener
         let error = await withCheckedContinuation { continuation in
             completion = continuation
             task.resume()
         }
+        finishSending()
         finishProgress()
         closeSink()
         let server = servers.take()
         if arguments.isVerbose, let metrics { trace.times(metrics, server) }
-        if var failure = failure ?? error.map({ explain($0) }) {
-            if sink.isFile, sink.isOpen { failure.message += " What arrived is kept in \(sink.name)." }
+        if var failure = failure ?? error.map({ explain($0) }) ?? verdict {
+            if sink.isFile, sink.isOpen, failure.code != .statusRefused {
+                failure.message += " What arrived is kept in \(sink.name)."
+            }
             throw failure
         }
     }
@@ -70,58 +90,58 @@ import Foundation
     }
 }
 
-// MARK: - What the session says
+// MARK: - The end
 
-extension Transfer: URLSessionDataDelegate {
-    nonisolated func urlSession(
-        _ session: URLSession,
-        dataTask: URLSessionDataTask,
-        didReceive response: URLResponse,
-        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-    ) {
-        MainActor.assumeIsolated {
-            if let response = response as? HTTPURLResponse { begin(response) }
-            completionHandler(failure == nil ? .allow : .cancel)
-        }
+extension Transfer {
+    func collected(_ metrics: URLSessionTaskMetrics) {
+        self.metrics = metrics
+        // Only now it is known whether there was a connection to say it on.
+        if arguments.isVerbose, task.response == nil { trace.request(metrics) }
     }
 
-    nonisolated func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        MainActor.assumeIsolated { take(data) }
-    }
-
-    nonisolated func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didFinishCollecting metrics: URLSessionTaskMetrics
-    ) {
-        MainActor.assumeIsolated {
-            self.metrics = metrics
-            // Only now it is known whether there was a connection to say it on.
-            if arguments.isVerbose, task.response == nil { trace.request(metrics) }
-        }
-    }
-
-    nonisolated func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        MainActor.assumeIsolated {
-            completion?.resume(returning: error)
-            completion = nil
-        }
+    func completed(with error: (any Error)?) {
+        completion?.resume(returning: error)
+        completion = nil
     }
 }
 
 // MARK: - The response
 
 extension Transfer {
-    private func begin(_ response: HTTPURLResponse) {
+    func redirected(by response: HTTPURLResponse, to next: URLRequest) -> URLRequest {
+        note(response)
+        let next = arguments.redirects.adjust(next, after: response.statusCode, to: task.originalRequest)
+        request = next
+        return next
+    }
+
+    /// A response that is perhaps not the last one.
+    private func note(_ response: HTTPURLResponse) {
         if arguments.isVerbose {
-            if let request = task.originalRequest { trace.request(request) }
+            if let request { trace.request(request, length: task.countOfBytesExpectedToSend) }
             trace.response(response)
         }
-        if arguments.failsOnStatus, response.statusCode >= 400 {
-            let phrase = HTTPURLResponse.localizedString(forStatusCode: response.statusCode)
-            failure = TransferFailure(.statusRefused, "the server answered \(response.statusCode), \(phrase)")
-            return
+        do throws(TransferFailure) {
+            try heads.add(response)
+        } catch {
+            failure = failure ?? error
         }
+    }
+
+    /// Whether the body is wanted.
+    func begin(_ response: URLResponse) -> Bool {
+        if let response = response as? HTTPURLResponse {
+            accept(response)
+        } else {
+            giveUp(TransferFailure(.unsupported, "only http and https URLs are loaded"))
+        }
+        return failure == nil
+    }
+
+    private func accept(_ response: HTTPURLResponse) {
+        finishSending()
+        note(response)
+        guard failure == nil, mayBegin(response), !dropsBody else { return }
         let length = arguments.isHead ? 0 : response.expectedContentLength
         if let limit = arguments.maximumSize, length > limit {
             failure = .tooLarge(limit)
@@ -129,22 +149,31 @@ extension Transfer {
         }
         do throws(SystemFailure) {
             try sink.open()
-            if arguments.includesHead { try sink.write(Data(headText(of: response).utf8)) }
+            if arguments.includesHead {
+                try sink.write(Data((sink.isTerminal ? heads.harmlessText : heads.text).utf8))
+            }
         } catch {
             failure = .cannotWrite(sink, error)
         }
         if sink.isFile, !arguments.isSilent, console.isTerminal { progress = ProgressBar(expected: length) }
     }
 
-    private func headText(of response: HTTPURLResponse) -> String {
-        var lines = ["HTTP \(response.statusCode)"]
-        lines += response.headerFields.map { "\($0.name): \($0.value)" }
-        if sink.isTerminal { lines = lines.map(TerminalText.escaped) }
-        return lines.joined(separator: "\r\n") + "\r\n\r\n"
+    /// Whether the body is for the output. If not, it is given up or dropped.
+    private func mayBegin(_ response: HTTPURLResponse) -> Bool {
+        let answer = offset.map { ResumeAnswer(response, from: $0) }
+        if answer == .isComplete {
+            dropsBody = true
+        } else if response.statusCode >= 400, let mode = arguments.failure {
+            let refusal = TransferFailure.refused(response.statusCode)
+            if mode == .dropsBody { failure = refusal } else { verdict = refusal }
+        } else if let offset, answer == .refused {
+            failure = .notResumed(offset, response.statusCode)
+        }
+        return failure == nil
     }
 
-    private func take(_ data: Data) {
-        guard failure == nil else { return }
+    func take(_ data: Data) {
+        guard failure == nil, !dropsBody else { return }
         received += Int64(data.count)
         if let limit = arguments.maximumSize, received > limit { return giveUp(.tooLarge(limit)) }
         if sink.isTerminal, !sink.isFile, data.contains(0) { return giveUp(.binaryForTerminal) }
@@ -160,6 +189,21 @@ extension Transfer {
         console.write("\r\(line)\u{1B}[K")
     }
 
+    func sent(_ count: Int64, of expected: Int64) {
+        // Standard output may be the same terminal.
+        guard sink.isFile, !arguments.isSilent, console.isTerminal, task.response == nil else { return }
+        var bar = sending ?? ProgressBar(expected: expected)
+        if let line = bar.line(received: count) { drawProgress(line) }
+        sending = bar
+    }
+
+    private func finishSending() {
+        guard let bar = sending else { return }
+        sending = nil
+        drawProgress(bar.text(received: task.countOfBytesSent))
+        console.write("\n")
+    }
+
     private func finishProgress() {
         guard let progress else { return }
         drawProgress(progress.text(received: received))
@@ -172,6 +216,18 @@ extension TransferFailure {
         .cannotWrite,
         "the body is binary and would upset the terminal: send it to a file with --output PATH"
     )
+
+    fileprivate static func refused(_ status: Int) -> TransferFailure {
+        let phrase = HTTPURLResponse.localizedString(forStatusCode: status)
+        return TransferFailure(.statusRefused, "the server answered \(status), \(phrase)")
+    }
+
+    fileprivate static func notResumed(_ offset: Int64, _ status: Int) -> TransferFailure {
+        TransferFailure(
+            .rangeNotHonoured,
+            "the server does not go on at byte \(offset), it answered \(status): load it from the beginning"
+        )
+    }
 
     fileprivate static func tooLarge(_ limit: Int64) -> TransferFailure {
         TransferFailure(.tooLarge, "the body is larger than the \(limit) bytes of --max-filesize")

@@ -24,7 +24,7 @@ import Testing
             .map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.isEmpty && !known.contains($0) }
 
-        #expect(snippets.count == 3)
+        #expect(snippets.count == 4)
         #expect(missing == [])
     }
 
@@ -75,6 +75,25 @@ import Testing
 
         #expect(String(decoding: data, as: UTF8.self) == "hello, world\n")
         #expect(try await server.waitForRequests(2).map(\.target) == ["/hello.txt", "/hello.txt"])
+    }
+
+    @Test func `the manager decodes what it gets`() async throws {
+        struct User: Decodable, Sendable {
+            let name: String
+        }
+        let server = try TestServer()
+        defer { server.stop() }
+        server.route("GET", "/v1/users/1", .json("{\"name\": \"anna\"}"))
+        // A test has no such server.
+        do {
+            let manager = HTTPSessionManager(baseURL: URL(string: "https://api.example.com/v1/"))
+            #expect(manager.baseURL?.scheme == "https")
+        }
+        let manager = HTTPSessionManager(baseURL: server.url("/v1/"))
+
+        let user = try await manager.get("users/1", decode: User.self)
+
+        #expect(user.name == "anna")
     }
 
     @Test func `the pinned session has its rule, and refuses a server without the key`() async throws {

@@ -439,7 +439,7 @@ extension LoopbackTests {
     }
 
     /// Waits for what nobody announces: that the last reference is gone.
-    static func eventually(seconds: Double = 10, _ condition: () -> Bool) async throws {
+    static func eventually(seconds: Double = 60, _ condition: () -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while !condition() {
             try #require(ContinuousClock.now < deadline, "waited in vain")

@@ -32,7 +32,7 @@ final class Outcomes: Sendable {
         { [all] data, response, error in all.change { $0.append(Outcome(data, response, error)) } }
     }
 
-    func wait(for count: Int, seconds: Int = 10) async throws -> [Outcome] {
+    func wait(for count: Int, seconds: Int = 60) async throws -> [Outcome] {
         try await all.wait("\(count) completions", seconds: seconds) { $0.count >= count }
     }
 
@@ -58,7 +58,7 @@ extension URLSession {
         return try await outcomes.first()
     }
 
-    func outcome(of url: URL, seconds: Int = 10) async throws -> Outcome {
+    func outcome(of url: URL, seconds: Int = 60) async throws -> Outcome {
         let outcomes = Outcomes()
         dataTask(with: url, completionHandler: outcomes.handler).resume()
         return try await outcomes.wait(for: 1, seconds: seconds)[0]

@@ -27,6 +27,7 @@ struct ReadBufferTests {
         #expect(buffer.lend(UnsafeRawBufferPointer(first)) == nil)
 
         let second = buffer.forReading()
+        #expect(second.count == ReadBuffer.size)
         second.initializeMemory(as: UInt8.self, repeating: 0xEE)
 
         #expect(second.baseAddress != first.baseAddress)
@@ -41,6 +42,39 @@ struct ReadBufferTests {
         pieces = []
         _ = buffer.lend(UnsafeRawBufferPointer(third))
         #expect(buffer.forReading().baseAddress != nil)
+    }
+
+    @Test func `the next read goes behind what is lent, as long as there is room worth it`() {
+        let buffer = ReadBuffer()
+        let first = buffer.forReading()
+        first.copyBytes(from: repeatElement(1, count: first.count))
+        var loans = [buffer.lend(UnsafeRawBufferPointer(rebasing: first[10..<100_000]))]
+        let second = buffer.forReading()
+
+        #expect(second.baseAddress == first.baseAddress.map { $0 + 100_032 })
+        #expect(second.count == first.count - 100_032)
+        second.copyBytes(from: repeatElement(2, count: second.count))
+        loans.append(buffer.lend(UnsafeRawBufferPointer(rebasing: second[..<100_000])))
+        // Too little is left, and one of the two is still away.
+        loans.removeFirst()
+        let third = buffer.forReading()
+        #expect(third.count == ReadBuffer.size && third.baseAddress != first.baseAddress)
+        third.copyBytes(from: repeatElement(3, count: third.count))
+
+        #expect(loans[0]?.bytes.allSatisfy { $0 == 2 } == true)
+        // Nobody uses the first any more: it is the next.
+        loans = [buffer.lend(UnsafeRawBufferPointer(third))]
+        #expect(buffer.forReading().baseAddress == first.baseAddress)
+    }
+
+    @Test func `a page of which all came back is read into from its beginning`() {
+        let buffer = ReadBuffer()
+        let first = buffer.forReading()
+        var loan = buffer.lend(UnsafeRawBufferPointer(first))
+        #expect(loan?.count == first.count)
+        loan = nil
+
+        #expect(buffer.forReading().baseAddress == first.baseAddress)
     }
 
     @Test(arguments: [false, true])

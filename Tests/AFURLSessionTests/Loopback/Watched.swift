@@ -39,11 +39,11 @@ final class Watched<State: Sendable>: Sendable {
         return result
     }
 
-    /// Suspends until the condition holds, ten seconds at most.
+    /// Suspends until the condition holds, a minute at most: tests that compute much may hold up all threads of Swift tasks.
     @discardableResult
     func wait(
         _ what: String = "a change",
-        seconds: Int = 10,
+        seconds: Int = 60,
         until isMet: @escaping @Sendable (State) -> Bool
     ) async throws -> State {
         let isThere = await withCheckedContinuation { continuation in

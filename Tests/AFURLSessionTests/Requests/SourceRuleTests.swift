@@ -11,17 +11,20 @@ struct SourceRuleTests {
     @Test func `T-REQ-08 no code of ours asks Foundation for a host`() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
-        // The test server builds URLs, the command line only shows one, and lint gives advice before any request:
-        // none of them decides who the peer is.
+        // The test server builds URLs, the command line only shows one, lint gives advice before any request, and
+        // errors show URLs without their secrets: none of them decides who the peer is.
         let paths = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter {
             $0.hasSuffix(".swift") && !$0.hasPrefix("AFNetworkingTesting/") && !$0.hasPrefix("afnet/")
-                && $0 != "AFNetworking/Security/SecurityPolicy+Lint.swift"
+                && !["AFNetworking/Security/SecurityPolicy+Lint.swift", "AFNetworking/URL+Credentials.swift"].contains(
+                    $0
+                )
         }
 
         for path in paths {
             let text = try String(contentsOf: root.appending(path: path), encoding: .utf8)
             for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-                let code = line.prefix { $0 != "/" || !line.contains("//") }
+                // Not a host of Foundation's, but a function of ours.
+                let code = line.prefix { $0 != "/" || !line.contains("//") }.replacing("ProxyURL.hostAndPort", with: "")
                 #expect(!Self.forbidden.contains { code.contains($0) }, "\(path):\(number + 1): \(line)")
             }
         }

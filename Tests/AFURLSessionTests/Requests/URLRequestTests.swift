@@ -154,4 +154,11 @@ struct URLRequestTests {
         #expect(throws: URLError.self) { try request.setByteRange(last: 0) }
         #expect(request.value(forHTTPHeaderField: "Range") == "bytes=100-199")
     }
+
+    @Test func `the host is the one that would be connected to`() throws {
+        let hosts = try ["http://A.test:81/x", "https://me:secret@b.test/", "mailto:a@b.test", "data:,x"].map {
+            URLRequest(url: try #require(URL(string: $0))).host
+        }
+        #expect(hosts == ["a.test", "b.test", nil, nil])
+    }
 }

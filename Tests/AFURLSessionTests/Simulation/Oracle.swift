@@ -8,6 +8,7 @@ struct Oracle {
 
     private static let possibleFailures: Set<URLError.Code> = [
         .cancelled, .timedOut, .networkConnectionLost, .cannotParseResponse, .cannotConnectToHost,
+        .notConnectedToInternet,
         .dataLengthExceedsMaximum,
     ]
 
@@ -88,6 +89,7 @@ struct Oracle {
         case .sent: (1, true)
         case .response: (2, false)
         case .data: (3, true)
+        case .waiting: (0, false)
         case .metrics: (4, false)
         case .finished, .failed: (5, false)
         }

@@ -38,6 +38,8 @@ final class ScriptedChannel: ByteChannel {
 
     func probePeer() {}
 
+    func endWriting() {}
+
     func read(into buffer: UnsafeMutableRawBufferPointer) -> ChannelRead {
         guard let next = reads.first else {
             isReadable = false

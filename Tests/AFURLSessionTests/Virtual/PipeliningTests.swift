@@ -81,6 +81,23 @@ struct PipeliningTests {
         #expect(world.finish() == [])
     }
 
+    @Test func `a request that says no is not sent ahead, whatever its session says`() throws {
+        let world = makeWorld()
+        let server = Server()
+        server.serve(world)
+        world.load("http://api.test/first")
+        var request = URLRequest(url: try #require(URL(string: "http://api.test/refuses")))
+        request.httpShouldUsePipelining = false
+
+        let tasks = (0..<3).map { _ in world.session.dataTask(with: request) }
+        for task in tasks { task.resume() }
+        world.run { tasks.allSatisfy { $0.state == .completed } }
+
+        #expect(server.most == 1)
+        #expect(tasks.allSatisfy { $0.error == nil })
+        #expect(world.finish() == [])
+    }
+
     @Test func `T-PIP-01 what follows the last answer belongs to nobody and ends the connection`() {
         let world = makeWorld()
         Server().serve(world) { request, client in

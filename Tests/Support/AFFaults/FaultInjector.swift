@@ -54,6 +54,11 @@ package enum FaultInjector {
         caft_watch()
     }
 
+    /// Kills this process in front of the so many-th call of any kind.
+    package static func die(atCall ordinal: Int) {
+        caft_die_at_call(ordinal)
+    }
+
     package static func stop() {
         caft_stop()
     }

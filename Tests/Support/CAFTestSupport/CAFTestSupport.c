@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ static atomic_int plan, planned_call;
 static atomic_long planned_ordinal, planned_value;
 static atomic_bool fired;
 static atomic_long bad_closes;
+static atomic_long calls_to_live;
 static atomic_int disturb_percent;
 static atomic_size_t disturb_length;
 static atomic_ullong random_state;
@@ -99,6 +101,7 @@ static bool look_up(caf_intercepted_call *call) {
 static bool hook(caf_intercepted_call *call) {
     // A wake-up that is lost on purpose would be a fault no kernel has.
     if (call->call == CAF_CALL_SEND && call->length == sizeof(uint64_t)) return false;
+    if (atomic_load(&calls_to_live) > 0 && atomic_fetch_sub(&calls_to_live, 1) == 1) kill(getpid(), SIGKILL);
     long ordinal = atomic_fetch_add(&counts[call->call], 1) + 1;
     switch (call->call) {
         case CAF_CALL_EPOLL_WAIT: atomic_store(&epoll_descriptor, call->descriptor); break;
@@ -153,6 +156,11 @@ void caft_disturb(int percent, size_t length, uint64_t seed) {
     atomic_store(&disturb_percent, percent);
     atomic_store(&disturb_length, length);
     caft_watch();
+}
+
+void caft_die_at_call(long ordinal) {
+    atomic_store(&calls_to_live, ordinal);
+    caf_set_hook(hook);
 }
 
 bool caft_fired(void) { return atomic_load(&fired); }

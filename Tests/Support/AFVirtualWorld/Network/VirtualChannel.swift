@@ -73,6 +73,10 @@ package final class VirtualChannel: ByteChannel, ChannelTarget, DeferredClosing 
         }
     }
 
+    package func endWriting() {
+        if isOpen { connection.clientEndsWriting() }
+    }
+
     package func probePeer() {}
 
     package func continueNextTurn() {

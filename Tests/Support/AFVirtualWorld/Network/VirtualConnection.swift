@@ -165,6 +165,16 @@ package final class VirtualConnection {
         return .bytes(count)
     }
 
+    /// Nothing more comes from us, but we go on reading.
+    func clientEndsWriting() {
+        guard !clientIsGone, state == .open else { return }
+        toServer { connection in
+            guard !connection.serverIsGone else { return }
+            connection.network.trace("#\(connection.number) server saw half a close")
+            connection.program?.outputEnded(ServerEnd(connection))
+        }
+    }
+
     func clientCloses() {
         guard !clientIsGone else { return }
         clientIsGone = true

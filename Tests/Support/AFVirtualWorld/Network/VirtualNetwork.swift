@@ -31,6 +31,10 @@ package final class VirtualNetwork {
 
     package private(set) var ledger = DescriptorLedger()
     package private(set) var connections: [VirtualConnection] = []
+    /// How each of them was to be made.
+    package private(set) var options: [SocketOptions] = []
+    /// Addresses to which the way is by a cellular network.
+    package var cellular: Set<SocketAddress> = []
     /// What servers and scripts found wrong.
     package private(set) var violations: [String] = []
     package var link = LinkConditions.perfect
@@ -80,7 +84,12 @@ package final class VirtualNetwork {
 
     // MARK: - Connections
 
-    func open(_ address: SocketAddress, on loop: EventLoop) throws(SystemCallError) -> any ByteChannel {
+    func open(
+        _ address: SocketAddress,
+        _ options: SocketOptions,
+        on loop: EventLoop
+    ) throws(SystemCallError) -> any ByteChannel {
+        if options.avoidsCellular, cellular.contains(address) { throw SystemCallError(.route, code: ENETUNREACH) }
         if !failsNextSockets.isEmpty { throw SystemCallError(.socket, code: failsNextSockets.removeFirst()) }
         let reachability = reachability[address] ?? (listeners[address] == nil ? .refuses() : .accepts)
         if case .failsAtOnce(let code) = reachability { throw SystemCallError(.connect, code: code) }
@@ -99,6 +108,7 @@ package final class VirtualNetwork {
         do throws(SystemCallError) {
             let channel = try VirtualChannel(connection, descriptor, on: loop)
             connections.append(connection)
+            self.options.append(options)
             connect(connection, reachability)
             return channel
         } catch {
@@ -135,7 +145,11 @@ package final class VirtualNetwork {
 struct VirtualOpener: ChannelOpener {
     let network: ThreadBound<VirtualNetwork>
 
-    func open(_ address: SocketAddress, on loop: EventLoop) throws(SystemCallError) -> any ByteChannel {
-        try network.value.open(address, on: loop)
+    func open(
+        _ address: SocketAddress,
+        _ options: SocketOptions,
+        on loop: EventLoop
+    ) throws(SystemCallError) -> any ByteChannel {
+        try network.value.open(address, options, on: loop)
     }
 }

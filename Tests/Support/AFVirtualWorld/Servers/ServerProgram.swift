@@ -3,11 +3,14 @@ package protocol ServerProgram: AnyObject {
     func connected(_ client: ServerEnd)
     func received(_ bytes: ArraySlice<UInt8>, _ client: ServerEnd)
     func inputEnded(_ client: ServerEnd, reset: Bool)
+    /// The client sends nothing more, and goes on reading.
+    func outputEnded(_ client: ServerEnd)
 }
 
 extension ServerProgram {
     package func connected(_ client: ServerEnd) {}
     package func inputEnded(_ client: ServerEnd, reset: Bool) { client.close() }
+    package func outputEnded(_ client: ServerEnd) { client.close() }
 }
 
 /// The server's end of a connection.

@@ -155,6 +155,10 @@ package final class EventRecorder: URLSessionDataDelegate {
         add(.metrics, session, task)
     }
 
+    package func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        add(.waiting, session, task)
+    }
+
     package func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,

@@ -6,6 +6,7 @@ package enum TaskEvent: Sendable, Equatable {
     case response(Int)
     case data(Int)
     case metrics
+    case waiting
     case finished
     case failed(URLError.Code)
 }

@@ -15,10 +15,12 @@ package final class VirtualQueue: CallbackExecutor {
     }
 
     private let clock: ThreadBound<VirtualClock>
+    private let ready: ThreadBound<ReadyList>
     private let state: Lock<State>
 
-    init(clock: ThreadBound<VirtualClock>, random: SeededGenerator) {
+    init(clock: ThreadBound<VirtualClock>, ready: ThreadBound<ReadyList>, random: SeededGenerator) {
         self.clock = clock
+        self.ready = ready
         state = Lock(State(freeAt: clock.value.now, random: random))
     }
 
@@ -47,6 +49,8 @@ package final class VirtualQueue: CallbackExecutor {
             let due = now + .nanoseconds(state.random.pick(state.delay))
             for callback in batch { state.waiting.append((due, callback)) }
         }
+        // Some come in the middle of a turn, which must not let time pass them by.
+        if let next { ready.value.horizon = min(ready.value.horizon, next) }
     }
 
     package var count: Int { state.withLock { $0.waiting.count - $0.first } }

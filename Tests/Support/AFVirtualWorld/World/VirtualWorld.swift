@@ -18,6 +18,9 @@ package final class VirtualWorld {
     package let clock = VirtualClock()
     package let network: VirtualNetwork
     package let resolver: VirtualResolver
+    package let monitor = VirtualMonitor()
+    /// The interfaces and routes of the machine.
+    package let machine = VirtualMachine()
     package let loop: EventLoop
     package let ready: ReadyList
     /// Who reads and writes files, and reads streams.
@@ -31,6 +34,12 @@ package final class VirtualWorld {
     private var usual: (session: URLSession, recorder: EventRecorder, queue: VirtualQueue)?
     private var hosts: [String: [String]] = [:]
     private var tracesTurns = false
+
+    /// What sessions find in the environment of their process.
+    package var environment: @Sendable () -> [String: String] = { [:] }
+
+    /// Whether the time of day is virtual as well: it begins on 14 November 2023. Certificates are not made for that.
+    package var hasVirtualDate = false
 
     /// Turns the loop has made.
     package private(set) var turns = 0
@@ -104,6 +113,12 @@ package final class VirtualWorld {
         if let address = VirtualWorld.address(address, port: port) { network.set(reachability, for: address) }
     }
 
+    /// Tells whoever waits for the network that it has changed.
+    package func changeNetwork() {
+        let monitor = ThreadBound(monitor)
+        loop.enqueue { monitor.value.changed() }
+    }
+
     // MARK: - Sessions
 
     /// A session of this world with a delegate queue of its own.
@@ -111,21 +126,49 @@ package final class VirtualWorld {
         delegate: (any URLSessionDelegate)? = nil,
         _ configure: (URLSessionConfiguration) -> Void = { _ in }
     ) -> (session: URLSession, queue: VirtualQueue) {
-        let queue = VirtualQueue(clock: ThreadBound(clock), random: random.fork(1000 + queues.count))
-        queues.append(queue)
-        let world = World(
-            loop: loop,
-            opener: VirtualOpener(network: ThreadBound(network)),
-            resolver: LoopBound(ResolverDoor(resolver: ThreadBound(resolver)), on: loop),
-            callbackExecutor: queue,
-            workers: workers
-        )
+        let (world, queue) = makeParts()
         let configuration = URLSessionConfiguration.ephemeral
         configure(configuration)
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil, world: world)
         sessions.append(session)
         return (session, queue)
     }
+
+    private func makeParts() -> (world: World, queue: VirtualQueue) {
+        let queue = VirtualQueue(
+            clock: ThreadBound(clock),
+            ready: ThreadBound(ready),
+            random: random.fork(1000 + queues.count)
+        )
+        queues.append(queue)
+        let dice = Lock(random.fork(2000 + queues.count))
+        let world = World(
+            loop: loop,
+            opener: VirtualOpener(network: ThreadBound(network)),
+            resolver: LoopBound(ResolverDoor(resolver: ThreadBound(resolver)), on: loop),
+            network: LoopBound(MonitorDoor(monitor: ThreadBound(monitor)), on: loop),
+            networkSource: machine,
+            callbackExecutor: queue,
+            workers: workers,
+            environment: environment,
+            random: { dice.withLock { $0.next() } },
+            wallClock: hasVirtualDate ? virtualDate : VirtualWorld.realDate
+        )
+        return (world, queue)
+    }
+
+    /// Watches the way to a host of this world, or to the internet.
+    package func makeMonitor(host: String? = nil) -> (monitor: NetworkMonitor, queue: VirtualQueue) {
+        let (world, queue) = makeParts()
+        return (NetworkMonitor(host: host, in: world), queue)
+    }
+
+    private var virtualDate: @Sendable () -> Int64 {
+        let clock = ThreadBound(clock)
+        return { 1_700_000_000 + clock.value.now.nanoseconds / 1_000_000_000 }
+    }
+
+    private static let realDate: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
 
     /// The session of `get` and `send`, made when first used.
     package var session: URLSession { usualParts().session }
@@ -283,6 +326,7 @@ extension VirtualWorld {
         expectNone(loop.registeredChannels, "registered channels")
         expectNone(loop.armedTimers, "armed timers")
         expectNone(resolver.waiting, "lookups")
+        expectNone(monitor.isWatched ? 1 : 0, "watches of the network")
         expectNone(queues.reduce(0) { $0 + $1.count }, "callbacks")
         if longestStandstill > 100_000 { found.append("the loop spun \(longestStandstill) times at one moment") }
         return found

@@ -19,6 +19,8 @@ void caft_shorten_call(int call, long ordinal, size_t length);
 // Every receive and send answers EAGAIN with this probability, and moves at most
 // `length` bytes otherwise (0: as many as it wants).
 void caft_disturb(int percent, size_t length, uint64_t seed);
+// The process is killed in front of the `ordinal`-th call of any kind from now on.
+void caft_die_at_call(long ordinal);
 // The planned fault has happened.
 bool caft_fired(void);
 long caft_calls(int call);

@@ -1,0 +1,15 @@
+import CAFLinux
+
+/// The environment of this process. A program that runs with more rights than whoever started it takes no directions
+/// from there.
+package enum ProcessVariables {
+    /// Those of the names that are set and UTF-8. Foundation's dictionary of all of them costs a quarter of a
+    /// millisecond.
+    package static func values(of names: [String]) -> [String: String] {
+        var values: [String: String] = [:]
+        for name in names {
+            if let value = caf_variable(name) { values[name] = String(validatingCString: value) }
+        }
+        return values
+    }
+}

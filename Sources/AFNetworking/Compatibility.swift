@@ -1,0 +1,235 @@
+// The names AFNetworking has on Apple's platforms, so that ported code compiles.
+
+public import Foundation
+
+/// ``SecurityPolicy`` under its old name.
+public typealias AFSecurityPolicy = SecurityPolicy
+
+/// ``SSLPinningMode`` under its old name.
+public typealias AFSSLPinningMode = SSLPinningMode
+
+extension SecurityPolicy {
+    /// ``evaluate(_:forDomain:)`` under its old name.
+    public func evaluateServerTrust(_ serverTrust: ServerTrust, forDomain domain: String?) -> Bool {
+        evaluate(serverTrust, forDomain: domain)
+    }
+}
+
+// MARK: - Managers
+
+/// ``URLSessionManager`` under its old name.
+public typealias AFURLSessionManager = URLSessionManager
+
+/// ``HTTPSessionManager`` under its old name.
+public typealias AFHTTPSessionManager = HTTPSessionManager
+
+extension NSNotification.Name {
+    /// `networkingTaskDidResume` under its old name.
+    public static let AFNetworkingTaskDidResume = networkingTaskDidResume
+    /// `networkingTaskDidResume` under its oldest name.
+    public static let AFNetworkingTaskDidStart = networkingTaskDidResume
+    /// `networkingTaskDidSuspend` under its old name.
+    public static let AFNetworkingTaskDidSuspend = networkingTaskDidSuspend
+    /// `networkingTaskDidComplete` under its old name.
+    public static let AFNetworkingTaskDidComplete = networkingTaskDidComplete
+    /// `networkingTaskDidComplete` under its oldest name.
+    public static let AFNetworkingTaskDidFinish = networkingTaskDidComplete
+    /// `urlSessionDidInvalidate` under its old name.
+    public static let AFURLSessionDidInvalidate = urlSessionDidInvalidate
+    /// `urlSessionDownloadTaskDidMoveFileSuccessfully` under its old name.
+    public static let AFURLSessionDownloadTaskDidMoveFileSuccessfully = urlSessionDownloadTaskDidMoveFileSuccessfully
+    /// `urlSessionDownloadTaskDidFailToMoveFile` under its old name.
+    public static let AFURLSessionDownloadTaskDidFailToMoveFile = urlSessionDownloadTaskDidFailToMoveFile
+}
+
+/// ``NetworkingTaskDidCompleteSerializedResponseKey`` under its old name.
+public let AFNetworkingTaskDidCompleteSerializedResponseKey = NetworkingTaskDidCompleteSerializedResponseKey
+/// ``NetworkingTaskDidCompleteSerializedResponseKey`` under its oldest name.
+public let AFNetworkingTaskDidFinishSerializedResponseKey = NetworkingTaskDidCompleteSerializedResponseKey
+/// ``NetworkingTaskDidCompleteResponseSerializerKey`` under its old name.
+public let AFNetworkingTaskDidCompleteResponseSerializerKey = NetworkingTaskDidCompleteResponseSerializerKey
+/// ``NetworkingTaskDidCompleteResponseSerializerKey`` under its oldest name.
+public let AFNetworkingTaskDidFinishResponseSerializerKey = NetworkingTaskDidCompleteResponseSerializerKey
+/// ``NetworkingTaskDidCompleteResponseDataKey`` under its old name.
+public let AFNetworkingTaskDidCompleteResponseDataKey = NetworkingTaskDidCompleteResponseDataKey
+/// ``NetworkingTaskDidCompleteResponseDataKey`` under its oldest name.
+public let AFNetworkingTaskDidFinishResponseDataKey = NetworkingTaskDidCompleteResponseDataKey
+/// ``NetworkingTaskDidCompleteErrorKey`` under its old name.
+public let AFNetworkingTaskDidCompleteErrorKey = NetworkingTaskDidCompleteErrorKey
+/// ``NetworkingTaskDidCompleteErrorKey`` under its oldest name.
+public let AFNetworkingTaskDidFinishErrorKey = NetworkingTaskDidCompleteErrorKey
+/// ``NetworkingTaskDidCompleteAssetPathKey`` under its old name.
+public let AFNetworkingTaskDidCompleteAssetPathKey = NetworkingTaskDidCompleteAssetPathKey
+/// ``NetworkingTaskDidCompleteAssetPathKey`` under its oldest name.
+public let AFNetworkingTaskDidFinishAssetPathKey = NetworkingTaskDidCompleteAssetPathKey
+/// ``NetworkingTaskDidCompleteSessionTaskMetrics`` under its old name.
+public let AFNetworkingTaskDidCompleteSessionTaskMetrics = NetworkingTaskDidCompleteSessionTaskMetrics
+
+extension URLSessionManager {
+    /// Answers challenges as AFNetworking 4 has it: with an `NSError`, a `URLCredential`, the raw value of a
+    /// disposition, or nil if the completion will be called.
+    ///
+    /// What is none of these cancels the challenge.
+    public func setAuthenticationChallengeHandler(
+        _ handler:
+            @escaping @Sendable (
+                URLSession, URLSessionTask, URLAuthenticationChallenge,
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+            ) -> Any?
+    ) {
+        setAuthenticationChallengeHandler { session, task, challenge, done -> ChallengeAnswer in
+            ChallengeAnswer(handler(session, task, challenge, done))
+        }
+    }
+
+    /// Makes a data task without progress, as AFNetworking 2 has it.
+    public func dataTask(
+        with request: URLRequest,
+        completionHandler: TaskCompletionHandler?
+    ) -> URLSessionDataTask {
+        dataTask(with: request, uploadProgress: nil, downloadProgress: nil, completionHandler: completionHandler)
+    }
+
+    /// ``invalidateSessionCancelingTasks(_:resetSession:)`` without a reset, as AFNetworking 2 has it.
+    public func invalidateSessionCancelingTasks(_ cancelPendingTasks: Bool) {
+        invalidateSessionCancelingTasks(cancelPendingTasks, resetSession: false)
+    }
+}
+
+extension URLSessionManager.ChallengeAnswer {
+    fileprivate init(_ answer: Any?) {
+        switch answer {
+        case nil: self = .later
+        case let credential as URLCredential: self = .credential(credential)
+        case let disposition as URLSession.AuthChallengeDisposition: self.init(disposition)
+        case let number as Int: self.init(URLSession.AuthChallengeDisposition(rawValue: number))
+        case let number as NSNumber: self.init(URLSession.AuthChallengeDisposition(rawValue: number.intValue))
+        case let error as any Error: self = .fail(error)
+        default: self = .cancel
+        }
+    }
+
+    private init(_ disposition: URLSession.AuthChallengeDisposition?) {
+        switch disposition {
+        case .performDefaultHandling: self = .performDefaultHandling
+        case .rejectProtectionSpace: self = .rejectProtectionSpace
+        // Without a credential there is nothing to use.
+        case .useCredential, .cancelAuthenticationChallenge, nil: self = .cancel
+        }
+    }
+}
+
+// MARK: - Responses
+
+/// ``URLResponseSerialization`` under its old name.
+public typealias AFURLResponseSerialization = URLResponseSerialization
+
+/// ``HTTPResponseSerializer`` under its old name.
+public typealias AFHTTPResponseSerializer = HTTPResponseSerializer
+
+/// ``JSONResponseSerializer`` under its old name.
+public typealias AFJSONResponseSerializer = JSONResponseSerializer
+
+/// ``PropertyListResponseSerializer`` under its old name.
+public typealias AFPropertyListResponseSerializer = PropertyListResponseSerializer
+
+/// ``CompoundResponseSerializer`` under its old name.
+public typealias AFCompoundResponseSerializer = CompoundResponseSerializer
+
+/// ``URLResponseSerializationErrorDomain`` under its old name.
+public let AFURLResponseSerializationErrorDomain = URLResponseSerializationErrorDomain
+
+/// ``NetworkingOperationFailingURLResponseErrorKey`` under its old name.
+public let AFNetworkingOperationFailingURLResponseErrorKey = NetworkingOperationFailingURLResponseErrorKey
+
+/// ``NetworkingOperationFailingURLResponseDataErrorKey`` under its old name.
+public let AFNetworkingOperationFailingURLResponseDataErrorKey = NetworkingOperationFailingURLResponseDataErrorKey
+
+/// ``jsonObjectByRemovingKeysWithNullValues(_:_:)`` under its old name.
+public func AFJSONObjectByRemovingKeysWithNullValues(
+    _ object: Any,
+    _ readingOptions: JSONSerialization.ReadingOptions
+) -> Any {
+    jsonObjectByRemovingKeysWithNullValues(object, readingOptions)
+}
+
+// MARK: - Reachability
+
+/// ``NetworkReachabilityManager`` under its old name.
+public typealias AFNetworkReachabilityManager = NetworkReachabilityManager
+
+/// ``NetworkReachabilityStatus`` under its old name.
+public typealias AFNetworkReachabilityStatus = NetworkReachabilityStatus
+
+extension Notification.Name {
+    /// `networkingReachabilityDidChange` under its old name.
+    public static let AFNetworkingReachabilityDidChange = networkingReachabilityDidChange
+}
+
+/// ``NetworkingReachabilityNotificationStatusItem`` under its old name.
+public let AFNetworkingReachabilityNotificationStatusItem = NetworkingReachabilityNotificationStatusItem
+
+/// ``stringFromNetworkReachabilityStatus(_:)`` under its old name.
+public func AFStringFromNetworkReachabilityStatus(_ status: NetworkReachabilityStatus) -> String {
+    stringFromNetworkReachabilityStatus(status)
+}
+
+// MARK: - Request serialization
+
+/// ``URLRequestSerialization`` under its old name.
+public typealias AFURLRequestSerialization = URLRequestSerialization
+
+/// ``HTTPRequestSerializer`` under its old name.
+public typealias AFHTTPRequestSerializer = HTTPRequestSerializer
+
+/// ``JSONRequestSerializer`` under its old name.
+public typealias AFJSONRequestSerializer = JSONRequestSerializer
+
+/// ``PropertyListRequestSerializer`` under its old name.
+public typealias AFPropertyListRequestSerializer = PropertyListRequestSerializer
+
+/// ``MultipartFormData`` under its old name.
+public typealias AFMultipartFormData = MultipartFormData
+
+/// ``HTTPRequestQueryStringSerializationStyle`` under its old name.
+public typealias AFHTTPRequestQueryStringSerializationStyle = HTTPRequestQueryStringSerializationStyle
+
+/// ``URLRequestSerializationErrorDomain`` under its old name.
+public let AFURLRequestSerializationErrorDomain = URLRequestSerializationErrorDomain
+
+/// ``NetworkingOperationFailingURLRequestErrorKey`` under its old name.
+public let AFNetworkingOperationFailingURLRequestErrorKey = NetworkingOperationFailingURLRequestErrorKey
+
+/// ``UploadStream3GSuggestedPacketSize`` under its old name.
+public let kAFUploadStream3GSuggestedPacketSize = UploadStream3GSuggestedPacketSize
+
+/// ``UploadStream3GSuggestedDelay`` under its old name.
+public let kAFUploadStream3GSuggestedDelay: Double = UploadStream3GSuggestedDelay
+
+/// ``percentEscapedString(from:)`` under its old name.
+public func AFPercentEscapedStringFromString(_ string: String) -> String { percentEscapedString(from: string) }
+
+/// ``queryString(from:)`` under its old name.
+public func AFQueryStringFromParameters(_ parameters: Any) -> String { queryString(from: parameters) }
+
+// MARK: - Operations
+
+/// ``/AFURLSession/URLConnection`` under its old name.
+public typealias NSURLConnection = URLConnection
+
+/// ``URLConnectionOperation`` under its old name.
+public typealias AFURLConnectionOperation = URLConnectionOperation
+
+/// ``HTTPRequestOperation`` under its old name.
+public typealias AFHTTPRequestOperation = HTTPRequestOperation
+
+/// ``HTTPRequestOperationManager`` under its old name.
+public typealias AFHTTPRequestOperationManager = HTTPRequestOperationManager
+
+extension Notification.Name {
+    /// `networkingOperationDidStart` under its old name.
+    public static let AFNetworkingOperationDidStart = networkingOperationDidStart
+
+    /// `networkingOperationDidFinish` under its old name.
+    public static let AFNetworkingOperationDidFinish = networkingOperationDidFinish
+}

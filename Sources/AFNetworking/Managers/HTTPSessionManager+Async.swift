@@ -1,0 +1,219 @@
+public import Foundation
+
+// Unchecked: what a serializer made of a response is handed to one caller, and kept by nobody else.
+/// A response and what the response serializer has made of it.
+public struct SerializedResponse: @unchecked Sendable {
+    /// What the serializer made; nil for an empty body.
+    public let object: Any?
+    /// The response.
+    public let response: HTTPURLResponse?
+    /// The task, which has completed.
+    public let task: URLSessionDataTask
+}
+
+// The verbs for `async` code. They need no queue to be served, cancel their task when the Swift task is cancelled, and
+// throw what went wrong with everything that is known about it.
+
+extension HTTPSessionManager {
+    /// Gets a resource.
+    ///
+    /// - Parameters:
+    ///   - urlString: Resolved against ``baseURL``.
+    ///   - parameters: Become the query.
+    ///   - headers: Replace fields that the request serializer has set.
+    ///   - progress: Hears how much of the response has arrived.
+    @discardableResult
+    public nonisolated(nonsending) func get(
+        _ urlString: String,
+        parameters: Any? = nil,
+        headers: [String: String]? = nil,
+        progress: ProgressHandler? = nil
+    ) async throws(RequestFailure) -> SerializedResponse {
+        try await perform(Call("GET", urlString, parameters, headers, download: progress))
+    }
+
+    /// Gets a resource as a value.
+    ///
+    /// The status must be one that ``URLSessionManager/responseSerializer`` accepts, and the body JSON.
+    ///
+    /// - Parameters:
+    ///   - urlString: Resolved against ``baseURL``.
+    ///   - parameters: Become the query.
+    ///   - headers: Replace fields that the request serializer has set.
+    ///   - type: What to decode.
+    ///   - decoder: Decodes it.
+    public nonisolated(nonsending) func get<Value: Decodable & Sendable>(
+        _ urlString: String,
+        parameters: Any? = nil,
+        headers: [String: String]? = nil,
+        decode type: Value.Type,
+        with decoder: JSONDecoder = JSONDecoder()
+    ) async throws(RequestFailure) -> Value {
+        try await perform(Call("GET", urlString, parameters, headers), decoding: type, decoder)
+    }
+
+    /// Asks for the head of a resource.
+    @discardableResult
+    public nonisolated(nonsending) func head(
+        _ urlString: String,
+        parameters: Any? = nil,
+        headers: [String: String]? = nil
+    ) async throws(RequestFailure) -> SerializedResponse {
+        try await perform(Call("HEAD", urlString, parameters, headers))
+    }
+
+    /// Posts parameters.
+    ///
+    /// - Parameters:
+    ///   - urlString: Resolved against ``baseURL``.
+    ///   - parameters: Become the body.
+    ///   - headers: Replace fields that the request serializer has set.
+    ///   - progress: Hears how much of the body was sent.
+    @discardableResult
+    public nonisolated(nonsending) func post(
+        _ urlString: String,
+        parameters: Any? = nil,
+        headers: [String: String]? = nil,
+        progress: ProgressHandler? = nil
+    ) async throws(RequestFailure) -> SerializedResponse {
+        try await perform(Call("POST", urlString, parameters, headers, upload: progress))
+    }
+
+    /// Posts a multipart form, which is read while it is sent.
+    ///
+    /// - Parameters:
+    ///   - urlString: Resolved against ``baseURL``.
+    ///   - parameters: Become parts of the form.
+    ///   - headers: Replace fields that the request serializer has set.
+    ///   - block: Appends parts to the form, at once.
+    ///   - progress: Hears how much of the form was sent.
+    @discardableResult
+    public nonisolated(nonsending) func post(
+        _ urlString: String,
+        parameters: Any? = nil,
+        headers: [String: String]? = nil,
+        constructingBodyWith block: @escaping (any MultipartFormData) -> Void,
+        progress: ProgressHandler? = nil
+    ) async throws(RequestFailure) -> SerializedResponse {
+        try await perform(Call("POST", urlString, parameters, headers, form: block, upload: progress))
+    }
+
+    /// Posts parameters and takes the response as a value.
+    ///
+    /// - Parameters:
+    ///   - urlString: Resolved against ``baseURL``.
+    ///   - parameters: Become the body.
+    ///   - headers: Replace fields that the request serializer has set.
+    ///   - type: What to decode.
+    ///   - decoder: Decodes it.
+    public nonisolated(nonsending) func post<Value: Decodable & Sendable>(
+        _ urlString: String,
+        parameters: Any? = nil,
+        headers: [String: String]? = nil,
+        decode type: Value.Type,
+        with decoder: JSONDecoder = JSONDecoder()
+    ) async throws(RequestFailure) -> Value {
+        try await perform(Call("POST", urlString, parameters, headers), decoding: type, decoder)
+    }
+
+    /// Puts parameters.
+    @discardableResult
+    public nonisolated(nonsending) func put(
+        _ urlString: String,
+        parameters: Any? = nil,
+        headers: [String: String]? = nil
+    ) async throws(RequestFailure) -> SerializedResponse {
+        try await perform(Call("PUT", urlString, parameters, headers))
+    }
+
+    /// Puts parameters and takes the response as a value.
+    public nonisolated(nonsending) func put<Value: Decodable & Sendable>(
+        _ urlString: String,
+        parameters: Any? = nil,
+        headers: [String: String]? = nil,
+        decode type: Value.Type,
+        with decoder: JSONDecoder = JSONDecoder()
+    ) async throws(RequestFailure) -> Value {
+        try await perform(Call("PUT", urlString, parameters, headers), decoding: type, decoder)
+    }
+
+    /// Patches with parameters.
+    @discardableResult
+    public nonisolated(nonsending) func patch(
+        _ urlString: String,
+        parameters: Any? = nil,
+        headers: [String: String]? = nil
+    ) async throws(RequestFailure) -> SerializedResponse {
+        try await perform(Call("PATCH", urlString, parameters, headers))
+    }
+
+    /// Patches with parameters and takes the response as a value.
+    public nonisolated(nonsending) func patch<Value: Decodable & Sendable>(
+        _ urlString: String,
+        parameters: Any? = nil,
+        headers: [String: String]? = nil,
+        decode type: Value.Type,
+        with decoder: JSONDecoder = JSONDecoder()
+    ) async throws(RequestFailure) -> Value {
+        try await perform(Call("PATCH", urlString, parameters, headers), decoding: type, decoder)
+    }
+
+    /// Deletes.
+    @discardableResult
+    public nonisolated(nonsending) func delete(
+        _ urlString: String,
+        parameters: Any? = nil,
+        headers: [String: String]? = nil
+    ) async throws(RequestFailure) -> SerializedResponse {
+        try await perform(Call("DELETE", urlString, parameters, headers))
+    }
+
+    // MARK: - Performing
+
+    private nonisolated(nonsending) func perform<Value: Decodable & Sendable>(
+        _ call: Call,
+        decoding type: Value.Type,
+        _ decoder: JSONDecoder
+    ) async throws(RequestFailure) -> Value {
+        let serializer = DecodableResponseSerializer<Value>(decoder: decoder)
+        if let own = responseSerializer as? HTTPResponseSerializer {
+            serializer.acceptableStatusCodes = own.acceptableStatusCodes
+        }
+        let answer = try await perform(call, by: serializer)
+        if let value = answer.object as? Value { return value }
+        let details = [NSLocalizedDescriptionKey: "The response has no body; a \(type) was asked for."]
+        throw RequestFailure(URLError(.zeroByteResource, userInfo: details), answer.response, kind: .decoding)
+    }
+
+    private nonisolated(nonsending) func perform(
+        _ call: Call,
+        by serializer: (any URLResponseSerialization)? = nil
+    ) async throws(RequestFailure) -> SerializedResponse {
+        let request: URLRequest
+        do {
+            request = try self.request(for: call)
+        } catch {
+            throw RequestFailure(error, kind: .request)
+        }
+        let outcome = Awaited<Result<SerializedResponse, RequestFailure>>()
+        let task = makeTask(call, for: request) { task, response, object, error in
+            if let error {
+                outcome.set(.failure(RequestFailure(error, response, object)))
+            } else {
+                let response = response as? HTTPURLResponse
+                outcome.set(.success(SerializedResponse(object: object, response: response, task: task)))
+            }
+        }
+        record(of: task)?.state.withLock { state in
+            state.isAwaited = true
+            state.serializer = serializer
+        }
+        task.resume()
+        let result = await withTaskCancellationHandler {
+            await outcome.value
+        } onCancel: {
+            task.cancel()
+        }
+        return try result.get()
+    }
+}

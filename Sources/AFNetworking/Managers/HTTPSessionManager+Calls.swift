@@ -1,0 +1,95 @@
+import Dispatch
+import Foundation
+
+extension HTTPSessionManager {
+    /// What a verb was asked for.
+    struct Call {
+        let method: String
+        let urlString: String
+        let parameters: Any?
+        let headers: [String: String]?
+        var form: ((any MultipartFormData) -> Void)?
+        var upload: ProgressHandler?
+        var download: ProgressHandler?
+
+        init(
+            _ method: String,
+            _ urlString: String,
+            _ parameters: Any?,
+            _ headers: [String: String]?,
+            form: ((any MultipartFormData) -> Void)? = nil,
+            upload: ProgressHandler? = nil,
+            download: ProgressHandler? = nil
+        ) {
+            self.method = method
+            self.urlString = urlString
+            self.parameters = parameters
+            self.headers = headers
+            self.form = form
+            self.upload = upload
+            self.download = download
+        }
+    }
+
+    func start(_ call: Call, _ success: Success?, _ failure: Failure?) -> URLSessionDataTask? {
+        let task = make(call, success, failure)
+        task?.resume()
+        return task
+    }
+
+    func make(_ call: Call, _ success: Success?, _ failure: Failure?) -> URLSessionDataTask? {
+        do {
+            return makeTask(call, for: try request(for: call)) { task, _, object, error in
+                if let error { failure?(task, error) } else { success?(task, object) }
+            }
+        } catch {
+            let error = error
+            complete { failure?(nil, error) }
+            return nil
+        }
+    }
+
+    func makeTask(
+        _ call: Call,
+        for request: URLRequest,
+        _ completion: @escaping @Sendable (URLSessionDataTask, URLResponse?, Any?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        // The handler is called with the task it belongs to, which exists only once the handler does.
+        let own = Lock(OwnTask())
+        let handler: TaskCompletionHandler = { response, object, error in
+            if let task = own.withLock({ $0.task }) { completion(task, response, object, error) }
+        }
+        let task: URLSessionDataTask
+        if call.form != nil, request.httpBodyStream != nil {
+            task = uploadTask(withStreamedRequest: request, progress: call.upload, completionHandler: handler)
+        } else {
+            task = dataTask(
+                with: request,
+                uploadProgress: call.upload,
+                downloadProgress: call.download,
+                completionHandler: handler
+            )
+        }
+        own.withLock { $0.task = task }
+        return task
+    }
+
+    /// A task that is dropped without having been resumed must not be kept by its own handler.
+    private struct OwnTask: Sendable {
+        weak var task: URLSessionDataTask?
+    }
+
+    // MARK: - Requests
+
+    func request(for call: Call) throws -> URLRequest {
+        var request = try requestSerializer.request(
+            call.method,
+            call.urlString,
+            relativeTo: baseURL,
+            call.parameters,
+            form: call.form
+        )
+        for (name, value) in call.headers ?? [:] { request.setValue(value, forHTTPHeaderField: name) }
+        return request
+    }
+}

@@ -1,0 +1,302 @@
+public import Foundation
+
+// Unchecked as its superclass.
+/// A session manager for one server: resolves URLs against a base, puts parameters into requests, and has a method for
+/// each HTTP verb.
+///
+/// ```swift
+/// let manager = HTTPSessionManager(baseURL: URL(string: "https://api.example.com/v1/"))
+/// let user = try await manager.get("users/1", decode: User.self)
+/// ```
+open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
+    private struct Settings: Sendable {
+        var requestSerializer: HTTPRequestSerializer
+    }
+
+    /// What relative URLs are resolved against. Its path ends in a slash: one is added if need be.
+    public let baseURL: URL?
+    private let settings: Lock<Settings>
+
+    /// A new manager, without a base URL and with a default session.
+    open class func manager() -> Self { self.init(baseURL: nil, sessionConfiguration: nil) }
+
+    /// A manager with a default session.
+    public convenience init(baseURL url: URL?) {
+        self.init(baseURL: url, sessionConfiguration: nil)
+    }
+
+    /// A manager without a base URL, with a session of this configuration; nil is the default configuration.
+    public required convenience init(sessionConfiguration configuration: URLSessionConfiguration?) {
+        self.init(baseURL: nil, sessionConfiguration: configuration)
+    }
+
+    /// A manager.
+    ///
+    /// - Parameters:
+    ///   - url: What relative URLs are resolved against. With `http://example.com/v1/`, `users` becomes
+    ///     `http://example.com/v1/users` and `/users` becomes `http://example.com/users`.
+    ///   - configuration: Of the session; nil is the default configuration.
+    public required init(baseURL url: URL?, sessionConfiguration configuration: URLSessionConfiguration?) {
+        baseURL = url.map(BaseURL.completed)
+        settings = Lock(Settings(requestSerializer: HTTPRequestSerializer()))
+        super.init(sessionConfiguration: configuration)
+    }
+
+    /// Puts parameters into requests: a query or a form, unless set.
+    open var requestSerializer: HTTPRequestSerializer {
+        get { settings.withLock { $0.requestSerializer } }
+        set {
+            // What was there may run code when it goes: not under the lock.
+            var serializer = newValue
+            settings.withLock { swap(&$0.requestSerializer, &serializer) }
+        }
+    }
+
+    /// Sets ``URLSessionManager/securityPolicy``, unless it pins and ``baseURL`` is not https.
+    ///
+    /// The property takes any policy. One that pins makes requests without TLS fail before a connection is made,
+    /// whatever the base URL.
+    public func setSecurityPolicy(_ policy: SecurityPolicy) throws(InvalidSecurityPolicy) {
+        if policy.sslPinningMode != .none, baseURL?.scheme != "https" { throw InvalidSecurityPolicy(baseURL: baseURL) }
+        securityPolicy = policy
+    }
+
+    // MARK: - Coding and copying
+
+    private enum Key {
+        static let baseURL = "baseURL"
+        static let requestSerializer = "requestSerializer"
+        static let responseSerializer = "responseSerializer"
+        static let securityPolicy = "securityPolicy"
+    }
+
+    /// Reads a manager: its base URL, serializers and policy, and the settings of its session.
+    public required convenience init?(coder: NSCoder) {
+        self.init(
+            baseURL: coder.decodeObject(of: NSURL.self, forKey: Key.baseURL) as URL?,
+            sessionConfiguration: SessionConfigurationArchive.read(coder)
+        )
+        if let serializer = coder.decodeObject(of: HTTPRequestSerializer.self, forKey: Key.requestSerializer) {
+            requestSerializer = serializer
+        }
+        if let serializer = coder.decodeObject(of: HTTPResponseSerializer.self, forKey: Key.responseSerializer) {
+            responseSerializer = serializer
+        }
+        guard let data = coder.decodeObject(of: NSData.self, forKey: Key.securityPolicy) as Data? else { return }
+        // A policy that cannot be read must not become one that is less strict.
+        guard let policy = try? JSONDecoder().decode(SecurityPolicy.self, from: data) else { return nil }
+        securityPolicy = policy
+    }
+
+    open override func encode(with coder: NSCoder) {
+        super.encode(with: coder)
+        coder.encode(baseURL as NSURL?, forKey: Key.baseURL)
+        coder.encode(requestSerializer, forKey: Key.requestSerializer)
+        coder.encode(responseSerializer, forKey: Key.responseSerializer)
+        if let data = try? JSONEncoder().encode(securityPolicy) {
+            coder.encode(data as NSData, forKey: Key.securityPolicy)
+        }
+    }
+
+    /// A manager of the same class, with the same base URL and configuration, and copies of serializers and policy.
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = type(of: self).init(baseURL: baseURL, sessionConfiguration: sessionConfiguration)
+        if let serializer = requestSerializer.copy() as? HTTPRequestSerializer { copy.requestSerializer = serializer }
+        if let serializer = responseSerializer.copy(with: nil) as? any URLResponseSerialization {
+            copy.responseSerializer = serializer
+        }
+        if state.withLock({ $0.hasOwnPolicy }) { copy.securityPolicy = securityPolicy.copy() }
+        return copy
+    }
+
+    open override var description: String {
+        let base = baseURL?.absoluteString ?? "none"
+        return super.description.replacing(">", with: ", baseURL: \(base)>", maxReplacements: 1)
+    }
+
+    // MARK: - Verbs
+    //
+    // Each resumes its task and returns it. A request that cannot be made is a failure without a task: nothing is
+    // sent, and nil is returned.
+
+    /// Receives the task and what the response serializer has made of its response.
+    public typealias Success = @Sendable (URLSessionDataTask, Any?) -> Void
+    /// Receives the task, if there is one, and what went wrong.
+    public typealias Failure = @Sendable (URLSessionDataTask?, any Error) -> Void
+
+    /// Makes a request and starts it.
+    ///
+    /// - Parameters:
+    ///   - urlString: Resolved against ``baseURL``.
+    ///   - parameters: Become the query.
+    ///   - headers: Replace fields that the request serializer has set.
+    ///   - downloadProgress: Hears how much of the response has arrived.
+    ///   - success: Called on ``URLSessionManager/completionQueue``.
+    ///   - failure: Called on ``URLSessionManager/completionQueue``.
+    @discardableResult
+    open func get(
+        _ urlString: String,
+        parameters: Any?,
+        headers: [String: String]? = nil,
+        progress downloadProgress: ProgressHandler? = nil,
+        success: Success?,
+        failure: Failure?
+    ) -> URLSessionDataTask? {
+        let call = Call("GET", urlString, parameters, headers, download: downloadProgress)
+        return start(call, success, failure)
+    }
+
+    /// Makes a request for a head and starts it; there is no body to hand out.
+    ///
+    /// - Parameters:
+    ///   - urlString: Resolved against ``baseURL``.
+    ///   - parameters: Become the query.
+    ///   - headers: Replace fields that the request serializer has set.
+    ///   - success: Called on ``URLSessionManager/completionQueue``.
+    ///   - failure: Called on ``URLSessionManager/completionQueue``.
+    @discardableResult
+    open func head(
+        _ urlString: String,
+        parameters: Any?,
+        headers: [String: String]? = nil,
+        success: (@Sendable (URLSessionDataTask) -> Void)?,
+        failure: Failure?
+    ) -> URLSessionDataTask? {
+        let withoutBody: Success = { task, _ in success?(task) }
+        return start(Call("HEAD", urlString, parameters, headers), withoutBody, failure)
+    }
+
+    /// Posts parameters.
+    ///
+    /// - Parameters:
+    ///   - urlString: Resolved against ``baseURL``.
+    ///   - parameters: Become the body.
+    ///   - headers: Replace fields that the request serializer has set.
+    ///   - uploadProgress: Hears how much of the body was sent.
+    ///   - success: Called on ``URLSessionManager/completionQueue``.
+    ///   - failure: Called on ``URLSessionManager/completionQueue``.
+    @discardableResult
+    open func post(
+        _ urlString: String,
+        parameters: Any?,
+        headers: [String: String]? = nil,
+        progress uploadProgress: ProgressHandler? = nil,
+        success: Success?,
+        failure: Failure?
+    ) -> URLSessionDataTask? {
+        start(Call("POST", urlString, parameters, headers, upload: uploadProgress), success, failure)
+    }
+
+    /// Posts a multipart form, which is read while it is sent.
+    ///
+    /// - Parameters:
+    ///   - urlString: Resolved against ``baseURL``.
+    ///   - parameters: Become parts of the form.
+    ///   - headers: Replace fields that the request serializer has set.
+    ///   - block: Appends parts to the form, at once.
+    ///   - uploadProgress: Hears how much of the form was sent.
+    ///   - success: Called on ``URLSessionManager/completionQueue``.
+    ///   - failure: Called on ``URLSessionManager/completionQueue``.
+    @discardableResult
+    open func post(
+        _ urlString: String,
+        parameters: Any?,
+        headers: [String: String]? = nil,
+        constructingBodyWith block: ((any MultipartFormData) -> Void)?,
+        progress uploadProgress: ProgressHandler? = nil,
+        success: Success?,
+        failure: Failure?
+    ) -> URLSessionDataTask? {
+        let call = Call("POST", urlString, parameters, headers, form: block ?? { _ in }, upload: uploadProgress)
+        return start(call, success, failure)
+    }
+
+    /// Puts parameters.
+    ///
+    /// - Parameters:
+    ///   - urlString: Resolved against ``baseURL``.
+    ///   - parameters: Become the body.
+    ///   - headers: Replace fields that the request serializer has set.
+    ///   - success: Called on ``URLSessionManager/completionQueue``.
+    ///   - failure: Called on ``URLSessionManager/completionQueue``.
+    @discardableResult
+    open func put(
+        _ urlString: String,
+        parameters: Any?,
+        headers: [String: String]? = nil,
+        success: Success?,
+        failure: Failure?
+    ) -> URLSessionDataTask? {
+        start(Call("PUT", urlString, parameters, headers), success, failure)
+    }
+
+    /// Patches with parameters.
+    ///
+    /// - Parameters:
+    ///   - urlString: Resolved against ``baseURL``.
+    ///   - parameters: Become the body.
+    ///   - headers: Replace fields that the request serializer has set.
+    ///   - success: Called on ``URLSessionManager/completionQueue``.
+    ///   - failure: Called on ``URLSessionManager/completionQueue``.
+    @discardableResult
+    open func patch(
+        _ urlString: String,
+        parameters: Any?,
+        headers: [String: String]? = nil,
+        success: Success?,
+        failure: Failure?
+    ) -> URLSessionDataTask? {
+        start(Call("PATCH", urlString, parameters, headers), success, failure)
+    }
+
+    /// Deletes.
+    ///
+    /// - Parameters:
+    ///   - urlString: Resolved against ``baseURL``.
+    ///   - parameters: Become the query.
+    ///   - headers: Replace fields that the request serializer has set.
+    ///   - success: Called on ``URLSessionManager/completionQueue``.
+    ///   - failure: Called on ``URLSessionManager/completionQueue``.
+    @discardableResult
+    open func delete(
+        _ urlString: String,
+        parameters: Any?,
+        headers: [String: String]? = nil,
+        success: Success?,
+        failure: Failure?
+    ) -> URLSessionDataTask? {
+        start(Call("DELETE", urlString, parameters, headers), success, failure)
+    }
+
+    /// Makes a task for any method, suspended.
+    ///
+    /// - Parameters:
+    ///   - method: As it is sent.
+    ///   - urlString: Resolved against ``baseURL``.
+    ///   - parameters: Become the query or the body, as the request serializer sees it.
+    ///   - headers: Replace fields that the request serializer has set.
+    ///   - uploadProgress: Hears how much of the body was sent.
+    ///   - downloadProgress: Hears how much of the response has arrived.
+    ///   - success: Called on ``URLSessionManager/completionQueue``.
+    ///   - failure: Called on ``URLSessionManager/completionQueue``.
+    open func dataTask(
+        withHTTPMethod method: String,
+        urlString: String,
+        parameters: Any?,
+        headers: [String: String]?,
+        uploadProgress: ProgressHandler?,
+        downloadProgress: ProgressHandler?,
+        success: Success?,
+        failure: Failure?
+    ) -> URLSessionDataTask? {
+        let call = Call(
+            method,
+            urlString,
+            parameters,
+            headers,
+            upload: uploadProgress,
+            download: downloadProgress
+        )
+        return make(call, success, failure)
+    }
+}

@@ -1,0 +1,64 @@
+public import Foundation
+
+// Unchecked: what a serializer made of a response is handed to one caller, and kept by nobody else.
+/// Why a request of an `async` method failed.
+public struct RequestFailure: Error, @unchecked Sendable {
+    /// What kind of thing went wrong.
+    public enum Kind: Sendable, Hashable {
+        /// The request could not be made; nothing was sent.
+        case request
+        /// There is no response, or not all of it.
+        case transport
+        /// The task, or the Swift task that awaited it, was cancelled.
+        case cancelled
+        /// The status is not acceptable.
+        case status
+        /// The content type is not acceptable.
+        case contentType
+        /// The body is not what it says it is, or not what was asked for.
+        case decoding
+    }
+
+    /// What kind of thing went wrong.
+    public let kind: Kind
+    /// What the closure of the same method would have received.
+    public let error: any Error
+    /// The response, if there is one.
+    public let response: HTTPURLResponse?
+    /// What the serializer made of the body of a response whose status is not acceptable.
+    public let object: Any?
+
+    init(_ error: any Error, _ response: URLResponse? = nil, _ object: Any? = nil, kind: Kind? = nil) {
+        self.error = error
+        self.response = response as? HTTPURLResponse
+        self.object = object
+        self.kind = kind ?? RequestFailure.kind(of: error as NSError, self.response)
+    }
+
+    private static func kind(of error: NSError, _ response: HTTPURLResponse?) -> Kind {
+        switch (error.domain, URLError.Code(rawValue: error.code)) {
+        case (NSURLErrorDomain, .cancelled): .cancelled
+        case (NSURLErrorDomain, _): .transport
+        case (URLResponseSerializationErrorDomain, .badServerResponse): .status
+        case (URLResponseSerializationErrorDomain, .cannotDecodeContentData): .contentType
+        case (URLRequestSerializationErrorDomain, _): .request
+        default: response == nil ? .transport : .decoding
+        }
+    }
+
+    /// The status of the response, if there is one.
+    public var statusCode: Int? { response?.statusCode }
+
+    /// The body of the response, if it was refused.
+    public var data: Data? {
+        (error as NSError).userInfo[NetworkingOperationFailingURLResponseDataErrorKey] as? Data
+    }
+}
+
+extension RequestFailure: LocalizedError, CustomStringConvertible {
+    /// The kind, and what the error says.
+    public var description: String { "\(kind): \(error.localizedDescription)" }
+
+    /// What the error says.
+    public var errorDescription: String? { error.localizedDescription }
+}

@@ -1,0 +1,155 @@
+import Foundation
+
+/// What a manager knows about one of its tasks.
+///
+/// Made by whoever makes the task, and then used on the manager's operation queue; its progress may be asked for by
+/// anybody.
+final class TaskRecord: Sendable {
+    typealias Completion = @Sendable (URLResponse?, Any?, (any Error)?) -> Void
+    typealias Destination = @Sendable (URL, URLResponse) -> URL
+
+    /// Sees each step of the task's progress.
+    struct Watchers: Sendable {
+        var upload: URLSessionManager.ProgressHandler?
+        var download: URLSessionManager.ProgressHandler?
+        var steps: [UUID: AsyncStream<TransferProgress>.Continuation] = [:]
+    }
+
+    struct State: Sendable {
+        var body = Data()
+        var file: URL?
+        /// Why the file is not where it was wanted.
+        var moveError: NSError?
+        var metrics: URLSessionTaskMetrics?
+        /// What the completion handler hears in the place of what the session says.
+        var error: (any Error)?
+        /// In the place of the manager's.
+        var serializer: (any URLResponseSerialization)?
+        /// Whether the completion handler resumes somebody who awaits it, and needs no queue for that.
+        var isAwaited = false
+        var watchers: Watchers
+        var upload: Progress?
+        var download: Progress?
+        var progress = TransferProgress()
+    }
+
+    weak let task: URLSessionTask?
+    let completion: Completion?
+    let destination: Destination?
+    let state: Lock<State>
+
+    init(
+        _ task: URLSessionTask,
+        _ watchers: Watchers = Watchers(),
+        destination: Destination? = nil,
+        completion: Completion?
+    ) {
+        self.task = task
+        self.destination = destination
+        self.completion = completion
+        state = Lock(State(watchers: watchers))
+        adoptCurrentProgress(task)
+    }
+
+    /// Nobody holds the task any more, and it never ran.
+    var isOrphaned: Bool { task == nil }
+}
+
+// MARK: - Progress
+
+extension TaskRecord {
+    enum Direction {
+        case upload
+        case download
+    }
+
+    /// Made when it is first asked for: most tasks are never asked.
+    func progress(_ direction: Direction) -> Progress {
+        if let existing = state.withLock({ $0[direction] }) { return existing }
+        let made = makeProgress(parent: nil)
+        return state.withLock { state in
+            if let winner = state[direction] { return winner }
+            state[direction] = made
+            state.update(direction)
+            return made
+        }
+    }
+
+    /// An upload or a download that is made while a progress is current becomes part of that.
+    private func adoptCurrentProgress(_ task: URLSessionTask) {
+        guard let parent = Progress.current() else { return }
+        let direction: Direction
+        switch task {
+        case is URLSessionUploadTask: direction = .upload
+        case is URLSessionDownloadTask: direction = .download
+        default: return
+        }
+        let made = makeProgress(parent: parent)
+        state.withLock { $0[direction] = made }
+    }
+
+    private func makeProgress(parent: Progress?) -> Progress {
+        let made = Progress(parent: parent)
+        made.totalUnitCount = parent == nil ? NSURLSessionTransferSizeUnknown : 0
+        made.isCancellable = true
+        made.isPausable = true
+        made.cancellationHandler = { [weak task] in task?.cancel() }
+        made.pausingHandler = { [weak task] in task?.suspend() }
+        made.resumingHandler = { [weak task] in task?.resume() }
+        return made
+    }
+
+    /// Tells everybody who watches.
+    func advanced(_ direction: Direction, to completed: Int64, of total: Int64) {
+        let (handler, steps, progress) = state.withLock { state in
+            state.progress.advance(direction, to: completed, of: total)
+            state.update(direction)
+            return (state.watchers[direction], Array(state.watchers.steps.values), state.progress)
+        }
+        if let handler { handler(self.progress(direction)) }
+        for step in steps { step.yield(progress) }
+    }
+
+    /// The steps from now on.
+    func steps() -> AsyncStream<TransferProgress> {
+        let key = UUID()
+        return AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            continuation.onTermination = { [weak self] _ in
+                _ = self?.state.withLock { $0.watchers.steps.removeValue(forKey: key) }
+            }
+            state.withLock { state in
+                state.watchers.steps[key] = continuation
+                continuation.yield(state.progress)
+            }
+        }
+    }
+
+    func endSteps() {
+        let steps = state.withLock { state in
+            defer { state.watchers.steps = [:] }
+            return Array(state.watchers.steps.values)
+        }
+        for step in steps { step.finish() }
+    }
+}
+
+extension TaskRecord.Watchers {
+    subscript(direction: TaskRecord.Direction) -> URLSessionManager.ProgressHandler? {
+        direction == .upload ? upload : download
+    }
+}
+
+extension TaskRecord.State {
+    subscript(direction: TaskRecord.Direction) -> Progress? {
+        get { direction == .upload ? upload : download }
+        set { if direction == .upload { upload = newValue } else { download = newValue } }
+    }
+
+    /// Brings the progress, if somebody has asked for it, to where the task is.
+    func update(_ direction: TaskRecord.Direction) {
+        guard let object = self[direction] else { return }
+        let (completed, total) = progress.counts(direction)
+        if total > 0 || object.totalUnitCount <= 0 { object.totalUnitCount = total }
+        object.completedUnitCount = completed
+    }
+}

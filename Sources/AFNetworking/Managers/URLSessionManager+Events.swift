@@ -1,0 +1,130 @@
+import Dispatch
+import Foundation
+
+// What happens when the session calls its delegate.
+
+extension URLSessionManager {
+    var hooks: SessionHooks { state.withLock { $0.hooks } }
+
+    func becameInvalid(_ session: URLSession, _ error: (any Error)?) {
+        let (hook, records) = state.withLock { state in
+            if state.session === session { state.isInvalidated = true }
+            return (state.hooks.sessionDidBecomeInvalid, state.records.removeAll(of: session))
+        }
+        // Those that were never resumed. They never will be.
+        for record in records { if let task = record.task { failLate(task, record) } }
+        hook?(session, error)
+        NotificationCenter.default.post(name: .urlSessionDidInvalidate, object: session)
+    }
+
+    func announce(_ name: Notification.Name, _ task: URLSessionTask, in session: URLSession) {
+        if record(of: task, in: session) != nil { NotificationPost.main.post(name, task) }
+    }
+
+    // MARK: - Bodies
+
+    func newBodyStream(of task: URLSessionTask, in session: URLSession) -> InputStream? {
+        if let hook = hooks.taskNeedNewBodyStream { return hook(session, task) }
+        return (task.originalRequest?.httpBodyStream as? any NSCopying)?.copy(with: nil) as? InputStream
+    }
+
+    func sent(_ bytes: Int64, total: Int64, expected: Int64, of task: URLSessionTask, in session: URLSession) {
+        var expected = expected
+        if expected == NSURLSessionTransferSizeUnknown {
+            let announced = task.originalRequest?.value(forHTTPHeaderField: "Content-Length").flatMap(Int64.init)
+            expected = announced ?? expected
+        }
+        record(of: task, in: session)?.advanced(.upload, to: total, of: expected)
+        hooks.taskDidSendBodyData?(session, task, bytes, total, expected)
+    }
+
+    func received(_ data: Data, of task: URLSessionDataTask, in session: URLSession) {
+        if let record = record(of: task, in: session) {
+            record.advanced(.download, to: task.countOfBytesReceived, of: task.countOfBytesExpectedToReceive)
+            let isTooLong = record.state.withLock { state in
+                guard state.error == nil else { return false }
+                let room = sessionConfiguration.maximumBodyInMemory - state.body.count
+                if data.count <= room { state.body.append(data) }
+                return data.count > room
+            }
+            if isTooLong { refuseBody(of: task, record) }
+        }
+        hooks.dataTaskDidReceiveData?(session, task, data)
+    }
+
+    private func refuseBody(of task: URLSessionDataTask, _ record: TaskRecord) {
+        let limit = sessionConfiguration.maximumBodyInMemory
+        let advice = "download it to a file, or raise maximumBodyInMemory of the session's configuration"
+        let details = [NSLocalizedDescriptionKey: "The body is longer than \(limit) bytes: \(advice)."]
+        let error = URLError(.dataLengthExceedsMaximum, userInfo: details)
+        record.state.withLock { state in
+            state.error = error
+            state.body = Data()
+        }
+        task.cancel()
+    }
+
+    func became(_ download: URLSessionDownloadTask, _ task: URLSessionDataTask, in session: URLSession) {
+        state.withLock { state in
+            guard let record = state.records.remove(task, in: session) else { return }
+            state.records.add(record, of: download, in: session)
+        }
+        hooks.dataTaskDidBecomeDownloadTask?(session, task, download)
+    }
+
+    // MARK: - Files
+
+    /// The file at `location` goes away when this returns.
+    func downloaded(_ task: URLSessionDownloadTask, to location: URL, in session: URLSession) {
+        let record = record(of: task, in: session)
+        guard let place = place(for: task, at: location, record, in: session) else { return }
+        record?.state.withLock { $0.file = place }
+        do {
+            try FileManager.default.moveItem(at: location, to: place)
+            NotificationCenter.default.post(name: .urlSessionDownloadTaskDidMoveFileSuccessfully, object: task)
+        } catch {
+            let error = error as NSError
+            record?.state.withLock { $0.moveError = error }
+            NotificationCenter.default.post(
+                name: .urlSessionDownloadTaskDidFailToMoveFile,
+                object: task,
+                userInfo: error.userInfo
+            )
+        }
+    }
+
+    private func place(
+        for task: URLSessionDownloadTask,
+        at location: URL,
+        _ record: TaskRecord?,
+        in session: URLSession
+    ) -> URL? {
+        if let place = hooks.downloadTaskDidFinishDownloading?(session, task, location) { return place }
+        guard let destination = record?.destination, let response = task.response else { return nil }
+        return destination(location, response)
+    }
+
+    // MARK: - Ending
+
+    func completed(_ task: URLSessionTask, in session: URLSession, _ error: (any Error)?) {
+        if let record = record(of: task, in: session) {
+            let ending = TaskEnding(task, record, of: self)
+            if let failure = failure(of: task, record, error) {
+                ending.fail(failure)
+            } else {
+                URLSessionManager.processingQueue.async { ending.succeed() }
+            }
+            record.endSteps()
+            _ = state.withLock { $0.records.remove(task, in: session) }
+        }
+        hooks.taskDidComplete?(session, task, error)
+    }
+
+    /// The error for the completion handler.
+    private func failure(of task: URLSessionTask, _ record: TaskRecord, _ error: (any Error)?) -> (any Error)? {
+        guard let error else { return nil }
+        if let recorded = record.state.withLock({ $0.error }) { return recorded }
+        guard let failure = error as? URLError, failure.loadFailure?.reason == .trust else { return error }
+        return UntrustedServer.error(nil, task.currentRequest?.url, underlying: failure)
+    }
+}

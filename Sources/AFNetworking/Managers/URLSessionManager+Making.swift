@@ -1,0 +1,80 @@
+import Dispatch
+import Foundation
+
+extension URLSessionManager {
+    // MARK: - Records
+
+    func record(of task: URLSessionTask) -> TaskRecord? {
+        state.withLock { state in state.session.flatMap { state.records[task, $0] } }
+    }
+
+    func record(of task: URLSessionTask, in session: URLSession) -> TaskRecord? {
+        state.withLock { $0.records[task, session] }
+    }
+
+    /// Makes a task and its record.
+    func make<Task: URLSessionTask>(_ task: (URLSession) -> Task, _ record: (Task) -> TaskRecord) -> Task {
+        let session = session
+        applyTrust()
+        let task = task(session)
+        let record = record(task)
+        let isTooLate = state.withLock { state in
+            if state.isInvalidated { return true }
+            state.records.add(record, of: task, in: session)
+            return false
+        }
+        if isTooLate { failLate(task, record) }
+        return task
+    }
+
+    /// The session does not call anybody any more.
+    func failLate(_ task: URLSessionTask, _ record: TaskRecord) {
+        let advice = "reset the session when you invalidate it, or use another manager"
+        let details = [NSLocalizedDescriptionKey: "The session of the manager was invalidated: \(advice)."]
+        task.cancel()
+        record.endSteps()
+        TaskEnding(task, record, of: self).fail(URLError(.cancelled, userInfo: details))
+    }
+
+    func makeUpload(
+        _ progress: ProgressHandler?,
+        _ completion: TaskCompletionHandler?,
+        _ task: (URLSession) -> URLSessionUploadTask
+    ) -> URLSessionUploadTask {
+        make(task) { TaskRecord($0, TaskRecord.Watchers(upload: progress), completion: completion) }
+    }
+
+    func makeDownload(
+        _ progress: ProgressHandler?,
+        _ destination: DownloadDestination?,
+        _ completion: DownloadCompletionHandler?,
+        _ task: (URLSession) -> URLSessionDownloadTask
+    ) -> URLSessionDownloadTask {
+        make(task) { task in
+            TaskRecord(task, TaskRecord.Watchers(download: progress), destination: destination) {
+                completion?($0, $1 as? URL, $2)
+            }
+        }
+    }
+
+    // MARK: - Progress
+
+    /// The steps of a task's progress, from where it is; without an end as long as it runs.
+    ///
+    /// Somebody who is slower than the network sees only the latest step.
+    public func progressSteps(of task: URLSessionTask) -> AsyncStream<TransferProgress> {
+        record(of: task)?.steps() ?? AsyncStream { $0.finish() }
+    }
+
+    // MARK: - Calling back
+
+    /// Calls a completion handler where the user wants it.
+    func complete(_ body: @escaping @Sendable () -> Void) {
+        let (queue, group) = state.withLock { ($0.completionQueue, $0.completionGroup) }
+        if queue == nil { BlockedMainQueueWarning.shared.willCall() }
+        MainQueue.async(on: queue, group: group ?? URLSessionManager.sharedCompletionGroup) {
+            if queue == nil { BlockedMainQueueWarning.shared.calls() }
+            body()
+        }
+    }
+}

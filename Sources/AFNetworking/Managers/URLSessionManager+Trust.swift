@@ -1,0 +1,119 @@
+import Foundation
+
+// Who decides about servers: the manager's policy, inside the handshake. If a closure is there to answer challenges
+// it may want to trust a server that the policy would refuse; then the handshake waits for it, and the policy is asked
+// where the closure leaves it to the manager. Pins are not up for discussion: a policy that pins decides first,
+// whatever closures there are.
+
+extension URLSessionManager {
+    /// The configuration of a new session.
+    func configuration(for state: inout State) -> URLSessionConfiguration {
+        let configuration = sessionConfiguration.copied()
+        state.trust = state.wantedTrust(besides: configuration.tls.evaluator)
+        configuration.tls.evaluator = state.trust.evaluator
+        return configuration
+    }
+
+    /// Brings the session to what policy and closures want. Called before each task: the policy may have been changed.
+    func applyTrust() {
+        let change: (session: URLSession, trust: ServerJudge)? = state.withLock { state in
+            let trust = state.wantedTrust(besides: sessionConfiguration.tls.evaluator)
+            guard let session = state.session, trust != state.trust else { return nil }
+            state.trust = trust
+            return (session, trust)
+        }
+        if let change { change.session.tls.evaluator = change.trust.evaluator }
+    }
+
+    // MARK: - Challenges
+
+    /// A challenge that concerns the session.
+    func answer(
+        _ challenge: URLAuthenticationChallenge,
+        in session: URLSession,
+        _ done: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard let hook = hooks.sessionDidReceiveChallenge else { return done(.performDefaultHandling, nil) }
+        var credential: URLCredential?
+        let disposition = withUnsafeMutablePointer(to: &credential) { hook(session, challenge, $0) }
+        guard disposition == .performDefaultHandling else { return done(disposition, credential) }
+        judge(challenge, done) {}
+    }
+
+    /// A challenge of a task.
+    func answer(
+        _ challenge: URLAuthenticationChallenge,
+        of task: URLSessionTask,
+        in session: URLSession,
+        _ done: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let record = record(of: task, in: session)
+        let refused: @Sendable () -> Void = {
+            let trust = challenge.protectionSpace.serverTrust
+            let error = UntrustedServer.error(trust, task.currentRequest?.url)
+            record?.state.withLock { $0.error = error }
+        }
+        switch hooks.authenticationChallenge?(session, task, challenge, done) ?? .performDefaultHandling {
+        case .later: break
+        case .credential(let credential): done(.useCredential, credential)
+        case .fail(let error):
+            record?.state.withLock { $0.error = error }
+            done(.cancelAuthenticationChallenge, nil)
+        case .cancel: done(.cancelAuthenticationChallenge, nil)
+        case .rejectProtectionSpace: done(.rejectProtectionSpace, nil)
+        case .performDefaultHandling: judge(challenge, done, refused)
+        }
+    }
+
+    /// The default handling: servers are the policy's business, everything else the session's.
+    private func judge(
+        _ challenge: URLAuthenticationChallenge,
+        _ done: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void,
+        _ refused: () -> Void
+    ) {
+        let space = challenge.protectionSpace
+        // Where the policy has decided already, asking it again would be asking twice.
+        guard let trust = space.serverTrust, state.withLock({ $0.trust == .challenges }) else {
+            return done(.performDefaultHandling, nil)
+        }
+        if securityPolicy.evaluate(trust, forDomain: space.host) {
+            done(.useCredential, URLCredential(trust: trust))
+        } else {
+            refused()
+            done(.cancelAuthenticationChallenge, nil)
+        }
+    }
+}
+
+/// Who decides about servers.
+enum ServerJudge: Sendable, Equatable {
+    /// Who the configuration names.
+    case other(any ServerTrustEvaluating)
+    case policy(SecurityPolicy)
+    /// The manager's closures, and then the policy, in challenges.
+    case challenges
+
+    var evaluator: (any ServerTrustEvaluating)? {
+        switch self {
+        case .other(let evaluator): evaluator
+        case .policy(let policy): policy
+        case .challenges: nil
+        }
+    }
+
+    static func == (one: ServerJudge, other: ServerJudge) -> Bool {
+        switch (one, other) {
+        case (.other, .other), (.challenges, .challenges): true
+        case (.policy(let one), .policy(let other)): one === other
+        default: false
+        }
+    }
+}
+
+extension URLSessionManager.State {
+    fileprivate func wantedTrust(besides other: (any ServerTrustEvaluating)?) -> ServerJudge {
+        if let other, !hasOwnPolicy { return .other(other) }
+        let isStrict = securityPolicy.isPinning || securityPolicy.refusesHostsWithoutRule
+        return hooks.mayDecideAboutServers && !isStrict ? .challenges : .policy(securityPolicy)
+    }
+}

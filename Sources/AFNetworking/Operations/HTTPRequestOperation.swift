@@ -1,0 +1,193 @@
+import Dispatch
+public import Foundation
+
+// As its superclass: what it adds is behind a lock of its own.
+/// A load over HTTP as an operation: checks the response, makes an object of it, and goes on in the middle after a
+/// pause.
+///
+/// ```swift
+/// let operation = HTTPRequestOperation(request: URLRequest(url: url))
+/// operation.responseSerializer = JSONResponseSerializer()
+/// operation.setCompletionBlock { operation, object in
+///     print(object ?? "nothing")
+/// } failure: { operation, error in
+///     print(error)
+/// }
+/// queue.addOperation(operation)
+/// ```
+///
+/// **Pausing and resuming.** `resume()` asks for the bytes that are missing, of the same version of the resource if the
+/// response had an entity tag or a date. What the server says decides: a 206 that begins where the first part ended is
+/// added to it, anything else takes its place. A body that came in a content coding, or that the server does not go on
+/// with, is loaded again from its beginning. A request body from a stream cannot be sent twice.
+open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
+    /// Receives the operation and what the response serializer has made of the response.
+    public typealias Success = @Sendable (HTTPRequestOperation, Any?) -> Void
+    /// Receives the operation and what went wrong.
+    public typealias Failure = @Sendable (HTTPRequestOperation, any Error) -> Void
+
+    // Unchecked: the object is the serializer's, which hands it over.
+    private struct Serialization: @unchecked Sendable {
+        var serializer: any URLResponseSerialization = HTTPResponseSerializer()
+        var result: (object: Any?, error: (any Error)?)?
+        /// Of another serializer now: what is made meanwhile is not kept.
+        var version = 0
+        /// The part that had arrived before a pause.
+        var firstPart: HTTPURLResponse?
+    }
+
+    static let processingQueue = DispatchQueue(
+        label: "com.alamofire.networking.http-request.processing",
+        attributes: .concurrent
+    )
+    private static let privateHTTPGroup = DispatchGroup()
+
+    private let serialization = Lock(Serialization())
+
+    /// An operation that loads a request.
+    public required init(request: URLRequest) {
+        super.init(request: request)
+    }
+
+    /// The response that was received last; nil also if it is none of HTTP.
+    open override var response: HTTPURLResponse? { super.response as? HTTPURLResponse }
+
+    /// What is wrong with the response, else why the load failed.
+    open override var error: (any Error)? { serialization.withLock { $0.result?.error } ?? super.error }
+
+    /// Makes ``responseObject``: the body as it is, unless set. Setting it forgets the object there is.
+    open var responseSerializer: any URLResponseSerialization {
+        get { serialization.withLock { $0.serializer } }
+        set {
+            // What was there may run code when it goes: not under the lock.
+            _ = serialization.withLock { state in
+                defer {
+                    state.serializer = newValue
+                    state.result = nil
+                    state.version += 1
+                }
+                return state
+            }
+        }
+    }
+
+    /// What the serializer makes of the response; made when it is first asked for, on the calling thread. Nil until the
+    /// operation has finished, and after a failure.
+    open var responseObject: Any? { result?.object }
+
+    private var result: (object: Any?, error: (any Error)?)? {
+        let (made, serializer, version) = serialization.withLock { ($0.result, $0.serializer, $0.version) }
+        if let made { return made }
+        guard isFinished, super.error == nil else { return nil }
+        // Code of the user's: not under the lock.
+        let (response, data) = (super.response, responseData)
+        let (object, error) = collectingError { serializer.responseObject(for: response, data: data, error: $0) }
+        return serialization.withLock { state in
+            guard state.version == version else { return (object, error) }
+            if state.result == nil { state.result = (object, error) }
+            return state.result
+        }
+    }
+
+    /// Sets what is called when the operation has finished: one of the two, on
+    /// ``URLConnectionOperation/completionQueue``. It takes the place of the completion block.
+    ///
+    /// - Parameters:
+    ///   - success: Called if a response arrived and the serializer had no objection to it.
+    ///   - failure: Called otherwise, also if the operation was cancelled.
+    open func setCompletionBlockWithSuccess(_ success: Success?, failure: Failure?) {
+        // Held on purpose: an operation that nobody holds calls back. The block is forgotten after its call.
+        completionBlock = { [self] in
+            let group = completionGroup
+            group?.enter()
+            Self.processingQueue.async { [self] in
+                callBack(success, failure, in: group)
+                group?.leave()
+            }
+        }
+    }
+
+    /// Sets what is called when the operation has finished, as ``setCompletionBlockWithSuccess(_:failure:)``.
+    public func setCompletionBlock(success: Success?, failure: Failure?) {
+        setCompletionBlockWithSuccess(success, failure: failure)
+    }
+
+    private func callBack(_ success: Success?, _ failure: Failure?, in group: DispatchGroup?) {
+        _ = responseObject
+        MainQueue.async(on: completionQueue, group: group ?? Self.privateHTTPGroup) { [self] in
+            if let error { failure?(self, error) } else { success?(self, responseObject) }
+        }
+    }
+
+    // MARK: - Going on after a pause
+
+    override func willContinue() {
+        let (response, count) = state.withLock { ($0.response as? HTTPURLResponse, $0.sink?.count ?? 0) }
+        serialization.withLock { $0.firstPart = response }
+        let isCoded = response?.value(forHTTPHeaderField: "Content-Encoding").map { $0.lowercased() != "identity" }
+        let mayGoOn = count > 0 && isCoded != true && [200, 206].contains(response?.statusCode ?? 0)
+        let offset = mayGoOn ? count : 0
+        state.withLock { state in
+            state.continuesAt = mayGoOn ? offset : nil
+            state.request.setValue("bytes=\(offset)-", forHTTPHeaderField: "Range")
+            state.request.setValue(
+                response.flatMap { RangeReply.validator(of: $0) },
+                forHTTPHeaderField: "If-Range"
+            )
+        }
+    }
+
+    override func continuation(with response: URLResponse) -> Continuation {
+        let (asked, offset) = state.withLock { state in
+            (state.request.value(forHTTPHeaderField: "Range") == "bytes=\(state.continuesAt ?? 0)-", state.continuesAt)
+        }
+        guard let first = serialization.withLock({ $0.firstPart }), asked, let response = response as? HTTPURLResponse
+        else { return .take }
+        switch RangeReply(response, to: first, from: offset ?? 0) {
+        case .rest where offset != nil: return .take
+        case .rest, .whole:
+            state.withLock { $0.continuesAt = nil }
+            return .take
+        case .useless:
+            serialization.withLock { $0.firstPart = nil }
+            state.withLock { state in
+                state.request.setValue(nil, forHTTPHeaderField: "Range")
+                state.request.setValue(nil, forHTTPHeaderField: "If-Range")
+            }
+            return .loadAgain
+        }
+    }
+
+    // MARK: - Coding and copying
+
+    private static let serializerKey = "AF.operation.responseSerializer"
+
+    /// Reads an operation and its serializer.
+    public required init?(coder: NSCoder) {
+        super.init(coder: coder)
+        guard coder.containsValue(forKey: Self.serializerKey) else { return }
+        guard let serializer = coder.decodeObject(of: HTTPResponseSerializer.self, forKey: Self.serializerKey) else {
+            return nil
+        }
+        responseSerializer = serializer
+    }
+
+    /// Pauses the operation and archives it, with its serializer if that is a ``HTTPResponseSerializer``.
+    open override func encode(with coder: NSCoder) {
+        super.encode(with: coder)
+        if let serializer = responseSerializer as? HTTPResponseSerializer {
+            coder.encode(serializer, forKey: Self.serializerKey)
+        }
+    }
+
+    /// Another operation for the same request, with a copy of the serializer.
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = super.copy(with: zone)
+        if let operation = copy as? HTTPRequestOperation,
+            let serializer = responseSerializer.copy(with: zone) as? any URLResponseSerialization
+        {
+            operation.responseSerializer = serializer
+        }
+        return copy
+    }
+}

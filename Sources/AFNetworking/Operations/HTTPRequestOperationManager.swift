@@ -1,0 +1,314 @@
+import Dispatch
+public import Foundation
+
+// Everything is behind a lock. An open class cannot have the compiler check that; a subclass that adds state keeps the
+// promise itself.
+/// Makes operations for one server, and runs them in a queue: resolves URLs against a base, puts parameters into
+/// requests, and has a method for each HTTP verb.
+///
+/// ```swift
+/// let manager = HTTPRequestOperationManager(baseURL: URL(string: "https://api.example.com/v1/"))
+/// manager.get("users/1", parameters: nil) { operation, object in
+///     print(object ?? "nothing")
+/// } failure: { operation, error in
+///     print(error)
+/// }
+/// ```
+///
+/// New programs are better served by ``HTTPSessionManager``.
+open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+    /// Receives the operation and what the response serializer has made of the response.
+    public typealias Success = HTTPRequestOperation.Success
+    /// Receives the operation, if there is one, and what went wrong.
+    public typealias Failure = @Sendable (HTTPRequestOperation?, any Error) -> Void
+
+    private struct State: Sendable {
+        var requestSerializer = HTTPRequestSerializer()
+        var responseSerializer: any URLResponseSerialization = JSONResponseSerializer()
+        var operationQueue = OperationQueue()
+        var usesCredentialStorage = true
+        var credential: URLCredential?
+        var securityPolicy = SecurityPolicy()
+        var reachabilityManager = NetworkReachabilityManager.shared
+        var completionQueue: DispatchQueue?
+        var completionGroup: DispatchGroup?
+    }
+
+    /// What relative URLs are resolved against. Its path ends in a slash: one is added if need be.
+    public let baseURL: URL?
+    private let state = Lock(State())
+
+    /// A new manager without a base URL.
+    open class func manager() -> Self { self.init(baseURL: nil) }
+
+    /// A manager without a base URL.
+    public override convenience init() {
+        self.init(baseURL: nil)
+    }
+
+    /// A manager. With `http://example.com/v1/`, `users` becomes `http://example.com/v1/users` and `/users` becomes
+    /// `http://example.com/users`.
+    public required init(baseURL url: URL?) {
+        baseURL = url.map(BaseURL.completed)
+        super.init()
+    }
+
+    // MARK: - Settings
+
+    /// What was there may run code when it goes: not under the lock.
+    private func set<Value>(_ setting: WritableKeyPath<State, Value>, _ value: Value) {
+        var value = value
+        state.withLock { swap(&$0[keyPath: setting], &value) }
+    }
+
+    /// Puts parameters into requests: a query or a form, unless set.
+    open var requestSerializer: HTTPRequestSerializer {
+        get { state.withLock { $0.requestSerializer } }
+        set { set(\.requestSerializer, newValue) }
+    }
+
+    /// Makes objects of responses: JSON, unless set. Each operation gets the one there is when it is made.
+    open var responseSerializer: any URLResponseSerialization {
+        get { state.withLock { $0.responseSerializer } }
+        set { set(\.responseSerializer, newValue) }
+    }
+
+    /// Where operations run: a queue of the manager's own, unless set.
+    open var operationQueue: OperationQueue {
+        get { state.withLock { $0.operationQueue } }
+        set { set(\.operationQueue, newValue) }
+    }
+
+    /// Whether operations may ask the shared credential storage. True.
+    open var shouldUseCredentialStorage: Bool {
+        get { state.withLock { $0.usesCredentialStorage } }
+        set { set(\.usesCredentialStorage, newValue) }
+    }
+
+    /// Offered once by each operation to whoever wants to know who we are.
+    open var credential: URLCredential? {
+        get { state.withLock { $0.credential } }
+        set { set(\.credential, newValue) }
+    }
+
+    /// Decides about servers. A default policy.
+    open var securityPolicy: SecurityPolicy {
+        get { state.withLock { $0.securityPolicy } }
+        set { set(\.securityPolicy, newValue) }
+    }
+
+    /// Watches the network: the one of the process, not started, unless set. The manager itself never asks it.
+    open var reachabilityManager: NetworkReachabilityManager {
+        get { state.withLock { $0.reachabilityManager } }
+        set { set(\.reachabilityManager, newValue) }
+    }
+
+    /// Where success and failure blocks are called; nil, as it is at first, is the main queue.
+    open var completionQueue: DispatchQueue? {
+        get { state.withLock { $0.completionQueue } }
+        set { set(\.completionQueue, newValue) }
+    }
+
+    /// The group that calls of those blocks are part of; nil is one of our own.
+    open var completionGroup: DispatchGroup? {
+        get { state.withLock { $0.completionGroup } }
+        set { set(\.completionGroup, newValue) }
+    }
+
+    // MARK: - Operations
+
+    /// Makes an operation, and does not enqueue it. Every operation of the manager is made here: the place to override.
+    open func httpRequestOperation(
+        with request: URLRequest,
+        success: Success?,
+        failure: HTTPRequestOperation.Failure?
+    ) -> HTTPRequestOperation {
+        let settings = state.withLock { $0 }
+        let operation = HTTPRequestOperation(request: request)
+        operation.responseSerializer = settings.responseSerializer
+        operation.shouldUseCredentialStorage = settings.usesCredentialStorage
+        operation.credential = settings.credential
+        operation.securityPolicy = settings.securityPolicy
+        operation.setCompletionBlockWithSuccess(success, failure: failure)
+        operation.completionQueue = settings.completionQueue
+        operation.completionGroup = settings.completionGroup
+        return operation
+    }
+
+    private func enqueue(
+        _ method: String,
+        _ urlString: String,
+        _ parameters: Any?,
+        form: ((any MultipartFormData) -> Void)? = nil,
+        _ success: Success?,
+        _ failure: Failure?
+    ) -> HTTPRequestOperation? {
+        let request: URLRequest
+        do {
+            request = try requestSerializer.request(
+                method,
+                urlString,
+                relativeTo: baseURL,
+                parameters,
+                form: form
+            )
+        } catch {
+            let error = error
+            MainQueue.async(on: completionQueue) { failure?(nil, error) }
+            return nil
+        }
+        let operation = httpRequestOperation(with: request, success: success) { operation, error in
+            failure?(operation, error)
+        }
+        operationQueue.addOperation(operation)
+        return operation
+    }
+
+    // MARK: - Verbs
+    //
+    // Each enqueues its operation and returns it. A request that cannot be made is a failure without an operation:
+    // nothing is sent, and nil is returned.
+
+    /// Gets. Parameters become the query.
+    @discardableResult
+    open func get(
+        _ urlString: String,
+        parameters: Any?,
+        success: Success?,
+        failure: Failure?
+    ) -> HTTPRequestOperation? {
+        enqueue("GET", urlString, parameters, success, failure)
+    }
+
+    /// Gets a head; there is no body to hand out. Parameters become the query.
+    @discardableResult
+    open func head(
+        _ urlString: String,
+        parameters: Any?,
+        success: (@Sendable (HTTPRequestOperation) -> Void)?,
+        failure: Failure?
+    ) -> HTTPRequestOperation? {
+        enqueue("HEAD", urlString, parameters, { operation, _ in success?(operation) }, failure)
+    }
+
+    /// Posts parameters.
+    @discardableResult
+    open func post(
+        _ urlString: String,
+        parameters: Any?,
+        success: Success?,
+        failure: Failure?
+    ) -> HTTPRequestOperation? {
+        enqueue("POST", urlString, parameters, success, failure)
+    }
+
+    /// Posts a multipart form, which is read while it is sent.
+    ///
+    /// - Parameters:
+    ///   - urlString: Resolved against ``baseURL``.
+    ///   - parameters: Become parts of the form.
+    ///   - block: Appends parts to the form, at once.
+    ///   - success: Called on ``completionQueue``.
+    ///   - failure: Called on ``completionQueue``.
+    @discardableResult
+    open func post(
+        _ urlString: String,
+        parameters: Any?,
+        constructingBodyWith block: ((any MultipartFormData) -> Void)?,
+        success: Success?,
+        failure: Failure?
+    ) -> HTTPRequestOperation? {
+        enqueue("POST", urlString, parameters, form: block ?? { _ in }, success, failure)
+    }
+
+    /// Puts parameters.
+    @discardableResult
+    open func put(
+        _ urlString: String,
+        parameters: Any?,
+        success: Success?,
+        failure: Failure?
+    ) -> HTTPRequestOperation? {
+        enqueue("PUT", urlString, parameters, success, failure)
+    }
+
+    /// Patches with parameters.
+    @discardableResult
+    open func patch(
+        _ urlString: String,
+        parameters: Any?,
+        success: Success?,
+        failure: Failure?
+    ) -> HTTPRequestOperation? {
+        enqueue("PATCH", urlString, parameters, success, failure)
+    }
+
+    /// Deletes. Parameters become the query.
+    @discardableResult
+    open func delete(
+        _ urlString: String,
+        parameters: Any?,
+        success: Success?,
+        failure: Failure?
+    ) -> HTTPRequestOperation? {
+        enqueue("DELETE", urlString, parameters, success, failure)
+    }
+
+    // MARK: - Describing, coding, copying
+
+    open override var description: String {
+        let address = UInt(bitPattern: ObjectIdentifier(self))
+        return "<\(type(of: self)): 0x\(String(address, radix: 16)), "
+            + "baseURL: \(baseURL?.absoluteString ?? "none"), operationQueue: \(operationQueue)>"
+    }
+
+    private enum Key {
+        static let baseURL = "baseURL"
+        static let requestSerializer = "requestSerializer"
+        static let responseSerializer = "responseSerializer"
+        static let securityPolicy = "securityPolicy"
+    }
+
+    /// Managers can be archived securely.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Reads a manager: its base URL, serializers and policy.
+    public required convenience init?(coder: NSCoder) {
+        self.init(baseURL: coder.decodeObject(of: NSURL.self, forKey: Key.baseURL) as URL?)
+        if let serializer = coder.decodeObject(of: HTTPRequestSerializer.self, forKey: Key.requestSerializer) {
+            requestSerializer = serializer
+        }
+        if let serializer = coder.decodeObject(of: HTTPResponseSerializer.self, forKey: Key.responseSerializer) {
+            responseSerializer = serializer
+        }
+        guard let data = coder.decodeObject(of: NSData.self, forKey: Key.securityPolicy) as Data? else { return }
+        // A policy that cannot be read must not become one that is less strict.
+        guard let policy = try? JSONDecoder().decode(SecurityPolicy.self, from: data) else { return nil }
+        securityPolicy = policy
+    }
+
+    /// Archives base URL, serializers and policy.
+    open func encode(with coder: NSCoder) {
+        coder.encode(baseURL as NSURL?, forKey: Key.baseURL)
+        coder.encode(requestSerializer, forKey: Key.requestSerializer)
+        if let serializer = responseSerializer as? HTTPResponseSerializer {
+            coder.encode(serializer, forKey: Key.responseSerializer)
+        }
+        if let data = try? JSONEncoder().encode(securityPolicy) {
+            coder.encode(data as NSData, forKey: Key.securityPolicy)
+        }
+    }
+
+    /// A manager of the same class, with the same base URL, copies of serializers and policy, and a queue of its own.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = type(of: self).init(baseURL: baseURL)
+        if let serializer = requestSerializer.copy(with: zone) as? HTTPRequestSerializer {
+            copy.requestSerializer = serializer
+        }
+        if let serializer = responseSerializer.copy(with: zone) as? any URLResponseSerialization {
+            copy.responseSerializer = serializer
+        }
+        copy.securityPolicy = securityPolicy.copy()
+        return copy
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+
+/// What is archived of an operation, but for its response. As bytes of JSON: Foundation's unarchiver ends the process
+/// when it comes upon an object of a class it was not told of.
+struct OperationArchive: Codable {
+    static let response = "AF.operation.response"
+    private static let key = "AF.operation"
+
+    private struct Failure: Codable {
+        var domain: String
+        var code: Int
+        var description: String
+    }
+
+    private var url: String?
+    private var method: String?
+    private var fields: [String: String]?
+    private var body: Data?
+    private var timeout: TimeInterval
+    private var cachePolicy: UInt
+    private var handlesCookies: Bool
+    private var failure: Failure?
+    /// As AFNetworking writes it. Not read: what is read is ready.
+    private var phase: Int
+    var responseData: Data?
+    var totalBytesRead: Int64
+
+    init(_ state: OperationState) {
+        let request = state.request
+        url = request.url?.absoluteString
+        method = request.httpMethod
+        fields = request.allHTTPHeaderFields
+        body = request.httpBody
+        timeout = request.timeoutInterval
+        cachePolicy = request.cachePolicy.rawValue
+        handlesCookies = request.httpShouldHandleCookies
+        failure = state.error.map {
+            Failure(domain: $0.domain, code: $0.code, description: $0.localizedDescription)
+        }
+        let isUnderWay = state.machine.phase == .executing || state.machine.phase == .paused
+        phase = (isUnderWay ? OperationPhase.ready : state.machine.phase).rawValue
+        responseData = state.responseData
+        totalBytesRead = state.totalBytesRead
+    }
+
+    init?(_ coder: NSCoder) {
+        guard coder.allowsKeyedCoding, let data = coder.decodeObject(of: NSData.self, forKey: Self.key),
+            let archive = try? JSONDecoder().decode(OperationArchive.self, from: data as Data)
+        else { return nil }
+        self = archive
+    }
+
+    func write(to coder: NSCoder) {
+        guard let data = try? JSONEncoder().encode(self) else { return }
+        coder.encode(data as NSData, forKey: Self.key)
+    }
+
+    var request: URLRequest? {
+        guard let url = url.flatMap({ URL(string: $0) }) else { return nil }
+        let policy = URLRequest.CachePolicy(rawValue: cachePolicy) ?? .useProtocolCachePolicy
+        var request = URLRequest(url: url, cachePolicy: policy, timeoutInterval: timeout)
+        request.httpMethod = method
+        request.allHTTPHeaderFields = fields
+        request.httpShouldHandleCookies = handlesCookies
+        if let body { request.httpBody = body }
+        return request
+    }
+
+    var error: NSError? {
+        failure.map {
+            NSError(domain: $0.domain, code: $0.code, userInfo: [NSLocalizedDescriptionKey: $0.description])
+        }
+    }
+}

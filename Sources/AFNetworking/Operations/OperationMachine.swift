@@ -1,0 +1,128 @@
+/// What an operation is doing.
+///
+/// ```
+///          ┌──────────────── pause ───────────────┐
+///          ▼                                      │
+/// ready ──start──▶ executing ──end──▶ finished    │
+///   │  ▲               └────────── pause ──▶ paused
+///   │  └────────────────────────── resume ─────┘  │
+///   └── start, if cancelled ──▶ finished ◀─ cancel, if it had begun
+/// ```
+enum OperationPhase: Int, Sendable {
+    case paused = -1
+    case ready = 1
+    case executing = 2
+    case finished = 3
+
+    /// The property that announces it.
+    var key: String {
+        switch self {
+        case .paused: "isPaused"
+        case .ready: "isReady"
+        case .executing: "isExecuting"
+        case .finished: "isFinished"
+        }
+    }
+}
+
+/// The life of an operation: which changes are possible, and what goes with them. No I/O, no queue.
+struct OperationMachine: Sendable {
+    private(set) var phase = OperationPhase.ready
+    /// Told apart by it: what was asked on behalf of one attempt means nothing to the next.
+    private(set) var attempt = 0
+    private(set) var isCancelled = false
+    /// Observers were told that it has started, and not that it has finished.
+    private(set) var isAnnounced = false
+
+    /// It was started while it was paused.
+    private var wasAsked = false
+
+    /// It has been started, perhaps by a queue: nobody else will do it.
+    var hasBegun: Bool { attempt > 0 || wasAsked }
+
+    enum Start: Equatable {
+        case nothing
+        /// A new attempt.
+        case connect(attempt: Int)
+        /// It was cancelled before.
+        case fail
+    }
+
+    /// - Parameter mayRun: What it depends on has finished.
+    mutating func start(mayRun: Bool) -> Start {
+        // A queue takes an operation that is ready, and starts it a moment later. It does not do so again.
+        if phase == .paused { wasAsked = true }
+        guard phase == .ready else { return .nothing }
+        guard !isCancelled else { return .fail }
+        guard mayRun else { return .nothing }
+        begin()
+        return .connect(attempt: attempt)
+    }
+
+    private mutating func begin() {
+        phase = .executing
+        attempt += 1
+        isAnnounced = true
+    }
+
+    /// Nil if it cannot be paused; else what it did before.
+    mutating func pause() -> OperationPhase? {
+        guard phase == .ready || phase == .executing, !isCancelled else { return nil }
+        defer { phase = .paused }
+        return phase
+    }
+
+    enum Resume: Equatable {
+        case nothing
+        /// It had not begun: whoever it waits for, its queue or its owner, starts it.
+        case wait
+        case connect(attempt: Int)
+    }
+
+    mutating func resume() -> Resume {
+        guard phase == .paused else { return .nothing }
+        guard hasBegun, !isCancelled else {
+            phase = .ready
+            return .wait
+        }
+        begin()
+        return .connect(attempt: attempt)
+    }
+
+    enum Cancel: Equatable {
+        case nothing
+        /// It is flagged, and fails when it is started.
+        case flag
+        /// The same; it was paused, and is ready now.
+        case wait
+        /// It fails now.
+        case fail
+    }
+
+    mutating func cancel() -> Cancel {
+        guard phase != .finished, !isCancelled else { return .nothing }
+        isCancelled = true
+        switch phase {
+        case .executing: return .fail
+        case .paused where hasBegun: return .fail
+        case .paused:
+            phase = .ready
+            return .wait
+        case .ready: return .flag
+        case .finished: return .nothing
+        }
+    }
+
+    /// The phase it ends from; nil if it is over, or was not begun and not cancelled either.
+    mutating func finish() -> OperationPhase? {
+        guard phase == .executing || (isCancelled && phase != .finished) else { return nil }
+        defer { phase = .finished }
+        return phase
+    }
+
+    /// Whether observers are owed the news that it has finished.
+    mutating func takeAnnouncement() -> Bool {
+        defer { isAnnounced = false }
+        return isAnnounced
+    }
+}

@@ -1,0 +1,77 @@
+import Dispatch
+import Foundation
+
+// Unchecked: everything in it may be shared but for `userInfo`, which is the program's, and which it hands over.
+/// What an operation knows, behind its lock.
+struct OperationState: @unchecked Sendable {
+    var machine = OperationMachine()
+    var request: URLRequest
+    var connection: URLConnection?
+    /// Where everything of this operation happens once it has begun.
+    var home: OperationHome?
+
+    var response: URLResponse?
+    var error: NSError?
+    var responseData: Data?
+    var responseString: String?
+    var sink: ResponseSink?
+    var totalBytesRead: Int64 = 0
+    /// -1 if nobody knows.
+    var totalBytesExpected: Int64 = -1
+    /// Why a server was refused, in words that its owner looks for.
+    var trustError: NSError?
+    /// A part was asked for; what comes has to be what goes on there.
+    var continuesAt: Int64?
+
+    var runLoopModes: Set<RunLoop.Mode> = [.common]
+    var usesCredentialStorage = true
+    var credential: URLCredential?
+    var securityPolicy = SecurityPolicy()
+    var completionQueue: DispatchQueue?
+    var completionGroup: DispatchGroup?
+    var userInfo: [AnyHashable: Any]?
+
+    var uploadProgress: URLConnectionOperation.ProgressBlock?
+    var downloadProgress: URLConnectionOperation.ProgressBlock?
+    var challengeBlock: URLConnectionOperation.ChallengeBlock?
+    var cacheBlock: URLConnectionOperation.CacheBlock?
+    var redirectBlock: URLConnectionOperation.RedirectBlock?
+    var expirationHandler: (@Sendable () -> Void)?
+    var isBackgroundTask = false
+    /// The operation itself, from its end until its completion block is called.
+    var keeper: URLConnectionOperation?
+
+    init(_ request: URLRequest) {
+        self.request = request
+    }
+}
+
+/// Where an operation's connection is started, called back and cancelled.
+enum OperationHome: Sendable {
+    /// The network thread, as in AFNetworking 2.x.
+    case networkThread
+    /// A queue of its own: the output stream is the user's, and may block.
+    case queue(OperationQueue)
+
+    func schedule(_ connection: URLConnection, in modes: Set<RunLoop.Mode>) {
+        switch self {
+        case .networkThread: connection.schedule(onNetworkThreadIn: Array(modes))
+        case .queue(let queue): connection.setDelegateQueue(queue)
+        }
+    }
+
+    /// In order, after everything that was asked before.
+    func perform(in modes: Set<RunLoop.Mode>, _ body: @escaping @Sendable () -> Void) {
+        switch self {
+        case .networkThread: URLConnection.perform(onNetworkThreadIn: Array(modes), body)
+        case .queue(let queue): queue.addOperation(body)
+        }
+    }
+
+    static func ownQueue() -> OperationHome {
+        let queue = OperationQueue()
+        queue.name = "com.alamofire.networking.operation.stream"
+        queue.maxConcurrentOperationCount = 1
+        return .queue(queue)
+    }
+}

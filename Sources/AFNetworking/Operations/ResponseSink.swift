@@ -1,0 +1,118 @@
+import Foundation
+
+// Unchecked: a stream of Foundation's, or of the user's, which is used by one thread at a time: there where the
+// operation's connection is scheduled, once the operation has begun. Only the reference is handed around.
+/// Where the body of a response goes.
+final class ResponseSink: @unchecked Sendable {
+    let stream: OutputStream
+    /// It is ours: what is in it becomes the operation's data.
+    let isMemory: Bool
+    private var isOpen = false
+    /// Where in the stream the first byte went, if it has such places.
+    private var origin: Int64?
+    /// Bytes that were ever written behind `origin`.
+    private var extent: Int64 = 0
+    /// Bytes of the response that are in it.
+    private(set) var count: Int64 = 0
+
+    /// One in memory.
+    init() {
+        stream = OutputStream(toMemory: ())
+        isMemory = true
+    }
+
+    /// The user's.
+    init(_ stream: OutputStream) {
+        self.stream = stream
+        isMemory = false
+    }
+
+    /// What was written, if that is in memory.
+    var data: Data? {
+        isMemory ? stream.property(forKey: .dataWrittenToMemoryStreamKey) as? Data ?? Data() : nil
+    }
+
+    private var offset: Int64? {
+        (stream.property(forKey: .fileCurrentOffsetKey) as? NSNumber)?.int64Value
+    }
+
+    func open() {
+        guard !isOpen else { return }
+        isOpen = true
+        if stream.streamStatus == .notOpen { stream.open() }
+        if !isMemory { origin = offset }
+    }
+
+    /// Writes everything, or says why that is not possible.
+    func write(_ data: Data) -> NSError? {
+        open()
+        var done = 0
+        while done < data.count {
+            guard stream.hasSpaceAvailable else { return failure(.noSpace) }
+            let written = data.withUnsafeBytes { bytes -> Int in
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+                guard let start = rest.bindMemory(to: UInt8.self).baseAddress else { return 0 }
+                return stream.write(start, maxLength: rest.count)
+            }
+            guard written > 0 else { return failure(written == 0 ? .noSpace : .refused) }
+            done += min(written, data.count - done)
+        }
+        count += Int64(data.count)
+        extent = max(extent, count)
+        return nil
+    }
+
+    /// Goes back to the beginning. Nil if the stream cannot do that; a sink in memory is replaced by a new one.
+    func rewound() -> ResponseSink? {
+        if count == 0 { return self }
+        guard !isMemory else {
+            stream.close()
+            return ResponseSink()
+        }
+        guard let origin, stream.setProperty(NSNumber(value: origin), forKey: .fileCurrentOffsetKey), offset == origin
+        else { return nil }
+        count = 0
+        return self
+    }
+
+    /// Something longer lies there from an attempt before: its end cannot be cut off through a stream.
+    var hasRemains: Bool { count < extent }
+
+    /// Closes what was opened here.
+    func close() {
+        if isOpen, stream.streamStatus != .closed { stream.close() }
+    }
+
+    // MARK: - Errors
+
+    enum Failure {
+        case noSpace
+        case refused
+        case notRewindable
+        case remains
+
+        fileprivate var explanation: String {
+            switch self {
+            case .noSpace: "The output stream has no space left, and does not say why. Give the operation another one."
+            case .refused: "The output stream takes no bytes, and does not say why. Give the operation another one."
+            case .notRewindable:
+                "The response began anew, and the output stream cannot go back to where it began. "
+                    + "Use a stream to a file, or none, for operations that are paused."
+            case .remains:
+                "The response began anew and is shorter than before; its former end is still in the output stream. "
+                    + "Remove the file and load it again."
+            }
+        }
+    }
+
+    /// The stream's own error, or one that says what happened.
+    func failure(_ failure: Failure) -> NSError {
+        // Foundation's streams end the process if they are asked for an error and have none.
+        if stream.streamStatus == .error, let error = stream.streamError { return error as NSError }
+        return NSError(
+            domain: NSURLErrorDomain,
+            code: URLError.Code.cannotWriteToFile.rawValue,
+            userInfo: [NSLocalizedDescriptionKey: failure.explanation]
+        )
+    }
+}

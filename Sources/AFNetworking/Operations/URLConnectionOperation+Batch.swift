@@ -1,0 +1,63 @@
+import Dispatch
+public import Foundation
+
+extension URLConnectionOperation {
+    /// Operations to enqueue together: those given, and one that depends on all of them.
+    ///
+    /// ```swift
+    /// let batch = URLConnectionOperation.batchOfRequestOperations(operations) { finished, total in
+    ///     print("\(finished) of \(total)")
+    /// } completionBlock: { operations in
+    ///     print("all done")
+    /// }
+    /// queue.addOperations(batch, waitUntilFinished: false)
+    /// ```
+    ///
+    /// Their ``completionGroup`` becomes the batch's.
+    ///
+    /// - Parameters:
+    ///   - operations: None may have begun.
+    ///   - progressBlock: Hears after each operation how many have finished, and how many there are: on that one's
+    ///     completion queue. Two that finish together may both be told the same number.
+    ///   - completionBlock: Called once on the main queue, after the completion, success and failure blocks of all
+    ///     operations. For no operations it is called too.
+    public class func batchOfRequestOperations(
+        _ operations: [URLConnectionOperation]?,
+        progressBlock: (@Sendable (_ finished: UInt, _ total: UInt) -> Void)?,
+        completionBlock: (@Sendable ([URLConnectionOperation]) -> Void)?
+    ) -> [Operation] {
+        guard let operations, !operations.isEmpty else {
+            return [BlockOperation { MainQueue.async { completionBlock?([]) } }]
+        }
+        let group = DispatchGroup()
+        let last = BlockOperation {
+            group.notify(queue: .global()) { MainQueue.async { completionBlock?(operations) } }
+        }
+        for operation in operations {
+            operation.completionGroup = group
+            last.addDependency(operation)
+            // Its completion block has been called.
+            guard !operation.isFinished else { continue }
+            group.enter()
+            operation.joinBatch(group, of: operations, progressBlock)
+        }
+        return operations + [last]
+    }
+
+    private func joinBatch(
+        _ group: DispatchGroup,
+        of operations: [URLConnectionOperation],
+        _ progress: (@Sendable (UInt, UInt) -> Void)?
+    ) {
+        let original = completionBlock
+        completionBlock = { [weak self] in
+            // That of the operation goes to its queue, in the group, which has not been left yet.
+            original?()
+            MainQueue.async(on: self?.completionQueue, group: group) {
+                let finished = operations.count { $0.isFinished }
+                progress?(UInt(finished), UInt(operations.count))
+                group.leave()
+            }
+        }
+    }
+}

@@ -1,0 +1,661 @@
+public import Dispatch
+public import Foundation
+
+// Everything is behind a lock. An open class cannot have the compiler check that; a subclass that adds state keeps the
+// promise itself.
+/// One load as an operation: made, started and called back on the one network thread, as in AFNetworking 2.x.
+///
+/// ```swift
+/// let operation = URLConnectionOperation(request: URLRequest(url: url))
+/// operation.completionBlock = { print(operation.responseString ?? "nothing") }
+/// queue.addOperation(operation)
+/// ```
+///
+/// The operation is a delegate of its connection. A subclass may override the delegate's methods, and calls `super`.
+///
+/// **Where code of yours is called.** ``completionBlock`` on ``completionQueue``, which is the main queue unless you set
+/// one; progress on the main queue; the blocks that answer challenges, redirects and the cache **on the network thread**:
+/// there they must be short and never block, since meanwhile nothing else in the process is loaded. An operation whose
+/// ``outputStream`` is yours when it starts is the exception: writing may block, so it has a queue of its own, and those
+/// blocks are called there.
+///
+/// **Pausing** keeps the operation in its queue: not ready, not executing, not finished. `resume()` loads again from
+/// the beginning; ``HTTPRequestOperation`` goes on where it stopped, if the server can.
+///
+/// Cancelling is a failure, with `URLError.cancelled`, and is always the end: an operation that had begun finishes at
+/// once, also if it was paused; one that waits for its queue when that starts it.
+///
+/// All methods and properties may be used from any thread.
+open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConnectionDataDelegate, @unchecked Sendable
+{
+    /// Receives how many bytes there are now, how many in all, and how many are expected, -1 if nobody knows.
+    public typealias ProgressBlock = @Sendable (_ count: UInt, _ total: Int64, _ expected: Int64) -> Void
+    /// Answers a challenge, through its sender.
+    public typealias ChallengeBlock =
+        @Sendable (_ connection: URLConnection, _ challenge: URLAuthenticationChallenge) -> Void
+    /// Says what is stored in the cache.
+    public typealias CacheBlock =
+        @Sendable (_ connection: URLConnection, _ cachedResponse: CachedURLResponse) -> CachedURLResponse?
+    /// Says what is sent. The response is the redirect, or nil for the operation's own request.
+    public typealias RedirectBlock =
+        @Sendable (_ connection: URLConnection, _ request: URLRequest, _ redirectResponse: URLResponse?) -> URLRequest?
+
+    static let privateGroup = DispatchGroup()
+    static let tidyingQueue = DispatchQueue(
+        label: "com.alamofire.networking.operation.queue",
+        attributes: .concurrent
+    )
+
+    let state: Lock<OperationState>
+
+    /// An operation that loads a request.
+    public required init(request: URLRequest) {
+        state = Lock(OperationState(request))
+        super.init()
+    }
+
+    deinit {
+        let (sink, connection) = state.withLock { ($0.sink, $0.connection) }
+        connection?.cancel()
+        sink?.close()
+    }
+
+    /// What was there may run code when it goes: not under the lock.
+    private func set<Value>(_ setting: WritableKeyPath<OperationState, Value>, _ value: Value) {
+        var value = value
+        state.withLock { swap(&$0[keyPath: setting], &value) }
+    }
+
+    // MARK: - What is loaded
+
+    /// The request. Pausing a ``HTTPRequestOperation`` and setting ``inputStream`` replace it.
+    public var request: URLRequest { state.withLock { $0.request } }
+
+    /// The response that was received last.
+    open var response: URLResponse? { state.withLock { $0.response } }
+
+    /// Why the load failed.
+    open var error: (any Error)? { state.withLock { $0.error } }
+
+    /// The body, when it has arrived in full. Nil with an ``outputStream`` of yours, and after a failure.
+    open var responseData: Data? { state.withLock { $0.responseData } }
+
+    /// The body as text, read as ``responseStringEncoding`` says.
+    open var responseString: String? {
+        let (text, data, response) = state.withLock { ($0.responseString, $0.responseData, $0.response) }
+        if let text { return text }
+        guard let response, let data else { return nil }
+        let made = String(data: data, encoding: CharacterSetName.encoding(response.textEncodingName))
+        return state.withLock { state in
+            if state.responseString == nil { state.responseString = made }
+            return state.responseString
+        }
+    }
+
+    /// The encoding that the response names. UTF-8 if it names none, or one that is not known.
+    open var responseStringEncoding: String.Encoding {
+        CharacterSetName.encoding(response?.textEncodingName)
+    }
+
+    // MARK: - Settings
+
+    /// The modes of the network thread's loop in which the operation works. The common ones; the thread runs in the
+    /// default mode, and in others nothing happens.
+    open var runLoopModes: Set<RunLoop.Mode> {
+        get { state.withLock { $0.runLoopModes } }
+        set { set(\.runLoopModes, newValue) }
+    }
+
+    /// Whether the shared credential storage may be asked. True.
+    open var shouldUseCredentialStorage: Bool {
+        get { state.withLock { $0.usesCredentialStorage } }
+        set { set(\.usesCredentialStorage, newValue) }
+    }
+
+    /// Offered once to whoever wants to know who we are.
+    open var credential: URLCredential? {
+        get { state.withLock { $0.credential } }
+        set { set(\.credential, newValue) }
+    }
+
+    /// Decides about servers. A default policy of its own.
+    open var securityPolicy: SecurityPolicy {
+        get { state.withLock { $0.securityPolicy } }
+        set { set(\.securityPolicy, newValue) }
+    }
+
+    /// The body of the request, read while it is sent. Setting it replaces the body of ``request``.
+    open var inputStream: InputStream? {
+        get { request.httpBodyStream }
+        set {
+            // Made outside: what was there may run code when it goes.
+            var request = request
+            request.httpBodyStream = newValue
+            state.withLock { swap(&$0.request, &request) }
+        }
+    }
+
+    /// Where the body of the response is written: in memory, unless you set a stream of your own before the operation
+    /// starts. Setting one closes the one before.
+    ///
+    /// The operation opens and closes it. Bytes that it does not take fail the operation, with the stream's error if its
+    /// status is `.error`.
+    open var outputStream: OutputStream? {
+        get {
+            state.withLock { state in
+                if state.sink == nil { state.sink = ResponseSink() }
+                return state.sink?.stream
+            }
+        }
+        set {
+            let (former, home, modes) = state.withLock { state -> (ResponseSink?, OperationHome?, Set<RunLoop.Mode>) in
+                let former = state.sink
+                state.sink = newValue.map(ResponseSink.init)
+                return (former, state.home, state.runLoopModes)
+            }
+            guard let former, former.stream !== newValue else { return }
+            // It may be written to just now.
+            if let home { home.perform(in: modes) { former.stream.close() } } else { former.stream.close() }
+        }
+    }
+
+    /// Where ``completionBlock`` is called; nil, as it is at first, is the main queue.
+    open var completionQueue: DispatchQueue? {
+        get { state.withLock { $0.completionQueue } }
+        set { set(\.completionQueue, newValue) }
+    }
+
+    /// The group that the call of ``completionBlock`` is part of; nil is one of our own. The block is let go of when
+    /// the group is empty.
+    open var completionGroup: DispatchGroup? {
+        get { state.withLock { $0.completionGroup } }
+        set { set(\.completionGroup, newValue) }
+    }
+
+    /// Whatever you want to remember. Not used by the operation, nor guarded by it.
+    open var userInfo: [AnyHashable: Any]? {
+        get { state.withLock { $0.userInfo } }
+        set { set(\.userInfo, newValue) }
+    }
+
+    /// Called on ``completionQueue`` when the operation has finished, in ``completionGroup``.
+    open override var completionBlock: (@Sendable () -> Void)? {
+        get { super.completionBlock }
+        set { super.completionBlock = newValue.map(wrapped) }
+    }
+
+    private func wrapped(_ block: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        { [weak self] in
+            guard let self else { return }
+            set(\.keeper, nil)
+            let group = completionGroup ?? Self.privateGroup
+            MainQueue.async(on: completionQueue, group: group) { block() }
+            group.notify(queue: Self.tidyingQueue) { self.forgetCompletionBlock() }
+        }
+    }
+
+    /// It often holds the operation.
+    private func forgetCompletionBlock() {
+        super.completionBlock = nil
+    }
+
+    // MARK: - Blocks
+
+    /// Sets what hears how much of the request's body was sent. Called on the main queue.
+    open func setUploadProgressBlock(_ block: ProgressBlock?) {
+        set(\.uploadProgress, block)
+    }
+
+    /// Sets what hears how much of the response's body has arrived. Called on the main queue.
+    open func setDownloadProgressBlock(_ block: ProgressBlock?) {
+        set(\.downloadProgress, block)
+    }
+
+    /// Sets what answers challenges in place of ``securityPolicy`` and ``credential``. It must answer each one.
+    open func setWillSendRequestForAuthenticationChallengeBlock(_ block: ChallengeBlock?) {
+        set(\.challengeBlock, block)
+    }
+
+    /// Sets what decides about requests. Nil for a redirect delivers the redirect.
+    open func setRedirectResponseBlock(_ block: RedirectBlock?) {
+        set(\.redirectBlock, block)
+    }
+
+    /// Sets what decides about storing the response.
+    open func setCacheResponseBlock(_ block: CacheBlock?) {
+        set(\.cacheBlock, block)
+    }
+
+    /// Has the operation cancelled when the system wants the program to end, after `handler` was called.
+    ///
+    /// Nothing of the kind happens by itself on Linux: a program that is told to end, by a signal say, calls
+    /// ``expireBackgroundTask()``. A second call changes nothing.
+    open func setShouldExecuteAsBackgroundTask(expirationHandler handler: (@Sendable () -> Void)?) {
+        state.withLock { state in
+            guard !state.isBackgroundTask else { return }
+            state.isBackgroundTask = true
+            state.expirationHandler = handler
+        }
+    }
+
+    /// The time is up: calls the expiration handler and cancels, if
+    /// ``setShouldExecuteAsBackgroundTask(expirationHandler:)`` asked for it and the operation has not finished.
+    open func expireBackgroundTask() {
+        let (isWanted, handler) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+            guard state.isBackgroundTask, state.machine.phase != .finished else { return (false, nil) }
+            defer {
+                state.isBackgroundTask = false
+                state.expirationHandler = nil
+            }
+            return (true, state.expirationHandler)
+        }
+        guard isWanted else { return }
+        handler?()
+        cancel()
+    }
+
+    // MARK: - The life of an operation
+
+    /// True if it was not started, is not paused, and everything it depends on has finished.
+    open override var isReady: Bool { state.withLock { $0.machine.phase } == .ready && super.isReady }
+    /// True while it loads.
+    open override var isExecuting: Bool { state.withLock { $0.machine.phase } == .executing }
+    /// True when it has ended, for whatever reason.
+    open override var isFinished: Bool { state.withLock { $0.machine.phase } == .finished }
+    /// True from the moment in which it is cancelled.
+    open override var isCancelled: Bool { state.withLock { $0.machine.isCancelled } || super.isCancelled }
+    /// True: ``start()`` returns at once.
+    open override var isAsynchronous: Bool { true }
+    /// True while it is paused.
+    open var isPaused: Bool { state.withLock { $0.machine.phase } == .paused }
+
+    /// Starts to load, if the operation is ready. A queue calls this.
+    open override func start() {
+        let mayRun = super.isReady
+        let isFlagged = super.isCancelled
+        let (start, home, modes) = state.withLock { state in
+            // Flagged by the base class alone, by a queue that cancels all.
+            if isFlagged, !state.machine.isCancelled { _ = state.machine.cancel() }
+            let start = state.machine.start(mayRun: mayRun)
+            if case .connect = start { announceStart() }
+            return (start, state.chooseHome(), state.runLoopModes)
+        }
+        switch start {
+        case .nothing: break
+        case .fail: home.perform(in: modes) { [self] in cancelConnection() }
+        case .connect(let attempt):
+            notify(of: .executing, after: .ready)
+            home.perform(in: modes) { [self] in connect(attempt) }
+        }
+    }
+
+    /// Stops loading until `resume()`. Does nothing if the operation is paused, finished or cancelled.
+    open func pause() {
+        let paused = state.withLock { state -> (OperationPhase, URLConnection?, OperationHome, Set<RunLoop.Mode>)? in
+            guard let former = state.machine.pause() else { return nil }
+            if state.machine.takeAnnouncement() { announceFinish() }
+            defer { state.connection = nil }
+            return (former, state.connection, state.chooseHome(), state.runLoopModes)
+        }
+        guard let (former, connection, home, modes) = paused else { return }
+        notify(of: .paused, after: former)
+        guard former == .executing else { return }
+        home.perform(in: modes) { [self] in
+            connection?.cancel()
+            willContinue()
+        }
+    }
+
+    /// Goes on after a pause. An operation that was not started, neither before nor while it was paused, is ready again,
+    /// and begins when its queue, or you, start it.
+    open func resume() {
+        let (resume, home, modes) = state.withLock { state in
+            let resume = state.machine.resume()
+            if case .connect = resume { announceStart() }
+            return (resume, state.chooseHome(), state.runLoopModes)
+        }
+        switch resume {
+        case .nothing: break
+        case .wait: notify(of: .ready, after: .paused)
+        case .connect(let attempt):
+            notify(of: .executing, after: .paused)
+            home.perform(in: modes) { [self] in connect(attempt) }
+        }
+    }
+
+    /// Cancels the operation. If it has begun it fails with `URLError.cancelled` now, else when it is started.
+    open override func cancel() {
+        let (cancel, home, modes) = state.withLock { state in
+            (state.machine.cancel(), state.chooseHome(), state.runLoopModes)
+        }
+        guard cancel != .nothing else { return }
+        super.cancel()
+        switch cancel {
+        case .nothing, .flag: break
+        case .wait: notify(of: .ready, after: .paused)
+        case .fail: home.perform(in: modes) { [self] in cancelConnection() }
+        }
+    }
+
+    /// Tells Foundation, which on Linux looks at an operation's state when it is told that it has changed, and never
+    /// otherwise. Not under the lock: it asks for the state at once.
+    private func notify(of phase: OperationPhase, after former: OperationPhase) {
+        willChangeValue(forKey: phase.key)
+        willChangeValue(forKey: former.key)
+        didChangeValue(forKey: former.key)
+        didChangeValue(forKey: phase.key)
+    }
+
+    // MARK: - At home
+
+    private func connect(_ attempt: Int) {
+        guard let plan = planAttempt(attempt) else { return }
+        switch plan {
+        case .failure(let error): finish(with: error)
+        case .success(let request):
+            let made = URLConnection(request: request, delegate: self, startImmediately: false)
+            guard let made else { return finish(with: Self.error(.badURL, "The request has no URL.", nil)) }
+            let (home, modes, isWanted) = state.withLock { state in
+                let isWanted = state.isCurrent(attempt)
+                if isWanted { state.connection = made }
+                return (state.chooseHome(), state.runLoopModes, isWanted)
+            }
+            guard isWanted else { return }
+            home.schedule(made, in: modes)
+            made.start()
+        }
+    }
+
+    /// Nil if the attempt is wanted no more; else what to send.
+    private func planAttempt(_ attempt: Int) -> Result<URLRequest, NSError>? {
+        let (isWanted, sink, continues) = state.withLock { state in
+            if state.sink == nil { state.sink = ResponseSink() }
+            state.trustError = nil
+            return (state.isCurrent(attempt), state.sink, state.continuesAt != nil)
+        }
+        guard isWanted, let sink else { return nil }
+        if !continues, !startOver(sink) { return .failure(sink.failure(.notRewindable)) }
+        state.withLock { $0.sink }?.open()
+        return .success(request)
+    }
+
+    /// Takes the sink back to its beginning. False if it does not let itself.
+    func startOver(_ sink: ResponseSink) -> Bool {
+        guard let rewound = sink.rewound() else { return false }
+        state.withLock { state in
+            if state.sink === sink { state.sink = rewound }
+            state.totalBytesRead = 0
+            state.continuesAt = nil
+        }
+        return true
+    }
+
+    /// It was paused while it was loading, and its connection is cancelled. A subclass may prepare to go on in the
+    /// middle.
+    func willContinue() {}
+
+    /// What to do with a response.
+    enum Continuation {
+        /// Take its body.
+        case take
+        /// Throw it away and load again from the beginning.
+        case loadAgain
+    }
+
+    /// Asked about each response.
+    func continuation(with response: URLResponse) -> Continuation { .take }
+
+    private func cancelConnection() {
+        let (connection, url) = state.withLock { state in
+            defer { state.connection = nil }
+            return (state.connection, state.request.url)
+        }
+        connection?.cancel()
+        finish(with: Self.error(.cancelled, nil, url))
+    }
+
+    /// Drops the connection and makes another, from the beginning.
+    func loadAgain() {
+        let (connection, attempt) = state.withLock { state in
+            defer {
+                state.connection = nil
+                state.continuesAt = nil
+            }
+            return (state.connection, state.machine.attempt)
+        }
+        connection?.cancel()
+        connect(attempt)
+    }
+
+    /// The one way to the end.
+    private func finish(with error: NSError?) {
+        let (sink, isOver) = state.withLock { ($0.sink, $0.machine.phase == .finished) }
+        guard !isOver else { return }
+        let data = error == nil ? sink?.data : nil
+        let former = state.withLock { state -> (OperationPhase, URLConnection?)? in
+            guard let former = state.machine.finish() else { return nil }
+            state.error = error
+            state.responseData = data
+            // One of the user's is kept: he may want to look at it.
+            if sink?.isMemory == true { state.sink = nil }
+            if state.machine.takeAnnouncement() { announceFinish() }
+            defer { state.connection = nil }
+            return (former, state.connection)
+        }
+        // It was paused in this very moment.
+        guard let (phase, connection) = former else { return }
+        sink?.close()
+        connection?.cancel()
+        // Foundation will call the block on another thread, by when nobody else may hold the operation.
+        if super.completionBlock != nil { set(\.keeper, self) }
+        notify(of: .finished, after: phase)
+    }
+
+    /// In the order of what they tell: called under the lock, and returning at once.
+    private func announceStart() {
+        post(.networkingOperationDidStart)
+    }
+
+    private func announceFinish() {
+        post(.networkingOperationDidFinish)
+    }
+
+    private func post(_ name: Notification.Name) {
+        MainQueue.async { [self] in NotificationCenter.default.post(name: name, object: self) }
+    }
+
+    static func error(_ code: URLError.Code, _ explanation: String?, _ url: URL?) -> NSError {
+        var details: [String: Any] = [:]
+        details[NSURLErrorFailingURLErrorKey] = url
+        details[NSLocalizedDescriptionKey] = explanation
+        return NSError(domain: NSURLErrorDomain, code: code.rawValue, userInfo: details)
+    }
+
+    private func isCurrent(_ connection: URLConnection) -> Bool {
+        state.withLock { $0.connection === connection }
+    }
+
+    // MARK: - The connection's delegate
+
+    open func connectionShouldUseCredentialStorage(_ connection: URLConnection) -> Bool { shouldUseCredentialStorage }
+
+    open func connection(_ connection: URLConnection, willSendRequestFor challenge: URLAuthenticationChallenge) {
+        let (block, policy, credential) = state.withLock { ($0.challengeBlock, $0.securityPolicy, $0.credential) }
+        if let block { return block(connection, challenge) }
+        let (space, sender) = (challenge.protectionSpace, challenge.sender)
+        if let trust = space.serverTrust {
+            guard policy.evaluate(trust, forDomain: space.host) else {
+                let error = UntrustedServer.error(trust, connection.currentRequest.url)
+                state.withLock { $0.trustError = error }
+                return sender?.cancel(challenge) ?? ()
+            }
+            sender?.use(URLCredential(trust: trust), for: challenge)
+        } else if challenge.previousFailureCount == 0, let credential {
+            sender?.use(credential, for: challenge)
+        } else {
+            sender?.continueWithoutCredential(for: challenge)
+        }
+    }
+
+    /// Operations of one class with equal policies share connections. One that answers challenges by a block, or shows
+    /// a certificate of its own, has connections of its own.
+    open func connectionTrustIdentity(_ connection: URLConnection) -> Data? {
+        let (block, policy, credential) = state.withLock { ($0.challengeBlock, $0.securityPolicy, $0.credential) }
+        guard block == nil, credential?.identity == nil, let fingerprint = policy.fingerprint else { return nil }
+        return Data("\(UInt(bitPattern: ObjectIdentifier(type(of: self)))) ".utf8) + fingerprint
+    }
+
+    open func connection(
+        _ connection: URLConnection,
+        willSend request: URLRequest,
+        redirectResponse response: URLResponse?
+    ) -> URLRequest? {
+        let (block, policy) = state.withLock { ($0.redirectBlock, $0.securityPolicy) }
+        let answer = block.map { $0(connection, request, response) } ?? request
+        guard let answer, let url = answer.url, url.scheme?.lowercased() == "http", let host = answer.host,
+            policy.forbidsPlainText(to: host)
+        else { return answer }
+        state.withLock { $0.trustError = UntrustedServer.plainText(host, url) }
+        // There is no other way to end it from here.
+        fail(connection)
+        return nil
+    }
+
+    private func fail(_ connection: URLConnection) {
+        guard isCurrent(connection) else { return }
+        connection.cancel()
+        finish(with: state.withLock { $0.trustError })
+    }
+
+    open func connection(_ connection: URLConnection, didReceive response: URLResponse) {
+        guard isCurrent(connection) else { return }
+        switch continuation(with: response) {
+        case .loadAgain: loadAgain()
+        case .take:
+            let sink = state.withLock { state -> ResponseSink? in
+                let offset = state.continuesAt ?? 0
+                state.response = response
+                let expected = response.expectedContentLength
+                state.totalBytesExpected = expected < 0 ? -1 : expected + offset
+                return state.continuesAt == nil ? state.sink : nil
+            }
+            // A response takes the place of the one before.
+            if let sink, !startOver(sink) { end(connection, with: sink.failure(.notRewindable)) }
+        }
+    }
+
+    open func connection(_ connection: URLConnection, didReceive data: Data) {
+        guard isCurrent(connection), let sink = state.withLock({ $0.sink }) else { return }
+        if let error = sink.write(data) { return end(connection, with: error) }
+        state.withLock { $0.totalBytesRead += Int64(data.count) }
+        let (total, expected) = state.withLock { ($0.totalBytesRead, $0.totalBytesExpected) }
+        onMain { $0.downloadProgress?(UInt(data.count), total, expected) }
+    }
+
+    private func end(_ connection: URLConnection, with error: NSError) {
+        connection.cancel()
+        finish(with: error)
+    }
+
+    open func connection(
+        _ connection: URLConnection,
+        didSendBodyData bytesWritten: Int,
+        totalBytesWritten: Int,
+        totalBytesExpectedToWrite: Int
+    ) {
+        guard isCurrent(connection) else { return }
+        onMain { $0.uploadProgress?(UInt(bytesWritten), Int64(totalBytesWritten), Int64(totalBytesExpectedToWrite)) }
+    }
+
+    /// With the blocks as they are by then.
+    private func onMain(_ body: @escaping @Sendable (OperationState) -> Void) {
+        MainQueue.async { [self] in body(state.withLock { $0 }) }
+    }
+
+    open func connection(
+        _ connection: URLConnection,
+        willCacheResponse cachedResponse: CachedURLResponse
+    ) -> CachedURLResponse? {
+        if let block = state.withLock({ $0.cacheBlock }) { return block(connection, cachedResponse) }
+        return isCancelled ? nil : cachedResponse
+    }
+
+    open func connectionDidFinishLoading(_ connection: URLConnection) {
+        guard isCurrent(connection) else { return }
+        let sink = state.withLock { $0.sink }
+        finish(with: sink.flatMap { $0.hasRemains ? $0.failure(.remains) : nil })
+    }
+
+    open func connection(_ connection: URLConnection, didFailWithError error: any Error) {
+        guard isCurrent(connection) else { return }
+        finish(with: state.withLock { $0.trustError } ?? error as NSError)
+    }
+
+    // MARK: - Describing, coding, copying
+
+    open override var description: String {
+        let (phase, isCancelled, request, response) = state.withLock {
+            ($0.machine.phase, $0.machine.isCancelled, $0.request, $0.response)
+        }
+        let address = UInt(bitPattern: ObjectIdentifier(self))
+        return "<\(type(of: self)): 0x\(String(address, radix: 16)), state: \(phase.key), "
+            + "cancelled: \(isCancelled ? "YES" : "NO") request: \(request), "
+            + "response: \(response?.description ?? "none")>"
+    }
+
+    /// Operations can be archived securely.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Reads an operation, which is ready whatever it was; nil if the archive holds no request.
+    public required init?(coder: NSCoder) {
+        guard let archive = OperationArchive(coder), let request = archive.request else { return nil }
+        var state = OperationState(request)
+        state.response =
+            coder.decodeObject(of: [HTTPURLResponse.self, URLResponse.self], forKey: OperationArchive.response)
+            as? URLResponse
+        state.error = archive.error
+        state.responseData = archive.responseData
+        state.totalBytesRead = archive.totalBytesRead
+        self.state = Lock(state)
+        super.init()
+    }
+
+    /// Pauses the operation and archives request, response, error and data. No blocks, no streams.
+    open func encode(with coder: NSCoder) {
+        pause()
+        let state = state.withLock { $0 }
+        OperationArchive(state).write(to: coder)
+        coder.encode(state.response, forKey: OperationArchive.response)
+    }
+
+    /// Another operation for the same request, with the same blocks, completion queue and group, and nothing else.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = type(of: self).init(request: request)
+        let original = state.withLock { $0 }
+        copy.state.withLock { state in
+            state.uploadProgress = original.uploadProgress
+            state.downloadProgress = original.downloadProgress
+            state.challengeBlock = original.challengeBlock
+            state.cacheBlock = original.cacheBlock
+            state.redirectBlock = original.redirectBlock
+            state.completionQueue = original.completionQueue
+            state.completionGroup = original.completionGroup
+        }
+        return copy
+    }
+}
+
+extension OperationState {
+    /// Decided when it is first needed, and kept: everything of one operation happens in one place, in order.
+    mutating func chooseHome() -> OperationHome {
+        if let home { return home }
+        let chosen: OperationHome = sink.map { $0.isMemory ? .networkThread : .ownQueue() } ?? .networkThread
+        // A pause before the start decides nothing.
+        if machine.hasBegun || machine.isCancelled { home = chosen }
+        return chosen
+    }
+
+    func isCurrent(_ attempt: Int) -> Bool {
+        machine.phase == .executing && machine.attempt == attempt && !machine.isCancelled
+    }
+}

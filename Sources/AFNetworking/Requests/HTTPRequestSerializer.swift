@@ -1,0 +1,268 @@
+import Dispatch
+public import Foundation
+
+/// Makes requests: with header fields, and with parameters in the query or, as a form, in the body.
+///
+/// ```swift
+/// let serializer = HTTPRequestSerializer()
+/// serializer.setValue("application/json", forHTTPHeaderField: "Accept")
+/// let request = try serializer.request(
+///     withMethod: "GET",
+///     urlString: "https://api.example.com/items",
+///     parameters: ["page": 2, "tags": ["a", "b"]]
+/// )
+/// // GET /items?page=2&tags%5B%5D=a&tags%5B%5D=b
+/// ```
+///
+/// Whatever is set here goes on every request made afterwards. Properties that were never set are put on none, so that
+/// the session's configuration decides about them; setting one to its default counts as setting it.
+///
+/// Any thread may use and change a serializer at any time. Subclasses must answer for what they add, and write
+/// `required init()`, by which they are copied.
+open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked Sendable {
+    /// Makes the query of a request.
+    ///
+    /// It gets the request as it came, without the serializer's header fields, and the parameters, on the thread that
+    /// makes the request. An error it reports is that of the serializer, whatever it returns.
+    public typealias QueryStringBlock =
+        @Sendable (_ request: URLRequest, _ parameters: Any, _ error: NSErrorPointer) -> String?
+
+    private let settings: Lock<RequestSettings>
+
+    /// A serializer with the header fields `User-Agent` and, if the environment names languages, `Accept-Language`.
+    public required override init() {
+        settings = Lock(RequestSettings())
+        super.init()
+    }
+
+    /// A new serializer like `init()`.
+    open class func serializer() -> Self { Self() }
+
+    // MARK: - Settings
+
+    var snapshot: RequestSettings { settings.withLock { $0 } }
+
+    func change(_ body: (inout RequestSettings) -> Void) {
+        settings.withLock { body(&$0) }
+    }
+
+    /// The encoding of bodies that are forms, and of text in multipart forms. UTF-8.
+    open var stringEncoding: String.Encoding {
+        get { snapshot.stringEncoding }
+        set { change { $0.stringEncoding = newValue } }
+    }
+
+    /// `URLRequest.allowsCellularAccess` of requests, if set. True.
+    open var allowsCellularAccess: Bool {
+        get { snapshot.allowsCellularAccess ?? true }
+        set { change { $0.allowsCellularAccess = newValue } }
+    }
+
+    /// `URLRequest.cachePolicy` of requests, if set. That of the protocol.
+    open var cachePolicy: URLRequest.CachePolicy {
+        get { snapshot.cachePolicy ?? .useProtocolCachePolicy }
+        set { change { $0.cachePolicy = newValue } }
+    }
+
+    /// `URLRequest.httpShouldHandleCookies` of requests, if set. True.
+    open var httpShouldHandleCookies: Bool {
+        get { snapshot.handlesCookies ?? true }
+        set { change { $0.handlesCookies = newValue } }
+    }
+
+    /// `URLRequest.httpShouldUsePipelining` of requests, if set. False.
+    open var httpShouldUsePipelining: Bool {
+        get { snapshot.usesPipelining ?? false }
+        set { change { $0.usesPipelining = newValue } }
+    }
+
+    /// `URLRequest.networkServiceType` of requests, if set. The usual one.
+    open var networkServiceType: URLRequest.NetworkServiceType {
+        get { snapshot.networkServiceType ?? .default }
+        set { change { $0.networkServiceType = newValue } }
+    }
+
+    /// `URLRequest.timeoutInterval` of requests in seconds, if set. 60.
+    open var timeoutInterval: TimeInterval {
+        get { snapshot.timeout ?? 60 }
+        set { change { $0.timeout = newValue } }
+    }
+
+    /// The methods, in capitals, whose parameters go into the query; those of others go into the body. GET, HEAD and
+    /// DELETE.
+    open var httpMethodsEncodingParametersInURI: Set<String> {
+        get { snapshot.methodsInURI }
+        set { change { $0.methodsInURI = newValue } }
+    }
+
+    // MARK: - Header fields
+
+    /// The header fields of requests that do not have them already.
+    open var httpRequestHeaders: [String: String] { snapshot.headers }
+
+    /// Sets a header field of requests, or removes it if the value is nil.
+    ///
+    /// Here names that differ in case are different fields; on a request they are the same one. A value or name that
+    /// may not stand in a request, such as one with a line break, fails the tasks of these requests before anything is
+    /// sent, with an error that names the field.
+    open func setValue(_ value: String?, forHTTPHeaderField field: String) {
+        change { $0.headers[field] = value }
+    }
+
+    /// The value of a header field, by its name as it was set.
+    open func value(forHTTPHeaderField field: String) -> String? {
+        snapshot.headers[field]
+    }
+
+    /// Sends user name and password with each request, in an `Authorization` field.
+    ///
+    /// It goes to whichever server a request is for. For passwords of one server, answer its challenge with a
+    /// credential.
+    open func setAuthorizationHeaderFieldWithUsername(_ username: String, password: String) {
+        let pair = Data("\(username):\(password)".utf8)
+        setValue("Basic \(pair.base64EncodedString())", forHTTPHeaderField: "Authorization")
+    }
+
+    /// Sends no `Authorization` field any more.
+    open func clearAuthorizationHeader() {
+        setValue(nil, forHTTPHeaderField: "Authorization")
+    }
+
+    // MARK: - Queries
+
+    /// Makes queries in this style, and no longer with a block.
+    open func setQueryStringSerializationWith(_ style: HTTPRequestQueryStringSerializationStyle) {
+        replaceQueryBlock(nil, style)
+    }
+
+    /// Makes queries with a block; nil for the style again.
+    ///
+    /// What it returns goes into the URL, or into the body, as it is: the block escapes.
+    open func setQueryStringSerializationWith(_ block: QueryStringBlock?) {
+        replaceQueryBlock(block, nil)
+    }
+
+    private func replaceQueryBlock(_ block: QueryStringBlock?, _ style: HTTPRequestQueryStringSerializationStyle?) {
+        exchange { settings in
+            settings.queryBlock = block
+            if let style { settings.queryStyle = style }
+        }
+    }
+
+    /// Replaces what may hold objects of the program's: those are not let go of under the lock.
+    private func exchange(_ body: (inout RequestSettings) -> Void) {
+        let former = settings.withLock { settings in
+            defer { body(&settings) }
+            return settings
+        }
+        withExtendedLifetime(former) {}
+    }
+
+    // MARK: - Requests
+
+    /// Makes a request.
+    ///
+    /// - Parameters:
+    ///   - method: The method; ``httpMethodsEncodingParametersInURI`` says where the parameters go.
+    ///   - urlString: The URL, which may be relative.
+    ///   - parameters: As ``queryString(from:)`` takes them; subclasses may take others. Nil for none.
+    open func request(withMethod method: String, urlString: String, parameters: Any?) throws -> URLRequest {
+        guard let url = URL(string: urlString) else { throw RequestError.unusableURL }
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        snapshot.apply(to: &request)
+        return try self.request(bySerializing: request, withParameters: parameters)
+    }
+
+    /// Makes a request whose body is a form of several parts, such as files, which are read while they are sent.
+    ///
+    /// ```swift
+    /// let request = try serializer.multipartFormRequest(
+    ///     withMethod: "POST",
+    ///     urlString: "https://api.example.com/photos",
+    ///     parameters: ["title": "Sunset"]
+    /// ) { form in
+    ///     try form.appendPart(withFileURL: photo, name: "photo")
+    /// }
+    /// ```
+    ///
+    /// The body is a ``MultipartBodyStream``, whose length is known and announced. Without any parts the request is a
+    /// form with an empty body.
+    ///
+    /// - Parameters:
+    ///   - method: Neither `GET` nor `HEAD`.
+    ///   - urlString: The URL, which may be relative.
+    ///   - parameters: Fields of the form, flattened like those of a query. `Data` is sent as it is, null as nothing,
+    ///     and all else as its description in ``stringEncoding``; what has characters that are not in it is left out.
+    ///   - block: Appends further parts, at once. What it throws is thrown.
+    open func multipartFormRequest(
+        withMethod method: String,
+        urlString: String,
+        parameters: [String: Any]?,
+        constructingBodyWith block: ((any MultipartFormData) throws -> Void)?
+    ) throws -> URLRequest {
+        guard !["GET", "HEAD"].contains(method.uppercased()) else { throw RequestError.noBody(for: method) }
+        let request = try self.request(withMethod: method, urlString: urlString, parameters: nil)
+        let form = StreamingMultipartFormData()
+        if let parameters { try form.append(parameters, in: stringEncoding) }
+        try block?(form)
+        return try form.finish(request)
+    }
+
+    /// Writes the body stream of a request to a file, to be uploaded from there.
+    ///
+    /// Returns at once, before the file is complete: wait for the handler. A file that is there is replaced by one that
+    /// only this user can read, and that is removed if something goes wrong. The stream of the request is read, unless
+    /// it can be copied, as a ``MultipartBodyStream`` can.
+    ///
+    /// - Parameters:
+    ///   - request: A request with a body stream.
+    ///   - fileURL: The file.
+    ///   - handler: Called on the main queue, with what went wrong.
+    /// - Returns: The request without its stream, with its header fields, for an upload task from the file.
+    open func request(
+        withMultipartForm request: URLRequest,
+        writingStreamContentsToFile fileURL: URL,
+        completionHandler handler: (@Sendable ((any Error)?) -> Void)?
+    ) -> URLRequest {
+        MultipartFile(request, at: fileURL).write { error in
+            guard let handler else { return }
+            MainQueue.async { handler(error) }
+        }
+        return request.withoutBodyStream
+    }
+
+    /// What ``request(withMethod:urlString:parameters:)`` does with its parameters: the place to override.
+    open func request(
+        bySerializing request: URLRequest,
+        withParameters parameters: Any?,
+        error: NSErrorPointer
+    ) -> URLRequest? {
+        reporting(to: error) { try snapshot.serialize(request, parameters) }
+    }
+
+    // MARK: - Copying and coding
+
+    /// Another serializer with the same settings, the query block included.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = Self()
+        let settings = snapshot
+        copy.exchange { $0 = settings }
+        return copy
+    }
+
+    /// True: what is read is of the classes it should be.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Reads a serializer; nil if what was written is damaged.
+    public required init?(coder: NSCoder) {
+        guard let settings = RequestSettings(coder) else { return nil }
+        self.settings = Lock(settings)
+        super.init()
+    }
+
+    /// Writes all settings but the query block.
+    open func encode(with coder: NSCoder) {
+        snapshot.encode(with: coder)
+    }
+}

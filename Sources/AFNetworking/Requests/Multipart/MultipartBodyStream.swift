@@ -1,0 +1,113 @@
+public import Foundation
+
+/// The body of a multipart form, read part by part.
+///
+/// Made by ``HTTPRequestSerializer/multipartFormRequest(withMethod:urlString:parameters:constructingBodyWith:)``, and
+/// found in the `httpBodyStream` of its requests. Data is read from where it lies, files are read piece by piece. A
+/// read fills the buffer as far as there is something, across the borders of parts, and the end is a read of no bytes.
+///
+/// **Once or again.** A stream is read once. A copy reads the same form from its beginning, and costs nothing; it may
+/// be made by any thread, also while this one is being read. Parts that are streams of yours are shared by all copies,
+/// and the first to come to one of them reads it.
+///
+/// **Errors.** A part that cannot be read, or is not as long as was announced, ends the stream: what was read before is
+/// returned, the next read returns 0, ``streamStatus`` is `error` and ``streamError`` says what happened. The session
+/// then fails the task, and the server has no complete request.
+public final class MultipartBodyStream: InputStream, NSCopying {
+    /// How many bytes there are in all.
+    public let contentLength: Int64
+    private let layout: MultipartLayout
+    private var reader: MultipartReader
+    private var status = Stream.Status.notOpen
+    private var failure: NSError?
+
+    init(_ layout: MultipartLayout, length: Int64) {
+        self.layout = layout
+        contentLength = length
+        reader = MultipartReader(layout)
+        super.init(data: Data())
+    }
+
+    deinit {
+        reader.close()
+    }
+
+    /// The boundary between the parts.
+    public var boundary: String { layout.boundary }
+
+    /// The most a read returns.
+    public var numberOfBytesInPacket: Int { layout.packets.size }
+
+    /// How many seconds should pass from packet to packet. Reads do not wait.
+    public var delay: TimeInterval { layout.packets.delay }
+
+    /// A stream of the same form that nobody has read.
+    public func copy(with zone: NSZone? = nil) -> Any {
+        MultipartBodyStream(layout, length: contentLength)
+    }
+
+    // MARK: - Reading
+
+    public override var streamStatus: Stream.Status { status }
+
+    public override var streamError: (any Error)? { failure }
+
+    /// Whether it is open: whether there is something can only be found out by reading.
+    public override var hasBytesAvailable: Bool { status == .open }
+
+    /// Begins. With a part that was read already, and cannot be again, it fails.
+    public override func open() {
+        guard status == .notOpen else { return }
+        status = .open
+        for part in layout.parts {
+            if case .stream(let stream) = part.source, stream.isTaken { fail(MultipartError.streamIsUsed(stream.name)) }
+        }
+    }
+
+    public override func close() {
+        reader.close()
+        status = .closed
+    }
+
+    public override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
+        guard status == .open, len > 0 else { return 0 }
+        let room = UnsafeMutableBufferPointer(start: buffer, count: min(len, layout.packets.size))
+        var count = 0
+        do throws(NSError) {
+            while count < room.count {
+                guard let step = try reader.read(into: UnsafeMutableBufferPointer(rebasing: room[count...])) else {
+                    break
+                }
+                count += step
+            }
+        } catch {
+            fail(error)
+        }
+        return count
+    }
+
+    private func fail(_ error: NSError) {
+        reader.close()
+        failure = failure ?? error
+        status = .error
+    }
+
+    // MARK: - What it does not have
+
+    public override func getBuffer(
+        _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>,
+        length len: UnsafeMutablePointer<Int>
+    ) -> Bool {
+        false
+    }
+
+    public override func property(forKey key: Stream.PropertyKey) -> AnyObject? { nil }
+
+    public override func setProperty(_ property: AnyObject?, forKey key: Stream.PropertyKey) -> Bool { false }
+
+    /// Does nothing: it never has to be waited for.
+    public override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
+
+    /// Does nothing.
+    public override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
+}

@@ -1,0 +1,82 @@
+import Foundation
+
+/// Errors of request serializers, as AFNetworking numbers them.
+enum RequestError {
+    /// - Parameters:
+    ///   - reason: What is wrong; a whole sentence.
+    ///   - advice: What to change.
+    static func make(
+        _ code: URLError.Code,
+        _ reason: String,
+        advice: String = "",
+        underlying: (any Error)? = nil
+    ) -> NSError {
+        var userInfo: [String: Any] = [
+            NSLocalizedFailureReasonErrorKey: reason,
+            NSLocalizedDescriptionKey: "The request could not be made: \(reason)\(advice.isEmpty ? "" : " ")\(advice)",
+        ]
+        if !advice.isEmpty { userInfo[NSLocalizedRecoverySuggestionErrorKey] = advice }
+        if let underlying { userInfo[NSUnderlyingErrorKey] = underlying }
+        return NSError(domain: URLRequestSerializationErrorDomain, code: code.rawValue, userInfo: userInfo)
+    }
+
+    /// Nothing of the text is told: it may hold a password.
+    static var unusableURL: NSError {
+        make(.badURL, "The URL string could not be parsed.", advice: "Escape what may not stand in a URL.")
+    }
+
+    static var namelessParts: NSError {
+        make(
+            .cannotDecodeContentData,
+            "The `parameters` argument has no names for the parts of a multipart form.",
+            advice: "Use a dictionary with text as keys."
+        )
+    }
+
+    static var unusableQuery: NSError {
+        make(.badURL, "The query cannot stand in a URL.", advice: "Escape what the query block returns.")
+    }
+
+    static var notJSON: NSError {
+        make(
+            .cannotDecodeContentData,
+            "The `parameters` argument is not valid JSON.",
+            advice: "Use dictionaries with text as keys, arrays, text, finite numbers, Booleans and null."
+        )
+    }
+
+    static var nestedTooDeep: NSError {
+        make(.cannotDecodeContentData, "The parameters are nested more than \(ParameterNode.deepest) deep.")
+    }
+
+    static func unencodable(_ encoding: String.Encoding) -> NSError {
+        make(
+            .cannotDecodeContentData,
+            "The query has characters that the encoding \(encoding) does not have.",
+            advice: "Escape them, or set another stringEncoding."
+        )
+    }
+
+    static func notPropertyList(_ format: PropertyListSerialization.PropertyListFormat) -> NSError {
+        if format == .openStep {
+            return make(
+                .cannotDecodeContentData,
+                "Property lists cannot be written in the OpenStep format.",
+                advice: "Use .xml or .binary."
+            )
+        }
+        return make(
+            .cannotDecodeContentData,
+            "The `parameters` argument is not a valid property list.",
+            advice: "Use dictionaries with text as keys, arrays, text, finite numbers, Booleans, dates and data."
+        )
+    }
+
+    static func noBody(for method: String) -> NSError {
+        make(
+            .dataLengthExceedsMaximum,
+            "A multipart form is a body, and \(method.uppercased()) requests have none.",
+            advice: "Use POST, PUT or PATCH."
+        )
+    }
+}

@@ -1,0 +1,179 @@
+public import Foundation
+
+/// Decodes bodies to values of a type of your own.
+///
+/// ```swift
+/// struct User: Decodable { var name: String }
+///
+/// let serializer = DecodableResponseSerializer(User.self)
+/// let user = try serializer.value(for: response, data: data)
+/// ```
+///
+/// Accepts the content types of its decoder: for `JSONDecoder` those of ``JSONResponseSerializer``. JSON may be in
+/// UTF-8, UTF-16 or UTF-32, with or without a byte order mark, and have 128 levels of arrays and dictionaries.
+///
+/// An empty body has no object, unless `Value` is ``EmptyRepresentable``: of an optional it makes nil, of
+/// ``EmptyResponse`` its value.
+///
+/// It can be copied, but what decodes cannot be archived: archives of it are written, and refused when they are
+/// read. A subclass that is not generic is archived as a member of a ``CompoundResponseSerializer``.
+// As its superclass; adds locked state.
+open class DecodableResponseSerializer<Value: Decodable & SendableMetatype>: HTTPResponseSerializer, @unchecked Sendable
+{
+    private typealias Decode = @Sendable (Data) throws -> Value
+
+    private let decoding: Lock<Decode>
+
+    /// A serializer of JSON.
+    public required init() {
+        decoding = Lock(Self.decode(with: JSONDecoder()))
+        super.init()
+        acceptableContentTypes = JSONResponseSerializer.contentTypes
+    }
+
+    /// A serializer with a decoder.
+    ///
+    /// - Parameters:
+    ///   - type: What to make of bodies.
+    ///   - decoder: How; must not be changed as long as it is in use.
+    public convenience init(_ type: Value.Type = Value.self, decoder: any DataDecoder = JSONDecoder()) {
+        self.init()
+        decoding.withLock { $0 = Self.decode(with: decoder) }
+        acceptableContentTypes = decoder.acceptableContentTypes
+    }
+
+    /// A serializer with a function.
+    ///
+    /// - Parameters:
+    ///   - acceptableContentTypes: The media types of what it decodes; any by default.
+    ///   - decode: Makes a value of a body that is not empty. Called on any thread, for several bodies at once.
+    public convenience init(
+        acceptableContentTypes: Set<String>? = nil,
+        decode: @escaping @Sendable (Data) throws -> Value
+    ) {
+        self.init()
+        decoding.withLock { $0 = decode }
+        self.acceptableContentTypes = acceptableContentTypes
+    }
+
+    /// The value in a response.
+    ///
+    /// - Throws: What is wrong with its status or content type, else the error of the decoder as it is, else, for a
+    ///   response without a body, an error with the code -1014 of ``URLResponseSerializationErrorDomain``.
+    public func value(for response: URLResponse?, data: Data?) throws -> Value {
+        let (object, error) = serialize(response, data: data)
+        if let error = error as NSError? { throw Self.firstProblem(in: error) }
+        if let value = object as? Value { return value }
+        throw noValue(in: response)
+    }
+
+    /// Returns a `Value`.
+    ///
+    /// Decoded and returned beside an error, if only the status is not acceptable. A `DecodingError` becomes one of
+    /// `NSCocoaErrorDomain`; the original is under ``NetworkingOperationFailingDecodingErrorKey``.
+    open override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
+        serializeContent(of: response, data: data, error: error) { body in
+            guard !body.isEmpty else { return (Value.self as? any EmptyRepresentable.Type)?.emptyValue }
+            let decode = decoding.withLock { $0 }
+            do {
+                return try decode(body)
+            } catch let failure {
+                throw Self.described(failure)
+            }
+        }
+    }
+
+    private static func decode(with decoder: any DataDecoder) -> Decode {
+        { body in try decoder.decode(Value.self, from: checked(body, for: decoder)) }
+    }
+
+    /// The body as the decoder can read it without running out of stack.
+    private static func checked(_ body: Data, for decoder: any DataDecoder) throws -> Data {
+        if decoder is JSONDecoder { return try JSONText(body, deepest: JSONText.deepestDecodableLevel).data }
+        if decoder is PropertyListDecoder { try PropertyListGuard.check(body) }
+        return body
+    }
+
+    // MARK: - Errors
+
+    /// An error that keeps the one it describes: Foundation loses what errors of Swift's say.
+    private static func described(_ failure: any Error) -> NSError {
+        let converted = failure as NSError
+        var userInfo = converted.userInfo
+        userInfo[NetworkingOperationFailingDecodingErrorKey] = failure
+        guard let failure = failure as? DecodingError else {
+            return NSError(domain: converted.domain, code: converted.code, userInfo: userInfo)
+        }
+        userInfo[NSLocalizedDescriptionKey] = "Could not decode \(Value.self) from the body: \(failure.explanation)"
+        return NSError(domain: NSCocoaErrorDomain, code: CocoaError.coderReadCorrupt.rawValue, userInfo: userInfo)
+    }
+
+    /// That of the response before that of the decoder, as the latter often follows from the former.
+    private static func firstProblem(in error: NSError) -> any Error {
+        if let beneath = error.userInfo[NSUnderlyingErrorKey] as? NSError,
+            beneath.domain == URLResponseSerializationErrorDomain
+        {
+            return error.domain == URLResponseSerializationErrorDomain ? error : beneath
+        }
+        return error.userInfo[NetworkingOperationFailingDecodingErrorKey] as? any Error ?? error
+    }
+
+    private func noValue(in response: URLResponse?) -> NSError {
+        var userInfo: [String: Any] = [
+            NSLocalizedDescriptionKey: "Request failed: no body to decode \(Value.self) from"
+        ]
+        if let response { userInfo[NetworkingOperationFailingURLResponseErrorKey] = response }
+        return NSError(
+            domain: URLResponseSerializationErrorDomain,
+            code: NSURLErrorZeroByteResource,
+            userInfo: userInfo
+        )
+    }
+
+    // MARK: - Copying and coding
+
+    /// Another serializer of the same class with the same settings and the very same decoder.
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = super.copy(with: zone)
+        let decode = decoding.withLock { $0 }
+        (copy as? DecodableResponseSerializer<Value>)?.decoding.withLock { $0 = decode }
+        return copy
+    }
+
+    /// Reads the settings of an archived subclass, which decodes JSON.
+    public required init?(coder: NSCoder) {
+        decoding = Lock(Self.decode(with: JSONDecoder()))
+        super.init(coder: coder)
+    }
+
+    /// A class that is never read from an archive: Foundation ends the process when it is to archive a generic one.
+    open override var classForKeyedArchiver: AnyClass? { UnarchivableResponseSerializer.self }
+}
+
+/// Stands in archives for serializers that cannot be archived.
+// As its superclass; adds nothing.
+final class UnarchivableResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
+    required init() {
+        super.init()
+    }
+
+    required init?(coder: NSCoder) { nil }
+}
+
+extension DecodingError {
+    /// What was wrong, and where.
+    fileprivate var explanation: String {
+        switch self {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+            Self.place(context.codingPath) + context.debugDescription
+        case .keyNotFound(let key, let context):
+            Self.place(context.codingPath) + "no value for the key \"\(key.stringValue)\""
+        @unknown default: String(describing: self)
+        }
+    }
+
+    private static func place(_ path: [any CodingKey]) -> String {
+        guard !path.isEmpty else { return "" }
+        return "at \(path.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")): "
+    }
+}

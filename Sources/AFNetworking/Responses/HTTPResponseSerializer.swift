@@ -1,0 +1,124 @@
+public import Foundation
+
+/// Checks status and content type of HTTP responses, and returns the body as it is: a `Data`.
+///
+/// The serializers of JSON, property lists, XML and types of your own are subclasses, and set their own content types:
+///
+/// | serializer | object | content types |
+/// |---|---|---|
+/// | ``HTTPResponseSerializer`` | `Data` | any |
+/// | ``JSONResponseSerializer`` | dictionary, array, … | `application/json`, `text/json`, `text/javascript` |
+/// | ``PropertyListResponseSerializer`` | dictionary, array, … | `application/x-plist` |
+/// | ``DecodableResponseSerializer`` | a `Decodable` value | those of its decoder |
+/// | ``CompoundResponseSerializer`` | that of the first member that has one | any |
+///
+/// A serializer may be used, and changed, from any thread.
+///
+/// ## Writing one of your own
+///
+/// Override ``responseObject(for:data:error:)``, and begin with ``validate(_:data:error:)``. A response with an
+/// unacceptable content type and a body has no object; one with an unacceptable status has an object *and* an error.
+///
+/// Write `required init()`, by which copies are made, and copy what you add in `copy(with:)`:
+///
+/// ```swift
+/// override func copy(with zone: NSZone? = nil) -> Any {
+///     let copy = super.copy(with: zone)
+///     (copy as? MySerializer)?.key = key
+///     return copy
+/// }
+/// ```
+// The state is locked. An open class cannot be checked for that; a subclass that adds state keeps the promise itself.
+open class HTTPResponseSerializer: NSObject, URLResponseSerialization, @unchecked Sendable {
+    private struct State: Sendable {
+        var acceptableStatusCodes: IndexSet? = IndexSet(200..<300)
+        var acceptableContentTypes: Set<String>?
+    }
+
+    private let state: Lock<State>
+
+    /// A serializer that accepts the status codes from 200 to 299 and any content type.
+    public required override init() {
+        state = Lock(State())
+        super.init()
+    }
+
+    /// A new serializer with the settings of `init()`.
+    open class func serializer() -> Self { Self() }
+
+    /// The status codes that are no error: 200 to 299. With nil the status is not looked at.
+    open var acceptableStatusCodes: IndexSet? {
+        get { state.withLock { $0.acceptableStatusCodes } }
+        set { state.withLock { $0.acceptableStatusCodes = newValue } }
+    }
+
+    /// The media types that are no error, in lower case and without parameters. With nil, as it is here, the content
+    /// type is not looked at.
+    open var acceptableContentTypes: Set<String>? {
+        get { state.withLock { $0.acceptableContentTypes } }
+        set { state.withLock { $0.acceptableContentTypes = newValue } }
+    }
+
+    /// Returns the body as it is, even if the response is not valid, and hands out what ``validate(_:data:error:)``
+    /// finds.
+    open func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
+        _ = validate(response as? HTTPURLResponse, data: data, error: error)
+        return data
+    }
+
+    /// Whether status and content type of a response are acceptable.
+    ///
+    /// A wrong content type of an empty body makes a response invalid *without* an error: there is nothing that could
+    /// be misread. No response, or none of HTTP, is valid.
+    ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - data: Its body; a missing content type is forgiven if it is empty.
+    ///   - error: Receives an error of ``URLResponseSerializationErrorDomain`` with the response and the body: -1016
+    ///     for the content type, -1011 for the status, the former beneath the latter if both are wrong.
+    open func validate(_ response: HTTPURLResponse?, data: Data?, error: NSErrorPointer) -> Bool {
+        guard let response else { return true }
+        let (accepted, problem) = ResponseValidation(response, data).result(
+            contentTypes: acceptableContentTypes,
+            statusCodes: acceptableStatusCodes
+        )
+        if let problem { error?.pointee = problem }
+        return accepted
+    }
+
+    // MARK: - Copying and coding
+
+    /// Another serializer of the same class with the same settings.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = type(of: self).init()
+        copy.acceptableStatusCodes = acceptableStatusCodes
+        copy.acceptableContentTypes = acceptableContentTypes
+        return copy
+    }
+
+    /// Serializers can be archived securely.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Reads an archived serializer; nil if the archive holds what no serializer wrote.
+    ///
+    /// What is missing in the archive has the value it has in a new serializer.
+    public required init?(coder: NSCoder) {
+        var state = State()
+        do {
+            try coder.readJSON(ArchivedStatusCodes?.self, .acceptableStatusCodes) { codes in
+                state.acceptableStatusCodes = codes?.indexes
+            }
+            try coder.readJSON(Set<String>?.self, .acceptableContentTypes) { state.acceptableContentTypes = $0 }
+        } catch {
+            return nil
+        }
+        self.state = Lock(state)
+        super.init()
+    }
+
+    /// Archives the acceptable codes and types.
+    open func encode(with coder: NSCoder) {
+        coder.writeJSON(acceptableStatusCodes.map(ArchivedStatusCodes.init), .acceptableStatusCodes)
+        coder.writeJSON(acceptableContentTypes.map { $0.sorted() }, .acceptableContentTypes)
+    }
+}

@@ -1,0 +1,99 @@
+public import Foundation
+
+/// Decodes bodies in JSON to dictionaries, arrays, strings, numbers and `NSNull`.
+///
+/// Accepts `application/json`, `text/json` and `text/javascript`, in UTF-8, UTF-16 or UTF-32, with or without a byte
+/// order mark. An empty body, and one of a single space, has no object.
+///
+/// Text that is not valid, and text with more than 512 arrays and dictionaries within each other, is an error. Of
+/// equal keys the last one counts. For types of your own see ``DecodableResponseSerializer``.
+// As its superclass; adds locked state.
+open class JSONResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
+    private struct State: Sendable {
+        var readingOptions: JSONSerialization.ReadingOptions = []
+        var removesKeysWithNullValues = false
+    }
+
+    static let contentTypes: Set<String> = ["application/json", "text/json", "text/javascript"]
+
+    private let state: Lock<State>
+
+    /// A serializer without options.
+    public required init() {
+        state = Lock(State())
+        super.init()
+        acceptableContentTypes = Self.contentTypes
+    }
+
+    /// A serializer with reading options.
+    public convenience init(readingOptions: JSONSerialization.ReadingOptions) {
+        self.init()
+        self.readingOptions = readingOptions
+    }
+
+    /// A new serializer with reading options.
+    open class func serializer(with readingOptions: JSONSerialization.ReadingOptions) -> Self {
+        let serializer = Self()
+        serializer.readingOptions = readingOptions
+        return serializer
+    }
+
+    /// How JSON is read. None; with `fragmentsAllowed`, text that is only a string, a number, a truth value or null is
+    /// accepted.
+    open var readingOptions: JSONSerialization.ReadingOptions {
+        get { state.withLock { $0.readingOptions } }
+        set { state.withLock { $0.readingOptions = newValue } }
+    }
+
+    /// Whether nulls are removed from dictionaries and arrays. False.
+    open var removesKeysWithNullValues: Bool {
+        get { state.withLock { $0.removesKeysWithNullValues } }
+        set { state.withLock { $0.removesKeysWithNullValues = newValue } }
+    }
+
+    /// Returns what the JSON says.
+    ///
+    /// Decoded and returned beside an error, if only the status is not acceptable.
+    open override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
+        serializeContent(of: response, data: data, error: error) { body in
+            guard !body.isEmpty, body != Data(" ".utf8) else { return nil }
+            let text = try JSONText(body)
+            guard !text.data.isEmpty else { return nil }  // nothing but a byte order mark
+            let object = try JSONSerialization.jsonObject(with: text.data, options: readingOptions)
+            guard removesKeysWithNullValues else { return object }
+            return jsonObjectByRemovingKeysWithNullValues(object, readingOptions)
+        }
+    }
+
+    // MARK: - Copying and coding
+
+    /// Another serializer of the same class with the same settings.
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = super.copy(with: zone)
+        if let copy = copy as? JSONResponseSerializer {
+            copy.readingOptions = readingOptions
+            copy.removesKeysWithNullValues = removesKeysWithNullValues
+        }
+        return copy
+    }
+
+    /// Reads an archived serializer.
+    public required init?(coder: NSCoder) {
+        var state = State()
+        do {
+            try coder.readJSON(UInt.self, .readingOptions) { state.readingOptions = .init(rawValue: $0) }
+            try coder.readJSON(Bool.self, .removesKeysWithNullValues) { state.removesKeysWithNullValues = $0 }
+        } catch {
+            return nil
+        }
+        self.state = Lock(state)
+        super.init(coder: coder)
+    }
+
+    /// Archives the settings.
+    open override func encode(with coder: NSCoder) {
+        super.encode(with: coder)
+        coder.writeJSON(readingOptions.rawValue, .readingOptions)
+        coder.writeJSON(removesKeysWithNullValues, .removesKeysWithNullValues)
+    }
+}

@@ -1,0 +1,96 @@
+/// What a server or proxy of yours wants of Digest authentication (RFC 7616).
+///
+/// ```swift
+/// var rules = DigestRules(user: "ann", password: "secret")
+/// rules.algorithm = .sha256
+/// rules.usesPerNonce = 1
+/// ```
+public struct DigestRules: Sendable, Hashable {
+    /// How responses are computed.
+    public enum Algorithm: String, Sendable, Hashable, CaseIterable {
+        /// MD5, the only one of RFC 2069.
+        case md5 = "MD5"
+        /// MD5 with a key for each session.
+        case md5Session = "MD5-sess"
+        /// SHA-256.
+        case sha256 = "SHA-256"
+        /// SHA-256 with a key for each session.
+        case sha256Session = "SHA-256-sess"
+        /// SHA-512/256.
+        case sha512_256 = "SHA-512-256"
+        /// SHA-512/256 with a key for each session.
+        case sha512_256Session = "SHA-512-256-sess"
+
+        /// The algorithm of that name, in any case of its letters.
+        public init?(named name: String) {
+            guard let match = Self.allCases.first(where: { $0.rawValue.isSameFieldName(as: name) }) else { return nil }
+            self = match
+        }
+    }
+
+    /// What a response covers.
+    public enum Quality: String, Sendable, Hashable, CaseIterable {
+        /// The method and the target.
+        case request = "auth"
+        /// The body, too.
+        case body = "auth-int"
+    }
+
+    /// The user.
+    public var user: String
+    /// The password.
+    public var password: String
+    /// The name of what is protected.
+    public var realm = "me@example.test"
+    /// How responses are computed.
+    public var algorithm = Algorithm.md5
+    /// What responses may cover, as offered; none for the way of RFC 2069, without counts.
+    public var qualities: [Quality] = [.request]
+    /// How often a nonce is good; then it is stale, and a new one is given. Nil for as often as one likes.
+    public var usesPerNonce: Int?
+    /// Whether each good response is answered with the nonce for the next one (`nextnonce`).
+    public var givesNextNonce = false
+
+    /// Wants these credentials.
+    public init(user: String, password: String) {
+        self.user = user
+        self.password = password
+    }
+}
+
+extension DigestRules {
+    var hashName: String {
+        switch algorithm {
+        case .md5, .md5Session: "MD5"
+        case .sha256, .sha256Session: "SHA256"
+        case .sha512_256, .sha512_256Session: "SHA512-256"
+        }
+    }
+
+    var isForSession: Bool {
+        switch algorithm {
+        case .md5Session, .sha256Session, .sha512_256Session: true
+        case .md5, .sha256, .sha512_256: false
+        }
+    }
+
+    func challenge(nonce: String, isStale: Bool) -> String {
+        var parts = ["realm=\(Self.quoted(realm))", "nonce=\"\(nonce)\"", "opaque=\"\(Self.opaque)\""]
+        if !qualities.isEmpty { parts.append("qop=\"\(qualities.map(\.rawValue).joined(separator: ", "))\"") }
+        parts.append("algorithm=\(algorithm.rawValue)")
+        if isStale { parts.append("stale=true") }
+        return "Digest " + parts.joined(separator: ", ")
+    }
+
+    /// Clients give back what they were given.
+    static let opaque = "5ccc069c403ebaf9f0171e9517f40e41"
+
+    static func quoted(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { bytes.append(UInt8(ascii: "\\")) }
+            bytes.append(byte)
+        }
+        return "\"" + String(decoding: bytes, as: UTF8.self) + "\""
+    }
+}

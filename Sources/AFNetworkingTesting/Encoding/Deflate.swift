@@ -1,0 +1,96 @@
+/// Compresses (RFC 1951) well enough for tests: fixed codes, and the last place where three bytes stood as the only
+/// one looked at. Written by hand, so that a mistake of zlib's or of its use does not hide itself.
+enum Deflate {
+    /// Blocks of at most 64 KiB without compression.
+    static func stored(_ bytes: [UInt8]) -> [UInt8] {
+        var output: [UInt8] = []
+        var start = 0
+        repeat {
+            let end = min(start + 65_535, bytes.count)
+            let count = end - start
+            output.append(end == bytes.count ? 1 : 0)
+            output += [UInt8(count & 255), UInt8(count >> 8), UInt8(~count & 255), UInt8(~count >> 8 & 255)]
+            output += bytes[start..<end]
+            start = end
+        } while start < bytes.count
+        return output
+    }
+
+    static func compressed(_ bytes: [UInt8]) -> [UInt8] {
+        var output = BitWriter()
+        output.write(1, bits: 1)
+        output.write(1, bits: 2)
+        var latest: [Int: Int] = [:]
+        var position = 0
+        while position < bytes.count {
+            let (length, distance) = match(at: position, in: bytes, &latest)
+            if length >= 3 {
+                writeMatch(length, distance, to: &output)
+                position += length
+            } else {
+                writeSymbol(Int(bytes[position]), to: &output)
+                position += 1
+            }
+        }
+        writeSymbol(256, to: &output)
+        output.fillByte()
+        return output.bytes
+    }
+
+    private static func match(
+        at position: Int,
+        in bytes: [UInt8],
+        _ latest: inout [Int: Int]
+    ) -> (length: Int, distance: Int) {
+        guard position + 2 < bytes.count else { return (0, 0) }
+        let key = Int(bytes[position]) << 16 | Int(bytes[position + 1]) << 8 | Int(bytes[position + 2])
+        let earlier = latest.updateValue(position, forKey: key)
+        guard let earlier, position - earlier <= 32_768 else { return (0, 0) }
+        let limit = min(258, bytes.count - position)
+        var length = 3
+        while length < limit, bytes[earlier + length] == bytes[position + length] { length += 1 }
+        return (length, position - earlier)
+    }
+
+    // MARK: - The fixed codes (section 3.2.6)
+
+    private static func writeSymbol(_ symbol: Int, to output: inout BitWriter) {
+        switch symbol {
+        case ..<144: output.writeCode(0x30 + symbol, bits: 8)
+        case ..<256: output.writeCode(0x190 + symbol - 144, bits: 9)
+        case ..<280: output.writeCode(symbol - 256, bits: 7)
+        default: output.writeCode(0xC0 + symbol - 280, bits: 8)
+        }
+    }
+
+    private static func writeMatch(_ length: Int, _ distance: Int, to output: inout BitWriter) {
+        let lengthCode = lengths.lastIndex { $0.base <= length } ?? 0
+        writeSymbol(257 + lengthCode, to: &output)
+        output.write(length - lengths[lengthCode].base, bits: lengths[lengthCode].bits)
+        let distanceCode = distances.lastIndex { $0.base <= distance } ?? 0
+        output.writeCode(distanceCode, bits: 5)
+        output.write(distance - distances[distanceCode].base, bits: distances[distanceCode].bits)
+    }
+
+    private static let lengths: [(base: Int, bits: Int)] = {
+        var codes: [(base: Int, bits: Int)] = []
+        var base = 3
+        for code in 0..<28 {
+            let bits = code < 8 ? 0 : code / 4 - 1
+            codes.append((base, bits))
+            base += 1 << bits
+        }
+        return codes + [(258, 0)]
+    }()
+
+    private static let distances: [(base: Int, bits: Int)] = {
+        var codes: [(base: Int, bits: Int)] = []
+        var base = 1
+        for code in 0..<30 {
+            let bits = code < 4 ? 0 : code / 2 - 1
+            codes.append((base, bits))
+            base += 1 << bits
+        }
+        return codes
+    }()
+}

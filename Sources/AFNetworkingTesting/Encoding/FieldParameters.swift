@@ -1,0 +1,58 @@
+/// Values of the form `name=value`, as they stand in `Authorization`, `Content-Type` and their like: values as
+/// tokens or in quotes, with escapes resolved.
+///
+/// Written apart from the client's own parser, so that a mistake of one does not hide the same mistake of the other.
+struct FieldParameters: Sendable, Equatable {
+    private(set) var pairs: [(name: String, value: String)] = []
+
+    /// - Parameter separator: What stands between two parameters.
+    init(_ text: some Collection<UInt8>, separator: UInt8) {
+        var rest = Array(text)[...]
+        while !rest.isEmpty {
+            rest = rest.drop { $0 == separator || Self.isBlank($0) }
+            let name = rest.prefix { $0 != UInt8(ascii: "=") && $0 != separator }
+            rest = rest.dropFirst(name.count)
+            guard rest.first == UInt8(ascii: "=") else { continue }
+            rest = rest.dropFirst().drop(while: Self.isBlank)
+            let value = Self.takeValue(&rest, separator: separator)
+            pairs.append((Self.text(Self.trimmed(name).map(\.asciiLowercased)), Self.text(value)))
+        }
+    }
+
+    static func == (one: FieldParameters, other: FieldParameters) -> Bool {
+        one.pairs.elementsEqual(other.pairs) { $0 == $1 }
+    }
+
+    /// The first value of that name, given in lower case.
+    subscript(name: String) -> String? {
+        pairs.first { $0.name == name }?.value
+    }
+
+    private static func takeValue(_ rest: inout ArraySlice<UInt8>, separator: UInt8) -> [UInt8] {
+        guard rest.first == UInt8(ascii: "\"") else {
+            let token = rest.prefix { $0 != separator }
+            rest = rest.dropFirst(token.count)
+            return Array(trimmed(token))
+        }
+        rest = rest.dropFirst()
+        var value: [UInt8] = []
+        while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
+            if byte == UInt8(ascii: "\\"), let escaped = rest.popFirst() {
+                value.append(escaped)
+            } else {
+                value.append(byte)
+            }
+        }
+        return value
+    }
+
+    static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+
+    static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var bytes = bytes.drop(while: isBlank)
+        while let last = bytes.last, isBlank(last) { bytes.removeLast() }
+        return bytes
+    }
+
+    private static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,91 @@
+import Foundation
+
+extension RouteSet {
+    /// Routes that say what they received.
+    ///
+    /// | route | answer |
+    /// |---|---|
+    /// | `/anything`, `/anything/…`, every method | JSON of the request |
+    /// | `/get`, `/post`, `/put`, `/patch`, `/delete`, of the method they are named after | the same |
+    /// | `/headers`, `/user-agent` | the header fields, or that one |
+    /// | `/response-headers?Name=value&…` | the query as header fields of the reply, in order |
+    /// | `/status/CODE`, every method | that status; of `/status/503,503,200` one after the other, the last for ever |
+    ///
+    /// The JSON has `args`, `data`, `files`, `form`, `headers`, `json`, `method` and `url`. Names that
+    /// occur several times have an array. Bytes that are no UTF-8 stand as a `data:` URL in base64. `json` is
+    /// the body as it came if it is JSON, null if not.
+    public static var echo: RouteSet {
+        RouteSet { server in
+            for pattern in ["/anything", "/anything/*"] { server.route("*", pattern) { .json(Echo.of($0)) } }
+            for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
+                server.route(method, "/" + method.lowercased()) { .json(Echo.of($0)) }
+            }
+            server.route("GET", "/headers") { .json(.object([("headers", Echo.headers(of: $0))])) }
+            server.route("GET", "/user-agent") { request in
+                .json(.object([("user-agent", request.headers["User-Agent"].map { .string($0) } ?? .null)]))
+            }
+            server.route("*", "/response-headers") { request in
+                let fields = request.queryItems.map { HeaderFields.Field(name: $0.name, value: $0.value ?? "") }
+                return .json(Echo.arguments(of: request)).replacing(fields)
+            }
+            installStatuses(on: server)
+        }
+    }
+
+    private static func installStatuses(on server: TestServer) {
+        let turns = Lock<[String: Int]>([:])
+        server.route("*", "/status/:codes") { request in
+            let list = request.parameters["codes"] ?? ""
+            let codes = list.split(separator: ",").compactMap { PathNumber.count(String($0)) }
+            guard !codes.isEmpty, codes.allSatisfy({ (200...999).contains($0) }) else {
+                return .misuse("statuses from 200 to 999, with commas between them")
+            }
+            let turn = turns.change { turns in
+                defer { turns[list, default: 0] += 1 }
+                return turns[list, default: 0]
+            }
+            return .status(codes[min(turn, codes.count - 1)])
+        }
+    }
+}
+
+/// What a request was, as JSON.
+enum Echo {
+    static func of(_ request: RecordedRequest) -> JSONText {
+        let form = FormBody(request.body, type: request.headers["Content-Type"] ?? "")
+        let isJSON = JSONSyntax.isDocument(request.body)
+        return .object([
+            ("args", arguments(of: request)),
+            ("data", .string(form == nil ? text(request.body) : "")),
+            ("files", .grouped((form?.files ?? []).map { ($0.name, text($0.content)) })),
+            ("form", .grouped(form?.fields ?? [])),
+            ("headers", headers(of: request)),
+            ("json", isJSON ? JSONText(text: request.bodyText) : .null),
+            ("method", .string(request.method)),
+            ("url", .string(request.absoluteTarget)),
+        ])
+    }
+
+    static func arguments(of request: RecordedRequest) -> JSONText {
+        .grouped(request.queryItems.map { ($0.name, $0.value ?? "") })
+    }
+
+    static func headers(of request: RecordedRequest) -> JSONText {
+        .grouped(request.headers.fields.map { ($0.name, $0.value) })
+    }
+
+    private static func text(_ bytes: some Collection<UInt8>) -> String {
+        String(validating: bytes, as: UTF8.self)
+            ?? "data:application/octet-stream;base64," + Data(bytes).base64EncodedString()
+    }
+}
+
+extension ServerReply {
+    /// With these header fields, each name in place of what stood there before.
+    func replacing(_ fields: [HeaderFields.Field]) -> ServerReply {
+        changed { reply in
+            for field in fields { reply.headers[field.name] = nil }
+            for field in fields { reply.headers.append(field.name, field.value) }
+        }
+    }
+}

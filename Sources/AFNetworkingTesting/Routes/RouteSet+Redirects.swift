@@ -1,0 +1,91 @@
+public import Foundation
+
+extension RouteSet {
+    /// Redirects to this server.
+    ///
+    /// | route, every method | answer |
+    /// |---|---|
+    /// | `/redirect/N`, `/relative-redirect/N` | a redirect to `/redirect/N-1`, as a path |
+    /// | `/absolute-redirect/N` | the same with scheme and host, as the client knows them |
+    /// | `/redirect/0` and its like | 200 with JSON of what arrived, as `echo` gives it |
+    /// | `/redirect-to?url=U` | a redirect to U, exactly as given |
+    /// | `/redirect/loop` | a redirect to itself |
+    /// | `/redirect/growing?…` | a redirect to itself with a longer query, for ever |
+    ///
+    /// All take `status_code=`, 302 if there is none, and `body=N` for a body of so many bytes, and hand both on
+    /// along the chain.
+    public static var redirects: RouteSet {
+        RouteSet { server in
+            server.route("*", "/redirect/loop") { Redirect.reply(to: $0.target, for: $0) }
+            server.route("*", "/redirect/growing") { request in
+                Redirect.reply(to: request.path + "?" + (request.query ?? "n") + "+", for: request)
+            }
+            server.route("*", "/redirect-to") { request in
+                guard let url = request.argument("url") else { return .misuse("?url=") }
+                return Redirect.reply(to: url, for: request)
+            }
+            for (path, isAbsolute) in [("redirect", false), ("relative-redirect", false), ("absolute-redirect", true)] {
+                server.route("*", "/\(path)/:count") { request in
+                    guard let count = request.countInPath("count") else { return .misuse("/\(path)/NUMBER") }
+                    guard count > 0 else { return .json(Echo.of(request)) }
+                    let query = request.query.map { "?" + $0 } ?? ""
+                    let next = "/\(path)/\(count - 1)\(query)"
+                    return Redirect.reply(to: isAbsolute ? request.origin + next : next, for: request)
+                }
+            }
+        }
+    }
+
+    /// Redirects along a path over several origins, which the request itself names.
+    ///
+    /// `/chain/1/0/2` redirects to `/chain/0/2` of the second origin, that to `/chain/2` of the first, and so on;
+    /// `/chain` answers 200 with JSON of what arrived. Install it on all servers:
+    ///
+    /// ```swift
+    /// let servers = try (0..<3).map { _ in try TestServer() }
+    /// for server in servers { server.install(.redirects(over: servers.map { $0.url() })) }
+    /// // a → b → a again
+    /// let url = servers[0].url("/chain/1/0")
+    /// ```
+    ///
+    /// - Parameter origins: Scheme, host and port of each; names are as good as addresses for clients that are
+    ///   told where to find them. The rest of the URLs takes no part.
+    public static func redirects(over origins: [URL]) -> RouteSet {
+        let prefixes = origins.map(Redirect.origin)
+        return RouteSet { server in
+            server.route("*", "/chain") { .json(Echo.of($0)) }
+            server.route("*", "/chain/*") { request in
+                let hops = (request.parameters["*"] ?? "").split(separator: "/").map(String.init)
+                guard let first = hops.first.flatMap(PathNumber.count), prefixes.indices.contains(first) else {
+                    return .misuse("/chain/ and numbers below \(prefixes.count), with slashes between them")
+                }
+                let query = request.query.map { "?" + $0 } ?? ""
+                let rest = hops.dropFirst().map { "/" + $0 }.joined()
+                return Redirect.reply(to: prefixes[first] + "/chain" + rest + query, for: request)
+            }
+        }
+    }
+}
+
+enum Redirect {
+    static func reply(to location: String, for request: RecordedRequest) -> ServerReply {
+        let status = request.argument("status_code").map { PathNumber.count($0) ?? 0 } ?? 302
+        guard (200...999).contains(status) else { return .misuse("a status_code from 200 to 999") }
+        let body = request.count("body") ?? 0
+        var reply = ServerReply(status: status).header("Location", location)
+        if body > 0 {
+            reply.body = .repeating("the body of a redirect\n", count: body)
+            reply.headers["Content-Type"] = "text/plain"
+        }
+        return reply
+    }
+
+    /// Scheme, host and port of a URL.
+    static func origin(_ url: URL) -> String {
+        var components = URLComponents()
+        components.scheme = url.scheme
+        components.percentEncodedHost = url.host(percentEncoded: true)
+        components.port = url.port
+        return components.string ?? url.absoluteString
+    }
+}

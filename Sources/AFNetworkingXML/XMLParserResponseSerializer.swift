@@ -1,0 +1,40 @@
+public import AFNetworking
+public import Foundation
+
+/// Returns an `XMLParser` over a body in XML, not yet started.
+///
+/// ```swift
+/// let parser = serializer.serialize(response, data: data).object as? XMLParser
+/// parser?.delegate = self
+/// parser?.parse()
+/// ```
+///
+/// Accepts `application/xml` and `text/xml`. An empty body has no object. The parser loads no external entities; leave
+/// its `externalEntityResolvingPolicy` and `shouldResolveExternalEntities` as they are, or a server can have your files
+/// read.
+///
+/// What is not XML is told by the parser. What Foundation's parser cannot tell without ending the process is an error here:
+/// text that is not valid in its encoding, and documents that declare entities or notations. For those use
+/// ``XMLDocumentResponseSerializer``.
+// As its superclass; adds nothing.
+open class XMLParserResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
+    /// A serializer that accepts the media types of XML.
+    public required init() {
+        super.init()
+        acceptableContentTypes = XMLBody.contentTypes
+    }
+
+    /// Returns an `XMLParser`.
+    ///
+    /// Returned beside an error, if only the status is not acceptable.
+    open override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
+        serializeContent(of: response, data: data, error: error) { body in
+            try XMLBody(body)?.makeParser()
+        }
+    }
+
+    /// Reads an archived serializer.
+    public required init?(coder: NSCoder) {
+        super.init(coder: coder)
+    }
+}

@@ -1,0 +1,57 @@
+internal import CAFOpenSSL
+
+/// The functions HTTP authentication knows.
+package enum DigestFunction: Sendable, Hashable, CaseIterable {
+    case md5
+    case sha256
+    /// SHA-512 with other initial values, cut to 256 bits (FIPS 180-4 §5.3.6).
+    case sha512_256
+
+    /// Whether OpenSSL will have it: a build for FIPS refuses MD5.
+    package var isAvailable: Bool { MessageDigest(self) != nil }
+
+    fileprivate var kind: Int32 {
+        switch self {
+        case .md5: Int32(CAF_DIGEST_MD5)
+        case .sha256: Int32(CAF_DIGEST_SHA256)
+        case .sha512_256: Int32(CAF_DIGEST_SHA512_256)
+        }
+    }
+}
+
+/// A digest of bytes that come piece by piece.
+package final class MessageDigest {
+    private let handle: OpaquePointer
+    private var isGood = true
+
+    /// Nil if OpenSSL refuses the function.
+    package init?(_ function: DigestFunction) {
+        guard let handle = caf_digest(function.kind) else { return nil }
+        self.handle = handle
+    }
+
+    deinit {
+        caf_digest_free(handle)
+    }
+
+    /// Adds the next piece.
+    package func add(_ bytes: UnsafeRawBufferPointer) {
+        isGood = caf_digest_add(handle, bytes.baseAddress, bytes.count) == 1 && isGood
+    }
+
+    /// Adds the next piece.
+    package func add(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { add($0) }
+    }
+
+    /// The digest of everything that was added, once; nil if OpenSSL failed, and from then on.
+    package func finish() -> [UInt8]? {
+        guard isGood else { return nil }
+        isGood = false
+        let bytes = [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
+            buffer.initialize(repeating: 0)
+            count = caf_digest_end(handle, buffer.baseAddress)
+        }
+        return bytes.isEmpty ? nil : bytes
+    }
+}

@@ -1,0 +1,343 @@
+import AFTLS
+import AFWire
+
+/// The dealings of one task with those who ask it for credentials: its origins and its proxies, each for itself, over
+/// all its exchanges. Confined to the loop.
+///
+/// For each exchange, in this order:
+///
+/// 1. ``prepare(_:in:)`` settles what goes with the request. If it returns a function, compute the digest of the body
+///    with it (without a body there is nothing to do).
+/// 2. ``fieldValues(for:bodyDigest:)`` are the values of `Authorization` and `Proxy-Authorization`, once for each
+///    request: a request that is repeated on another connection without a response takes its bytes along.
+/// 3. ``received(_:_:to:in:)`` takes every final response, also those that ask for nothing, before anybody else sees it,
+///    and says how the task goes on. The others are to be called only after `ask`.
+/// 4. ``answered(_:_:in:)`` takes the answer of the delegate, or default handling if there is none, and says the same.
+///
+/// ```swift
+/// var course = AuthenticationCourse()
+/// let exchange = AuthenticationExchange(url, method: "GET")
+/// while true {
+///     let function = course.prepare(exchange, in: proven)
+///     let fields = course.fieldValues(for: exchange, bodyDigest: function.map { digestOfBody($0) })
+///     let head = send(fields)
+///     var step = course.received(head.status, head.headers, to: exchange, in: proven)
+///     while case .ask(let question) = step {
+///         let (disposition, credential) = askDelegate(question)
+///         step = course.answered(disposition, credential, in: proven)
+///     }
+///     guard case .again = step else { break }
+/// }
+/// ```
+///
+/// A redirect goes on with the same course and another exchange. What was answered to one party is sent to no other.
+struct AuthenticationCourse {
+    /// How the task goes on.
+    enum Step {
+        /// With this response.
+        case deliver
+        /// With the same request once more.
+        case again
+        /// With the answer to this.
+        case ask(CredentialQuestion)
+        /// Not at all: the delegate cancels.
+        case cancel
+        /// Not at all: the credential cannot be sent in the form that is wanted.
+        case fail(RequestRejection)
+    }
+
+    /// What goes into the request.
+    struct FieldValues: Equatable {
+        var authorization: [UInt8]?
+        var proxyAuthorization: [UInt8]?
+    }
+
+    /// What is known of one party.
+    private struct Talk {
+        let party: ChallengingParty
+        /// Requests that were repeated because the party asked, since it was last content.
+        var rounds = 0
+        /// The strength of what it was last talked about. A party that suddenly wants something weaker is somebody
+        /// else, or wants the password.
+        var floor = 0
+        /// Ways the delegate does not want to go.
+        var declined: [AuthenticationOffer] = []
+        /// Credentials the party did not want.
+        var refused: [AuthenticationAttempt] = []
+        /// Of the first URL that had any.
+        var userInfo: URLUserInfo?
+        /// Of a proxy: what it was configured with.
+        var configured: URLCredential?
+        /// What the next request goes with.
+        var ready: AuthenticationAttempt?
+        /// What the request under way goes with.
+        var sent: AuthenticationAttempt?
+        var digestAnswer: DigestAnswer?
+    }
+
+    /// A question to the delegate that has not been answered.
+    private struct Asking {
+        let place: Int
+        let offer: AuthenticationOffer
+        /// Weaker ones.
+        let others: ArraySlice<AuthenticationOffer>
+        let proposals: [ProvenCredentials.Proposal]
+    }
+
+    private var talks: [Talk] = []
+    private var asking: Asking?
+    /// What the last response had to say about our answer to the origin.
+    private(set) var proof = DigestAnswer.Proof.absent
+
+    // MARK: - Before a request
+
+    /// Settles what goes with the request.
+    ///
+    /// - Returns: The function to compute the digest of the body with, if it has one and that is needed. At most one
+    ///   of origin and proxy is given a digest: the proxy's is left out if both want one.
+    mutating func prepare(_ exchange: AuthenticationExchange, in proven: ProvenCredentials) -> DigestFunction? {
+        guard !talks.isEmpty || !proven.isEmpty else { return nil }
+        var function: DigestFunction?
+        for party in exchange.parties {
+            let isOwn = !party.isProxy && exchange.hasOwnAuthorization
+            let known = talks.firstIndex { $0.party == party }
+            if let known { talks[known].sent = nil }
+            let unasked = isOwn ? nil : proven.attempt(for: party, path: exchange.path)
+            guard let attempt = known.flatMap({ talks[$0].ready }) ?? unasked else { continue }
+            if let wanted = attempt.bodyFunction {
+                guard exchange.mayHashBody, function == nil || function == wanted else { continue }
+                function = wanted
+            }
+            talks[known ?? begin(party)].sent = attempt
+        }
+        return function
+    }
+
+    /// The values of the fields for this request. Those of Digest count, so call it once for each request.
+    ///
+    /// - Parameter bodyDigest: What ``prepare(_:in:)`` asked for; nil means that there is no body.
+    mutating func fieldValues(for exchange: AuthenticationExchange, bodyDigest: [UInt8]? = nil) -> FieldValues {
+        var values = FieldValues()
+        guard !talks.isEmpty else { return values }
+        let body = bodyDigest.map(DigestAlgorithm.hexadecimal)
+        for party in exchange.parties {
+            guard let place = talks.firstIndex(where: { $0.party == party && $0.sent != nil }) else { continue }
+            let value = value(at: place, exchange, body)
+            // A nonce that is used up: without it the server asks again.
+            if value == nil { talks[place].sent = nil }
+            if party.isProxy { values.proxyAuthorization = value } else { values.authorization = value }
+        }
+        return values
+    }
+
+    private mutating func value(at place: Int, _ exchange: AuthenticationExchange, _ body: [UInt8]?) -> [UInt8]? {
+        talks[place].digestAnswer = nil
+        switch talks[place].sent?.form {
+        case nil: return nil
+        case .fixed(let value, _): return value.withBytes { Array($0) }
+        case .digest(let session):
+            let answer = session.answer(method: Array(exchange.method.utf8), target: exchange.target, bodyDigest: body)
+            talks[place].digestAnswer = answer
+            return answer?.fieldValue
+        }
+    }
+
+    private mutating func begin(_ party: ChallengingParty) -> Int {
+        talks.append(Talk(party: party))
+        return talks.count - 1
+    }
+
+    // MARK: - After a response
+
+    /// Takes a final response.
+    mutating func received(
+        _ status: Int,
+        _ headers: HTTPHeaders,
+        to exchange: AuthenticationExchange,
+        in proven: ProvenCredentials
+    ) -> Step {
+        let asker = exchange.asker(status)
+        guard asker != nil || !talks.isEmpty else { return .deliver }
+        settle(status, headers, exchange, asker?.party, proven)
+        guard let asker else { return .deliver }
+        let place = talks.firstIndex { $0.party == asker.party } ?? begin(asker.party)
+        if talks[place].userInfo == nil, !asker.party.isProxy {
+            talks[place].userInfo = exchange.userInfo.flatMap(URLUserInfo.init)
+        }
+        talks[place].configured = asker.party.isProxy ? exchange.proxyCredential : nil
+        let challenges = Challenge.list(in: headers, asker.field)
+        let offers = AuthenticationOffer.list(challenges, mayHashBody: exchange.mayHashBody)
+        if let step = refused(place, offers, proven) { return step }
+        return next(place, offers[...], proven)
+    }
+
+    /// Those who do not ask have accepted what they were given.
+    private mutating func settle(
+        _ status: Int,
+        _ headers: HTTPHeaders,
+        _ exchange: AuthenticationExchange,
+        _ asker: ChallengingParty?,
+        _ proven: ProvenCredentials
+    ) {
+        proof = .absent
+        for party in exchange.parties where party != asker {
+            // What a proxy refuses to pass on, the origin has not seen.
+            if let asker, asker.isProxy, !party.isProxy { continue }
+            guard let place = talks.firstIndex(where: { $0.party == party }) else { continue }
+            guard let attempt = talks[place].sent else { continue }
+            let proof = proof(of: place, headers, proven)
+            if !party.isProxy { self.proof = proof }
+            // Errors may come before anybody has looked at the credential.
+            let isContent = status < 400 || status == 404 || asker != nil
+            if isContent, !attempt.isAhead, proof != .wrong {
+                proven.remember(attempt, of: party, path: exchange.path)
+            }
+            talks[place].rounds = 0
+            talks[place].ready = nil
+            talks[place].sent = nil
+        }
+    }
+
+    private func proof(of place: Int, _ headers: HTTPHeaders, _ proven: ProvenCredentials) -> DigestAnswer.Proof {
+        guard let answer = talks[place].digestAnswer else { return .absent }
+        let field = talks[place].party.isProxy ? "Proxy-Authentication-Info" : "Authentication-Info"
+        guard let info = headers.firstBytes(field) else { return .absent }
+        let party = talks[place].party
+        return info.withUnsafeBytes { info in
+            answer.check(info) { nonce in proven.clientNonce().map { (proven.uses(of: nonce, by: party), $0) } }
+        }
+    }
+
+    /// Takes note of what was refused. A step if the same credential is to be sent once more.
+    private mutating func refused(_ place: Int, _ offers: [AuthenticationOffer], _ proven: ProvenCredentials) -> Step? {
+        let party = talks[place].party
+        let sent = talks[place].sent
+        talks[place].sent = nil
+        talks[place].ready = nil
+        // Another realm has not been told anything yet, so it has not refused anything either.
+        guard let sent, sent.isUnaskedToken || offers.contains(where: { $0.realm == sent.realm }) else { return nil }
+        if let offer = offers.first(where: { renews($0, sent) }) {
+            // The password was not even looked at.
+            proven.forget(sent, of: party)
+            return answer(place, offer, sent.credential, sent.source, proven)
+        }
+        talks[place].refused.append(sent)
+        proven.forget(sent, of: party)
+        return nil
+    }
+
+    /// Whether the server says that only the nonce has come of age; or says nothing, but the nonce is one of an earlier
+    /// task's, which servers forget when they start anew.
+    private func renews(_ offer: AuthenticationOffer, _ sent: AuthenticationAttempt) -> Bool {
+        guard case .digest(let challenge) = offer.scheme, let session = sent.digest, offer.realm == sent.realm,
+            challenge.algorithm == session.challenge.algorithm
+        else { return false }
+        return challenge.isStale || (sent.isAhead && challenge.nonce != session.nonce)
+    }
+
+    // MARK: - Asking
+
+    /// Asks about the strongest offer that is left.
+    private mutating func next(
+        _ place: Int,
+        _ offers: ArraySlice<AuthenticationOffer>,
+        _ proven: ProvenCredentials
+    ) -> Step {
+        asking = nil
+        let talk = talks[place]
+        guard talk.rounds < proven.settings.rounds else { return .deliver }
+        let open = offers.filter { offer in
+            offer.strength >= talk.floor && !talk.declined.contains { $0.isSame(as: offer) }
+        }
+        let proposals = open.map { self.proposals(for: $0, talk, proven) }
+        // A token that is kept for this is the answer; without one, those who know none are asked for a password.
+        let choice =
+            open.indices.first { open[$0].isBearer && !proposals[$0].isEmpty }
+            ?? open.indices.first { !open[$0].isBearer } ?? open.indices.first
+        guard let choice else { return .deliver }
+        let offer = open[choice]
+        talks[place].floor = offer.strength
+        var others = open
+        others.remove(at: choice)
+        asking = Asking(place: place, offer: offer, others: others[...], proposals: proposals[choice])
+        let question = CredentialQuestion(
+            space: talk.party.space(realm: offer.realm, method: offer.method, scope: offer.scope),
+            proposedCredential: proposals[choice].first?.credential,
+            previousFailureCount: talk.refused.filter { $0.isUnaskedToken || $0.realm == offer.realm }.count
+        )
+        return .ask(question)
+    }
+
+    /// What was refused is not proposed again.
+    private func proposals(
+        for offer: AuthenticationOffer,
+        _ talk: Talk,
+        _ proven: ProvenCredentials
+    ) -> [ProvenCredentials.Proposal] {
+        let known = proven.proposals(
+            for: offer,
+            of: talk.party,
+            userInfo: talk.userInfo,
+            configured: talk.configured
+        )
+        return known.filter { proposal in
+            !talk.refused.contains {
+                ($0.realm == offer.realm || $0.isUnaskedToken) && $0.credential == proposal.credential
+            }
+        }
+    }
+
+    /// Takes the answer to the question that was asked last. Without a question, the response is delivered.
+    mutating func answered(
+        _ disposition: URLSession.AuthChallengeDisposition,
+        _ credential: URLCredential?,
+        in proven: ProvenCredentials
+    ) -> Step {
+        guard let asked = asking else { return .deliver }
+        asking = nil
+        switch disposition {
+        case .cancelAuthenticationChallenge: return .cancel
+        case .performDefaultHandling:
+            guard let proposal = asked.proposals.first(where: \.mayBeSent) else { return .deliver }
+            return answer(asked.place, asked.offer, proposal.credential, proposal.source, proven)
+        case .rejectProtectionSpace:
+            talks[asked.place].declined.append(asked.offer)
+            // The delegate's word, not the server's.
+            talks[asked.place].floor = 0
+            return next(asked.place, asked.others, proven)
+        case .useCredential:
+            guard let credential else { return .deliver }
+            let known = asked.proposals.first { $0.credential == credential }
+            return answer(asked.place, asked.offer, credential, known?.source ?? .delegate, proven)
+        }
+    }
+
+    private mutating func answer(
+        _ place: Int,
+        _ offer: AuthenticationOffer,
+        _ credential: URLCredential,
+        _ source: AuthenticationAttempt.Source,
+        _ proven: ProvenCredentials
+    ) -> Step {
+        let talk = talks[place]
+        guard talk.rounds < proven.settings.rounds, offer.strength >= talk.floor else { return .deliver }
+        do throws(RequestRejection) {
+            guard let attempt = try proven.attempt(credential, from: source, for: offer, of: talk.party) else {
+                return .deliver
+            }
+            talks[place].ready = attempt
+            talks[place].rounds += 1
+            talks[place].floor = offer.strength
+            return .again
+        } catch {
+            return .fail(error)
+        }
+    }
+}
+
+/// What a delegate is asked, when a server or proxy wants a credential.
+struct CredentialQuestion: Sendable {
+    let space: URLProtectionSpace
+    let proposedCredential: URLCredential?
+    let previousFailureCount: Int
+}

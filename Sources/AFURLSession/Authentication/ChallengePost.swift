@@ -1,0 +1,155 @@
+import AFLoop
+import Foundation
+
+/// Carries challenges to the delegates of a task, on their queue, and the first answer to each back to the loop.
+///
+/// A delegate without a method for challenges is found out by asking it once; the next one is asked then.
+///
+/// Nothing is kept alive: a delegate may keep a challenge for ever, without an answer.
+final class ChallengePost {
+    /// Which method of a delegate.
+    enum Level {
+        case session
+        case task
+
+        fileprivate var method: OptionalMethod {
+            switch self {
+            case .session: .receivedSessionChallenge
+            case .task: .receivedTaskChallenge
+            }
+        }
+    }
+
+    typealias Answer = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
+
+    private weak var task: URLSessionTask?
+    private weak var session: SessionCore?
+    private weak var taskDelegate: (any URLSessionTaskDelegate)?
+
+    init(_ task: URLSessionTask, _ taskDelegate: (any URLSessionTaskDelegate)?, in session: SessionCore) {
+        self.task = task
+        self.taskDelegate = taskDelegate
+        self.session = session
+    }
+
+    /// Whether anybody may have a method for it.
+    func mayAsk(_ levels: [Level]) -> Bool { rest(of: levels[...]).first != nil }
+
+    /// Asks the first of the levels that has a method.
+    ///
+    /// - Parameters:
+    ///   - levels: In the order in which they are asked.
+    ///   - makeChallenge: Makes the challenge for a sender.
+    ///   - answer: Called once, on the loop: at once with nil if nobody has a method.
+    func ask(
+        _ levels: [Level],
+        _ makeChallenge: @escaping (any URLAuthenticationChallengeSender) -> URLAuthenticationChallenge,
+        _ answer: @escaping (Answer?) -> Void
+    ) {
+        let levels = rest(of: levels[...])
+        guard let level = levels.first, let task, let session else { return answer(nil) }
+        let reply = Reply { [self] given in
+            guard let given else {
+                if let delegate = delegate(at: level) {
+                    self.session?.noteMissing(level.method, in: type(of: delegate))
+                }
+                return ask(Array(levels.dropFirst()), makeChallenge, answer)
+            }
+            answer(given)
+        }
+        let loop = session.world.loop
+        let door = LoopBound(confined: reply, on: loop)
+        let completion: ChallengeCompletion = { disposition, credential in
+            loop.enqueue { door.value.arrived(disposition, credential) }
+        }
+        post(makeChallenge(CompletionSender(completion)), about: task, in: session, to: level, completion)
+    }
+
+    private func post(
+        _ challenge: URLAuthenticationChallenge,
+        about task: URLSessionTask,
+        in session: SessionCore,
+        to level: Level,
+        _ completion: @escaping ChallengeCompletion
+    ) {
+        switch level {
+        case .session:
+            guard let delegate = session.delegate else { return completion(.performDefaultHandling, nil) }
+            session.outbox.post(
+                .block {
+                    delegate.urlSession(task.session, didReceive: challenge, completionHandler: completion)
+                }
+            )
+        case .task:
+            guard let delegate = taskDelegate else { return completion(.performDefaultHandling, nil) }
+            session.outbox.post(
+                .block {
+                    delegate.urlSession(task.session, task: task, didReceive: challenge, completionHandler: completion)
+                }
+            )
+        }
+    }
+
+    /// Waits for one answer; others come to nothing.
+    private final class Reply {
+        private var answer: ((Answer?) -> Void)?
+
+        init(_ answer: @escaping (Answer?) -> Void) {
+            self.answer = answer
+        }
+
+        /// Nil is passed on if the delegate has no method of its own.
+        func arrived(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?) {
+            guard let answer else { return }
+            self.answer = nil
+            answer(credential === URLCredential.unanswered ? nil : (disposition, credential))
+        }
+    }
+
+    private func rest(of levels: ArraySlice<Level>) -> ArraySlice<Level> {
+        levels.drop { level in
+            guard let session, let delegate = delegate(at: level) else { return true }
+            return session.isMissing(level.method, in: delegate)
+        }
+    }
+
+    private func delegate(at level: Level) -> (any URLSessionDelegate)? {
+        level == .session ? session?.delegate : taskDelegate
+    }
+}
+
+typealias ChallengeCompletion = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+
+/// Answers a challenge in the old way, through its sender.
+final class CompletionSender: NSObject, URLAuthenticationChallengeSender {
+    private let completion: ChallengeCompletion
+
+    init(_ completion: @escaping ChallengeCompletion) {
+        self.completion = completion
+    }
+
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {
+        completion(.useCredential, credential)
+    }
+
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {
+        completion(.useCredential, nil)
+    }
+
+    func cancel(_ challenge: URLAuthenticationChallenge) {
+        completion(.cancelAuthenticationChallenge, nil)
+    }
+
+    func performDefaultHandling(for challenge: URLAuthenticationChallenge) {
+        completion(.performDefaultHandling, nil)
+    }
+
+    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {
+        completion(.rejectProtectionSpace, nil)
+    }
+
+    /// Whoever was asked has no method for it.
+    func pass() {
+        completion(.performDefaultHandling, .unanswered)
+    }
+}

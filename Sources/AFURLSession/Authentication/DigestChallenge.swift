@@ -1,0 +1,74 @@
+import AFWire
+
+/// A Digest challenge that we can answer (RFC 7616 §3.3, and RFC 2069 where `qop` is missing).
+struct DigestChallenge: Sendable {
+    /// What the answer protects.
+    enum Quality: Sendable {
+        /// Method and target, without a count: RFC 2069.
+        case legacy
+        /// Method and target.
+        case auth
+        /// The body as well.
+        case authInt
+    }
+
+    /// The longest realm, nonce and opaque value that we send back.
+    static let maximumLength = 4096
+
+    let algorithm: DigestAlgorithm
+    /// Servers before RFC 2617 know no such parameter, so it is sent only to those that do.
+    let namesAlgorithm: Bool
+    let realm: [UInt8]
+    let nonce: [UInt8]
+    let opaque: [UInt8]?
+    let quality: Quality
+    let isStale: Bool
+    let hashesUser: Bool
+    let wantsUTF8: Bool
+    /// Where else the same answer is good for: words of `domain`. Nil if the server does not say.
+    let domain: [[UInt8]]?
+
+    /// Nil if it is malformed, or asks for something we cannot do: nothing in it is guessed.
+    ///
+    /// - Parameter mayHashBody: Whether the body could be read once more than it is sent. `auth-int` is chosen only
+    ///   then, and only where the server offers nothing else.
+    init?(_ challenge: Challenge, mayHashBody: Bool) {
+        guard challenge.scheme == "digest", challenge.token68 == nil, challenge.isUsable,
+            let realm = challenge.bytes("realm"), !realm.isEmpty, realm.count <= DigestChallenge.maximumLength,
+            let nonce = challenge.bytes("nonce"), !nonce.isEmpty, nonce.count <= DigestChallenge.maximumLength,
+            let quality = DigestChallenge.quality(challenge.bytes("qop"), mayHashBody: mayHashBody)
+        else { return nil }
+        let name = challenge.bytes("algorithm")
+        guard let algorithm = name.map(DigestAlgorithm.init) ?? DigestAlgorithm(Array("MD5".utf8)) else { return nil }
+        // RFC 2069 has no client nonce, which the key of a session is made of.
+        if algorithm.isSession, quality == .legacy { return nil }
+        opaque = challenge.bytes("opaque")
+        guard opaque?.count ?? 0 <= DigestChallenge.maximumLength else { return nil }
+        self.algorithm = algorithm
+        self.realm = realm
+        self.nonce = nonce
+        self.quality = quality
+        namesAlgorithm = name != nil
+        isStale = DigestChallenge.says("true", challenge.bytes("stale"))
+        hashesUser = DigestChallenge.says("true", challenge.bytes("userhash"))
+        wantsUTF8 = DigestChallenge.says("utf-8", challenge.bytes("charset"))
+        domain = challenge.bytes("domain").map { $0.split(separator: 0x20, maxSplits: 63).map(Array.init) }
+    }
+
+    private static func says(_ word: StaticString, _ value: [UInt8]?) -> Bool {
+        value?.withUnsafeBytes { ByteScanning.equalsIgnoringCase($0, word) } ?? false
+    }
+
+    private static func quality(_ offered: [UInt8]?, mayHashBody: Bool) -> Quality? {
+        guard let offered else { return .legacy }
+        var (auth, integrity) = (false, false)
+        offered.withUnsafeBytes { bytes in
+            ByteScanning.forEachListElement(of: bytes) { option in
+                if ByteScanning.equalsIgnoringCase(option, "auth") { auth = true }
+                if ByteScanning.equalsIgnoringCase(option, "auth-int") { integrity = true }
+            }
+        }
+        if auth { return .auth }
+        return integrity && mayHashBody ? .authInt : nil
+    }
+}

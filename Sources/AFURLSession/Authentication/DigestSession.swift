@@ -1,0 +1,234 @@
+import AFTLS
+import AFWire
+
+/// How often a nonce of one party was used, by whatever credential of whatever task: no count may come twice
+/// (RFC 7616 §3.4).
+final class NonceUses {
+    let nonce: [UInt8]
+    private var count: UInt32 = 0
+
+    init(_ nonce: [UInt8]) {
+        self.nonce = nonce
+    }
+
+    /// The number of the next use; nil after four thousand million of them.
+    func next() -> UInt32? {
+        guard count < .max else { return nil }
+        count += 1
+        return count
+    }
+}
+
+/// What follows from one Digest challenge and one password: the key, and the nonces of both sides.
+///
+/// The password itself is not kept.
+final class DigestSession {
+    let challenge: DigestChallenge
+    private let user: [UInt8]
+    private let key: SecretBytes
+    /// Of the server's nonce: that of the challenge, until it names the next one.
+    private var uses: NonceUses
+    /// Of ours.
+    private var clientNonce: [UInt8]
+
+    /// The server's.
+    var nonce: [UInt8] { uses.nonce }
+
+    /// - Parameters:
+    ///   - challenge: What is answered.
+    ///   - user: The bytes of the name.
+    ///   - password: The bytes of the password, of which only the key is kept.
+    ///   - clientNonce: Text that nobody can guess.
+    ///   - uses: Those of the challenge's nonce.
+    /// - Throws: if the user name cannot be sent.
+    init?(
+        _ challenge: DigestChallenge,
+        user: UnsafeRawBufferPointer,
+        password: UnsafeRawBufferPointer,
+        clientNonce: [UInt8],
+        uses: NonceUses
+    ) throws(RequestRejection) {
+        if let control = user.firstIndex(where: ByteScanning.isForbiddenControl) {
+            throw RequestRejection(.credentials, .control, at: control)
+        }
+        guard
+            let key = DigestSession.key(challenge, user: user, password: password, clientNonce: clientNonce),
+            let digest = challenge.hashesUser ? challenge.algorithm.digest(Array(user), challenge.realm) : Array(user)
+        else { return nil }
+        self.challenge = challenge
+        self.user = digest
+        self.key = key
+        self.clientNonce = clientNonce
+        self.uses = uses
+    }
+
+    /// RFC 7616 §3.4.2: `H(A1)`.
+    private static func key(
+        _ challenge: DigestChallenge,
+        user: UnsafeRawBufferPointer,
+        password: UnsafeRawBufferPointer,
+        clientNonce: [UInt8]
+    ) -> SecretBytes? {
+        guard let digest = MessageDigest(challenge.algorithm.function) else { return nil }
+        let colon = [UInt8(ascii: ":")]
+        digest.add(user)
+        digest.add(colon)
+        digest.add(challenge.realm)
+        digest.add(colon)
+        digest.add(password)
+        guard let bytes = digest.finish() else { return nil }
+        let key = DigestAlgorithm.hexadecimal(bytes)
+        guard challenge.algorithm.isSession else { return SecretBytes(key) }
+        return challenge.algorithm.digest(key, challenge.nonce, clientNonce).map(SecretBytes.init)
+    }
+
+    /// The server wants its next nonce to be used (RFC 7616 §3.5). The key of a `-sess` algorithm stays.
+    ///
+    /// - Parameters:
+    ///   - next: The uses of that nonce.
+    ///   - clientNonce: Text that nobody can guess.
+    func renew(_ next: NonceUses, clientNonce: [UInt8]) {
+        uses = next
+        self.clientNonce = clientNonce
+    }
+
+    /// The value of `Authorization` for one request. Each call counts.
+    ///
+    /// - Parameters:
+    ///   - method: As it is sent.
+    ///   - target: Exactly what stands in the request line.
+    ///   - bodyDigest: In hexadecimal, for `auth-int`; nil means that there is no body.
+    /// - Returns: Nil if the nonce was used four thousand million times, or OpenSSL failed.
+    func answer(method: [UInt8], target: [UInt8], bodyDigest: [UInt8]? = nil) -> DigestAnswer? {
+        guard let body = bodyDigest ?? challenge.algorithm.digest([]), let count = uses.next() else { return nil }
+        let use = DigestUse(nonce: nonce, clientNonce: clientNonce, count: count, target: target)
+        guard let response = response(to: use, method: method, body: body),
+            let field = field(use, response)
+        else { return nil }
+        return DigestAnswer(session: self, use: use, fieldValue: field)
+    }
+
+    /// RFC 7616 §3.4.1: `KD(H(A1), …:H(A2))`. Without a method it is what the server proves itself with (§3.5).
+    fileprivate func response(to use: DigestUse, method: [UInt8], body: [UInt8]) -> [UInt8]? {
+        let algorithm = challenge.algorithm
+        switch challenge.quality {
+        case .legacy:
+            return algorithm.digest(method, use.target).flatMap { algorithm.digest(key, use.nonce, $0) }
+        case .auth:
+            return algorithm.digest(method, use.target)
+                .flatMap { algorithm.digest(key, use.nonce, use.countDigits, use.clientNonce, Array("auth".utf8), $0) }
+        case .authInt:
+            return algorithm.digest(method, use.target, body)
+                .flatMap {
+                    algorithm.digest(key, use.nonce, use.countDigits, use.clientNonce, Array("auth-int".utf8), $0)
+                }
+        }
+    }
+
+    private func field(_ use: DigestUse, _ response: [UInt8]) -> [UInt8]? {
+        var field = DigestField()
+        // RFC 7616 §3.4.4: where the server knows UTF-8, names beyond ASCII are sent in their encoded form.
+        if challenge.wantsUTF8, !challenge.hashesUser, user.contains(where: { $0 >= 0x80 }) {
+            let encoded = user.withUnsafeBytes { PercentEncoding.encode($0, allowed: .attribute) }
+            field.add("username*", Array("UTF-8''".utf8) + encoded)
+        } else {
+            field.addQuoted("username", user)
+        }
+        field.addQuoted("realm", challenge.realm)
+        field.addQuoted("uri", use.target)
+        if challenge.namesAlgorithm { field.add("algorithm", Array(challenge.algorithm.name.utf8)) }
+        field.addQuoted("nonce", use.nonce)
+        if challenge.quality != .legacy {
+            field.add("nc", use.countDigits)
+            field.addQuoted("cnonce", use.clientNonce)
+            field.add("qop", Array((challenge.quality == .auth ? "auth" : "auth-int").utf8))
+        }
+        field.addQuoted("response", response)
+        if let opaque = challenge.opaque { field.addQuoted("opaque", opaque) }
+        if challenge.hashesUser { field.add("userhash", Array("true".utf8)) }
+        return field.value
+    }
+}
+
+/// What one answer was made of, beside the key.
+struct DigestUse: Sendable {
+    let nonce: [UInt8]
+    let clientNonce: [UInt8]
+    let count: UInt32
+    let target: [UInt8]
+
+    /// Eight hexadecimal digits.
+    var countDigits: [UInt8] {
+        DigestAlgorithm.hexadecimal([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> $0) })
+    }
+}
+
+/// One answer to a Digest challenge.
+struct DigestAnswer {
+    let session: DigestSession
+    let use: DigestUse
+    let fieldValue: [UInt8]
+
+    /// What the server had to say about our answer (RFC 7616 §3.5).
+    enum Proof: Sendable, Hashable {
+        /// It says nothing, or nothing we can check: with `auth-int`, its body is part of it.
+        case absent
+        /// It knows the password.
+        case right
+        /// It does not, or somebody changed its answer.
+        case wrong
+    }
+
+    /// Reads `Authentication-Info`, and takes its next nonce over unless its proof is wrong.
+    ///
+    /// - Parameter renewal: The uses of the next nonce, and text that nobody can guess.
+    func check(
+        _ info: UnsafeRawBufferPointer,
+        _ renewal: (_ nonce: [UInt8]) -> (uses: NonceUses, clientNonce: [UInt8])?
+    ) -> Proof {
+        guard let parameters = Challenge.parameters(of: info) else { return .absent }
+        func value(_ name: String) -> [UInt8]? { parameters.first { $0.name == name }?.value }
+        let proof = proof(value("rspauth"), count: value("nc"), clientNonce: value("cnonce"))
+        guard proof != .wrong, let next = value("nextnonce"), next != session.nonce, !next.isEmpty,
+            next.count <= DigestChallenge.maximumLength, let renewal = renewal(next)
+        else { return proof }
+        session.renew(renewal.uses, clientNonce: renewal.clientNonce)
+        return proof
+    }
+
+    private func proof(_ claimed: [UInt8]?, count: [UInt8]?, clientNonce: [UInt8]?) -> Proof {
+        guard let claimed, session.challenge.quality != .authInt else { return .absent }
+        guard count ?? use.countDigits == use.countDigits, clientNonce ?? use.clientNonce == use.clientNonce,
+            let expected = session.response(to: use, method: [], body: []),
+            SecretBytes(claimed.map(ByteScanning.folded)) == SecretBytes(expected)
+        else { return .wrong }
+        return .right
+    }
+}
+
+/// The parameters of one `Authorization` field while they are gathered.
+private struct DigestField {
+    private var bytes = Array("Digest ".utf8)
+    private var isEmpty = true
+    private var isGood = true
+
+    /// Nil if a value cannot be sent.
+    var value: [UInt8]? { isGood ? bytes : nil }
+
+    mutating func add(_ name: StaticString, _ token: [UInt8]) {
+        begin(name)
+        bytes += token
+    }
+
+    mutating func addQuoted(_ name: StaticString, _ text: [UInt8]) {
+        begin(name)
+        isGood = QuotedText.append(text, to: &bytes) && isGood
+    }
+
+    private mutating func begin(_ name: StaticString) {
+        if !isEmpty { bytes += Array(", ".utf8) }
+        isEmpty = false
+        bytes += UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        bytes.append(UInt8(ascii: "="))
+    }
+}

@@ -1,0 +1,69 @@
+import AFWire
+
+/// Which requests to a party a credential that worked is sent with, unasked.
+struct ProtectionScope: Sendable {
+    /// Nil is everything.
+    private(set) var prefixes: [[UInt8]]?
+    /// More than anybody's site has, and little enough to look through for each request.
+    private static let maximumPrefixes = 32
+
+    static let everything = ProtectionScope(prefixes: nil)
+
+    /// RFC 7617 §2.2: everything in the folder of what was asked for, and below.
+    static func folder(of path: [UInt8]) -> ProtectionScope {
+        let path = ProtectionScope.withoutQuery(path)
+        let end = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+        return ProtectionScope(prefixes: hasDots(path) ? [] : [Array(path[..<end])])
+    }
+
+    /// RFC 7616 §3.3: what the server lists as `domain`, and everything if it lists nothing. Other origins on the
+    /// list are left out: what is known about one goes to no other.
+    static func domain(_ words: [[UInt8]]?, at endpoint: Endpoint) -> ProtectionScope {
+        guard let words else { return .everything }
+        let paths = words.compactMap { word -> [UInt8]? in
+            if word.first == UInt8(ascii: "/"), word.dropFirst().first != UInt8(ascii: "/") { return word }
+            let url = try? word.withUnsafeBytes { bytes throws(RequestRejection) in try RequestURL(bytes) }
+            guard let url, url.endpoint == endpoint else { return nil }
+            return url.target
+        }
+        return ProtectionScope(prefixes: paths.map(withoutQuery).filter { !hasDots($0) })
+    }
+
+    /// How much of the path is decisive; nil if it is outside.
+    func reach(to path: [UInt8]) -> Int? {
+        guard let prefixes else { return 0 }
+        let path = ProtectionScope.withoutQuery(path)
+        // Which folder such a path leads to is decided elsewhere.
+        guard !ProtectionScope.hasDots(path) else { return nil }
+        return prefixes.filter { ProtectionScope.covers($0, path) }.map(\.count).max()
+    }
+
+    mutating func formUnion(_ other: ProtectionScope) {
+        guard let own = prefixes, let others = other.prefixes else {
+            prefixes = nil
+            return
+        }
+        let new = others.filter { prefix in !own.contains { ProtectionScope.covers($0, prefix) } }
+        prefixes = Array((own + new).suffix(ProtectionScope.maximumPrefixes))
+    }
+
+    /// `/a` covers `/a` and `/a/b`, not `/ab`.
+    private static func covers(_ prefix: [UInt8], _ path: [UInt8]) -> Bool {
+        guard path.starts(with: prefix) else { return false }
+        return prefix.last == UInt8(ascii: "/") || path.count == prefix.count
+            || path[prefix.count] == UInt8(ascii: "/")
+    }
+
+    private static func withoutQuery(_ path: [UInt8]) -> [UInt8] {
+        Array(path.prefix { $0 != UInt8(ascii: "?") })
+    }
+
+    /// Whether the path names a folder by dots, encoded or not.
+    private static func hasDots(_ path: [UInt8]) -> Bool {
+        let decoded = path.withUnsafeBytes { PercentEncoding.decode($0) } ?? path
+        let isSlash = { (byte: UInt8) in byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }
+        return decoded.split(whereSeparator: isSlash).contains {
+            $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8)
+        }
+    }
+}

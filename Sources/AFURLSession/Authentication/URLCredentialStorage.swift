@@ -1,0 +1,255 @@
+import AFLoop
+import AFWire
+public import Foundation
+import Synchronization
+
+/// Keeps credentials for protection spaces.
+///
+/// Safe to use from any thread. Credentials are kept in memory only, as long as the process runs, whatever their
+/// persistence says beyond `none`: Linux has no key ring that a library could rely on, and a file of our own would
+/// leave passwords readable to every program of the user. Programs that have a place for secrets read them there and
+/// set them here.
+///
+/// A credential that a delegate gave, that is not of persistence `none`, and that was accepted, is added to the
+/// storage of its session. What is removed or replaced here is not sent any more, also where it is known to work.
+///
+/// Spaces, users, realms and passwords are told apart by their bytes, hosts without regard to the case of ASCII
+/// letters.
+public final class URLCredentialStorage: Sendable {
+    private struct Key: Hashable {
+        let host: String
+        let port: Int
+        let scheme: String?
+        let proxyType: String?
+        let realm: [UInt8]?
+        let method: String
+
+        init(_ space: URLProtectionSpace) {
+            host = HTTPText.lowered(space.host)
+            port = space.port
+            scheme = space.protocol
+            proxyType = space.proxyType
+            realm = space.realm.map { Array($0.utf8) }
+            method = space.authenticationMethod
+        }
+    }
+
+    private struct Entry {
+        let space: URLProtectionSpace
+        var credentials: [URLCredential] = []
+        var preferred: URLCredential?
+
+        func index(of user: [UInt8]) -> Int? {
+            credentials.firstIndex { URLCredentialStorage.name(of: $0) == user }
+        }
+    }
+
+    private let entries = Lock<[Key: Entry]>([:])
+    /// How often something was changed, so that others can tell whether they have to look.
+    private let changes = Atomic<Int>(0)
+    /// How many credentials there are, so that nobody has to take the lock to find none.
+    private let count = Atomic<Int>(0)
+    private static let notifying = DispatchQueue(label: "AFURLSession.credentials")
+
+    /// The storage of sessions whose configuration names no other.
+    public static let shared = URLCredentialStorage()
+
+    /// An empty storage of its own.
+    public init() {}
+
+    // MARK: - Reading
+
+    /// Everything that is kept: for each space its credentials by user. What has no user, as a token, has an empty name.
+    public var allCredentials: [URLProtectionSpace: [String: URLCredential]] {
+        entries.withLock { entries in
+            let spaces = entries.values.map { ($0.space, URLCredentialStorage.byUser($0.credentials)) }
+            return Dictionary(spaces) { first, _ in first }
+        }
+    }
+
+    /// The credentials for a space by user, nil if there are none.
+    public func credentials(for space: URLProtectionSpace) -> [String: URLCredential]? {
+        entries.withLock { $0[Key(space)].map { URLCredentialStorage.byUser($0.credentials) } }
+    }
+
+    /// The credential that was set as default for a space.
+    public func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
+        entries.withLock { $0[Key(space)]?.preferred }
+    }
+
+    // MARK: - Changing
+
+    /// Keeps a credential for a space, in place of the one of the same user. One of persistence `none`, and the word
+    /// that a server is trusted, are not kept.
+    public func set(_ credential: URLCredential, for space: URLProtectionSpace) {
+        set(credential, for: space, asDefault: false)
+    }
+
+    /// The same, and it is used where nobody chooses another.
+    public func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
+        set(credential, for: space, asDefault: true)
+    }
+
+    /// Removes a credential, as ``remove(_:for:options:)`` without options.
+    public func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
+        remove(credential, for: space, options: nil)
+    }
+
+    /// Removes the credential of this user from a space.
+    ///
+    /// - Parameters:
+    ///   - credential: Its user counts. One of persistence `synchronizable` is removed only with the option for it.
+    ///   - space: Where to look.
+    ///   - options: `NSURLCredentialStorageRemoveSynchronizableCredentials` with `true`, or nothing.
+    public func remove(
+        _ credential: URLCredential,
+        for space: URLProtectionSpace,
+        options: [String: AnyObject]? = [:]
+    ) {
+        let mayRemoveSynchronizable = options?[NSURLCredentialStorageRemoveSynchronizableCredentials] as? Bool ?? false
+        let user = URLCredentialStorage.name(of: credential)
+        // Let go of outside the lock.
+        var removed: Entry?
+        let hasChanged = entries.withLock { entries in
+            let key = Key(space)
+            guard var entry = entries[key], let index = entry.index(of: user) else { return false }
+            guard entry.credentials[index].persistence != .synchronizable || mayRemoveSynchronizable else {
+                return false
+            }
+            removed = entry
+            entry.credentials.remove(at: index)
+            if entry.preferred.map(URLCredentialStorage.name) == user { entry.preferred = nil }
+            entries[key] = entry.credentials.isEmpty ? nil : entry
+            return true
+        }
+        _ = removed
+        guard hasChanged else { return }
+        count.subtract(1, ordering: .relaxed)
+        changed()
+    }
+
+    private func set(_ credential: URLCredential, for space: URLProtectionSpace, asDefault: Bool) {
+        guard credential.persistence != .none, credential.trust == nil else { return }
+        let user = URLCredentialStorage.name(of: credential)
+        var replaced: Entry?
+        let isNew = entries.withLock { entries in
+            let key = Key(space)
+            var entry = entries[key] ?? Entry(space: space)
+            replaced = entry
+            defer { entries[key] = entry }
+            let wasDefault = entry.preferred.map(URLCredentialStorage.name) == user
+            if asDefault || wasDefault { entry.preferred = credential }
+            guard let index = entry.index(of: user) else {
+                entry.credentials.append(credential)
+                return true
+            }
+            entry.credentials[index] = credential
+            return false
+        }
+        _ = replaced
+        if isNew { count.add(1, ordering: .relaxed) }
+        changed()
+    }
+
+    private func changed() {
+        changes.add(1, ordering: .releasing)
+        // Not on the caller's thread, which may be the network's.
+        URLCredentialStorage.notifying.async { [self] in
+            NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
+        }
+    }
+
+    private static func byUser(_ credentials: [URLCredential]) -> [String: URLCredential] {
+        Dictionary(credentials.map { ($0.user ?? "", $0) }) { first, _ in first }
+    }
+
+    private static func name(of credential: URLCredential) -> [UInt8] {
+        credential.secretPassword?.user.withBytes { Array($0) } ?? []
+    }
+}
+
+// MARK: - On behalf of a task
+
+extension URLCredentialStorage {
+    /// The credentials for a space by user. The handler is called before this returns.
+    public func getCredentials(
+        for protectionSpace: URLProtectionSpace,
+        task: URLSessionTask,
+        completionHandler: ([String: URLCredential]?) -> Void
+    ) {
+        completionHandler(credentials(for: protectionSpace))
+    }
+
+    /// The credential that was set as default for a space. The handler is called before this returns.
+    public func getDefaultCredential(
+        for space: URLProtectionSpace,
+        task: URLSessionTask,
+        completionHandler: (URLCredential?) -> Void
+    ) {
+        completionHandler(defaultCredential(for: space))
+    }
+
+    /// As ``set(_:for:)``.
+    public func set(_ credential: URLCredential, for protectionSpace: URLProtectionSpace, task: URLSessionTask) {
+        set(credential, for: protectionSpace)
+    }
+
+    /// As ``setDefaultCredential(_:for:)``.
+    public func setDefaultCredential(
+        _ credential: URLCredential,
+        for protectionSpace: URLProtectionSpace,
+        task: URLSessionTask
+    ) {
+        setDefaultCredential(credential, for: protectionSpace)
+    }
+
+    /// As ``remove(_:for:options:)``.
+    public func remove(
+        _ credential: URLCredential,
+        for protectionSpace: URLProtectionSpace,
+        options: [String: AnyObject]? = [:],
+        task: URLSessionTask
+    ) {
+        remove(credential, for: protectionSpace, options: options)
+    }
+}
+
+// MARK: - For the loading system
+
+extension URLCredentialStorage {
+    var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
+
+    /// Rises whenever something is changed.
+    var generation: Int { changes.load(ordering: .acquiring) }
+
+    /// Whether exactly this credential is still kept for the space.
+    func holds(_ credential: URLCredential, for space: URLProtectionSpace) -> Bool {
+        entries.withLock { $0[Key(space)]?.credentials.contains(credential) ?? false }
+    }
+
+    /// The credential to use where nobody chooses: of this user if one is named, else the default, else the only one.
+    func choice(for space: URLProtectionSpace, user: [UInt8]?) -> URLCredential? {
+        guard !isEmpty else { return nil }
+        return entries.withLock { entries in
+            guard let entry = entries[Key(space)] else { return nil }
+            if let user { return entry.index(of: user).map { entry.credentials[$0] } }
+            return entry.preferred ?? (entry.credentials.count == 1 ? entry.credentials.first : nil)
+        }
+    }
+
+    /// Keeps what a delegate gave and a server accepted, without changing the default there is.
+    func learn(_ credential: URLCredential, for space: URLProtectionSpace) {
+        guard !holds(credential, for: space) else { return }
+        set(credential, for: space, asDefault: defaultCredential(for: space) == nil)
+    }
+}
+
+/// For ``URLCredentialStorage/remove(_:for:options:)``: whether credentials of persistence `synchronizable` are removed.
+public let NSURLCredentialStorageRemoveSynchronizableCredentials =
+    "NSURLCredentialStorageRemoveSynchronizableCredentials"
+
+extension NSNotification.Name {
+    /// A ``URLCredentialStorage``, the object of the notification, was changed. Posted after the change, once for each,
+    /// on a queue of the storages' own.
+    public static let NSURLCredentialStorageChanged = NSNotification.Name("NSURLCredentialStorageChangedNotification")
+}

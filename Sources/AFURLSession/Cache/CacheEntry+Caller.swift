@@ -1,0 +1,76 @@
+import AFWire
+import Foundation
+
+extension CacheEntry {
+    /// What a program stores. Nil if it may not be stored.
+    convenience init?(_ cached: CachedURLResponse, for request: URLRequest, at now: CacheInstant) {
+        guard cached.storagePolicy != .notAllowed, let question = CacheRequest(request), question.method == .get,
+            !question.hasBody, !question.isPartial,
+            let partition = CachePartition.caller.forCredentials(in: question.headers)
+        else { return nil }
+        let http = cached.response as? HTTPURLResponse
+        let headers = CacheRules.storedFields(http?.headers ?? HTTPHeaders())
+        guard let names = VaryField.names(in: headers), !CacheControl(of: headers).noStore,
+            http?.statusCode != 206, http?.statusCode != 304, !headers.contains("Content-Range")
+        else { return nil }
+        let head = StoredHead(
+            key: question.key,
+            partition: partition,
+            // What the program says nothing about does not matter to it.
+            vary: names.filter { question.headers.contains($0) }.map { VaryField($0, of: question.headers) },
+            isDecoded: true,
+            status: http?.statusCode ?? 0,
+            version: http?.version ?? .http11,
+            headers: headers,
+            requestTime: now.wall,
+            responseTime: now.wall,
+            responseMonotonic: now.monotonic
+        )
+        let isSecret = CacheRules.mayStore(head, for: question, policy: .returnCacheDataElseLoad) == .inMemory
+        self.init(head, cached, mayGoToDisk: !isSecret && http.map { type(of: $0) == HTTPURLResponse.self } == true)
+    }
+
+    /// - Parameter mayGoToDisk: Whether the rules allow that, if the response does.
+    convenience init(_ head: StoredHead, _ cached: CachedURLResponse, mayGoToDisk: Bool) {
+        let userInfo = cached.userInfo.flatMap { userInfo in
+            try? PropertyListSerialization.data(fromPropertyList: userInfo, format: .binary, options: 0)
+        }
+        let isWritable = (100...599).contains(head.status) && (userInfo != nil || cached.userInfo == nil)
+        self.init(
+            head,
+            body: cached.data,
+            presented: cached,
+            userInfo: userInfo,
+            policy: mayGoToDisk && isWritable ? cached.storagePolicy : .allowedInMemoryOnly
+        )
+    }
+
+    /// As the program gets it.
+    func cachedResponse(for url: URL) -> CachedURLResponse {
+        if let presented { return presented }
+        return CachedURLResponse(
+            response: response(for: url),
+            data: body,
+            userInfo: decodedUserInfo,
+            storagePolicy: policy
+        )
+    }
+
+    /// As a task gets it.
+    func response(for url: URL) -> HTTPURLResponse {
+        if let response = presented?.response as? HTTPURLResponse { return response }
+        return HTTPURLResponse(
+            url: url,
+            status: head.status,
+            version: head.version,
+            headers: head.headers,
+            decodes: head.isDecoded
+        )
+    }
+
+    private var decodedUserInfo: [AnyHashable: Any]? {
+        userInfo.flatMap { data in
+            (try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)) as? [AnyHashable: Any]
+        }
+    }
+}

@@ -1,0 +1,22 @@
+import Foundation
+
+/// Which cache the sessions of a configuration use.
+enum CacheSettings: Sendable {
+    /// ``URLCache/shared``, whichever that is when a session is made.
+    case shared
+    case own(URLCache)
+    case none
+
+    /// One of the configuration's own that keeps nothing on disk.
+    static func inMemory() -> CacheSettings {
+        .own(URLCache(store: CacheStore(memoryCapacity: 4 << 20, diskCapacity: 0, path: nil)))
+    }
+
+    var cache: URLCache? {
+        switch self {
+        case .shared: .shared
+        case .own(let cache): cache
+        case .none: nil
+        }
+    }
+}

@@ -1,0 +1,303 @@
+import AFLoop
+import AFWire
+import Foundation
+
+/// The way of a session's tasks to its cache. Confined to the loop, and never waits: what
+/// may wait for the disk is done by a worker of its own.
+///
+/// One per `SessionCore`. For each exchange of a task, that is for each hop of a course:
+///
+/// ```
+/// 1  let partition = door.partition(for: endpoint, security: …, isDecidedElsewhere: …, through: …)
+///    let question = CacheQuestion(request: frozen, policy: …, partition: partition, decodes: …)
+/// 2  door.lookUp(question) { finding in … }     called once: at once, or in a later turn
+///      .network(fields)               send, with the fields the request lacks
+///      .serve(hit)                    hit.response, hit.body, end; no will-cache, no cookies
+///      .validate(hit, fields)         send with the fields; go on with 3
+///      .serveAndValidate(hit, fields) answer as for .serve; send on behalf of nobody; 3 and 4
+///      .fail                          fail(.notCached)
+/// 3  head of a response to .validate or .serveAndValidate:
+///      304: door.confirm(hit, head.headers, sent: …)
+///             .serve(hit)     answer with it
+///             .ask            send once more, without the fields
+///      an error (5xx, or none): door.mayReplaceError(status, with: hit) → answer with hit
+///      anything else: 4
+/// 4  head of any other final response, from the network:
+///      door.note(head.status, head.headers, to: frozen)       removes what is outdated by it
+///      let writer = door.beginStore(head.status, version, headers, for: question, sent: …, isDecoded: …)
+///    body, as the task gets it:  writer?.append(bytes)
+///    complete, decoded, wanted:  ask the delegate with writer.proposal(at: url), then
+///                                writer.finish() or writer.finish(as: answer)
+///    in all other cases:         let go of the writer; nothing is stored
+/// ```
+///
+/// A 304 that nobody asked for by 2 goes to the task as it is. Responses from the cache are
+/// not given to `note` or `beginStore`, and their `Set-Cookie` not to the cookie storage.
+/// Bodies are stored as the task gets them: a hit passes by the decoder (`hit.isDecoded`).
+final class CacheDoor {
+    let cache: URLCache?
+    private let world: World
+    /// Tells the session from all others that ever were.
+    private let number: UInt64
+    private var worker: (any BlockingWorker)?
+    /// The worker has been told to bring the disk up to date and has not begun.
+    private let isCatchingUp = Lock(false)
+
+    init(_ cache: URLCache?, in world: World) {
+        self.cache = cache
+        self.world = world
+        number = CachePartition.uniqueNumber()
+    }
+
+    private var store: CacheStore? { cache?.store }
+
+    private var now: CacheInstant { CacheDoor.now(in: world) }
+
+    private static func now(in world: World) -> CacheInstant {
+        CacheInstant(wall: world.wallClock(), monotonic: world.loop.now.nanoseconds / 1_000_000_000)
+    }
+
+    /// Whether the cache could have something to say about a request. Quick: of most programs' requests it has not.
+    func mayHelp(_ request: FrozenRequest, _ policy: URLRequest.CachePolicy) -> Bool {
+        guard policy == .useProtocolCachePolicy else { return true }
+        guard request.method == "GET" || request.method == "HEAD" else { return false }
+        // Who wants nothing but what is kept is refused also where nothing ever is.
+        return store?.isSurelyEmpty == false || CacheRequest.mentionsCaches(request.headBytes)
+    }
+
+    /// Whether a response could have to be stored, or could have replaced what is stored. Quick as well.
+    func mayStore(_ response: HTTPURLResponse, to request: FrozenRequest, _ policy: URLRequest.CachePolicy) -> Bool {
+        guard let store, request.method == "GET" else { return false }
+        return response.concernsCaches || policy == .returnCacheDataElseLoad || !store.isSurelyEmpty
+    }
+
+    /// When something happened on the loop's clock.
+    func moment(of instant: LoopInstant?) -> CacheInstant {
+        guard let instant else { return now }
+        let elapsed = Int64(instant.duration(to: world.loop.now).saturatingNanoseconds / 1_000_000_000)
+        return CacheInstant(wall: now.wall - elapsed, monotonic: now.monotonic - elapsed)
+    }
+
+    /// When a request is sent: to be given to ``confirm(_:_:sent:)`` and to `beginStore`.
+    func moment() -> CacheInstant { now }
+
+    // MARK: - 1, 2: before a request is sent
+
+    /// Who may be answered with what this server says.
+    ///
+    /// - Parameters:
+    ///   - security: The rules the server is judged by; nil for `http`.
+    ///   - isDecidedElsewhere: A delegate may accept what the rules would not.
+    ///   - judge: Who that is, unless it is the delegate of the session.
+    ///   - socketPath: The socket that is asked in place of the server, if so.
+    func partition(
+        for endpoint: Endpoint,
+        security: SecurityContext?,
+        isDecidedElsewhere: Bool,
+        by judge: TrustJudge? = nil,
+        through socketPath: String?
+    ) -> CachePartition {
+        guard endpoint.scheme == .https else { return CachePartition.open.through(socketPath) }
+        guard let security, !isDecidedElsewhere, security.evaluator == nil || security.evaluator?.fingerprint != nil
+        else {
+            return CachePartition.unnamed(number, (judge?.bytes ?? []) + (security?.fingerprint ?? []))
+                .through(socketPath)
+        }
+        return CachePartition.verified(by: security.fingerprint).through(socketPath)
+    }
+
+    /// Finds out where the answer comes from.
+    ///
+    /// - Parameter done: Called once, on the loop: before this returns if memory can tell, and
+    ///   otherwise in a later turn, when a worker has asked the disk.
+    func lookUp(_ question: CacheQuestion, _ done: @escaping (CacheFinding) -> Void) {
+        let frozen = question.request
+        let isPlain =
+            (store?.isSurelyEmpty ?? true) && question.policy == .useProtocolCachePolicy
+            && !CacheRequest.mentionsCaches(frozen.headBytes)
+        if isPlain { return done(.network(HTTPHeaders())) }
+        guard let request = CacheRequest(frozen) else { return done(.network(HTTPHeaders())) }
+        let look = CacheLook(request, question, request.mayBeAnswered ? store : nil)
+        guard let store, request.mayBeAnswered, look.mayBeAnswered else {
+            return done(look.finding(nil, now: now))
+        }
+        switch store.glance(at: request.key, look.choose) {
+        case .nothing: done(look.finding(nil, now: now))
+        case .found(let entry): done(look.finding(entry, now: now))
+        case .unknown: ask(store, look, done)
+        }
+    }
+
+    private func ask(_ store: CacheStore, _ look: CacheLook, _ done: @escaping (CacheFinding) -> Void) {
+        let world = world
+        let done = LoopBound(confined: done, on: world.loop)
+        ownWorker().run {
+            let entry = store.load(look.request.key, look.choose)
+            world.enqueue { done.value(look.finding(entry, now: CacheDoor.now(in: world))) }
+        }
+    }
+
+    private func ownWorker() -> any BlockingWorker {
+        if let worker { return worker }
+        let made = world.workers.ownWorker("AFURLSession.cache")
+        worker = made
+        return made
+    }
+
+    // MARK: - 3: the server was asked about a hit
+
+    enum Confirmation: Sendable {
+        /// Answer with this.
+        case serve(CacheHit)
+        /// The server meant something else, which is gone now. Ask for all of it.
+        case ask
+    }
+
+    /// The server says 304.
+    ///
+    /// - Parameter sent: When the request was.
+    func confirm(_ hit: CacheHit, _ headers: HTTPHeaders, sent: CacheInstant) -> Confirmation {
+        let merged = CacheRules.merge(
+            hit.entry.head,
+            with: headers,
+            for: hit.request,
+            requestTime: sent,
+            responseTime: now
+        )
+        guard case .confirmed(let head) = merged else {
+            store?.forget(hit.entry.id)
+            catchUp()
+            return .ask
+        }
+        let storage = CacheRules.mayKeep(head, policy: .returnCacheDataElseLoad)
+        let entry = hit.entry.updated(head, mayGoToDisk: storage == .anywhere)
+        if storage == .no {
+            store?.forget(hit.entry.id)
+        } else if let store, let ticket = hit.ticket {
+            let former = hit.entry.id
+            store.insert(entry, ticket: ticket) { $0.id == former }
+        }
+        catchUp()
+        return .serve(CacheHit(entry, for: hit.request, at: hit.url, ticket: hit.ticket))
+    }
+
+    /// Whether a hit may be the answer although its server has failed.
+    ///
+    /// - Parameter status: What the server said; nil if nothing.
+    func mayReplaceError(_ status: Int?, with hit: CacheHit) -> Bool {
+        CacheRules.mayReplaceError(status, with: hit.entry.head, for: hit.request, now: now)
+    }
+
+    // MARK: - 4: something came from the network
+
+    /// Removes what the response to a request shows to be outdated.
+    func note(_ response: HTTPURLResponse, to frozen: FrozenRequest) {
+        note(response.statusCode, response.headers, to: frozen)
+    }
+
+    func note(_ status: Int, _ headers: HTTPHeaders, to frozen: FrozenRequest) {
+        guard let store, frozen.method != "GET", !store.isSurelyEmpty, let request = CacheRequest(frozen) else {
+            return
+        }
+        if request.method == .head {
+            guard status == 200 else { return }
+            noteHead(status, headers, to: request, store)
+            return
+        }
+        let keys = CacheRules.invalidated(by: request, status: status, headers)
+        for key in keys { store.forget(key) }
+        if !keys.isEmpty { catchUp() }
+    }
+
+    /// What is only on disk stays: it is asked about before it is used, once it is stale.
+    private func noteHead(_ status: Int, _ headers: HTTPHeaders, to request: CacheRequest, _ store: CacheStore) {
+        let glance = store.glance(at: request.key) { entries in
+            entries.first { CacheRules.isOutdated($0.head, byHead: status, headers) }
+        }
+        guard case .found(let entry) = glance else { return }
+        store.forget(entry.id)
+        catchUp()
+    }
+
+    /// Somewhere to put the body of a response that may be stored, or nil.
+    ///
+    /// - Parameters:
+    ///   - sent: When the request was.
+    ///   - isDecoded: Whether the body comes without the content coding the fields name.
+    func beginStore(
+        _ status: Int,
+        _ version: HTTPVersion,
+        _ headers: HTTPHeaders,
+        for question: CacheQuestion,
+        sent: CacheInstant,
+        isDecoded: Bool
+    ) -> CacheWriter? {
+        guard let store, question.request.method == "GET",
+            // Also what is of no use may take the place of what is stored.
+            CacheRules.mayBeOfUse(status, headers, question.policy) || !store.isSurelyEmpty,
+            let request = CacheRequest(question.request),
+            let partition = question.partition.forCredentials(in: request.headers)
+        else { return nil }
+        let came = now
+        let fields = CacheRules.storedFields(headers)
+        let head = StoredHead(
+            key: request.key,
+            partition: partition,
+            vary: (VaryField.names(in: fields) ?? []).map { VaryField($0, of: request.headers) },
+            isDecoded: isDecoded,
+            status: status,
+            version: version,
+            headers: fields,
+            requestTime: sent.wall,
+            responseTime: came.wall,
+            responseMonotonic: came.monotonic
+        )
+        let storage = CacheRules.mayStore(head, for: request, policy: question.policy)
+        guard storage != .no else {
+            // RFC 9111 §4.3.3: the response that must not be kept has replaced the one that was.
+            if CacheRules.replaces(status), !request.isPartial, !request.isConditional {
+                forgetFormer(request, [partition], isDecoded, store)
+            }
+            return nil
+        }
+        return CacheWriter(
+            head,
+            request,
+            limit: store.bodyLimit,
+            announced: headers.firstBytes("Content-Length").flatMap { $0.withUnsafeBytes { ByteScanning.decimal($0) } },
+            mayGoToDisk: storage == .anywhere,
+            ticket: store.ticket(for: request.key),
+            store: store
+        ) { [self] in catchUp() }
+    }
+
+    private func forgetFormer(
+        _ request: CacheRequest,
+        _ partitions: [CachePartition],
+        _ isDecoded: Bool,
+        _ store: CacheStore
+    ) {
+        guard !request.control.noStore else { return }
+        let isGone = store.forgetAnswer(request.key) { entries in
+            CacheRules.select(from: entries, head: \.head, for: request, in: partitions, decodes: isDecoded)
+        }
+        if isGone { catchUp() }
+    }
+
+    // MARK: - The disk
+
+    /// Has the worker bring the disk up to date, once for all that was changed until then.
+    private func catchUp() {
+        guard let store, store.isBehind else { return }
+        let isCatchingUp = isCatchingUp
+        let isFirst = isCatchingUp.withLock { isCatchingUp in
+            defer { isCatchingUp = true }
+            return !isCatchingUp
+        }
+        guard isFirst else { return }
+        ownWorker().run {
+            isCatchingUp.withLock { $0 = false }
+            store.catchUp()
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import AFWire
+import Foundation
+
+/// One look into the cache, on its way to the disk and back.
+struct CacheLook: Sendable {
+    let request: CacheRequest
+    private let policy: URLRequest.CachePolicy
+    private let partitions: [CachePartition]
+    private let decodes: Bool
+    private let url: URL
+    private let ticket: CacheTicket?
+
+    init(_ request: CacheRequest, _ question: CacheQuestion, _ store: CacheStore?) {
+        // From before anything is found: what is removed after that stays removed.
+        ticket = store?.ticket(for: request.key)
+        self.request = request
+        policy = question.policy
+        // What the program stored is for everybody, but for those with other credentials.
+        partitions = [question.partition, .caller].compactMap { $0.forCredentials(in: request.headers) }
+        decodes = question.decodes
+        url = question.request.location
+    }
+
+    /// Whether there is anything to look for.
+    var mayBeAnswered: Bool {
+        guard !partitions.isEmpty else { return false }
+        return switch policy {
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: false
+        case .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad,
+            .reloadRevalidatingCacheData:
+            true
+        }
+    }
+
+    func choose(_ entries: [CacheEntry]) -> CacheEntry? {
+        CacheRules.select(
+            from: entries.filter { $0.head.status > 0 },
+            head: \.head,
+            for: request,
+            in: partitions,
+            decodes: decodes
+        )
+    }
+
+    func finding(_ entry: CacheEntry?, now: CacheInstant) -> CacheFinding {
+        let plan = CacheRules.plan(request, policy: policy, stored: entry?.head, now: now)
+        let hit = entry.map { CacheHit($0, for: request, at: url, ticket: ticket) }
+        switch (plan, hit) {
+        case (.network(let fields), _): return .network(fields)
+        case (.serve, let hit?): return .serve(hit)
+        case (.validate(let fields), let hit?): return .validate(hit, fields)
+        case (.serveAndValidate(let fields), let hit?): return .serveAndValidate(hit, fields)
+        case (.fail, _), (.serve, nil): return .fail
+        // A plan without a stored response never asks about one.
+        case (.validate, nil), (.serveAndValidate, nil): return .network(HTTPHeaders())
+        }
+    }
+}

@@ -1,0 +1,11 @@
+import Foundation
+
+/// What a task asks the cache.
+struct CacheQuestion: Sendable {
+    let request: FrozenRequest
+    let policy: URLRequest.CachePolicy
+    /// Where the server would be reached, and why believed; see ``CacheDoor/partition(for:security:isDecidedElsewhere:through:)``.
+    let partition: CachePartition
+    /// Whether the task gets bodies without their content coding.
+    let decodes: Bool
+}

@@ -1,0 +1,123 @@
+import AFWire
+import Foundation
+
+/// Takes the body of a response that may be stored, piece by piece. Confined to the loop.
+///
+/// Nothing is stored unless ``finish()`` or ``finish(as:)`` is called, which is to be done
+/// only when the body has ended where its framing says, and could be decoded.
+final class CacheWriter {
+    private let head: StoredHead
+    private let request: CacheRequest
+    private let limit: Int
+    private let mayGoToDisk: Bool
+    private let ticket: CacheTicket
+    private let store: CacheStore
+    private let stored: () -> Void
+    /// Nil once it is too long, or over.
+    private var body: Data?
+
+    /// - Parameters:
+    ///   - limit: The longest body worth gathering.
+    ///   - announced: Its length, if the response told.
+    ///   - stored: Called when something was stored.
+    init(
+        _ head: StoredHead,
+        _ request: CacheRequest,
+        limit: Int,
+        announced: Int64?,
+        mayGoToDisk: Bool,
+        ticket: CacheTicket,
+        store: CacheStore,
+        _ stored: @escaping () -> Void
+    ) {
+        self.head = head
+        self.request = request
+        self.limit = limit
+        self.mayGoToDisk = mayGoToDisk
+        self.ticket = ticket
+        self.store = store
+        self.stored = stored
+        if let announced, announced > Int64(limit) { giveUp() } else { body = Data() }
+    }
+
+    /// Whether something would be stored if the body ended now.
+    var isStoring: Bool { body != nil }
+
+    func append(_ bytes: UnsafeRawBufferPointer) {
+        guard let gathered = body?.count else { return }
+        guard bytes.count <= limit - gathered else { return giveUp() }
+        body?.append(contentsOf: bytes)
+    }
+
+    /// What would be stored, for a delegate to say whether it may be. Nil if nothing would.
+    func proposal(at url: URL) -> CachedURLResponse? {
+        body.map { body in
+            CachedURLResponse(
+                response: HTTPURLResponse(
+                    url: url,
+                    status: head.status,
+                    version: head.version,
+                    headers: head.headers,
+                    decodes: head.isDecoded
+                ),
+                data: body,
+                storagePolicy: mayGoToDisk ? .allowed : .allowedInMemoryOnly
+            )
+        }
+    }
+
+    /// Stores the response as it came.
+    func finish() {
+        guard let body else { return }
+        let entry = CacheEntry(head, body: body, policy: mayGoToDisk ? .allowed : .allowedInMemoryOnly)
+        insert(entry)
+    }
+
+    /// Stores what a delegate made of it; nil for nothing.
+    func finish(as answer: CachedURLResponse?) {
+        guard body != nil else { return }
+        guard let answer, answer.storagePolicy != .notAllowed else { return giveUp() }
+        let http = answer.response as? HTTPURLResponse
+        let headers = http.map { CacheRules.storedFields($0.headers) } ?? head.headers
+        let own = StoredHead(
+            key: head.key,
+            partition: head.partition,
+            vary: (VaryField.names(in: headers) ?? []).map { VaryField($0, of: request.headers) },
+            isDecoded: head.isDecoded,
+            status: http?.statusCode ?? head.status,
+            version: http?.version ?? head.version,
+            headers: headers,
+            requestTime: head.requestTime,
+            responseTime: head.responseTime,
+            responseMonotonic: head.responseMonotonic
+        )
+        let storage = CacheRules.mayStore(own, for: request, policy: .returnCacheDataElseLoad)
+        guard storage != .no else { return giveUp() }
+        insert(CacheEntry(own, answer, mayGoToDisk: mayGoToDisk && storage == .anywhere))
+    }
+
+    private func insert(_ entry: CacheEntry) {
+        let (request, head) = (request, head)
+        body = nil
+        let isStored = store.insert(entry, ticket: ticket) { former in
+            CacheRules.matches(former.head, request, in: [head.partition, .caller], decodes: head.isDecoded)
+        }
+        if isStored { stored() }
+    }
+
+    /// Nobody gets it from here. What it would have replaced is not the answer any more either.
+    private func giveUp() {
+        body = nil
+        let (request, head) = (request, head)
+        let isGone = store.forgetAnswer(head.key) { entries in
+            CacheRules.select(
+                from: entries,
+                head: \.head,
+                for: request,
+                in: [head.partition],
+                decodes: head.isDecoded
+            )
+        }
+        if isGone { stored() }
+    }
+}

@@ -1,0 +1,44 @@
+/// Bytes made of fields that each say how long they are, so that two lists of fields
+/// give equal bytes only if they are equal. Numbers are little-endian.
+struct CacheFieldWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func add(_ field: some Collection<UInt8>) {
+        add(number: UInt32(clamping: field.count))
+        bytes.append(contentsOf: field)
+    }
+
+    mutating func add<Number: FixedWidthInteger>(number: Number) {
+        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+}
+
+/// Reads what ``CacheFieldWriter`` wrote. The bytes may be anything: what is not there is
+/// nil, and nothing is taken before it is known to be there.
+struct CacheFieldReader {
+    private let bytes: ArraySlice<UInt8>
+    private var position: Int
+
+    init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        position = bytes.startIndex
+    }
+
+    var isAtEnd: Bool { position == bytes.endIndex }
+
+    mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
+        guard count >= 0, count <= bytes.endIndex - position else { return nil }
+        defer { position += count }
+        return bytes[position..<position + count]
+    }
+
+    mutating func field() -> [UInt8]? {
+        guard let count = number(UInt32.self), let field = take(Int(count)) else { return nil }
+        return Array(field)
+    }
+
+    mutating func number<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
+        guard let part = take(Number.bitWidth / 8) else { return nil }
+        return part.withUnsafeBytes { Number(littleEndian: $0.loadUnaligned(as: Number.self)) }
+    }
+}

@@ -1,0 +1,80 @@
+import AFLoop
+import AFTLS
+import AFWire
+import Synchronization
+
+/// Who may be answered with a stored response: those who would have got it from the same
+/// server, trusted by the same rules, with the same credentials.
+struct CachePartition: Sendable, Hashable {
+    /// How the server was reached and why it was believed.
+    let origin: [UInt8]
+    /// Stands for the value of `Authorization`, if one was sent.
+    let credentials: CacheDigest?
+    /// Means the same in another process. Only then a response may go to disk.
+    let isLasting: Bool
+
+    private init(_ origin: [UInt8], credentials: CacheDigest? = nil, isLasting: Bool) {
+        self.origin = origin
+        self.credentials = credentials
+        self.isLasting = isLasting
+    }
+
+    /// One that was stored, which only lasting ones are.
+    init(stored origin: [UInt8]) {
+        self.init(origin, isLasting: true)
+    }
+
+    /// `http`, where anybody could have answered.
+    static let open = CachePartition([0], isLasting: true)
+    /// What the program itself stored. It is shown to every session of the cache.
+    static let caller = CachePartition([1], isLasting: true)
+
+    /// A server that was believed by rules that have a fingerprint.
+    static func verified(by fingerprint: [UInt8]) -> CachePartition {
+        CachePartition([2] + fingerprint, isLasting: true)
+    }
+
+    /// A server that was believed for reasons nobody else can know, such as the word of a
+    /// delegate.
+    ///
+    /// - Parameter number: From ``uniqueNumber()``, of whoever knows the reasons.
+    static func unnamed(_ number: UInt64, _ fingerprint: [UInt8]) -> CachePartition {
+        var fields = CacheFieldWriter()
+        fields.add(number: number)
+        fields.add(fingerprint)
+        return CachePartition([3] + fields.bytes, isLasting: false)
+    }
+
+    /// The same, reached through a socket that may lead to any server.
+    func through(_ socketPath: String?) -> CachePartition {
+        guard let socketPath else { return self }
+        var fields = CacheFieldWriter()
+        fields.add(origin)
+        fields.add(socketPath.utf8)
+        return CachePartition([4] + fields.bytes, credentials: credentials, isLasting: isLasting)
+    }
+
+    /// The same for the credentials of a request. Nil if it has some and nothing can stand
+    /// for them.
+    ///
+    /// Nothing that could be computed from a password is ever written to disk: a secret of
+    /// the process goes into the digest.
+    func forCredentials(in headers: HTTPHeaders) -> CachePartition? {
+        guard headers.contains("Authorization") else { return self }
+        guard let secret = CachePartition.secret else { return nil }
+        var fields = CacheFieldWriter()
+        fields.add(secret)
+        headers.forEach { name, value in
+            if ByteScanning.equalsIgnoringCase(name, "authorization") { fields.add(Array(value)) }
+        }
+        return CachePartition(origin, credentials: CacheDigest(of: fields.bytes), isLasting: false)
+    }
+
+    private static let secret = try? SystemRandom.bytes(32)
+    private static let lastNumber = Atomic<UInt64>(0)
+
+    /// A number that nobody else in this process has.
+    static func uniqueNumber() -> UInt64 {
+        lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    }
+}

@@ -1,0 +1,118 @@
+import AFWire
+
+extension CacheRules {
+    enum Usability: Sendable {
+        case fresh
+        /// The request said that it does not mind (`max-stale`).
+        case staleAllowed
+        /// The response said that it may be used while it is asked for anew.
+        case staleWhileRevalidate
+        case no
+    }
+
+    /// Whether a response may be used without asking its server (RFC 9111 §4.2).
+    static func isUsable(_ stored: StoredHead, for request: CacheRequest, now: CacheInstant) -> Usability {
+        let control = stored.control
+        guard !control.noCache, !control.isMalformed, !request.control.noCache, !request.control.isMalformed
+        else { return .no }
+        let age = age(of: stored, now: now)
+        let lifetime = lifetime(of: stored)
+        // Zero is how everybody asks for confirmation, also within the first second.
+        if let maxAge = request.control.maxAge, age > maxAge || maxAge == 0 { return .no }
+        if lifetime - age >= max(request.control.minFresh ?? 0, 1) { return .fresh }
+        guard !control.mustRevalidate, request.control.minFresh == nil else { return .no }
+        let staleness = age - lifetime
+        if let maxStale = request.control.maxStale, staleness <= maxStale { return .staleAllowed }
+        // A request with an opinion about age has not asked for an older answer.
+        guard request.control.maxAge == nil, request.control.maxStale == nil,
+            let window = control.staleWhileRevalidate, staleness <= window
+        else { return .no }
+        return .staleWhileRevalidate
+    }
+
+    /// For how long after it was made a response is fresh (RFC 9111 §4.2.1).
+    static func lifetime(of stored: StoredHead) -> Int64 {
+        if let maxAge = stored.control.maxAge { return maxAge }
+        let expires = stored.headers.values("Expires")
+        guard expires.isEmpty else {
+            let dates = expires.map { HTTPDate.seconds($0) }
+            return clamped((earliest(dates) ?? .min / 2) - date(of: stored))
+        }
+        return guessedLifetime(of: stored)
+    }
+
+    /// A tenth of the time since it last changed (RFC 9111 §4.2.2).
+    private static func guessedLifetime(of stored: StoredHead) -> Int64 {
+        guard heuristicallyFresh.contains(stored.status), !stored.key.hasQuery,
+            let changed = earliest(stored.headers.values("Last-Modified").map { HTTPDate.seconds($0) })
+        else { return 0 }
+        return min(clamped(date(of: stored) - changed) / 10, longestGuess)
+    }
+
+    /// RFC 9110 §15.1, without 206, which is never stored.
+    static let heuristicallyFresh: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
+
+    /// How old a response is (RFC 9111 §4.2.3).
+    static func age(of stored: StoredHead, now: CacheInstant) -> Int64 {
+        let ages = stored.headers.values("Age")
+        let dates = stored.headers.values("Date")
+        var announced: Int64 = 0
+        for text in ages {
+            guard let seconds = text.withUTF8Bytes({ ByteScanning.decimal($0) }) else { return longest }
+            announced = max(announced, min(seconds, longest))
+        }
+        if !dates.isEmpty, earliest(dates.map { HTTPDate.seconds($0) }) == nil { return longest }
+        guard stored.responseTime >= stored.requestTime else { return longest }
+        let apparent = clamped(stored.responseTime - date(of: stored))
+        let corrected = announced + clamped(stored.responseTime - stored.requestTime)
+        return clamped(max(apparent, corrected) + residence(of: stored, now: now))
+    }
+
+    /// Since it came. A clock that was set back tells nothing: then the machine's own counts,
+    /// and for a response from before this process began there is none.
+    private static func residence(of stored: StoredHead, now: CacheInstant) -> Int64 {
+        let byCalendar = now.wall.subtractingReportingOverflow(stored.responseTime)
+        guard !byCalendar.overflow else { return longest }
+        guard let came = stored.responseMonotonic else {
+            return byCalendar.partialValue < 0 ? longest : clamped(byCalendar.partialValue)
+        }
+        return clamped(max(byCalendar.partialValue, now.monotonic &- came))
+    }
+
+    /// When it was made: as it says, or when it came if it does not say.
+    private static func date(of stored: StoredHead) -> Int64 {
+        earliest(stored.headers.values("Date").map { HTTPDate.seconds($0) }) ?? stored.responseTime
+    }
+
+    /// Nil if there is none, or one of them is no date.
+    private static func earliest(_ dates: [Int64?]) -> Int64? {
+        var earliest: Int64?
+        for date in dates {
+            guard let date else { return nil }
+            earliest = min(earliest ?? date, date)
+        }
+        return earliest
+    }
+
+    private static func clamped(_ seconds: Int64) -> Int64 { min(max(seconds, 0), longest) }
+
+    // MARK: - When the server cannot answer
+
+    /// Whether a stale response may stand in for an error (RFC 5861 §4).
+    ///
+    /// - Parameter status: What the server answered; nil if it could not be reached.
+    static func mayReplaceError(
+        _ status: Int?,
+        with stored: StoredHead,
+        for request: CacheRequest,
+        now: CacheInstant
+    ) -> Bool {
+        if let status, ![500, 502, 503, 504].contains(status) { return false }
+        let control = stored.control
+        guard !control.mustRevalidate, !control.noCache, !control.isMalformed, !request.control.noCache,
+            !request.control.isMalformed, !request.control.noStore,
+            let window = [control.staleIfError, request.control.staleIfError].compactMap({ $0 }).max()
+        else { return false }
+        return age(of: stored, now: now) - lifetime(of: stored) <= window
+    }
+}

@@ -1,0 +1,93 @@
+import AFWire
+
+extension CacheRules {
+    enum Storage: Sendable, Equatable {
+        case no
+        /// What it depends on must not be written down.
+        case inMemory
+        case anywhere
+    }
+
+    /// Whether the response to a request may be stored (RFC 9111 §3).
+    ///
+    /// A response that could only be used by a request that does not mind its age is stored
+    /// only if this request was one.
+    static func mayStore(
+        _ head: StoredHead,
+        for request: CacheRequest,
+        policy: URLRequest.CachePolicy = .useProtocolCachePolicy
+    ) -> Storage {
+        guard request.method == .get, !request.hasBody, !request.control.noStore, !request.control.isMalformed else {
+            return .no
+        }
+        return mayKeep(head, policy: policy)
+    }
+
+    /// What the response has to say about it.
+    static func mayKeep(_ head: StoredHead, policy: URLRequest.CachePolicy) -> Storage {
+        guard storable.contains(head.status), !head.headers.contains("Content-Range") else { return .no }
+        let control = head.control
+        guard !control.noStore, !control.isMalformed, let names = VaryField.names(in: head.headers) else { return .no }
+        guard mayBeOfUse(head, control, policy) else { return .no }
+        return head.partition.isLasting && secretFields.isDisjoint(with: names) ? .anywhere : .inMemory
+    }
+
+    /// Those without a body that could be anything else, and those that say for how long.
+    private static let storable: Set<Int> = [200, 203, 204, 300, 301, 302, 307, 308, 404, 405, 410, 414, 501]
+
+    /// Their values would be found again in what is written.
+    private static let secretFields: Set<String> = ["authorization", "cookie", "proxy-authorization"]
+
+    private static func mayBeOfUse(
+        _ head: StoredHead,
+        _ control: CacheControl,
+        _ policy: URLRequest.CachePolicy
+    ) -> Bool {
+        let hasLifetime = control.maxAge != nil || head.headers.contains("Expires")
+        // An error or a redirect comes again by itself; only who says so wants it kept.
+        guard (200..<300).contains(head.status) else { return hasLifetime && lifetime(of: head) > 0 }
+        return policy == .returnCacheDataElseLoad || lifetime(of: head) > 0 || !conditions(for: head).isEmpty
+            || control.staleWhileRevalidate != nil || control.staleIfError != nil
+    }
+
+    /// Whether a response with these fields could be worth storing. Quick, and often wrong
+    /// about those that are not.
+    static func mayBeOfUse(_ status: Int, _ headers: HTTPHeaders, _ policy: URLRequest.CachePolicy) -> Bool {
+        guard storable.contains(status) else { return false }
+        return policy == .returnCacheDataElseLoad || headers.contains("ETag") || headers.contains("Cache-Control")
+            || headers.contains("Last-Modified") || headers.contains("Expires")
+    }
+
+    /// Whether a response with this status is the answer from now on, stored or not.
+    static func replaces(_ status: Int) -> Bool {
+        status != 206 && ((200..<300).contains(status) || [300, 301, 308, 404, 410].contains(status))
+    }
+
+    /// The fields of a response without those of its connection (RFC 9111 §3.1).
+    static func storedFields(_ headers: HTTPHeaders) -> HTTPHeaders {
+        var kept = headers
+        for name in namesOfConnection(headers) { kept.remove(name) }
+        return kept
+    }
+
+    static func namesOfConnection(_ headers: HTTPHeaders) -> [String] {
+        var names = [
+            "connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authentication-info",
+            "proxy-authorization", "te", "transfer-encoding", "upgrade",
+        ]
+        headers.forEach { name, value in
+            guard ByteScanning.equalsIgnoringCase(name, "connection") else { return }
+            ByteScanning.forEachListElement(of: value) { element in
+                let name = String(decoding: element.map(ByteScanning.folded), as: UTF8.self)
+                // Nobody can take away by this what the rules decide by.
+                if ByteScanning.isToken(element), !decisive.contains(name) { names.append(name) }
+            }
+        }
+        return names
+    }
+
+    private static let decisive: Set<String> = [
+        "age", "cache-control", "content-encoding", "content-length", "content-range", "content-type", "date", "etag",
+        "expires", "last-modified", "vary",
+    ]
+}

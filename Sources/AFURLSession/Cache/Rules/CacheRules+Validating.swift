@@ -1,0 +1,161 @@
+import AFWire
+
+extension CacheRules {
+    // MARK: - Asking
+
+    /// What asks the server whether a response is still good (RFC 9111 §4.3.1). Empty if it
+    /// came with nothing to ask by.
+    static func conditions(for stored: StoredHead) -> HTTPHeaders {
+        var fields = HTTPHeaders()
+        if let tag = entityTag(in: stored.headers) {
+            tag.withUnsafeBytes { fields.append("If-None-Match", bytes: $0) }
+        }
+        if let changed = lastModified(in: stored.headers) { fields.append("If-Modified-Since", changed) }
+        return fields
+    }
+
+    /// The one `ETag`, byte for byte. Nil if there are several, or it is none.
+    static func entityTag(in headers: HTTPHeaders) -> [UInt8]? {
+        var tag: [UInt8]?
+        var isGood = true
+        headers.forEach { name, value in
+            guard ByteScanning.equalsIgnoringCase(name, "etag") else { return }
+            isGood = isGood && tag == nil && isEntityTag(value)
+            tag = Array(value)
+        }
+        return isGood ? tag : nil
+    }
+
+    /// RFC 9110 §8.8.3.
+    private static func isEntityTag(_ value: UnsafeRawBufferPointer) -> Bool {
+        let quoted = value.starts(with: "W/".utf8) ? value.dropFirst(2) : value[...]
+        guard quoted.count >= 2, quoted.first == UInt8(ascii: "\""), quoted.last == UInt8(ascii: "\"") else {
+            return false
+        }
+        return quoted.dropFirst().dropLast().allSatisfy { $0 == 0x21 || ($0 >= 0x23 && $0 != 0x7F) }
+    }
+
+    private static func lastModified(in headers: HTTPHeaders) -> String? {
+        let values = headers.values("Last-Modified")
+        guard values.count == 1, let value = values.first, HTTPDate.seconds(value) != nil else { return nil }
+        return value
+    }
+
+    /// RFC 9110 §8.8.3.2: whether one is weak does not matter here.
+    static func areEqualWeakly(_ tag: [UInt8], _ other: [UInt8]) -> Bool {
+        opaque(tag) == opaque(other)
+    }
+
+    /// RFC 9110 §8.8.3.2: for what is put together of parts.
+    static func areEqualStrongly(_ tag: [UInt8], _ other: [UInt8]) -> Bool {
+        tag == other && !tag.starts(with: "W/".utf8)
+    }
+
+    private static func opaque(_ tag: [UInt8]) -> ArraySlice<UInt8> {
+        tag.starts(with: "W/".utf8) ? tag.dropFirst(2) : tag[...]
+    }
+
+    // MARK: - The answer
+
+    enum Confirmation: Sendable, Equatable {
+        /// Still good, with the fields as they are now.
+        case confirmed(StoredHead)
+        /// The server confirmed something else than we asked about.
+        case mismatch
+    }
+
+    /// Puts what a 304 says into the response it confirms (RFC 9111 §4.3.4).
+    static func merge(
+        _ stored: StoredHead,
+        with headers: HTTPHeaders,
+        for request: CacheRequest,
+        requestTime: CacheInstant,
+        responseTime: CacheInstant
+    ) -> Confirmation {
+        guard confirms(headers, stored.headers) else { return .mismatch }
+        let fields = merged(stored.headers, with: headers)
+        return .confirmed(
+            StoredHead(
+                key: stored.key,
+                partition: stored.partition,
+                // Those who change their mind about what matters are answered by this request.
+                vary: (VaryField.names(in: fields) ?? []).map { VaryField($0, of: request.headers) },
+                isDecoded: stored.isDecoded,
+                status: stored.status,
+                version: stored.version,
+                headers: fields,
+                requestTime: requestTime.wall,
+                responseTime: responseTime.wall,
+                responseMonotonic: responseTime.monotonic
+            )
+        )
+    }
+
+    private static func confirms(_ headers: HTTPHeaders, _ stored: HTTPHeaders) -> Bool {
+        if headers.contains("ETag") {
+            guard let tag = entityTag(in: headers), let own = entityTag(in: stored) else { return false }
+            return areEqualWeakly(tag, own)
+        }
+        if headers.contains("Last-Modified"), entityTag(in: stored) == nil {
+            guard let changed = lastModified(in: headers), let own = lastModified(in: stored) else { return false }
+            return HTTPDate.seconds(changed) == HTTPDate.seconds(own)
+        }
+        return true
+    }
+
+    /// RFC 9111 §3.2: every field the 304 has takes the place of all lines of its name, but
+    /// for those that describe a body the 304 does not have.
+    private static func merged(_ stored: HTTPHeaders, with headers: HTTPHeaders) -> HTTPHeaders {
+        var news: Set<String> = []
+        let ofConnection = Set(namesOfConnection(headers))
+        headers.forEach { name, _ in
+            let name = String(decoding: name.map(ByteScanning.folded), as: UTF8.self)
+            if !ofBody.contains(name), !ofConnection.contains(name) { news.insert(name) }
+        }
+        // These told of the way of the former response.
+        let outdated = news.union(["age", "date"])
+        var result = HTTPHeaders()
+        func copy(_ fields: HTTPHeaders, where isWanted: (String) -> Bool) {
+            fields.forEach { name, value in
+                let lowered = String(decoding: name.map(ByteScanning.folded), as: UTF8.self)
+                if isWanted(lowered) { result.append(String(decoding: name, as: UTF8.self), bytes: value) }
+            }
+        }
+        copy(stored) { !outdated.contains($0) }
+        copy(headers) { news.contains($0) }
+        return result
+    }
+
+    private static let ofBody: Set<String> = [
+        "content-encoding", "content-length", "content-md5", "content-range", "content-type", "digest",
+        "content-digest", "repr-digest",
+    ]
+
+    // MARK: - What is not good any more
+
+    /// The URLs whose responses cannot be used any more after this exchange (RFC 9111 §4.4).
+    static func invalidated(by request: CacheRequest, status: Int, _ headers: HTTPHeaders) -> [CacheKey] {
+        guard request.method == .unsafe, (200..<400).contains(status) else { return [] }
+        var keys = [request.key]
+        for name in ["Location", "Content-Location"] {
+            for value in headers.values(name) {
+                guard let url = resolve(value, against: request.url), url.endpoint == request.url.endpoint else {
+                    continue
+                }
+                let key = CacheKey(url)
+                if !keys.contains(key) { keys.append(key) }
+            }
+        }
+        return keys
+    }
+
+    /// Whether the answer to HEAD shows that a stored response is another one (RFC 9111 §4.3.5).
+    static func isOutdated(_ stored: StoredHead, byHead status: Int, _ headers: HTTPHeaders) -> Bool {
+        guard status == 200, stored.status == 200 else { return false }
+        for name in ["ETag", "Last-Modified", "Content-Length", "Content-Encoding"] {
+            guard let value = headers.firstBytes(name) else { continue }
+            if stored.headers.firstBytes(name) != value { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,109 @@
+import AFWire
+
+/// What may be stored, and when it may be used: RFC 9111 for a private cache, with RFC 5861
+/// (stale answers) and RFC 8246 (`immutable`). Pure: time comes in as a value, and nothing is
+/// read or written.
+///
+/// Whatever cannot be read counts as the stricter of what it could mean.
+enum CacheRules {
+    /// What any number of seconds is clamped to (RFC 9111 §1.2.2).
+    static let longest: Int64 = 1 << 31
+    /// Nobody who says nothing is believed for longer.
+    static let longestGuess: Int64 = 24 * 60 * 60
+
+    // MARK: - Which one
+
+    /// The stored response that was chosen by the same request, the latest of several.
+    ///
+    /// - Parameters:
+    ///   - partitions: Those whose responses the request may be answered with.
+    ///   - decodes: Whether the request gets bodies without their content coding.
+    static func select<Entry>(
+        from entries: [Entry],
+        head: (Entry) -> StoredHead,
+        for request: CacheRequest,
+        in partitions: [CachePartition],
+        decodes: Bool
+    ) -> Entry? {
+        var best: Entry?
+        for entry in entries {
+            let candidate = head(entry)
+            guard matches(candidate, request, in: partitions, decodes: decodes) else { continue }
+            if let best, isOlder(candidate, than: head(best)) { continue }
+            best = entry
+        }
+        return best
+    }
+
+    static func matches(
+        _ head: StoredHead,
+        _ request: CacheRequest,
+        in partitions: [CachePartition],
+        decodes: Bool
+    ) -> Bool {
+        head.key == request.key && partitions.contains(head.partition)
+            && (head.isDecoded == decodes || !head.headers.contains("Content-Encoding"))
+            && head.vary.allSatisfy { VaryField($0.name, of: request.headers) == $0 }
+    }
+
+    /// Of two that came in the same second the one that is further behind is the later.
+    private static func isOlder(_ head: StoredHead, than other: StoredHead) -> Bool {
+        (head.responseTime, head.requestTime) < (other.responseTime, other.requestTime)
+    }
+
+    // MARK: - What to do
+
+    /// - Parameter stored: The one that ``select(from:head:for:in:decodes:)`` found.
+    static func plan(
+        _ request: CacheRequest,
+        policy: URLRequest.CachePolicy,
+        stored: StoredHead?,
+        now: CacheInstant
+    ) -> CachePlan {
+        let stored = request.mayBeAnswered ? stored : nil
+        let network: CachePlan = request.control.onlyIfCached ? .fail : .network
+        switch policy {
+        case .reloadIgnoringLocalCacheData: return network
+        case .reloadIgnoringLocalAndRemoteCacheData:
+            return request.control.onlyIfCached ? .fail : .network(noCacheFields)
+        case .returnCacheDataElseLoad: return stored == nil ? network : .serve
+        case .returnCacheDataDontLoad: return stored == nil ? .fail : .serve
+        case .reloadRevalidatingCacheData:
+            guard let stored else { return network }
+            return revalidate(stored, for: request, now: now)
+        case .useProtocolCachePolicy:
+            guard let stored, !request.control.noStore else { return network }
+            return follow(stored, for: request, now: now)
+        }
+    }
+
+    /// For every cache on the way (RFC 9111 §5.2.1.4, §5.4).
+    private static var noCacheFields: HTTPHeaders {
+        var fields = HTTPHeaders()
+        fields.append("Cache-Control", "no-cache")
+        fields.append("Pragma", "no-cache")
+        return fields
+    }
+
+    private static func revalidate(_ stored: StoredHead, for request: CacheRequest, now: CacheInstant) -> CachePlan {
+        // RFC 8246 §2: nothing is gained by asking as long as it is fresh.
+        let isSettled = stored.control.immutable && isUsable(stored, for: request, now: now) == .fresh
+        return isSettled ? .serve : ask(stored, for: request)
+    }
+
+    private static func follow(_ stored: StoredHead, for request: CacheRequest, now: CacheInstant) -> CachePlan {
+        switch isUsable(stored, for: request, now: now) {
+        case .fresh, .staleAllowed: return .serve
+        case .staleWhileRevalidate:
+            // Without a validator the question is the whole request once more.
+            return request.control.onlyIfCached ? .serve : .serveAndValidate(conditions(for: stored))
+        case .no: return ask(stored, for: request)
+        }
+    }
+
+    private static func ask(_ stored: StoredHead, for request: CacheRequest) -> CachePlan {
+        if request.control.onlyIfCached { return .fail }
+        let conditions = conditions(for: stored)
+        return conditions.isEmpty ? .network : .validate(conditions)
+    }
+}

@@ -1,0 +1,144 @@
+import AFLoop
+import Glibc
+
+/// The folder of a cache on disk: files by the names of their entries, each complete or
+/// not there at all. Everything here may wait for the disk.
+///
+/// A file gets its name only when it is written, and takes the place of one that has it in
+/// the same step. Nothing is synced: a cache may be lost, and what a power cut leaves of a
+/// file that was not on the disk yet fails its checksum.
+struct CacheFolder {
+    struct Found {
+        let id: CacheEntryID
+        let size: Int
+        /// Nanoseconds since 1970.
+        let used: Int64
+    }
+
+    /// Seconds after which a file without its final name is left over from somebody who is gone.
+    private static let temporaryLifetime: Int64 = 3600
+    /// A version of its own for whatever cannot read these files.
+    static let name = "AFURLSession-cache-1"
+
+    private let folder: Folder
+    private let parent: String
+
+    /// Opens the folder in `parent`, both made for our user alone where they are missing. One
+    /// that others could get at is refused.
+    init(in parent: String) throws(SystemCallError) {
+        self.parent = parent
+        folder = try CacheFolder.makeFolder(parent).ownFolder(named: CacheFolder.name)
+        guard try folder.status().isPrivate else { throw SystemCallError(.open, code: EPERM) }
+    }
+
+    /// Whether this is not the folder of that name any more. What a file system says to those
+    /// who use a folder that was removed is different for each.
+    var isGone: Bool {
+        guard let there = try? Folder(path: parent).status(of: CacheFolder.name),
+            let own = try? folder.status()
+        else { return true }
+        return there.identity != own.identity
+    }
+
+    private static func makeFolder(_ path: String) throws(SystemCallError) -> Folder {
+        do throws(SystemCallError) {
+            return try Folder(path: path)
+        } catch {
+            let trimmed = path.utf8.last == UInt8(ascii: "/") ? String(path.dropLast()) : path
+            guard error.code == ENOENT, let slash = trimmed.utf8.lastIndex(of: UInt8(ascii: "/")) else { throw error }
+            let parent = String(trimmed[..<slash])
+            let name = String(trimmed[trimmed.utf8.index(after: slash)...])
+            guard !name.isEmpty, name != ".", name != ".." else { throw error }
+            return try makeFolder(parent.isEmpty ? "/" : parent).ownFolder(named: name)
+        }
+    }
+
+    // MARK: - Files
+
+    func write(_ bytes: [UInt8], as name: String) throws(SystemCallError) {
+        let temporary = try CacheFolder.temporaryName()
+        let (file, hasName) = try folder.makeFile(named: temporary)
+        var isNamed = hasName
+        do throws(SystemCallError) {
+            try CacheFolder.fill(file, with: bytes)
+            if !hasName { try file.link(as: temporary, in: folder) }
+            isNamed = true
+            try folder.replace(name, with: temporary)
+            isNamed = false
+            try file.close()
+        } catch {
+            if isNamed { try? folder.remove(temporary) }
+            throw error
+        }
+    }
+
+    private static func temporaryName() throws(SystemCallError) -> String {
+        let digest = CacheDigest(of: try SystemRandom.bytes(16))
+        return digest.text + ".tmp"
+    }
+
+    private static func fill(_ file: DiskFile, with bytes: [UInt8]) throws(SystemCallError) {
+        var failure: SystemCallError?
+        bytes.withUnsafeBytes { buffer in
+            var written: Int64 = 0
+            do throws(SystemCallError) {
+                try file.write([buffer], at: 0, written: &written)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// All bytes of a file. Nil if it is none of ours, or longer than `limit`.
+    ///
+    /// - Parameter marksUse: Whether it counts as used now, also for other processes.
+    func read(_ name: String, limit: Int, marksUse: Bool) throws(SystemCallError) -> [UInt8]? {
+        let file = try folder.openFile(named: name)
+        let status = try file.status()
+        guard status.isRegular, status.isPrivate, status.size <= Int64(limit) else { return nil }
+        if marksUse { try? file.touch() }
+        var failure: SystemCallError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: Int(status.size)) { buffer, count in
+            do throws(SystemCallError) {
+                count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    func remove(_ name: String) {
+        try? folder.remove(name)
+    }
+
+    // MARK: - What there is
+
+    /// The entries, the latest used last. What others left behind half done is removed.
+    ///
+    /// - Parameter wall: Now, in seconds since 1970.
+    func scan(wall: Int64) -> [Found] {
+        var found: [Found] = []
+        for name in folder.names {
+            let id = CacheEntryID(name: name)
+            guard id != nil || name.hasSuffix(".tmp"), let status = try? folder.status(of: name), status.isRegular
+            else { continue }
+            if let id {
+                found.append(Found(id: id, size: Int(clamping: status.size), used: status.modified))
+            } else if status.modified / 1_000_000_000 < wall - CacheFolder.temporaryLifetime {
+                remove(name)
+            }
+        }
+        return found.sorted { $0.used < $1.used }
+    }
+
+    /// The entries, in no order.
+    var ids: [CacheEntryID] { folder.names.compactMap { CacheEntryID(name: $0) } }
+
+    /// Removes what is under way as well: nobody publishes it any more.
+    func removeAll() {
+        for name in folder.names where CacheEntryID(name: name) != nil || name.hasSuffix(".tmp") { remove(name) }
+    }
+}

@@ -1,0 +1,246 @@
+import AFLoop
+
+/// What a store knows without asking the disk. A value behind the store's lock.
+struct CacheState {
+    struct DiskRecord {
+        /// When it last counted as used for other processes, on the machine's clock.
+        var marked: Int64
+    }
+
+    /// What must go from the disk before anything else happens there.
+    struct Dooms {
+        /// More than this are all.
+        private static let limit = 10_000
+
+        var isAll = false
+        var keys: Set<CacheDigest> = []
+        var ids: Set<CacheEntryID> = []
+
+        var isEmpty: Bool { !isAll && keys.isEmpty && ids.isEmpty }
+
+        func contains(_ id: CacheEntryID) -> Bool { isAll || keys.contains(id.key) || ids.contains(id) }
+
+        mutating func add(_ key: CacheDigest) {
+            keys.insert(key)
+            if keys.count > Dooms.limit { self = Dooms(isAll: true) }
+        }
+
+        mutating func add(_ id: CacheEntryID) {
+            ids.insert(id)
+            if ids.count > Dooms.limit { self = Dooms(isAll: true) }
+        }
+    }
+
+    /// What may wait for a slow disk; more is kept in memory only.
+    private static let pendingLimit = 8 << 20
+    /// Different answers for one URL; the oldest go first.
+    static let variantLimit = 16
+
+    private(set) var memory = CacheIndex<CacheEntry>()
+    /// What is known to be on disk.
+    private(set) var disk = CacheIndex<DiskRecord>()
+    /// On their way to the disk.
+    private(set) var pending: [CacheEntryID: CacheEntry] = [:]
+    private(set) var pendingBytes = 0
+    private(set) var dooms = Dooms()
+    /// Who may still store something, and for which URL.
+    private var writers: [UInt64: CacheDigest] = [:]
+    private var lastWriter: UInt64 = 0
+    /// How often something was removed because it must not be used any more.
+    private(set) var removals = 0
+    /// What is on disk is known.
+    var isIndexed: Bool
+    private(set) var memoryCapacity: Int
+    private(set) var diskCapacity: Int
+    private let hasDisk: Bool
+    /// Removed with things of the program's in them, which go away only after the lock is
+    /// let go of.
+    var trash: [CacheEntry] = []
+
+    init(memoryCapacity: Int, diskCapacity: Int, hasDisk: Bool) {
+        self.memoryCapacity = max(memoryCapacity, 0)
+        self.diskCapacity = hasDisk ? max(diskCapacity, 0) : 0
+        self.hasDisk = hasDisk
+        isIndexed = !hasDisk
+    }
+
+    var isSurelyEmpty: Bool { isIndexed && memory.isEmpty && disk.isEmpty && pending.isEmpty }
+
+    /// The longest entry that is kept, in memory and on disk: a twentieth of what there is
+    /// room for.
+    private var memoryLimit: Int { memoryCapacity / 20 }
+    private var diskLimit: Int { diskCapacity / 20 }
+    var entryLimit: Int { max(memoryLimit, diskLimit) }
+
+    // MARK: - Looking
+
+    /// Those of a URL that need no disk.
+    func entries(for key: CacheDigest) -> [CacheEntry] {
+        let entries = memory.values(of: key)
+        guard !pending.isEmpty else { return entries }
+        return entries + pending.values.filter { $0.id.key == key && memory[$0.id] == nil }
+    }
+
+    /// Whether the disk may have some that memory has not.
+    func mayHaveMore(of key: CacheDigest) -> Bool {
+        !isIndexed || disk.ids(of: key).contains { memory[$0] == nil && pending[$0] == nil }
+    }
+
+    mutating func use(_ id: CacheEntryID) { memory.use(id) }
+
+    /// Takes what was read from the disk.
+    mutating func keep(_ entry: CacheEntry) {
+        if memory[entry.id] == nil { remember(entry) }
+        memory.use(entry.id)
+    }
+
+    // MARK: - Storing
+
+    mutating func beginWriting(_ key: CacheDigest) -> UInt64 {
+        lastWriter += 1
+        writers[lastWriter] = key
+        return lastWriter
+    }
+
+    mutating func endWriting(_ number: UInt64) { writers[number] = nil }
+
+    /// - Returns: Whether it is kept anywhere.
+    mutating func insert(_ entry: CacheEntry, writer: UInt64?, replacing isReplaced: (CacheEntry) -> Bool) -> Bool {
+        if let writer, writers[writer] != entry.id.key { return false }
+        for former in entries(for: entry.id.key) where former.id != entry.id && isReplaced(former) {
+            supersede(former.id)
+        }
+        // What has the same id is not the answer any more, even if this one does not fit.
+        supersede(entry.id)
+        let isRemembered = remember(entry)
+        guard entry.isLasting, entry.size <= diskLimit, pendingBytes + entry.size <= CacheState.pendingLimit else {
+            return isRemembered
+        }
+        dooms.ids.remove(entry.id)
+        pending[entry.id] = entry
+        pendingBytes += entry.size
+        return true
+    }
+
+    @discardableResult
+    private mutating func remember(_ entry: CacheEntry) -> Bool {
+        guard entry.size <= memoryLimit else { return false }
+        memory.insert(entry, as: entry.id, size: entry.size)
+        for id in memory.ids(of: entry.id.key).dropLast(CacheState.variantLimit) { removeFromMemory(id) }
+        shrinkMemory()
+        return true
+    }
+
+    private mutating func supersede(_ id: CacheEntryID) {
+        removeFromMemory(id)
+        // One that is being written at this moment is not in the index yet.
+        let mayBeOnDisk = hasDisk && (!isIndexed || disk[id] != nil || pending[id] != nil)
+        dropPending(id)
+        disk.remove(id)
+        if mayBeOnDisk { dooms.add(id) }
+    }
+
+    private mutating func removeFromMemory(_ id: CacheEntryID) {
+        if let entry = memory.remove(id), entry.presented != nil { trash.append(entry) }
+    }
+
+    private mutating func dropPending(_ id: CacheEntryID) {
+        guard let entry = pending.removeValue(forKey: id) else { return }
+        pendingBytes -= entry.size
+        if entry.presented != nil { trash.append(entry) }
+    }
+
+    private mutating func shrinkMemory() {
+        trash += memory.shrink(to: memoryCapacity).map(\.value).filter { $0.presented != nil }
+    }
+
+    mutating func setMemoryCapacity(_ capacity: Int) {
+        memoryCapacity = max(capacity, 0)
+        shrinkMemory()
+    }
+
+    mutating func setDiskCapacity(_ capacity: Int) {
+        diskCapacity = hasDisk ? max(capacity, 0) : 0
+    }
+
+    // MARK: - Removing what must not be used any more
+
+    mutating func forget(_ key: CacheDigest) {
+        removals += 1
+        writers = writers.filter { $0.value != key }
+        for id in memory.ids(of: key) { removeFromMemory(id) }
+        for id in pending.keys where id.key == key { dropPending(id) }
+        for id in disk.ids(of: key) { disk.remove(id) }
+        if hasDisk { dooms.add(key) }
+    }
+
+    mutating func forgetAll() {
+        removals += 1
+        writers = [:]
+        for id in memory.ids { removeFromMemory(id) }
+        for id in Array(pending.keys) { dropPending(id) }
+        disk.removeAll()
+        if hasDisk { dooms = Dooms(isAll: true) }
+    }
+
+    /// Forgets one entry, and leaves the others of its URL.
+    mutating func forget(_ id: CacheEntryID) {
+        removals += 1
+        supersede(id)
+    }
+
+    /// In memory only.
+    mutating func forget(since time: Int64) {
+        removals += 1
+        writers = [:]
+        for id in memory.ids where memory[id].map({ $0.head.responseTime >= time }) == true { removeFromMemory(id) }
+        for (id, entry) in pending where entry.head.responseTime >= time { supersede(id) }
+    }
+
+    // MARK: - From the disk
+
+    mutating func takeDooms() -> Dooms {
+        defer { dooms = Dooms() }
+        return dooms
+    }
+
+    /// Nothing can be written now.
+    mutating func dropAllPending() {
+        for id in Array(pending.keys) { dropPending(id) }
+    }
+
+    /// A pending entry has been written, or could not be.
+    mutating func settle(_ entry: CacheEntry, written size: Int?, at moment: Int64) {
+        // Replaced, or forgotten: what is on disk now is replaced or doomed as well.
+        guard pending[entry.id] === entry else { return }
+        dropPending(entry.id)
+        if let size { disk.insert(DiskRecord(marked: moment), as: entry.id, size: size) }
+    }
+
+    mutating func noteRead(_ id: CacheEntryID, size: Int, marked: Int64) {
+        guard disk[id] != nil else { return }
+        // Another process may have replaced it by one of another size.
+        disk.insert(DiskRecord(marked: marked), as: id, size: size)
+    }
+
+    mutating func noteGone(_ id: CacheEntryID) { disk.remove(id) }
+
+    mutating func noteAllGone() { disk.removeAll() }
+
+    /// - Parameter found: The latest used last.
+    mutating func setDisk(_ found: [CacheFolder.Found]) {
+        isIndexed = true
+        let former = disk
+        disk.removeAll()
+        for file in found where !dooms.contains(file.id) {
+            disk.insert(former[file.id] ?? DiskRecord(marked: .min / 2), as: file.id, size: file.size)
+        }
+    }
+
+    /// What has to go from the disk for the rest to fit.
+    mutating func shrinkDisk(afterWriting key: CacheDigest?) -> [CacheEntryID] {
+        let extra = key.map { disk.ids(of: $0).dropLast(CacheState.variantLimit) } ?? []
+        for id in extra { disk.remove(id) }
+        return Array(extra) + disk.shrink(to: diskCapacity).map(\.id)
+    }
+}

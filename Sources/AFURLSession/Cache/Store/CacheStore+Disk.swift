@@ -1,0 +1,203 @@
+import AFLoop
+
+/// What the disk's side of a store keeps between two pieces of work.
+struct CacheDisk {
+    var folder: CacheFolder?
+    /// When it was last looked at, on the machine's clock; so is the next.
+    var scanned: Int64 = .min / 2
+    var isOffUntil: Int64 = .min / 2
+}
+
+// Every method here may wait for the disk.
+extension CacheStore {
+    /// Seconds the disk is left alone after it failed.
+    private static let pause: Int64 = 60
+    /// Seconds after which what other processes did is looked for, and a use is marked again.
+    private static let interval: Int64 = 60
+
+    var diskUsage: Int {
+        catchUp()
+        return withState { $0.disk.total }
+    }
+
+    func setDiskCapacity(_ capacity: Int) {
+        withState { $0.setDiskCapacity(capacity) }
+        disk.withLock { disk in
+            if let folder = opened(&disk) { trim(folder, nil) }
+        }
+    }
+
+    // MARK: - Looking
+
+    /// What memory or the disk has.
+    func load(_ key: CacheKey, _ choose: ([CacheEntry]) -> CacheEntry?) -> CacheEntry? {
+        disk.withLock { disk in
+            let folder = opened(&disk)
+            removeDoomed(in: folder)
+            let (ids, removals) = withState { ($0.disk.ids(of: key.digest), $0.removals) }
+            let read = folder.map { folder in ids.compactMap { self.read($0, in: folder) } } ?? []
+            return withState { state in
+                let known = state.entries(for: key.digest)
+                // What was removed while it was read is not there any more.
+                let fresh = state.removals == removals ? read.filter { one in !known.contains { $0.id == one.id } } : []
+                guard let entry = choose(known + fresh) else { return nil }
+                state.keep(entry)
+                return entry
+            }
+        }
+    }
+
+    /// Nil if the file is gone, or no entry. One that is damaged is removed.
+    private func read(_ id: CacheEntryID, in folder: CacheFolder) -> CacheEntry? {
+        let moment = monotonicClock()
+        let (marked, limit) = withState { ($0.disk[id]?.marked ?? .min / 2, max($0.diskCapacity, 1 << 16)) }
+        let marksUse = moment - marked >= CacheStore.interval
+        do throws(SystemCallError) {
+            if let bytes = try folder.read(id.name, limit: limit, marksUse: marksUse),
+                let entry = CacheEntryCoding.decode(bytes), entry.id == id
+            {
+                withState { $0.noteRead(id, size: bytes.count, marked: marksUse ? moment : marked) }
+                return entry
+            }
+            folder.remove(id.name)
+        } catch {
+            // One that cannot be read is of no use, but may be to others.
+        }
+        withState { $0.noteGone(id) }
+        return nil
+    }
+
+    // MARK: - Following memory
+
+    /// Removes from the disk what was removed in memory, and writes what was stored there.
+    func catchUp() {
+        disk.withLock { disk in
+            var folder = opened(&disk)
+            while true {
+                removeDoomed(in: folder)
+                guard let entry = withState({ $0.pending.values.first }) else { break }
+                guard let open = folder else { return withState { $0.dropAllPending() } }
+                let bytes = CacheEntryCoding.encode(entry)
+                let isWritten = publish(bytes, as: entry.id, in: open, &disk)
+                folder = disk.folder
+                withState { $0.settle(entry, written: isWritten ? bytes.count : nil, at: monotonicClock()) }
+                guard let folder else { continue }
+                rescanIfDue(folder, &disk)
+                trim(folder, entry.id.key)
+            }
+        }
+    }
+
+    /// Without a folder they stay doomed, and are not found when it comes back.
+    private func removeDoomed(in folder: CacheFolder?) {
+        guard let folder else { return }
+        let dooms = withState { $0.takeDooms() }
+        if dooms.isEmpty { return }
+        if dooms.isAll {
+            folder.removeAll()
+            return
+        }
+        for id in dooms.ids { folder.remove(id.name) }
+        guard !dooms.keys.isEmpty else { return }
+        // Other processes may have stored more than we know.
+        for id in folder.ids where dooms.keys.contains(id.key) { folder.remove(id.name) }
+    }
+
+    /// Who removed the folder meant what was in it: another one is made.
+    private func publish(_ bytes: [UInt8], as id: CacheEntryID, in folder: CacheFolder, _ disk: inout CacheDisk) -> Bool
+    {
+        do throws(SystemCallError) {
+            try folder.write(bytes, as: id.name)
+            return true
+        } catch {
+            disk.folder = nil
+            if folder.isGone, let again = opened(&disk), (try? again.write(bytes, as: id.name)) != nil {
+                return true
+            }
+            giveUp(&disk)
+            return false
+        }
+    }
+
+    /// Removes what came at a time or later.
+    ///
+    /// - Parameter time: Seconds since 1970.
+    func removeAll(since time: Int64) {
+        withState { $0.forget(since: time) }
+        disk.withLock { disk in
+            guard let folder = opened(&disk) else { return }
+            removeDoomed(in: folder)
+            // A file that was used counts as written then, so none is older than what is in it.
+            for file in folder.scan(wall: wallClock()) where file.used / 1_000_000_000 >= time {
+                let bytes = try? folder.read(file.id.name, limit: .max / 2, marksUse: false)
+                let entry = bytes.flatMap { $0 }.flatMap { CacheEntryCoding.decode($0) }
+                if let entry, entry.head.responseTime < time { continue }
+                folder.remove(file.id.name)
+                withState { $0.noteGone(file.id) }
+            }
+        }
+        // Somebody may have read one of them meanwhile.
+        withState { $0.forget(since: time) }
+    }
+
+    // MARK: - The folder
+
+    /// Nil if there is none, or it has failed not long ago.
+    private func opened(_ disk: inout CacheDisk) -> CacheFolder? {
+        if let folder = disk.folder { return folder }
+        guard let path, monotonicClock() >= disk.isOffUntil else { return nil }
+        do throws(SystemCallError) {
+            let folder = try CacheFolder(in: path)
+            disk.folder = folder
+            rescan(folder, &disk)
+            return folder
+        } catch {
+            giveUp(&disk)
+            return nil
+        }
+    }
+
+    private func giveUp(_ disk: inout CacheDisk) {
+        disk.folder = nil
+        disk.isOffUntil = monotonicClock() + CacheStore.pause
+        // Nobody has to wait for what cannot be had. It is found again once it can.
+        withState { state in
+            state.isIndexed = true
+            state.noteAllGone()
+        }
+    }
+
+    private func rescanIfDue(_ folder: CacheFolder, _ disk: inout CacheDisk) {
+        guard monotonicClock() - disk.scanned >= CacheStore.interval else { return }
+        rescan(folder, &disk)
+    }
+
+    private func rescan(_ folder: CacheFolder, _ disk: inout CacheDisk) {
+        let found = folder.scan(wall: wallClock())
+        disk.scanned = monotonicClock()
+        withState { $0.setDisk(found) }
+    }
+
+    private func trim(_ folder: CacheFolder, _ key: CacheDigest?) {
+        for id in withState({ $0.shrinkDisk(afterWriting: key) }) { folder.remove(id.name) }
+    }
+
+    // MARK: - For tests
+
+    /// Whether what is counted is what is there.
+    func isConsistent() -> Bool {
+        disk.withLock { disk in
+            let found = disk.folder?.scan(wall: wallClock()) ?? []
+            return withState { state in
+                let sizes = Dictionary(found.map { ($0.id, $0.size) }) { first, _ in first }
+                let isDiskRight =
+                    state.disk.ids.allSatisfy { state.disk.size(of: $0) == sizes[$0] }
+                    && state.disk.total == sizes.filter { !state.dooms.contains($0.key) }.values.reduce(0, +)
+                let sum = state.memory.ids.reduce(0) { $0 + (state.memory.size(of: $1) ?? 0) }
+                return isDiskRight && state.memory.total == sum && sum <= state.memoryCapacity
+                    && state.disk.total <= state.diskCapacity
+                    && state.pendingBytes == state.pending.values.reduce(0) { $0 + $1.size }
+            }
+        }
+    }
+}

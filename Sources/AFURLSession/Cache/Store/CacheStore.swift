@@ -1,0 +1,149 @@
+import AFLoop
+import Dispatch
+import Foundation
+
+/// Entries in memory and on disk, for any number of threads.
+///
+/// Memory is asked and changed under a lock that is held for moments only: the loop may take
+/// it. What may wait for the disk is done under another, by workers and callers. Who holds
+/// the one for the disk may take the one for memory, never the other way round.
+///
+/// What is stored or removed takes effect in memory at once. The disk follows with
+/// ``catchUp()``, which removes first and then writes.
+final class CacheStore: Sendable {
+    /// The folder ours is in; nil for memory only.
+    let path: String?
+    private let state: Lock<CacheState>
+    let disk = Lock(CacheDisk())
+    let wallClock: @Sendable () -> Int64
+    let monotonicClock: @Sendable () -> Int64
+
+    init(
+        memoryCapacity: Int,
+        diskCapacity: Int,
+        path: String?,
+        wallClock: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) },
+        monotonicClock: @escaping @Sendable () -> Int64 = CacheStore.machineSeconds
+    ) {
+        self.path = path
+        self.wallClock = wallClock
+        self.monotonicClock = monotonicClock
+        state = Lock(
+            CacheState(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, hasDisk: path != nil)
+        )
+    }
+
+    private static let machineSeconds: @Sendable () -> Int64 = {
+        Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000_000)
+    }
+
+    /// Now, for who has no loop to ask.
+    var now: CacheInstant { CacheInstant(wall: wallClock(), monotonic: monotonicClock()) }
+
+    /// What goes away with it is the program's, and may call back here.
+    func withState<Result>(_ body: (inout CacheState) -> Result) -> Result {
+        var trash: [CacheEntry] = []
+        return state.withLock { state in
+            defer { swap(&trash, &state.trash) }
+            return body(&state)
+        }
+    }
+
+    // MARK: - Limits
+
+    /// The longest body that is stored.
+    var bodyLimit: Int { withState { max($0.entryLimit - CacheEntry.overhead, 0) } }
+    var memoryCapacity: Int { withState { $0.memoryCapacity } }
+    var diskCapacity: Int { withState { $0.diskCapacity } }
+    var memoryUsage: Int { withState { $0.memory.total } }
+
+    func setMemoryCapacity(_ capacity: Int) {
+        withState { $0.setMemoryCapacity(capacity) }
+    }
+
+    // MARK: - Looking, without waiting
+
+    /// Whether there is nothing for anybody.
+    var isSurelyEmpty: Bool { withState { $0.isSurelyEmpty } }
+
+    enum Glance {
+        case nothing
+        case found(CacheEntry)
+        /// Only the disk can tell.
+        case unknown
+    }
+
+    /// - Parameter choose: Chooses among the entries of the URL.
+    func glance(at key: CacheKey, _ choose: ([CacheEntry]) -> CacheEntry?) -> Glance {
+        withState { state in
+            if let entry = choose(state.entries(for: key.digest)) {
+                state.use(entry.id)
+                return .found(entry)
+            }
+            return state.mayHaveMore(of: key.digest) ? .unknown : .nothing
+        }
+    }
+
+    // MARK: - Storing and removing, without waiting
+
+    /// Leave to store something for the URL, as long as nothing for it is removed.
+    func ticket(for key: CacheKey) -> CacheTicket {
+        CacheTicket(self, withState { $0.beginWriting(key.digest) })
+    }
+
+    /// - Parameters:
+    ///   - ticket: Nil if nobody could object.
+    ///   - isReplaced: Whether an entry for the same URL is not needed any more.
+    /// - Returns: Whether it is kept.
+    @discardableResult
+    func insert(
+        _ entry: CacheEntry,
+        ticket: CacheTicket? = nil,
+        replacing isReplaced: (CacheEntry) -> Bool = { _ in false }
+    ) -> Bool {
+        withState { $0.insert(entry, writer: ticket?.number, replacing: isReplaced) }
+    }
+
+    /// Everything for a URL.
+    func forget(_ key: CacheKey) { withState { $0.forget(key.digest) } }
+
+    /// One entry.
+    func forget(_ id: CacheEntryID) { withState { $0.forget(id) } }
+
+    /// What would be the answer; if only the disk can tell, everything for the URL.
+    ///
+    /// - Returns: Whether there may have been something.
+    func forgetAnswer(_ key: CacheKey, _ choose: ([CacheEntry]) -> CacheEntry?) -> Bool {
+        withState { state in
+            let answer = choose(state.entries(for: key.digest))
+            if state.mayHaveMore(of: key.digest) {
+                state.forget(key.digest)
+            } else if let answer {
+                state.forget(answer.id)
+            } else {
+                return false
+            }
+            return true
+        }
+    }
+
+    func forgetAll() { withState { $0.forgetAll() } }
+
+    /// Whether ``catchUp()`` has something to do.
+    var isBehind: Bool { withState { !$0.dooms.isEmpty || !$0.pending.isEmpty } }
+}
+
+/// Leave to store something for a URL. Ends with the last reference.
+final class CacheTicket: Sendable {
+    let number: UInt64
+    private let store: CacheStore
+
+    fileprivate init(_ store: CacheStore, _ number: UInt64) {
+        self.store = store
+        self.number = number
+    }
+
+    deinit {
+        store.withState { $0.endWriting(number) }
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+
+extension URLCache {
+    /// Stores a response for the request of a task.
+    public func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
+        guard let request = dataTask.currentRequest else { return }
+        storeCachedResponse(cachedResponse, for: request)
+    }
+
+    /// Looks for what is stored for the request of a task.
+    ///
+    /// - Parameters:
+    ///   - dataTask: Whose request is looked for.
+    ///   - completionHandler: Called once, on a queue of its own, with nil if there is nothing.
+    @preconcurrency
+    public func getCachedResponse(
+        for dataTask: URLSessionDataTask,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        let request = dataTask.currentRequest
+        URLCache.answers.run { [self] in
+            completionHandler(request.flatMap { cachedResponse(for: $0) })
+        }
+    }
+
+    /// Removes what is stored for the request of a task.
+    public func removeCachedResponse(for dataTask: URLSessionDataTask) {
+        guard let request = dataTask.currentRequest else { return }
+        removeCachedResponse(for: request)
+    }
+
+    private static let answers = DispatchWorkers().ownWorker("AFURLSession.cache.answers")
+}

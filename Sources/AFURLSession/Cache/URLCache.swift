@@ -1,0 +1,192 @@
+import AFLoop
+import AFWire
+public import Foundation
+
+/// Keeps responses, in memory and on disk, to answer later requests with.
+///
+/// ```swift
+/// let configuration = URLSessionConfiguration.default
+/// configuration.urlCache = URLCache(memoryCapacity: 8 << 20, diskCapacity: 100 << 20, directory: folder)
+/// let session = URLSession(configuration: configuration)
+/// ```
+///
+/// Sessions use it by the rules of HTTP (RFC 9111) as the private cache of one user; the
+/// methods here do as they are told, and look at no dates. Responses of more than a
+/// twentieth of the capacity are not stored, and those used longest ago go first. Several
+/// caches, and several processes, may share a folder.
+///
+/// A response to a request with an `Authorization` field answers only requests with the same
+/// value, and is never written to disk.
+///
+/// Safe to use from any thread. Methods that look at the disk wait for it. Not open to
+/// subclasses: sessions store more than these methods could be given, and would pass by
+/// methods that were overridden.
+public final class URLCache: Sendable {
+    let store: CacheStore
+
+    /// What the shared cache of a program keeps in memory, and on disk.
+    private static let sharedCapacities = (memory: 4 << 20, disk: 20 << 20)
+    private static let replacement = Lock<URLCache?>(nil)
+    private static let standard = URLCache(
+        memoryCapacity: sharedCapacities.memory,
+        diskCapacity: sharedCapacities.disk,
+        directory: nil
+    )
+
+    /// The cache of sessions whose configuration names no other: 4 MiB in memory, and 20 MiB
+    /// on disk in the user's folder for caches.
+    ///
+    /// Setting another one is for sessions made later.
+    public class var shared: URLCache {
+        get { replacement.withLock { $0 } ?? standard }
+        set { replacement.withLock { $0 = newValue } }
+    }
+
+    /// A cache with limits in bytes; 0 keeps nothing there.
+    ///
+    /// - Parameters:
+    ///   - memoryCapacity: What is kept in memory, at most.
+    ///   - diskCapacity: What is kept on disk, at most.
+    ///   - directory: The folder in which the cache makes a folder of its own, for our
+    ///     user alone. It is made if it is missing, at first use. Nil is a folder for this
+    ///     program in the user's folder for caches (`XDG_CACHE_HOME`, else `~/.cache`). A folder
+    ///     that cannot be used, or that others could get at, leaves the cache in memory only.
+    public init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
+        let path = directory.map { $0.isFileURL ? $0.absoluteURL.path : nil } ?? URLCache.standardPath
+        store = CacheStore(
+            memoryCapacity: memoryCapacity,
+            diskCapacity: diskCapacity,
+            path: diskCapacity > 0 ? path : nil
+        )
+    }
+
+    /// A cache with limits in bytes, and a folder by its path: a relative one is in this
+    /// program's folder for caches.
+    public convenience init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
+        let directory = path.map { path in
+            let isAbsolute = path.utf8.first == UInt8(ascii: "/")
+            return isAbsolute ? path : (URLCache.standardPath.map { "\($0)/\(path)" } ?? path)
+        }
+        self.init(
+            memoryCapacity: memoryCapacity,
+            diskCapacity: diskCapacity,
+            directory: directory.map { URL(fileURLWithPath: $0, isDirectory: true) }
+        )
+    }
+
+    init(store: CacheStore) {
+        self.store = store
+    }
+
+    /// Read once: the environment may change while somebody reads it.
+    private static let standardPath: String? = {
+        guard let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first else {
+            return nil
+        }
+        let program = ProcessInfo.processInfo.processName.utf8.map { byte in
+            (byte < 0x80 && byte > 0x20 && byte != UInt8(ascii: "/")) ? byte : UInt8(ascii: "_")
+        }
+        let name = String(decoding: program, as: UTF8.self)
+        return caches.path + "/" + (name.isEmpty || name.utf8.first == UInt8(ascii: ".") ? "program" : name)
+    }()
+
+    // MARK: - Limits
+
+    /// The most that is kept in memory, in bytes. Lowering it lets go of what is too much.
+    public var memoryCapacity: Int {
+        get { store.memoryCapacity }
+        set { store.setMemoryCapacity(newValue) }
+    }
+
+    /// The most that is kept on disk, in bytes. Lowering it removes what is too much. A cache
+    /// that was made without room on disk has no folder, and stays in memory.
+    public var diskCapacity: Int {
+        get { store.diskCapacity }
+        set { store.setDiskCapacity(newValue) }
+    }
+
+    /// What is kept in memory, in bytes.
+    public var currentMemoryUsage: Int { store.memoryUsage }
+
+    /// What is kept on disk, in bytes.
+    public var currentDiskUsage: Int { store.diskUsage }
+
+    // MARK: - Looking, storing, removing
+
+    /// What is stored for a request, however old; nil if there is nothing.
+    ///
+    /// Of several responses to different header fields, the latest that goes with those the
+    /// request has. Parts (`Range`) are not made of what is stored.
+    public func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
+        guard let question = CacheRequest(request), question.method == .get || question.method == .head,
+            !question.hasBody, !question.isPartial, let url = request.url
+        else { return nil }
+        let choose: ([CacheEntry]) -> CacheEntry? = { URLCache.latest($0, for: question) }
+        let entry: CacheEntry? =
+            switch store.glance(at: question.key, choose) {
+            case .nothing: nil
+            case .found(let entry): entry
+            case .unknown: store.load(question.key, choose)
+            }
+        return entry?.cachedResponse(for: url)
+    }
+
+    /// Stores a response, in place of what is stored for such a request.
+    ///
+    /// It answers GET and HEAD requests for the URL. Not stored are responses to other
+    /// methods and to requests for parts, partial content (206), what must not be stored, and
+    /// what depends on things no request has (`Vary: *`).
+    public func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
+        guard let question = CacheRequest(request),
+            let entry = CacheEntry(cachedResponse, for: request, at: store.now)
+        else { return }
+        store.insert(entry) { former in
+            CacheRules.matches(former.head, question, in: [entry.head.partition], decodes: true)
+        }
+        store.catchUp()
+    }
+
+    /// Removes what is stored for the URL of a request, whatever its header fields.
+    public func removeCachedResponse(for request: URLRequest) {
+        guard let url = request.url, let target = try? RequestURL(url.absoluteString) else { return }
+        store.forget(CacheKey(target))
+        store.catchUp()
+    }
+
+    /// Removes everything, also what is being stored at this moment.
+    public func removeAllCachedResponses() {
+        store.forgetAll()
+        store.catchUp()
+    }
+
+    /// Removes what was received at a time or later.
+    public func removeCachedResponses(since date: Date) {
+        let seconds = date.timeIntervalSince1970.rounded(.down)
+        store.removeAll(since: seconds >= 9e18 ? .max : seconds <= -9e18 ? .min : Int64(seconds))
+    }
+
+    /// Not by who may be answered, which the program knows best, but by the credentials.
+    private static func latest(_ entries: [CacheEntry], for question: CacheRequest) -> CacheEntry? {
+        guard let own = CachePartition.caller.forCredentials(in: question.headers) else { return nil }
+        let mentioned = entries.filter { entry in
+            let head = entry.head
+            return head.key == question.key && head.partition.credentials == own.credentials
+                && head.vary.allSatisfy { field in
+                    !question.headers.contains(field.name) || VaryField(field.name, of: question.headers) == field
+                }
+        }
+        // With its content coding a body is of no use here.
+        let readable = mentioned.filter { $0.head.isDecoded || !$0.head.headers.contains("Content-Encoding") }
+        // Of two that came in the same second the one further behind is the later.
+        return readable.reversed().max {
+            ($0.head.responseTime, $0.head.requestTime) < ($1.head.responseTime, $1.head.requestTime)
+        }
+    }
+}
+
+extension URLCache: CustomStringConvertible {
+    /// What is kept and what may be, in memory. No path and no URL: they may tell too much.
+    public var description: String {
+        "URLCache(\(currentMemoryUsage) of \(memoryCapacity) bytes in memory, \(diskCapacity) on disk at most)"
+    }
+}

@@ -1,0 +1,129 @@
+import AFLoop
+
+/// A coded body on its way from the transfer to the consumer of its task.
+///
+/// A read of 256 KiB may become a thousand times as much. So what the consumer has no room for stays as it was received,
+/// the transfer is paused (`undecoded`), and no more than one read ever waits here. A turn of the loop makes 1 MiB at
+/// most; what is left is for the next one.
+final class CodedBody: TurnEndTarget {
+    private static let workPerTurn = 1 << 20
+
+    private let core: TaskCore
+    private let decoder: Result<ContentDecoder, ContentFailure>
+    /// Received and not taken by the decoder, from `start` on.
+    @exclusivity(unchecked) private var rest: [UInt8] = []
+    @exclusivity(unchecked) private var start = 0
+    /// What was received is decoded and delivered. Without it, the decoder may hold more than its input shows.
+    @exclusivity(unchecked) private var isHungry = true
+    @exclusivity(unchecked) private var work = CodedBody.workPerTurn
+    /// The work of this turn is counted, and will be forgotten at its end.
+    @exclusivity(unchecked) private var isCounting = false
+    @exclusivity(unchecked) private var isScheduled = false
+    @exclusivity(unchecked) private var hasEnded = false
+    @exclusivity(unchecked) private var hasReceived = false
+
+    /// Nil if the body is handed on as it comes.
+    init?(_ plan: ContentPlan, of core: TaskCore) {
+        switch plan {
+        case .asItIs: return nil
+        case .tooMany: decoder = .failure(.tooManyCodings)
+        case .decode(let codings):
+            let limits = core.session.settings.content.limits
+            decoder = Result { () throws(ContentFailure) in try ContentDecoder(codings, limits: limits) }
+        }
+        self.core = core
+    }
+
+    // MARK: - From the task
+
+    func receive(_ bytes: UnsafeRawBufferPointer) {
+        hasReceived = true
+        guard isHungry else { return rest.append(contentsOf: bytes) }
+        guard let left = decode(bytes), !isHungry else { return }
+        rest = Array(left)
+        core.pause(.undecoded)
+    }
+
+    /// Nothing more comes. The task goes on when all of it is decoded.
+    func inputEnded() {
+        hasEnded = true
+        if isHungry { finish() }
+    }
+
+    /// Nobody holds up the task any more.
+    func goOnSoon() {
+        guard !isScheduled else { return }
+        isScheduled = true
+        let loop = core.session.world.loop
+        let body = LoopBound(confined: self, on: loop)
+        loop.enqueue { body.value.goOn() }
+    }
+
+    func turnEnded() {
+        isCounting = false
+        work = CodedBody.workPerTurn
+    }
+
+    // MARK: - Decoding
+
+    private func goOn() {
+        isScheduled = false
+        guard core.isDecoding(self), core.mayDecode, !isHungry else { return }
+        let waiting = rest
+        let used = waiting.withUnsafeBytes { bytes -> Int? in
+            let bytes = UnsafeRawBufferPointer(rebasing: bytes[start...])
+            return decode(bytes).map { bytes.count - $0.count }
+        }
+        guard let used else { return }
+        start += used
+        guard isHungry else { return }
+        rest = []
+        start = 0
+        core.unpause(.undecoded)
+        if hasEnded { finish() }
+    }
+
+    /// Decodes until somebody holds it up. Returns what is left; nil if the task has ended.
+    private func decode(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        countWork()
+        let page = core.session.world.contentPage.value.bytes
+        var left = bytes
+        isHungry = false
+        do throws(ContentFailure) {
+            let decoder = try decoder.get()
+            while core.mayDecode {
+                switch try decoder.step(&left, into: page, work: &work) {
+                case .piece(let count):
+                    core.deliver(decoded: UnsafeRawBufferPointer(rebasing: page[..<count]))
+                    guard core.isDecoding(self) else { return nil }
+                case .hungry:
+                    isHungry = true
+                    return left
+                case .tired:
+                    goOnSoon()
+                    return left
+                }
+            }
+            return left
+        } catch {
+            core.fail(.content(error))
+            return nil
+        }
+    }
+
+    private func countWork() {
+        guard !isCounting else { return }
+        isCounting = true
+        core.session.world.loop.atTurnEnd(self)
+    }
+
+    private func finish() {
+        do throws(ContentFailure) {
+            // An empty body has no coding, whatever its fields say.
+            if hasReceived { try decoder.get().finish() }
+            core.finishReceiving()
+        } catch {
+            core.fail(.content(error))
+        }
+    }
+}

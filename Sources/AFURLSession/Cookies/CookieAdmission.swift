@@ -1,0 +1,117 @@
+import AFWire
+
+/// Whether a server may set a cookie (RFC 6265bis §5.7), as far as that does not depend on what is stored.
+enum CookieAdmission {
+    static func admit(
+        _ cookie: SetCookie,
+        from question: CookieQuestion,
+        now: Int64,
+        suffixes: PublicSuffixes,
+        limits: CookieLimits = .standard
+    ) throws(CookieRefusal) -> CookieContent {
+        let scope = try scope(of: cookie, question, suffixes)
+        if cookie.isSecure, !question.isSecured { throw .notSecured }
+        let content = CookieContent(
+            name: cookie.name,
+            value: cookie.value,
+            domain: scope.domain,
+            isHostOnly: scope.isHostOnly,
+            path: path(of: cookie, question),
+            expires: expiry(of: cookie, now, limits),
+            isSecure: cookie.isSecure,
+            isHTTPOnly: cookie.isHTTPOnly,
+            sameSite: cookie.sameSite
+        )
+        try checkPrefix(content, hasPath: cookie.path != .standard(isWritten: false))
+        try checkSite(content, question, suffixes)
+        return content
+    }
+
+    /// For cookies of the program's own. It may set what it wants, except what no server could have set anywhere.
+    static func check(_ content: CookieContent, suffixes: PublicSuffixes) throws(CookieRefusal) {
+        if !content.isHostOnly, suffixes.isPublicSuffix(content.domain) { throw .publicSuffix }
+        try checkPrefix(content, hasPath: true)
+    }
+
+    /// A cookie of the program's own that is said to come from a server.
+    static func check(
+        _ content: CookieContent,
+        from question: CookieQuestion,
+        suffixes: PublicSuffixes
+    ) throws(CookieRefusal) {
+        let belongs =
+            content.isHostOnly
+            ? question.host == content.domain
+            : CookieMatching.host(question.host, isName: question.hostIsName, matches: content.domain)
+        guard belongs else { throw .foreignDomain }
+        if content.isSecure, !question.isSecured { throw .notSecured }
+        try check(content, suffixes: suffixes)
+        try checkSite(content, question, suffixes)
+    }
+
+    // MARK: - Steps
+
+    private static func scope(
+        of cookie: SetCookie,
+        _ question: CookieQuestion,
+        _ suffixes: PublicSuffixes
+    ) throws(CookieRefusal) -> (domain: String, isHostOnly: Bool) {
+        let host = question.host
+        guard let bytes = cookie.domain else { return (host, true) }
+        // Hosts are in punycode. Text with more in it could be equal to them without being the same.
+        guard bytes.allSatisfy({ $0 < 0x80 }) else { throw .foreignDomain }
+        let domain = String(decoding: bytes, as: UTF8.self)
+        guard question.hostIsName else {
+            guard domain == host || domain == question.url.endpoint.host.bracketed else { throw .foreignDomain }
+            return (host, true)
+        }
+        guard CookieMatching.host(host, isName: true, matches: domain) else { throw .foreignDomain }
+        guard suffixes.isPublicSuffix(domain) else { return (domain, false) }
+        guard domain == host else { throw .publicSuffix }
+        return (host, true)
+    }
+
+    private static func path(of cookie: SetCookie, _ question: CookieQuestion) -> [UInt8] {
+        switch cookie.path {
+        case .given(let path): path
+        case .standard: CookieMatching.defaultPath(question.path)
+        }
+    }
+
+    private static func expiry(of cookie: SetCookie, _ now: Int64, _ limits: CookieLimits) -> Int64? {
+        switch cookie.lifetime {
+        case .session: nil
+        case .seconds(let seconds): seconds <= 0 ? CookieContent.ended : now + min(seconds, limits.lifetime)
+        case .until(let date): min(date, now + limits.lifetime)
+        }
+    }
+
+    /// RFC 6265bis §4.1.3 and §5.7. Case does not count, because servers exist to whom it does not. A cookie without
+    /// a name is sent as its value alone, and must not be taken for one of these either.
+    static func checkPrefix(_ content: CookieContent, hasPath: Bool) throws(CookieRefusal) {
+        if content.name.isEmpty {
+            if has(content.value, "__secure-") || has(content.value, "__host-") { throw .prefix }
+            return
+        }
+        if has(content.name, "__secure-"), !content.isSecure { throw .prefix }
+        guard has(content.name, "__host-") else { return }
+        guard content.isSecure, content.isHostOnly, hasPath, content.path == [UInt8(ascii: "/")] else { throw .prefix }
+    }
+
+    private static func has(_ bytes: [UInt8], _ prefix: StaticString) -> Bool {
+        bytes.prefix(prefix.utf8CodeUnitCount).withContiguousStorageIfAvailable {
+            ByteScanning.equalsIgnoringCase(UnsafeRawBufferPointer($0), prefix)
+        } ?? false
+    }
+
+    private static func checkSite(
+        _ content: CookieContent,
+        _ question: CookieQuestion,
+        _ suffixes: PublicSuffixes
+    ) throws(CookieRefusal) {
+        switch content.sameSite {
+        case .unspecified, .none: return
+        case .lax, .strict: if question.isCrossSite(suffixes) { throw .crossSite }
+        }
+    }
+}

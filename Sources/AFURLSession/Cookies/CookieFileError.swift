@@ -1,0 +1,69 @@
+import AFLoop
+import AFWire
+
+/// What is wrong with the file of an ``HTTPCookieStorage``.
+///
+/// The cookies in memory are not touched by it, and loading goes on.
+public struct CookieFileError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of trouble.
+    public enum Kind: Hashable, Sendable {
+        /// The URL names no file.
+        case notAFileURL
+        /// The file or its folder could not be opened.
+        case cannotOpen
+        /// It is a folder, a FIFO, a device, or a symbolic link.
+        case notRegular
+        /// Others may read or change it, or it belongs to somebody else.
+        case notPrivate
+        /// It is longer than any cookie file.
+        case tooLong
+        /// The disk failed.
+        case cannotRead
+        /// Something else is in it. It is left as it is, and nothing is written.
+        case notACookieFile
+        /// A version of this library that this one does not know has written it. It is left as it is.
+        case otherVersion
+        /// It is incomplete or was changed. The next cookies that are stored take its place.
+        case damaged
+        /// The new file could not be written, for want of room, rights or a working disk. It is tried again with the
+        /// next change.
+        case cannotWrite
+    }
+
+    /// What is wrong.
+    public let kind: Kind
+    /// Where the file is.
+    public let path: String
+    let cause: SystemCallError?
+
+    init(_ kind: Kind, at path: String, _ cause: SystemCallError? = nil) {
+        self.kind = kind
+        self.path = path
+        self.cause = cause
+    }
+
+    /// Whether the file may be replaced all the same.
+    var allowsWriting: Bool { kind == .damaged || kind == .cannotWrite }
+
+    /// What was done with which file, what happened, and what helps.
+    public var description: String {
+        let doing = kind == .cannotWrite ? "writing" : "reading"
+        let system = cause.map { " (\($0.description))" } ?? ""
+        return "\(doing) the cookie file \(PeerText.escaped(path.utf8)) failed: \(explanation)\(system)"
+    }
+
+    private var explanation: String {
+        switch kind {
+        case .notAFileURL: "the URL names no file; make it with URL(fileURLWithPath:)"
+        case .cannotOpen: "it or its folder cannot be opened; the folder must exist and be yours to enter and write"
+        case .notRegular: "it is a link, a folder or a device; name a regular file, or one that does not exist yet"
+        case .notPrivate: "others can get at it; make it yours alone with chmod 600 if you trust what is in it"
+        case .tooLong: "it is longer than 16 MiB, so no cookie file"
+        case .cannotRead: "the disk did not give it out"
+        case .notACookieFile: "something else is in it, which is left alone; choose another place"
+        case .otherVersion: "a newer version of this library has written it; it is left alone"
+        case .damaged: "it is not whole; it is begun anew with the next cookie"
+        case .cannotWrite: "it holds what it held before, or all that is new; make room or rights for it"
+        }
+    }
+}

@@ -1,0 +1,203 @@
+/// The cookies of a store, and the storage model of RFC 6265bis §5.7 and §5.8. A value: who owns it locks it, and says
+/// what time it is.
+///
+/// Cookies are kept by domain. A host is looked up with each of its parents, so what others have stored costs a
+/// request nothing.
+struct CookieJar: Sendable {
+    struct Domain: Sendable {
+        /// The registrable domain, by which strangers are told apart when there are too many cookies.
+        let site: String
+        var cookies: [StoredCookie]
+    }
+
+    let limits: CookieLimits
+    private(set) var count = 0
+    var domains: [String: Domain] = [:]
+    private var siteCounts: [String: Int] = [:]
+    private var securedCount = 0
+    private var ticks: UInt64 = 0
+    /// The last time we were told of.
+    private var clock = Int64.min
+    /// Before this no cookie ends.
+    private var firstEnd = Int64.max
+
+    init(limits: CookieLimits = .standard) {
+        self.limits = limits
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// In the order in which they were made.
+    var cookies: [StoredCookie] {
+        domains.values.flatMap(\.cookies).sorted { $0.order < $1.order }
+    }
+
+    // MARK: - Time
+
+    /// Removes what has ended. It cannot come back when the clock is set back; and what was stored while the clock was
+    /// ahead does not for that reason live longer than any cookie may.
+    @discardableResult
+    mutating func advance(to now: Int64) -> Bool {
+        if now < clock { capLifetimes(at: now) }
+        clock = now
+        guard firstEnd <= now else { return false }
+        let before = count
+        removeAll { $0.content.isExpired(at: now) }
+        firstEnd = domains.values.flatMap(\.cookies).compactMap(\.content.expires).min() ?? .max
+        return count != before
+    }
+
+    private mutating func capLifetimes(at now: Int64) {
+        let latest = now + limits.lifetime
+        for key in Array(domains.keys) {
+            guard var domain = domains[key] else { continue }
+            for index in domain.cookies.indices {
+                guard let end = domain.cookies[index].content.expires, end > latest else { continue }
+                domain.cookies[index].content.expires = latest
+                firstEnd = min(firstEnd, latest)
+            }
+            domains[key] = domain
+        }
+    }
+
+    // MARK: - Storing
+
+    /// Stores a cookie that was admitted, in place of the one with its key.
+    ///
+    /// - Parameter isSecured: Whether it came over a secured connection, or from the program.
+    /// - Returns: Whether anything is different now.
+    @discardableResult
+    mutating func store(
+        _ content: CookieContent,
+        isSecured: Bool,
+        now: Int64,
+        suffixes: PublicSuffixes
+    ) throws(CookieRefusal) -> Bool {
+        advance(to: now)
+        if !isSecured, !content.isSecure, coversSecured(content) { throw .coversSecured }
+        var content = content
+        if let end = content.expires { content.expires = min(end, now + limits.lifetime) }
+        let former = remove(content.key)
+        if content.isExpired(at: now) { return former != nil }
+        ticks += 1
+        let created = former?.created ?? now
+        add(StoredCookie(content: content, created: created, order: former?.order ?? ticks, lastUse: ticks), suffixes)
+        evictExcess(in: content.domain)
+        return former?.content != content
+    }
+
+    /// Takes over a cookie of another jar.
+    mutating func restore(_ cookie: StoredCookie, now: Int64, suffixes: PublicSuffixes) {
+        guard !cookie.content.isExpired(at: now),
+            (try? CookieAdmission.check(cookie.content, suffixes: suffixes)) != nil
+        else { return }
+        var cookie = cookie
+        if let end = cookie.content.expires { cookie.content.expires = min(end, now + limits.lifetime) }
+        remove(cookie.content.key)
+        ticks = max(ticks, cookie.order, cookie.lastUse)
+        add(cookie, suffixes)
+        evictExcess(in: cookie.content.domain)
+    }
+
+    private mutating func add(_ cookie: StoredCookie, _ suffixes: PublicSuffixes) {
+        let name = cookie.content.domain
+        if let site = domains[name]?.site {
+            siteCounts[site, default: 0] += 1
+            domains[name]?.cookies.append(cookie)
+        } else {
+            let site = suffixes.registrableDomain(of: name) ?? name
+            siteCounts[site, default: 0] += 1
+            domains[name] = Domain(site: site, cookies: [cookie])
+        }
+        count += 1
+        if cookie.content.isSecure { securedCount += 1 }
+        if let end = cookie.content.expires { firstEnd = min(firstEnd, end) }
+    }
+
+    /// Whether a secured cookie of that name would be sent along with this one, or instead of it: somebody on the way
+    /// could otherwise put his own in its place.
+    private func coversSecured(_ new: CookieContent) -> Bool {
+        guard securedCount > 0 else { return false }
+        return domains.contains { name, domain in
+            guard
+                name == new.domain || CookieMatching.host(name, isBelow: new.domain)
+                    || CookieMatching.host(new.domain, isBelow: name)
+            else { return false }
+            return domain.cookies.contains { old in
+                old.content.isSecure && old.content.name == new.name
+                    && CookieMatching.path(new.path, matches: old.content.path)
+            }
+        }
+    }
+
+    // MARK: - Removing
+
+    @discardableResult
+    mutating func remove(_ key: CookieContent.Key) -> StoredCookie? {
+        guard let index = domains[key.domain]?.cookies.firstIndex(where: { $0.content.key == key }) else { return nil }
+        return remove(at: index, of: key.domain)
+    }
+
+    private mutating func remove(at index: Int, of name: String) -> StoredCookie? {
+        guard let site = domains[name]?.site, let cookie = domains[name]?.cookies.remove(at: index) else { return nil }
+        if domains[name]?.cookies.isEmpty == true { domains[name] = nil }
+        noteRemoved(cookie, from: site)
+        return cookie
+    }
+
+    private mutating func noteRemoved(_ cookie: StoredCookie, from site: String) {
+        count -= 1
+        if cookie.content.isSecure { securedCount -= 1 }
+        let left = (siteCounts[site] ?? 1) - 1
+        siteCounts[site] = left == 0 ? nil : left
+    }
+
+    mutating func removeAll(where isUnwanted: (StoredCookie) -> Bool) {
+        for (name, domain) in domains {
+            let kept = domain.cookies.filter { !isUnwanted($0) }
+            guard kept.count < domain.cookies.count else { continue }
+            for cookie in domain.cookies where isUnwanted(cookie) { noteRemoved(cookie, from: domain.site) }
+            domains[name] = kept.isEmpty ? nil : Domain(site: domain.site, cookies: kept)
+        }
+    }
+
+    mutating func noteUse(at index: Int, of domain: String) {
+        ticks += 1
+        domains[domain]?.cookies[index].lastUse = ticks
+    }
+}
+
+// MARK: - Too many
+
+extension CookieJar {
+    /// First those of the domain itself (RFC 6265bis §5.7): who stores much loses his own.
+    private mutating func evictExcess(in name: String) {
+        while let domain = domains[name], domain.cookies.count > limits.perDomain {
+            evict(domain.cookies.indices.min { rank(domain.cookies[$0]) < rank(domain.cookies[$1]) }, of: name)
+        }
+        while count > limits.total { evictAnywhere() }
+    }
+
+    /// Then those of sites that have more than a domain may have, on however many domains; then the longest unused.
+    private mutating func evictAnywhere() {
+        var first: (rank: (Int, UInt64), index: Int, domain: String)?
+        for (name, domain) in domains {
+            let isExcessive = siteCounts[domain.site, default: 0] > limits.perDomain
+            for (index, cookie) in domain.cookies.enumerated() {
+                let rank = (isExcessive ? rank(cookie).0 : 2, cookie.lastUse)
+                if first.map({ rank < $0.rank }) ?? true { first = (rank, index, name) }
+            }
+        }
+        evict(first?.index, of: first?.domain ?? "")
+    }
+
+    /// Cookies that are not secured go first, then the longest unused. What has ended is gone already.
+    private func rank(_ cookie: StoredCookie) -> (Int, UInt64) {
+        (cookie.content.isSecure ? 1 : 0, cookie.lastUse)
+    }
+
+    private mutating func evict(_ index: Int?, of name: String) {
+        guard let index else { return }
+        _ = remove(at: index, of: name)
+    }
+}

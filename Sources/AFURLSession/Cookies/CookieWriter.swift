@@ -1,0 +1,83 @@
+import AFLoop
+import Dispatch
+import Foundation
+
+/// Keeps the file of a store up to date, on a queue of its own: changes gather for a moment, and become one write.
+final class CookieWriter: Sendable {
+    private struct State {
+        /// Changes that are not in the file.
+        var isDirty = false
+        var isScheduled = false
+        var error: CookieFileError?
+        /// What is there is not ours to replace.
+        var isForbidden = false
+    }
+
+    private let file: CookieFileStore?
+    private let path: String
+    private let delay: DispatchTimeInterval
+    private let queue = DispatchQueue(label: "AFURLSession.cookies")
+    private let state = Lock(State())
+
+    init(_ url: URL, delay: DispatchTimeInterval) {
+        self.delay = delay
+        path = url.isFileURL ? url.absoluteURL.path : url.absoluteString
+        file = url.isFileURL ? CookieFileStore(path: path) : nil
+    }
+
+    var error: CookieFileError? { state.withLock { $0.error } }
+
+    /// What is in the file. Waits for the disk.
+    func read() -> [StoredCookie] {
+        do throws(CookieFileError) {
+            guard let file else { throw CookieFileError(.notAFileURL, at: path) }
+            return try file.read()
+        } catch {
+            state.withLock { state in
+                state.error = error
+                state.isForbidden = !error.allowsWriting
+            }
+            return []
+        }
+    }
+
+    /// - Parameter cookies: Called when it is written, on the queue.
+    func scheduleWrite(_ cookies: @escaping @Sendable () -> [StoredCookie]) {
+        let mustSchedule = state.withLock { state in
+            state.isDirty = true
+            guard !state.isScheduled, !state.isForbidden else { return false }
+            state.isScheduled = true
+            return true
+        }
+        guard mustSchedule else { return }
+        // Keeps the store until it is written.
+        queue.asyncAfter(deadline: .now() + delay) { try? self.write(cookies) }
+    }
+
+    func flush(_ cookies: @Sendable () -> [StoredCookie]) throws(CookieFileError) {
+        let result = queue.sync { Result { () throws(CookieFileError) in try self.write(cookies) } }
+        try result.get()
+    }
+
+    private func write(_ cookies: () -> [StoredCookie]) throws(CookieFileError) {
+        let (isDirty, error) = state.withLock { state in
+            defer {
+                state.isDirty = false
+                state.isScheduled = false
+            }
+            return (state.isDirty, state.isForbidden ? state.error : nil)
+        }
+        if let error { throw error }
+        guard isDirty, let file else { return }
+        do throws(CookieFileError) {
+            try file.write(cookies())
+            state.withLock { $0.error = nil }
+        } catch {
+            state.withLock { state in
+                state.error = error
+                state.isDirty = true
+            }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import AFWire
+public import Foundation
+
+extension HTTPCookie {
+    /// The cookies a response sets, those that may not be set left out.
+    ///
+    /// - Parameters:
+    ///   - headerFields: As ``HTTPURLResponse/allHeaderFields`` has them: several `Set-Cookie` lines in one value,
+    ///     with line feeds between. A comma separates nothing, since it may stand in dates and values; a server could
+    ///     otherwise be brought to set a cookie by what it puts into the value of another.
+    ///   - URL: Where the response comes from. No cookies if there is no host in it.
+    public class func cookies(withResponseHeaderFields headerFields: [String: String], for URL: URL) -> [HTTPCookie] {
+        guard let question = CookieQuestion(URL) else { return [] }
+        let now = Date.nowInSeconds
+        var cookies: [HTTPCookie] = []
+        for (name, value) in headerFields where HTTPText.lowered(name) == "set-cookie" {
+            for line in value.utf8.split(separator: UInt8(ascii: "\n")) {
+                if let content = try? admitted(Array(line), question, now) { cookies.append(HTTPCookie(content)) }
+            }
+        }
+        return cookies
+    }
+
+    private static func admitted(
+        _ line: [UInt8],
+        _ question: CookieQuestion,
+        _ now: Int64
+    ) throws(CookieRefusal) -> CookieContent {
+        let cookie = try SetCookieParser.parse(line)
+        let suffixes = PublicSuffixSource.system.current
+        return try CookieAdmission.admit(cookie, from: question, now: now, suffixes: suffixes)
+    }
+
+    /// The header field that sends the cookies, in their order; none if there are no cookies. Whether they belong to
+    /// the request is not looked at.
+    public class func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] {
+        guard !cookies.isEmpty else { return [:] }
+        var bytes: [UInt8] = []
+        for cookie in cookies {
+            if !bytes.isEmpty { bytes += [UInt8(ascii: ";"), UInt8(ascii: " ")] }
+            cookie.content.appendPair(to: &bytes)
+        }
+        return ["Cookie": HTTPText.decode(bytes)]
+    }
+}
+
+extension CookieQuestion {
+    /// Nil unless requests can be made to the URL.
+    init?(_ url: URL, mainDocument: MainDocument = .itself) {
+        guard let url = try? RequestURL(url.absoluteString) else { return nil }
+        self.init(url: url, mainDocument: mainDocument)
+    }
+}
+
+extension CookieQuestion.MainDocument {
+    /// - Parameter url: That of the main document, if the program named one.
+    init(_ url: URL?) {
+        guard let url else {
+            self = .itself
+            return
+        }
+        let host = (try? RequestURL(url.absoluteString))?.endpoint.host
+        self = host.map { .host($0) } ?? .other
+    }
+}

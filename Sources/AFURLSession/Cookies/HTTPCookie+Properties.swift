@@ -1,0 +1,147 @@
+import AFWire
+import Foundation
+
+extension HTTPCookie {
+    /// Makes a cookie.
+    ///
+    /// Nil unless there are a name, a value, a path, and a domain or origin URL with a host, or if one of them cannot
+    /// be: a line break or other control, a `;`, an `=` in the name, more than 4096 bytes of name and value, a prefix
+    /// (`__Host-`, `__Secure-`) whose conditions are not met. A path that does not begin with a slash is replaced as
+    /// in a response: by the folder of the origin URL, or the root.
+    public convenience init?(properties: [HTTPCookiePropertyKey: Any]) {
+        guard let content = CookieContent(properties) else { return nil }
+        self.init(content)
+    }
+
+    /// What the cookie could be made from again.
+    public var properties: [HTTPCookiePropertyKey: Any]? {
+        var all: [HTTPCookiePropertyKey: Any] = [
+            .name: name, .value: value, .domain: domain, .path: path, .version: "\(version)",
+            .discard: isSessionOnly ? "TRUE" : "FALSE",
+        ]
+        all[.expires] = expiresDate
+        if isSecure { all[.secure] = "TRUE" }
+        if isHTTPOnly { all[.httpOnly] = "TRUE" }
+        all[.sameSitePolicy] = content.sameSite == .none ? "none" : sameSitePolicy?.rawValue
+        all[.comment] = comment
+        all[.commentURL] = commentURL
+        all[.port] = content.details.flatMap { details in
+            details.ports.isEmpty ? nil : details.ports.map(String.init).joined(separator: ",")
+        }
+        return all
+    }
+}
+
+extension CookieContent {
+    fileprivate init?(_ properties: [HTTPCookiePropertyKey: Any]) {
+        let origin = properties.url(.originURL).flatMap { CookieQuestion($0) }
+        guard let name = properties.text(.name), let value = properties.text(.value),
+            let path = properties.text(.path), let scope = CookieContent.scope(properties, origin)
+        else { return nil }
+        self.init(
+            name: Array(name.utf8),
+            value: Array(value.utf8),
+            domain: scope.domain,
+            isHostOnly: scope.isHostOnly,
+            path: path.utf8.first == UInt8(ascii: "/")
+                ? Array(path.utf8) : CookieMatching.defaultPath(origin?.path ?? []),
+            expires: CookieContent.expiry(properties),
+            isSecure: properties.flag(.secure),
+            isHTTPOnly: properties.flag(.httpOnly),
+            sameSite: CookieContent.sameSite(properties),
+            details: Details(properties)
+        )
+        guard isHarmless, isUnambiguous, (try? CookieAdmission.checkPrefix(self, hasPath: true)) != nil else {
+            return nil
+        }
+    }
+
+    private static func scope(
+        _ properties: [HTTPCookiePropertyKey: Any],
+        _ origin: CookieQuestion?
+    ) -> (domain: String, isHostOnly: Bool)? {
+        guard let domain = properties.text(.domain), !domain.isEmpty else { return origin.map { ($0.host, true) } }
+        let isDotted = domain.utf8.first == UInt8(ascii: ".")
+        let name = isDotted ? String(domain.dropFirst()) : domain
+        guard let host = hostOfCookie(name) else { return nil }
+        // Nobody is below an address.
+        return (host.text, !isDotted || host.kind != .name)
+    }
+
+    private static func expiry(_ properties: [HTTPCookiePropertyKey: Any]) -> Int64? {
+        if properties.text(.discard).map({ HTTPText.lowered($0) == "true" }) ?? false { return nil }
+        let now = Date.nowInSeconds
+        if let text = properties.text(.maximumAge) {
+            let bytes = Array("x; max-age=\(text)".utf8)
+            if let age = (try? SetCookieParser.parse(bytes))?.maxAge {
+                return age <= 0 ? CookieContent.ended : now.addingReportingOverflow(min(age, 1 << 40)).partialValue
+            }
+        }
+        if let date = properties[.expires] as? Date { return date.wholeSeconds }
+        return properties.text(.expires).flatMap { CookieDate.seconds($0) }
+    }
+
+    private static func sameSite(_ properties: [HTTPCookiePropertyKey: Any]) -> SameSite {
+        let given = properties[.sameSitePolicy]
+        let text = (given as? HTTPCookieStringPolicy)?.rawValue ?? given as? String
+        return text?.withUTF8Bytes { SameSite(token: $0) } ?? .unspecified
+    }
+}
+
+/// The host of a cookie, as it stands in a URL or without the brackets of an address.
+func hostOfCookie(_ text: String) -> Endpoint.Host? {
+    let isBareAddress = text.utf8.first != UInt8(ascii: "[") && text.utf8.contains(UInt8(ascii: ":"))
+    let written = isBareAddress ? "[\(text)]" : text
+    return try? written.withUTF8Bytes { bytes throws(RequestRejection) in try Endpoint.Host(bytes, offset: 0) }
+}
+
+extension Date {
+    /// Seconds since 1970, rounded down. Neither infinity nor what is no number is a time.
+    var wholeSeconds: Int64 {
+        Int64(exactly: min(max(timeIntervalSince1970.rounded(.down), -1e12), 1e12)) ?? .min
+    }
+
+    static var nowInSeconds: Int64 { Date().wholeSeconds }
+}
+
+extension CookieContent.Details {
+    /// Nil if there is nothing out of the ordinary.
+    fileprivate init?(_ properties: [HTTPCookiePropertyKey: Any]) {
+        self.init()
+        version = properties.text(.version) == "1" ? 1 : 0
+        comment = properties.text(.comment)
+        commentURL = properties.url(.commentURL)?.absoluteString
+        for word in (properties.text(.port) ?? "").utf8.split(separator: UInt8(ascii: ",")) {
+            let digits = Array(word.filter { !ByteScanning.isOWS($0) && $0 != UInt8(ascii: "\"") })
+            let number = digits.withUnsafeBytes { ByteScanning.decimal($0) }
+            if let port = number.flatMap({ UInt16(exactly: $0) }), port > 0, !ports.contains(port) {
+                ports.append(port)
+            }
+        }
+        if self == CookieContent.Details() { return nil }
+    }
+}
+
+extension [HTTPCookiePropertyKey: Any] {
+    fileprivate func text(_ key: HTTPCookiePropertyKey) -> String? {
+        switch self[key] {
+        case let text as String: text
+        case let url as URL: url.absoluteString
+        case let number as Int: "\(number)"
+        default: nil
+        }
+    }
+
+    fileprivate func url(_ key: HTTPCookiePropertyKey) -> URL? {
+        self[key] as? URL ?? (self[key] as? String).flatMap { URL(string: $0) }
+    }
+
+    fileprivate func flag(_ key: HTTPCookiePropertyKey) -> Bool {
+        switch self[key] {
+        case nil: false
+        case let flag as Bool: flag
+        case let text as String: !text.isEmpty && HTTPText.lowered(text) != "false"
+        default: true
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import AFWire
+public import Foundation
+
+/// A cookie: what a server wants to hear again. Never changes.
+///
+/// Bytes that are no UTF-8 are shown as Latin-1, and sent as they came.
+public final class HTTPCookie: Sendable {
+    /// Whose cookies are taken and sent.
+    public enum AcceptPolicy: UInt, Sendable {
+        /// Everybody's.
+        case always = 0
+        /// Nobody's.
+        case never = 1
+        /// Those of the site of the main document (``URLRequest/mainDocumentURL``). A request without one stands for
+        /// itself.
+        case onlyFromMainDocumentDomain = 2
+    }
+
+    let content: CookieContent
+
+    init(_ content: CookieContent) {
+        self.content = content
+    }
+
+    /// The name; may be empty.
+    public var name: String { HTTPText.decode(content.name) }
+
+    /// The value, with its quotes if it has any, and as it is encoded.
+    public var value: String { HTTPText.decode(content.value) }
+
+    /// The host the cookie belongs to; with a dot in front, that name and all below it.
+    public var domain: String { content.isHostOnly ? content.domain : "." + content.domain }
+
+    /// The path below which the cookie is sent.
+    public var path: String { HTTPText.decode(content.path) }
+
+    /// When the cookie ends, in whole seconds; nil if it ends with its store.
+    public var expiresDate: Date? {
+        content.expires.map { Date(timeIntervalSince1970: TimeInterval($0)) }
+    }
+
+    /// Whether the cookie ends with its store, and is never written to a file.
+    public var isSessionOnly: Bool { content.expires == nil }
+
+    /// Whether the cookie is sent over secured connections only.
+    public var isSecure: Bool { content.isSecure }
+
+    /// Whether scripts of a document must not see the cookie.
+    public var isHTTPOnly: Bool { content.isHTTPOnly }
+
+    /// Which sites may have the cookie sent; nil if the server said nothing, `None`, or nothing known.
+    public var sameSitePolicy: HTTPCookieStringPolicy? {
+        switch content.sameSite {
+        case .unspecified, .none: nil
+        case .lax: .sameSiteLax
+        case .strict: .sameSiteStrict
+        }
+    }
+
+    /// 0, or 1 if the program made it a cookie of RFC 2109.
+    public var version: Int { Int(content.details?.version ?? 0) }
+
+    /// The program's remark on it.
+    public var comment: String? { content.details?.comment }
+
+    /// Where the program's remark is to be read.
+    public var commentURL: URL? { content.details?.commentURL.flatMap { URL(string: $0) } }
+
+    /// The only ports the cookie is sent to; nil if there is no such limit.
+    public var portList: [NSNumber]? {
+        guard let ports = content.details?.ports, !ports.isEmpty else { return nil }
+        return ports.map { NSNumber(value: $0) }
+    }
+}
+
+extension HTTPCookie: Hashable {
+    /// Cookies are equal if all their properties are.
+    public static func == (one: HTTPCookie, other: HTTPCookie) -> Bool { one.content == other.content }
+
+    /// Feeds all properties into the hasher.
+    public func hash(into hasher: inout Hasher) { hasher.combine(content) }
+}
+
+extension HTTPCookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Name, place and flags. The value is left out: it is a credential more often than not.
+    public var description: String {
+        let marks = [
+            isSecure ? "Secure" : nil, isHTTPOnly ? "HttpOnly" : nil, sameSitePolicy.map { "SameSite=\($0.rawValue)" },
+            content.expires.map { "Expires=\(HTTPDate.text($0))" },
+        ]
+        let end = marks.compactMap { $0 }.map { "; \($0)" }.joined()
+        let place = "\(PeerText.escaped(domain.utf8))\(PeerText.escaped(content.path))"
+        return "HTTPCookie(\(PeerText.escaped(content.name)): \(content.value.count) bytes for \(place)\(end))"
+    }
+
+    /// As ``description``.
+    public var debugDescription: String { description }
+
+    /// ``description`` only, for the same reason.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

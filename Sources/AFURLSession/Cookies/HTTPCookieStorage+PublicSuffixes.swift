@@ -1,0 +1,25 @@
+public import Foundation
+
+extension HTTPCookieStorage {
+    /// The public suffix list that applies in this process: which domains belong to registries, so that nobody may
+    /// set cookies for them. Nil as long as the built-in rules apply: before the first cookie, for a moment after it,
+    /// and if no list is installed (`apt-get install publicsuffix`).
+    public static var publicSuffixList: URL? {
+        switch PublicSuffixSource.system.origin {
+        case .builtIn: nil
+        case .file(let path): URL(fileURLWithPath: path)
+        }
+    }
+
+    /// What was wrong with the installed lists, if none could be read. Each is tried once.
+    public static var publicSuffixListFailures: [PublicSuffixFailure] { PublicSuffixSource.system.failures }
+
+    /// Uses another public suffix list from now on, for all stores of the process. Cookies it forbids are dropped when
+    /// their store is next used. Waits for the disk.
+    ///
+    /// Throws a ``PublicSuffixFailure`` if the file is no complete list; then nothing has changed.
+    public static func usePublicSuffixList(at url: URL) throws {
+        guard url.isFileURL else { throw PublicSuffixFailure(path: url.absoluteString, fault: .notAFileURL) }
+        try PublicSuffixSource.system.replace(withFileAt: url.absoluteURL.path)
+    }
+}

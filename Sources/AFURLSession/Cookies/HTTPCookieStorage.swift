@@ -1,0 +1,405 @@
+import AFLoop
+import AFWire
+import Dispatch
+public import Foundation
+import Synchronization
+
+/// Keeps cookies, and says which go with a request.
+///
+/// May be used from any thread. A store is in memory, and gone with its last owner, unless it was made with
+/// ``init(fileURL:)``: no file is ever written that was not asked for.
+///
+/// ```swift
+/// let configuration = URLSessionConfiguration.default
+/// configuration.httpCookieStorage = HTTPCookieStorage(fileURL: folder.appendingPathComponent("cookies"))
+/// ```
+///
+/// A store takes 50 cookies for each domain and 3000 in all, of 4096 bytes each, for 400 days. Beyond that the longest
+/// unused are dropped, those first that are not secured.
+public final class HTTPCookieStorage: Sendable {
+    struct State {
+        var jar: CookieJar
+        var policy = HTTPCookie.AcceptPolicy.always
+        /// Those by which the cookies in the jar were judged.
+        var suffixes: PublicSuffixes
+        var refused = 0
+        /// Observers are about to hear of a change.
+        var isAnnounced = false
+    }
+
+    /// The store of all sessions with a default configuration. In memory.
+    public static let shared = HTTPCookieStorage()
+
+    private static let groups = Lock<[String: HTTPCookieStorage]>([:])
+
+    // MARK: Constants
+
+    private let source: PublicSuffixSource
+    private let clock: @Sendable () -> Int64
+    private let writer: CookieWriter?
+
+    // MARK: Guarded
+
+    private let state: Lock<State>
+    /// Read before the lock is taken: most programs never see a cookie.
+    private let count = Atomic<Int>(0)
+
+    /// Makes a store in memory.
+    public convenience init() {
+        self.init(file: nil)
+    }
+
+    /// Makes a store that keeps its cookies in a file as well, except those that end with their session.
+    ///
+    /// The file is read here, on the calling thread, and written on another: half a second after a change, or when
+    /// ``flush()`` is called. It is for its owner alone (mode 0600). It is never changed but replaced, so whatever dies
+    /// in between, the old or the new one is there. Where two processes use one file, the last that writes wins.
+    ///
+    /// If there is a file that cannot be used the store begins empty, and ``fileError`` says why.
+    ///
+    /// - Parameter fileURL: Where the file is or shall be. Its folder must exist.
+    public convenience init(fileURL: URL) {
+        self.init(file: fileURL)
+    }
+
+    package convenience init(
+        file: URL?,
+        delay: DispatchTimeInterval = .milliseconds(500),
+        clock: @escaping @Sendable () -> Int64 = { Date.nowInSeconds }
+    ) {
+        self.init(file: file, delay: delay, source: .system, clock: clock)
+    }
+
+    init(
+        file: URL? = nil,
+        delay: DispatchTimeInterval = .milliseconds(500),
+        limits: CookieLimits = .standard,
+        source: PublicSuffixSource,
+        clock: @escaping @Sendable () -> Int64 = { Date.nowInSeconds }
+    ) {
+        self.source = source
+        self.clock = clock
+        writer = file.map { CookieWriter($0, delay: delay) }
+        var jar = CookieJar(limits: limits)
+        let kept = writer?.read() ?? []
+        // Most programs never see a cookie, and need no list.
+        let suffixes = kept.isEmpty ? source.known : source.current
+        for cookie in kept { jar.restore(cookie, now: clock(), suffixes: suffixes) }
+        count.store(jar.count, ordering: .relaxed)
+        state = Lock(State(jar: jar, suffixes: suffixes))
+    }
+
+    /// The store of a group of programs; the same one for the same name within a process. In memory: processes share
+    /// nothing.
+    public class func sharedCookieStorage(forGroupContainerIdentifier identifier: String) -> HTTPCookieStorage {
+        let storage = HTTPCookieStorage()
+        return groups.withLock { groups in
+            if let first = groups[identifier] { return first }
+            groups[identifier] = storage
+            return storage
+        }
+    }
+
+    // MARK: - Working on the jar
+
+    /// Runs `body` under the lock, with the rules as they are now; tells of a change after it.
+    private func work<Value>(_ body: (inout State) -> Value, isChange: (Value) -> Bool) -> Value {
+        let suffixes = source.current
+        let (value, hasChanged, mustAnnounce) = state.withLock { state in
+            let hasAdopted = state.adopt(suffixes)
+            let value = body(&state)
+            count.store(state.jar.count, ordering: .relaxed)
+            let hasChanged = isChange(value) || hasAdopted
+            let mustAnnounce = hasChanged && !state.isAnnounced
+            if mustAnnounce { state.isAnnounced = true }
+            return (value, hasChanged, mustAnnounce)
+        }
+        if mustAnnounce { announceChange() }
+        if hasChanged { writer?.scheduleWrite { self.snapshot() } }
+        return value
+    }
+
+    /// Sorted without the lock.
+    private func snapshot() -> [StoredCookie] { state.withLock { $0.jar }.cookies }
+
+    private func announceChange() {
+        CookieNotifications.queue.async {
+            self.state.withLock { $0.isAnnounced = false }
+            NotificationCenter.default.post(name: .NSHTTPCookieManagerCookiesChanged, object: self)
+        }
+    }
+
+    /// Whether there is nothing in it. Costs no lock.
+    var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
+}
+
+extension HTTPCookieStorage.State {
+    /// Goes by other rules from now on. Cookies the new ones forbid are dropped.
+    fileprivate mutating func adopt(_ suffixes: PublicSuffixes) -> Bool {
+        guard suffixes !== self.suffixes else { return false }
+        self.suffixes = suffixes
+        let before = jar.count
+        jar.removeAll { !$0.content.isHostOnly && suffixes.isPublicSuffix($0.content.domain) }
+        return jar.count != before
+    }
+}
+
+// MARK: - What the network thread asks
+
+extension HTTPCookieStorage {
+    /// The value of the `Cookie` field of a request, byte for byte as the cookies came; nil if nothing is to be sent.
+    /// In memory only, and a few instructions if there are no cookies.
+    func cookieFieldBytes(for question: CookieQuestion, now: Int64) -> [UInt8]? {
+        if isEmpty { return nil }
+        return work { state -> (field: [UInt8]?, hasEnded: Bool) in
+            let hasEnded = state.jar.advance(to: now)
+            guard question.isAllowed(by: state.policy, state.suffixes) else { return (nil, hasEnded) }
+            return (state.jar.field(for: question, now: now, suffixes: state.suffixes), hasEnded)
+        } isChange: {
+            $0.hasEnded
+        }.field
+    }
+
+    /// ``cookieFieldBytes(for:now:)`` as text, which it is unless a server has sent cookies that are no UTF-8.
+    func cookieField(for question: CookieQuestion, now: Int64) -> String? {
+        cookieFieldBytes(for: question, now: now).map { HTTPText.decode($0) }
+    }
+
+    /// Takes the cookies of a response, each line its own.
+    ///
+    /// - Returns: How many were refused.
+    @discardableResult
+    func receive(_ lines: [[UInt8]], for question: CookieQuestion, now: Int64) -> Int {
+        if lines.isEmpty { return 0 }
+        var batch = CookieBatch()
+        for line in lines { line.withUnsafeBytes { batch.add($0) } }
+        return store(batch, question, now)
+    }
+
+    /// Takes the cookies of a response. A few instructions if it has none.
+    ///
+    /// - Returns: How many were refused.
+    @discardableResult
+    func receive(_ headers: HTTPHeaders, for question: CookieQuestion, now: Int64) -> Int {
+        var batch = CookieBatch()
+        headers.forEachValue(of: "Set-Cookie") { batch.add($0) }
+        return batch.isEmpty ? 0 : store(batch, question, now)
+    }
+
+    private func store(_ batch: CookieBatch, _ question: CookieQuestion, _ now: Int64) -> Int {
+        work { state -> (refused: Int, hasChanged: Bool) in
+            var refused = batch.refused
+            var hasChanged = state.jar.advance(to: now)
+            let isAllowed = question.isAllowed(by: state.policy, state.suffixes)
+            for cookie in batch.cookies {
+                do throws(CookieRefusal) {
+                    guard isAllowed else { throw CookieRefusal.policy }
+                    if try state.store(cookie, question, now) { hasChanged = true }
+                } catch {
+                    refused += 1
+                }
+            }
+            state.refused += refused
+            return (refused, hasChanged)
+        } isChange: {
+            $0.hasChanged
+        }.refused
+    }
+}
+
+extension HTTPCookieStorage.State {
+    fileprivate mutating func store(
+        _ cookie: SetCookie,
+        _ question: CookieQuestion,
+        _ now: Int64
+    ) throws(CookieRefusal) -> Bool {
+        let content = try CookieAdmission.admit(
+            cookie,
+            from: question,
+            now: now,
+            suffixes: suffixes,
+            limits: jar.limits
+        )
+        return try jar.store(content, isSecured: question.isSecured, now: now, suffixes: suffixes)
+    }
+}
+
+/// The cookies of one response, parsed before anybody has to wait for them.
+private struct CookieBatch {
+    private(set) var cookies: [SetCookie] = []
+    private(set) var refused = 0
+
+    var isEmpty: Bool { cookies.isEmpty && refused == 0 }
+
+    mutating func add(_ line: UnsafeRawBufferPointer) {
+        guard cookies.count < CookieLimits.standard.perResponse, let cookie = try? SetCookieParser.parse(line) else {
+            refused += 1
+            return
+        }
+        cookies.append(cookie)
+    }
+}
+
+// MARK: - What programs ask
+
+extension HTTPCookieStorage {
+    /// Whose cookies are taken and sent. Everybody's, unless set. A session's own policy
+    /// (``URLSessionConfiguration/httpCookieAcceptPolicy``) comes on top: the stricter one counts.
+    public var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
+        get { state.withLock { $0.policy } }
+        set {
+            let isNew = state.withLock { state in
+                defer { state.policy = newValue }
+                return state.policy != newValue
+            }
+            guard isNew else { return }
+            CookieNotifications.queue.async {
+                NotificationCenter.default.post(name: .NSHTTPCookieManagerAcceptPolicyChanged, object: self)
+            }
+        }
+    }
+
+    /// All cookies, in the order in which they were first stored. Never nil.
+    public var cookies: [HTTPCookie]? {
+        let now = clock()
+        return work { state -> (cookies: [StoredCookie], hasEnded: Bool) in
+            let hasEnded = state.jar.advance(to: now)
+            return (state.jar.cookies, hasEnded)
+        } isChange: {
+            $0.hasEnded
+        }.cookies.map { HTTPCookie($0.content) }
+    }
+
+    /// The cookies that would be sent to a URL, in that order. Nil if no requests can be made to it.
+    public func cookies(for url: URL) -> [HTTPCookie]? {
+        CookieQuestion(url).map { cookies(for: $0) }
+    }
+
+    func cookies(for question: CookieQuestion) -> [HTTPCookie] {
+        if isEmpty { return [] }
+        let now = clock()
+        return work { state -> (cookies: [StoredCookie], hasEnded: Bool) in
+            let hasEnded = state.jar.advance(to: now)
+            guard question.isAllowed(by: state.policy, state.suffixes) else { return ([], hasEnded) }
+            return (state.jar.cookies(for: question, now: now, suffixes: state.suffixes), hasEnded)
+        } isChange: {
+            $0.hasEnded
+        }.cookies.map { HTTPCookie($0.content) }
+    }
+
+    /// Stores a cookie of the program's own, in place of the one with its name, domain and path. One that has ended
+    /// removes that one.
+    ///
+    /// Does nothing if the policy is `never`, or the domain belongs to a registry (`.com`, `.co.uk`).
+    public func setCookie(_ cookie: HTTPCookie) {
+        store([cookie], for: nil)
+    }
+
+    /// Stores cookies that came with a response.
+    ///
+    /// Those that ``cookieAcceptPolicy`` forbids are left out, and those that a server at that URL may not set.
+    ///
+    /// - Parameters:
+    ///   - cookies: The cookies, for example of ``HTTPCookie/cookies(withResponseHeaderFields:for:)``.
+    ///   - url: Where the response came from. Nil: the cookies are the program's own.
+    ///   - mainDocumentURL: The document the response is a part of; nil if it stands for itself.
+    public func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
+        guard let url else { return store(cookies, for: nil) }
+        guard let question = CookieQuestion(url, mainDocument: .init(mainDocumentURL)) else { return }
+        store(cookies, for: question)
+    }
+
+    private func store(_ cookies: [HTTPCookie], for question: CookieQuestion?) {
+        let now = clock()
+        _ = work { state -> Bool in
+            var hasChanged = state.jar.advance(to: now)
+            for cookie in cookies {
+                let isNew = try? state.store(cookie.content, question, now)
+                if isNew == nil { state.refused += 1 }
+                if isNew == true { hasChanged = true }
+            }
+            return hasChanged
+        } isChange: {
+            $0
+        }
+    }
+
+    /// Removes a cookie: that of the same name, domain and path.
+    public func deleteCookie(_ cookie: HTTPCookie) {
+        _ = work {
+            $0.jar.remove(cookie.content.key) != nil
+        } isChange: {
+            $0
+        }
+    }
+
+    /// Removes all cookies that were first stored at that time or later, to the second.
+    public func removeCookies(since date: Date) {
+        let first = date.wholeSeconds
+        _ = work { state -> Bool in
+            let before = state.jar.count
+            state.jar.removeAll { $0.created >= first }
+            return state.jar.count != before
+        } isChange: {
+            $0
+        }
+    }
+
+    /// All cookies in an order of yours, for example `[NSSortDescriptor(keyPath: \HTTPCookie.name, ascending: true)]`.
+    public func sortedCookies(using sortOrder: [NSSortDescriptor]) -> [HTTPCookie] {
+        (cookies ?? []).sorted { one, other in
+            for descriptor in sortOrder {
+                switch descriptor.compare(one, to: other) {
+                case .orderedAscending: return true
+                case .orderedDescending: return false
+                case .orderedSame: continue
+                }
+            }
+            return false
+        }
+    }
+
+    /// How many cookies were refused since the store was made, because nobody may set them, they are malformed or too
+    /// large, or a policy forbids them.
+    public var refusedCookieCount: Int { state.withLock { $0.refused } }
+}
+
+extension HTTPCookieStorage.State {
+    fileprivate mutating func store(
+        _ content: CookieContent,
+        _ question: CookieQuestion?,
+        _ now: Int64
+    ) throws(CookieRefusal) -> Bool {
+        guard let question else {
+            if policy == .never { throw .policy }
+            try CookieAdmission.check(content, suffixes: suffixes)
+            return try jar.store(content, isSecured: true, now: now, suffixes: suffixes)
+        }
+        guard question.isAllowed(by: policy, suffixes) else { throw .policy }
+        try CookieAdmission.check(content, from: question, suffixes: suffixes)
+        return try jar.store(content, isSecured: question.isSecured, now: now, suffixes: suffixes)
+    }
+}
+
+// MARK: - The file
+
+extension HTTPCookieStorage {
+    /// What was wrong with the file when it was last read or written; nil if nothing was, or there is none.
+    public var fileError: CookieFileError? { writer?.error }
+
+    /// Writes the file now, if there is something new. Waits for the disk.
+    ///
+    /// Throws a ``CookieFileError`` if the file does not hold the cookies afterwards. Does nothing for a store in
+    /// memory.
+    public func flush() throws {
+        try writer?.flush { self.snapshot() }
+    }
+}
+
+extension HTTPCookieStorage: CustomStringConvertible {
+    /// How many cookies there are. No names or values.
+    public var description: String {
+        let (cookies, domains) = state.withLock { ($0.jar.count, $0.jar.domains.count) }
+        return "HTTPCookieStorage(\(cookies) cookies, \(domains) domains)"
+    }
+}

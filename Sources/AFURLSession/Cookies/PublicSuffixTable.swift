@@ -1,0 +1,96 @@
+import AFTLS
+import AFWire
+
+/// Rules of the public suffix list in one block of bytes and a table of places in it: ten thousand strings would cost
+/// a megabyte.
+struct PublicSuffixTable: Sendable {
+    /// Each rule: its length, its kind, its name.
+    private var names: [UInt8] = []
+    /// Where a rule begins, plus one; 0 is empty. Open addressing, a power of two of places.
+    private var places: [UInt32]
+    private(set) var count = 0
+
+    /// Reads the text form of the list: one rule per line, comments behind `//`.
+    init(_ text: UnsafeRawBufferPointer) {
+        let lines = text.lazy.filter { $0 == 0x0A }.count + 1
+        places = Array(repeating: 0, count: 1 << (Int.bitWidth - (2 * lines).leadingZeroBitCount))
+        var start = 0
+        while start < text.count {
+            let end = ByteScanning.firstIndex(of: 0x0A, in: text, from: start) ?? text.count
+            add(line: UnsafeRawBufferPointer(rebasing: text[start..<end]))
+            start = end + 1
+        }
+    }
+
+    func rule(for name: UnsafeRawBufferPointer) -> PublicSuffixes.Rule? {
+        let place = Int(places[slot(of: name)])
+        return place == 0 ? nil : PublicSuffixes.Rule(rawValue: names[place])
+    }
+
+    // MARK: - Reading
+
+    private mutating func add(line: UnsafeRawBufferPointer) {
+        var text = line.prefix { $0 > 0x20 }
+        guard !text.isEmpty, !text.starts(with: "//".utf8) else { return }
+        var kind = PublicSuffixes.Rule.plain
+        if text.first == UInt8(ascii: "!") {
+            kind = .exception
+            text = text.dropFirst()
+        } else if text.starts(with: "*.".utf8) {
+            kind = .wildcard
+            text = text.dropFirst(2)
+        }
+        guard let name = PublicSuffixTable.canonical(text), (1...253).contains(name.count) else { return }
+        name.withUnsafeBytes { insert($0, kind) }
+    }
+
+    private mutating func insert(_ name: UnsafeRawBufferPointer, _ kind: PublicSuffixes.Rule) {
+        let slot = slot(of: name)
+        if places[slot] > 0 {
+            names[Int(places[slot])] |= kind.rawValue
+            return
+        }
+        places[slot] = UInt32(names.count + 1)
+        names.append(UInt8(name.count))
+        names.append(kind.rawValue)
+        names += name
+        count += 1
+    }
+
+    /// As hosts are spelled: lower case, labels beyond ASCII in punycode.
+    private static func canonical(_ text: some Sequence<UInt8>) -> [UInt8]? {
+        let bytes = text.map(ByteScanning.folded)
+        if bytes.allSatisfy({ $0 < 0x80 }) { return bytes }
+        var labels: [[UInt8]] = []
+        for label in bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
+            if label.allSatisfy({ $0 < 0x80 }) {
+                labels.append(Array(label))
+                continue
+            }
+            guard let scalars = String(validating: label, as: UTF8.self)?.unicodeScalars.map(\.value),
+                let encoded = Punycode.encode(scalars)
+            else { return nil }
+            labels.append(Array("xn--".utf8) + encoded)
+        }
+        return Array(labels.joined(separator: CollectionOfOne(UInt8(ascii: "."))))
+    }
+
+    // MARK: - Finding
+
+    /// Where the rule is, or would be.
+    private func slot(of name: UnsafeRawBufferPointer) -> Int {
+        let mask = places.count - 1
+        var slot = Int(truncatingIfNeeded: PublicSuffixTable.hash(name)) & mask
+        while places[slot] > 0, !isRule(at: Int(places[slot]) - 1, name) { slot = (slot + 1) & mask }
+        return slot
+    }
+
+    private func isRule(at place: Int, _ name: UnsafeRawBufferPointer) -> Bool {
+        Int(names[place]) == name.count && names[(place + 2)..<(place + 2 + name.count)].elementsEqual(name)
+    }
+
+    private static func hash(_ name: UnsafeRawBufferPointer) -> UInt64 {
+        let sum = name.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return sum ^ sum >> 29
+    }
+}

@@ -1,0 +1,94 @@
+import AFWire
+
+/// Which names belong to registries, so that nobody may set a cookie for all of what is below them: `com`, `co.uk`,
+/// `github.io` (https://publicsuffix.org).
+///
+/// A name of one label is always one. Constants only: a newer list is another object.
+final class PublicSuffixes: Sendable {
+    struct Rule: OptionSet, Hashable, Sendable {
+        let rawValue: UInt8
+        /// The name is a suffix.
+        static let plain = Rule(rawValue: 1)
+        /// Every name right below it is a suffix.
+        static let wildcard = Rule(rawValue: 2)
+        /// It is none, although a wildcard says so.
+        static let exception = Rule(rawValue: 4)
+    }
+
+    private enum Rules: Sendable {
+        case table(PublicSuffixTable)
+        case graph(PublicSuffixGraph)
+    }
+
+    private let rules: Rules
+    /// Takes the usual categories below every country for suffixes, since it knows no list of them.
+    private let guessesCategories: Bool
+
+    init(_ table: PublicSuffixTable, guessesCategories: Bool = false) {
+        rules = .table(table)
+        self.guessesCategories = guessesCategories
+    }
+
+    init(_ graph: PublicSuffixGraph) {
+        rules = .graph(graph)
+        guessesCategories = false
+    }
+
+    /// - Parameter name: In canonical spelling: lower case, punycode, no dot at either end.
+    func isPublicSuffix(_ name: String) -> Bool {
+        name.withUTF8Bytes { isPublicSuffix($0) }
+    }
+
+    /// The name that was registered: one label more than a suffix. Nil for a suffix.
+    func registrableDomain(of name: String) -> String? {
+        name.withUTF8Bytes { bytes in
+            if isPublicSuffix(bytes) { return nil }
+            var start = 0
+            while let dot = ByteScanning.firstIndex(of: UInt8(ascii: "."), in: bytes, from: start) {
+                let parent = UnsafeRawBufferPointer(rebasing: bytes[(dot + 1)...])
+                if isPublicSuffix(parent) { break }
+                start = dot + 1
+            }
+            return String(decoding: bytes[start...], as: UTF8.self)
+        }
+    }
+
+    /// What two hosts must have in common to be of one site. Addresses are sites of their own.
+    func site(of host: Endpoint.Host) -> String {
+        host.kind == .name ? registrableDomain(of: host.text) ?? host.text : host.text
+    }
+
+    private func isPublicSuffix(_ name: UnsafeRawBufferPointer) -> Bool {
+        guard let dot = ByteScanning.firstIndex(of: UInt8(ascii: "."), in: name) else { return true }
+        if let rule = rule(for: name) {
+            // The name above a wildcard is a suffix too, although the list's own algorithm does not say so: its
+            // children belong to different people.
+            return !rule.contains(.exception)
+        }
+        let parent = UnsafeRawBufferPointer(rebasing: name[(dot + 1)...])
+        if rule(for: parent)?.contains(.wildcard) == true { return true }
+        return guessesCategories && CountryCategories.isCategory(name, dot: dot)
+    }
+
+    private func rule(for name: UnsafeRawBufferPointer) -> Rule? {
+        switch rules {
+        case .table(let table): table.rule(for: name)
+        case .graph(let graph): graph.rule(for: name)
+        }
+    }
+}
+
+/// The labels under which countries register names by category, as `co` in `co.uk`.
+enum CountryCategories {
+    private static let labels: [StaticString] = [
+        "ac", "ad", "biz", "co", "com", "coop", "ed", "edu", "firm", "gen", "go", "gob", "gouv", "gov", "govt", "gr",
+        "gv", "id", "idv", "ind", "inf", "info", "int", "k12", "lg", "ltd", "me", "mil", "muni", "name", "ne", "net",
+        "nhs", "nic", "nom", "or", "org", "plc", "police", "pro", "res", "sch", "school", "tm", "web",
+    ]
+
+    static func isCategory(_ name: UnsafeRawBufferPointer, dot: Int) -> Bool {
+        guard name.count - dot == 3 else { return false }
+        let label = UnsafeRawBufferPointer(rebasing: name[..<dot])
+        return labels.contains { ByteScanning.equalsIgnoringCase(label, $0) }
+    }
+}

@@ -1,0 +1,33 @@
+/// What one `Set-Cookie` line says, before anybody has asked whether its sender may say so.
+struct SetCookie: Hashable, Sendable {
+    enum Lifetime: Hashable, Sendable {
+        case session
+        /// Seconds from now on; none or less deletes.
+        case seconds(Int64)
+        /// Seconds since 1970.
+        case until(Int64)
+    }
+
+    enum Path: Hashable, Sendable {
+        /// Derived from the URL of the response; `isWritten` if there was a `Path` that was none.
+        case standard(isWritten: Bool)
+        case given([UInt8])
+    }
+
+    var name: [UInt8]
+    var value: [UInt8]
+    var maxAge: Int64?
+    var expires: Int64?
+    /// In lower case and without its leading dot; nil if none was named.
+    var domain: [UInt8]?
+    var path = Path.standard(isWritten: false)
+    var isSecure = false
+    var isHTTPOnly = false
+    var sameSite = CookieContent.SameSite.unspecified
+
+    /// RFC 6265bis §5.7: `Max-Age` goes before `Expires`.
+    var lifetime: Lifetime {
+        if let maxAge { return .seconds(maxAge) }
+        return expires.map(Lifetime.until) ?? .session
+    }
+}

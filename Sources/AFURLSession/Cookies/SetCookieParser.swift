@@ -1,0 +1,122 @@
+import AFWire
+
+/// Reads a `Set-Cookie` line as RFC 6265bis §5.6 says, on bytes: nothing in it is decoded, folded beyond ASCII or
+/// unquoted, and what cannot be a cookie is refused rather than repaired.
+enum SetCookieParser {
+    static func parse(
+        _ line: UnsafeRawBufferPointer,
+        limits: CookieLimits = .standard
+    ) throws(CookieRefusal) -> SetCookie {
+        // A name or value with one of these may be cut or rejected by the server that gets it back.
+        for byte in line where ByteScanning.isForbiddenControl(byte) { throw .control }
+        let end = ByteScanning.firstIndex(of: UInt8(ascii: ";"), in: line) ?? line.count
+        var cookie = try pair(part(line, 0, end), limits)
+        var position = end
+        while position < line.count {
+            let next = ByteScanning.firstIndex(of: UInt8(ascii: ";"), in: line, from: position + 1) ?? line.count
+            apply(part(line, position + 1, next), to: &cookie, limits)
+            position = next
+        }
+        return cookie
+    }
+
+    static func parse(_ line: [UInt8], limits: CookieLimits = .standard) throws(CookieRefusal) -> SetCookie {
+        try line.span.withUnsafeBytes { bytes throws(CookieRefusal) in try parse(bytes, limits: limits) }
+    }
+
+    /// Without `=` the whole is the value of a cookie that has no name.
+    private static func pair(
+        _ bytes: UnsafeRawBufferPointer,
+        _ limits: CookieLimits
+    ) throws(CookieRefusal) -> SetCookie {
+        let (name, value) = split(bytes)
+        let cookie = SetCookie(name: value == nil ? [] : Array(name), value: Array(value ?? name))
+        if cookie.name.isEmpty, cookie.value.isEmpty { throw .empty }
+        if cookie.name.count + cookie.value.count > limits.nameAndValue { throw .tooLong }
+        return cookie
+    }
+
+    /// At the first `=`, white space around both removed.
+    private static func split(
+        _ bytes: UnsafeRawBufferPointer
+    ) -> (UnsafeRawBufferPointer, UnsafeRawBufferPointer?) {
+        guard let equals = ByteScanning.firstIndex(of: UInt8(ascii: "="), in: bytes) else {
+            return (ByteScanning.trimmingOWS(bytes), nil)
+        }
+        return (
+            ByteScanning.trimmingOWS(part(bytes, 0, equals)),
+            ByteScanning.trimmingOWS(part(bytes, equals + 1, bytes.count))
+        )
+    }
+
+    private static func part(_ bytes: UnsafeRawBufferPointer, _ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+    }
+}
+
+// MARK: - Attributes, of which the last of a name counts
+
+extension SetCookieParser {
+    private static func apply(
+        _ attribute: UnsafeRawBufferPointer,
+        to cookie: inout SetCookie,
+        _ limits: CookieLimits
+    ) {
+        let (name, given) = split(attribute)
+        let value = given ?? UnsafeRawBufferPointer(start: nil, count: 0)
+        guard value.count <= limits.attribute else { return }
+        func isCalled(_ lowercase: StaticString) -> Bool { ByteScanning.equalsIgnoringCase(name, lowercase) }
+
+        if isCalled("expires") {
+            // What is no date is no attribute: a cookie is not deleted because we cannot read a date.
+            if let date = CookieDate.seconds(value) { cookie.expires = date }
+        } else if isCalled("max-age") {
+            if let seconds = maxAge(value) { cookie.maxAge = seconds }
+        } else if isCalled("domain") {
+            if let domain = domain(value) { cookie.domain = domain }
+        } else if isCalled("path") {
+            cookie.path = path(value)
+        } else if isCalled("secure") {
+            cookie.isSecure = true
+        } else if isCalled("httponly") {
+            cookie.isHTTPOnly = true
+        } else if isCalled("samesite") {
+            cookie.sameSite = CookieContent.SameSite(token: value)
+        }
+    }
+
+    /// Digits, perhaps behind a hyphen; a number too large to count is as good as the largest.
+    private static func maxAge(_ value: UnsafeRawBufferPointer) -> Int64? {
+        let isNegative = value.first == UInt8(ascii: "-")
+        let digits = part(value, isNegative ? 1 : 0, value.count)
+        guard !digits.isEmpty, digits.allSatisfy(ByteScanning.isDigit) else { return nil }
+        let amount = ByteScanning.decimal(digits) ?? .max
+        return isNegative ? -amount : amount
+    }
+
+    /// Nil for one that says nothing, which is ignored.
+    private static func domain(_ value: UnsafeRawBufferPointer) -> [UInt8]? {
+        let name = value.first == UInt8(ascii: ".") ? part(value, 1, value.count) : value
+        return name.isEmpty ? nil : name.map(ByteScanning.folded)
+    }
+
+    private static func path(_ value: UnsafeRawBufferPointer) -> SetCookie.Path {
+        value.first == UInt8(ascii: "/") ? .given(Array(value)) : .standard(isWritten: true)
+    }
+}
+
+extension CookieContent.SameSite {
+    /// The whole word, in any case. Whatever else is there says nothing.
+    init(token: UnsafeRawBufferPointer) {
+        self =
+            if ByteScanning.equalsIgnoringCase(token, "strict") {
+                .strict
+            } else if ByteScanning.equalsIgnoringCase(token, "lax") {
+                .lax
+            } else if ByteScanning.equalsIgnoringCase(token, "none") {
+                .none
+            } else {
+                .unspecified
+            }
+    }
+}

@@ -1,0 +1,17 @@
+public import Foundation
+
+extension URLRequest {
+    /// Whether the session sends cookies with this request, and stores those of its response. True.
+    public var httpShouldHandleCookies: Bool {
+        get { contents.cookies.isHandled }
+        set { change { $0.cookies.isHandled = newValue } }
+    }
+
+    /// The document of which what is loaded is a part. Cookies of other sites than that document's are neither sent
+    /// nor stored under ``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``. Nil, the default, if it stands for
+    /// itself.
+    public var mainDocumentURL: URL? {
+        get { contents.cookies.mainDocumentURL }
+        set { change { $0.cookies.mainDocumentURL = newValue } }
+    }
+}

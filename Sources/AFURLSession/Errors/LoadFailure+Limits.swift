@@ -1,0 +1,71 @@
+import AFLoop
+import AFWire
+import Glibc
+
+/// From limits that were passed to failures.
+extension LoadFailure {
+    static func overdue(_ timeout: NamedTimeout, phase: Phase, peer: Endpoint?, interval: Duration) -> LoadFailure {
+        let (detail, setting): (Detail, String) =
+            switch timeout {
+            case .queue: (.queue, "queueTimeout")
+            case .connect: (.connect, "connectTimeout")
+            case .tls: (.handshake, "tlsTimeout")
+            }
+        return LoadFailure(
+            .timeout,
+            detail,
+            phase: phase,
+            message: "\(doing(phase)) \(peer?.text ?? "the server") failed: it took longer than \(interval.inSeconds) "
+                + "seconds. Raise \(setting) if it may."
+        )
+    }
+
+    /// - Parameter place: What was to be connected to.
+    static func unanswered(_ place: String, after limit: Duration, _ report: DialReport) -> LoadFailure {
+        LoadFailure(
+            .timeout,
+            .attempt,
+            phase: .connecting,
+            attempts: report.attempts.map(Attempt.init),
+            message: "Connecting to \(place) failed: no address answered within \(limit.inSeconds) seconds. Raise "
+                + "connectAttemptTimeout if they need longer."
+        )
+    }
+
+    /// - Parameter place: What was to be connected to.
+    static func forbidden(_ place: String, _ report: DialReport) -> LoadFailure {
+        LoadFailure(
+            .resources,
+            .address,
+            phase: .connecting,
+            attempts: report.attempts.map(Attempt.init),
+            message: "Connecting to \(place) failed: the session's addressFilter allows none of its addresses. If it "
+                + "may be reached, let the filter allow them."
+        )
+    }
+
+    /// What is known of the exchange beside why it failed.
+    mutating func add(_ account: LoadAccount) {
+        timings = account.timings
+        if reason == .timeout, attempts.isEmpty, [.resolving, .connecting, .proxy, .tls].contains(phase) {
+            attempts = account.attempts.map(Attempt.init)
+        }
+    }
+}
+
+extension DialFailure {
+    /// What is missing, if it is the way and not the server.
+    func wayMissing(_ report: DialReport) -> LoadFailure.Detail? {
+        let outcomes = report.attempts.map(\.outcome)
+        if !outcomes.isEmpty, outcomes.allSatisfy({ $0 == .cellular }) { return .cellular }
+        guard isLackOfNetwork(report) else { return nil }
+        let isUnreachable = outcomes.allSatisfy { outcome in
+            if case .failed(let error) = outcome { error.code != EHOSTUNREACH } else { true }
+        }
+        return isUnreachable ? .network : nil
+    }
+}
+
+extension Duration {
+    var inSeconds: Double { Double(saturatingNanoseconds) / 1e9 }
+}

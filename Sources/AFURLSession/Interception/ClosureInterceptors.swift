@@ -1,0 +1,45 @@
+/// Changes requests with a closure.
+///
+/// ```swift
+/// configuration.requestInterceptors = [
+///     RequestAdapter { request, _ in
+///         var request = request
+///         request.setValue(UUID().uuidString, forHTTPHeaderField: "X-Request-ID")
+///         return request
+///     }
+/// ]
+/// ```
+public struct RequestAdapter: RequestInterceptor {
+    private let body: @Sendable (URLRequest, URLSessionTask) async throws -> URLRequest
+
+    /// - Parameter body: As ``RequestInterceptor/adapt(_:for:)``.
+    public init(_ body: @escaping @Sendable (URLRequest, URLSessionTask) async throws -> URLRequest) {
+        self.body = body
+    }
+
+    /// Calls the closure.
+    public func adapt(_ request: URLRequest, for task: URLSessionTask) async throws -> URLRequest {
+        try await body(request, task)
+    }
+}
+
+/// Decides with a closure what becomes of requests that have failed.
+///
+/// ```swift
+/// request.requestInterceptors = [
+///     RequestRetrier { attempt in attempt.status == 409 && attempt.number < 3 ? .retry(after: .seconds(1)) : .giveUp }
+/// ]
+/// ```
+public struct RequestRetrier: RequestInterceptor {
+    private let body: @Sendable (FailedAttempt) async -> RetryDecision
+
+    /// - Parameter body: As ``RequestInterceptor/retry(after:)``.
+    public init(_ body: @escaping @Sendable (FailedAttempt) async -> RetryDecision) {
+        self.body = body
+    }
+
+    /// Calls the closure.
+    public func retry(after attempt: FailedAttempt) async -> RetryDecision {
+        await body(attempt)
+    }
+}

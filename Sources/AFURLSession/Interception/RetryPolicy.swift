@@ -1,0 +1,93 @@
+public import Foundation
+
+/// Sends requests again whose failure may heal by itself, and that may be sent twice.
+///
+/// ```swift
+/// configuration.requestInterceptors = [RetryPolicy()]
+/// ```
+///
+/// | what came of it                           | sent again                                                       |
+/// |-------------------------------------------|------------------------------------------------------------------|
+/// | a status of ``statusCodes``               | if it is idempotent                                              |
+/// | an error of ``errorCodes``                | if it is idempotent, or no byte of it has left                   |
+/// | any other error: certificates, bad URLs … | never                                                            |
+///
+/// Idempotent are the methods of ``methods``, and any request with an `Idempotency-Key`.
+///
+/// It waits longer each time, and a random part of that (*full jitter*), so that clients which failed together do not
+/// come back together; and at least as long as the server asks (`Retry-After`). All attempts and waits count against
+/// `timeoutIntervalForResource`: a wait that would not leave any time does not begin.
+public struct RetryPolicy: RequestInterceptor, Hashable {
+    /// The methods of RFC 9110 §9.2.2: sent twice, they ask for nothing more than sent once.
+    public static let idempotentMethods: Set<String> = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]
+
+    /// How often a request is sent at most, the first time included. 3; 1 or less means that nothing is sent again.
+    public var maximumAttempts = 3
+
+    /// The methods that may be sent twice. ``idempotentMethods`` unless set.
+    public var methods = RetryPolicy.idempotentMethods
+
+    /// The statuses that may heal: 408, 429, 500, 502, 503 and 504 unless set.
+    public var statusCodes: Set<Int> = [408, 429, 500, 502, 503, 504]
+
+    /// The errors that may heal: time that is over, connections that were lost or could not be made, a name service or a
+    /// network that is not there, unless set.
+    ///
+    /// A name that does not exist, a certificate that is not accepted and a request that may not be sent are the same
+    /// the next time.
+    public var errorCodes: Set<URLError.Code> = [
+        .timedOut, .networkConnectionLost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet,
+    ]
+
+    /// The longest wait before the second attempt; it doubles for each further one. Half a second.
+    public var baseDelay: Duration = .milliseconds(500)
+
+    /// The longest wait that this doubling leads to. 30 seconds.
+    public var maximumDelay: Duration = .seconds(30)
+
+    /// The longest time a server may ask for with `Retry-After`. 60 seconds.
+    ///
+    /// If it asks for more, nothing is sent again, and its response is the task's.
+    public var maximumRetryAfter: Duration = .seconds(60)
+
+    /// The standard policy.
+    public init() {}
+
+    /// - Parameter maximumAttempts: How often a request is sent at most, the first time included.
+    public init(maximumAttempts: Int) {
+        self.maximumAttempts = maximumAttempts
+    }
+
+    /// Decides as described above.
+    public func retry(after attempt: FailedAttempt) async -> RetryDecision { decision(after: attempt) }
+
+    /// The same without waiting.
+    public func decision(after attempt: FailedAttempt) -> RetryDecision {
+        guard attempt.number < maximumAttempts, mayHeal(attempt) else { return .giveUp }
+        let wait = backOff(after: attempt)
+        guard attempt.error == nil, let asked = attempt.retryAfter else { return .retry(after: wait) }
+        return asked > maximumRetryAfter ? .giveUp : .retry(after: max(asked, wait))
+    }
+
+    private func mayHeal(_ attempt: FailedAttempt) -> Bool {
+        if attempt.error != nil {
+            guard let code = attempt.errorCode, errorCodes.contains(code) else { return false }
+            return attempt.isIdempotent(by: methods) || !attempt.hasSentBytes
+        }
+        return attempt.status.map(statusCodes.contains) == true && attempt.isIdempotent(by: methods)
+    }
+
+    /// A random part of what the doubling has come to.
+    private func backOff(after attempt: FailedAttempt) -> Duration {
+        let doublings = Double(max(0, min(attempt.number - 1, 62)))
+        let longest = min(baseDelay.seconds * exp2(doublings), maximumDelay.seconds)
+        let share = attempt.jitter.isFinite ? min(max(attempt.jitter, 0), 1) : 1
+        return .nanoseconds(Int64(max(0, min(longest * share, 1e9)) * 1e9))
+    }
+}
+
+extension Duration {
+    fileprivate var seconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+}

@@ -1,0 +1,65 @@
+import AFLoop
+
+/// One refresh of a token, and those who wait for its end.
+///
+/// Each of them may stop waiting; the refresh goes on. What came of it travels in the locked box and not through the
+/// continuations, where the thread sanitizer cannot follow it.
+final class SharedRefresh: Sendable {
+    private struct State {
+        var isOver = false
+        var error: (any Error)?
+        var waiting: [Int: UnsafeContinuation<Void, Never>] = [:]
+        /// Who stopped waiting, perhaps before he began.
+        var gone: Set<Int> = []
+        var next = 0
+    }
+
+    private let state = Lock(State())
+
+    /// How many wait for its end.
+    var waiting: Int { state.withLock { $0.waiting.count } }
+
+    /// Waits for the end of the refresh, or of the Swift task, and throws what it failed with.
+    func end() async throws {
+        let number = state.withLock { state in
+            defer { state.next += 1 }
+            return state.next
+        }
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { wait($0, number) }
+        } onCancel: {
+            leave(number)
+        }
+        let (hasLeft, error) = state.withLock { ($0.gone.contains(number), $0.error) }
+        if hasLeft { throw CancellationError() }
+        if let error { throw error }
+    }
+
+    private func wait(_ continuation: UnsafeContinuation<Void, Never>, _ number: Int) {
+        let isAtOnce = state.withLock { state in
+            guard !state.isOver, !state.gone.contains(number) else { return true }
+            state.waiting[number] = continuation
+            return false
+        }
+        if isAtOnce { continuation.resume() }
+    }
+
+    private func leave(_ number: Int) {
+        let continuation = state.withLock { state in
+            state.gone.insert(number)
+            return state.waiting.removeValue(forKey: number)
+        }
+        continuation?.resume()
+    }
+
+    /// - Parameter error: Nil if it brought a token.
+    func end(_ error: (any Error)?) {
+        let waiting = state.withLock { state in
+            state.isOver = true
+            state.error = error
+            defer { state.waiting = [:] }
+            return state.waiting.sorted { $0.key < $1.key }.map(\.value)
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}

@@ -1,0 +1,201 @@
+import AFLoop
+import AFWire
+public import Foundation
+
+/// Puts a token on the requests for some origins, and gets a new one when it is refused.
+///
+/// ```swift
+/// let tokens = try TokenInterceptor(for: [URL(string: "https://api.example.com")!]) { old in
+///     var request = URLRequest(url: URL(string: "https://login.example.com/token")!)
+///     request.httpMethod = "POST"
+///     let (data, _) = try await session.data(for: request)
+///     return String(decoding: data, as: UTF8.self)
+/// }
+/// configuration.requestInterceptors = [tokens]
+/// ```
+///
+/// - Requests for other origins never have the token: it goes to a scheme, a host and a port that were named, and no
+///   redirect takes it elsewhere. One that has a field of that name already keeps it, and its 401 is its own affair.
+/// - A 401 gets a new token, once for all tasks that wait for it, and each of them is sent once more. Whoever was
+///   refused with an older token than the present one is sent again without another refresh.
+/// - A refresh that fails is the error of all that waited for it. The next 401 tries again.
+/// - A task that is cancelled waits no longer; the refresh goes on for the others.
+///
+/// The refresh may use the same session: tasks made in it, or in Swift tasks it makes that are not detached, do not wait
+/// for the token, nor are they given one. For a task that is made elsewhere set
+/// ``URLRequest/skipsSessionInterceptors``.
+public final class TokenInterceptor: RequestInterceptor {
+    /// Gets a new token, in place of the one that was refused: nil if there was none yet.
+    public typealias Refresh = @Sendable (_ old: String?) async throws -> String
+
+    fileprivate struct State {
+        var token: String?
+        /// Those before it, the latest last. Requests that have one of them are ours.
+        var former: [String] = []
+        /// The refresh that is under way.
+        var refresh: SharedRefresh?
+    }
+
+    /// Who is getting a token in this Swift task.
+    @TaskLocal static var refresher: ObjectIdentifier?
+
+    /// How many refused tokens are known again.
+    fileprivate static let memory = 16
+
+    private let origins: Set<Endpoint>
+    private let field: String
+    private let scheme: String?
+    private let refresh: Refresh
+    private let executor: (any TaskExecutor)?
+    private let state: Lock<State>
+
+    /// - Parameters:
+    ///   - origins: URLs of those who may have the token; of each, scheme, host and port count.
+    ///   - token: The present one. Without it, the first request waits for a refresh.
+    ///   - field: The header field it goes into. `Authorization`.
+    ///   - scheme: What stands before it. `Bearer`; nil means nothing.
+    ///   - refresh: Gets a new one.
+    /// - Throws: `URLError.badURL` or `.unsupportedURL` if one of the URLs names no origin.
+    public convenience init(
+        for origins: [URL],
+        token: String? = nil,
+        field: String = "Authorization",
+        scheme: String? = "Bearer",
+        refresh: @escaping Refresh
+    ) throws {
+        try self.init(for: origins, token: token, field: field, scheme: scheme, on: nil, refresh: refresh)
+    }
+
+    /// - Parameter executor: Where the refresh runs.
+    package init(
+        for origins: [URL],
+        token: String? = nil,
+        field: String = "Authorization",
+        scheme: String? = "Bearer",
+        on executor: (any TaskExecutor)?,
+        refresh: @escaping Refresh
+    ) throws {
+        self.origins = Set(try origins.map(TokenInterceptor.endpoint))
+        self.field = field
+        self.scheme = scheme
+        self.executor = executor
+        self.refresh = refresh
+        state = Lock(State(token: token))
+    }
+
+    private static func endpoint(of url: URL) throws -> Endpoint {
+        do throws(RequestRejection) {
+            return try RequestURL(url.absoluteString).endpoint
+        } catch {
+            throw ErrorMapping.error(LoadFailure(error), url: url)
+        }
+    }
+
+    /// The present token. Setting it, after a login or, to nil, after a logout, goes before a refresh that is under way;
+    /// without a token, those who wait for that fail with `URLError.userAuthenticationRequired`.
+    public var token: String? {
+        get { state.withLock { $0.token } }
+        set { state.withLock { $0.replace(with: newValue) } }
+    }
+
+    /// How many wait for the refresh that is under way.
+    var waiting: Int { state.withLock { $0.refresh }?.waiting ?? 0 }
+
+    // MARK: - RequestInterceptor
+
+    /// Puts the token on requests that may have it.
+    public func adapt(_ request: URLRequest, for task: URLSessionTask) async throws -> URLRequest {
+        guard isMeant(request) else { return request }
+        if let value = request.value(forHTTPHeaderField: field), !isOurs(value) { return request }
+        let present = token
+        let token = if let present { present } else { try await refreshed(after: nil) }
+        var request = request
+        request.setValue(value(of: token), forHTTPHeaderField: field)
+        return request
+    }
+
+    /// After a 401, sends the request once more as soon as there is another token.
+    public func retry(after attempt: FailedAttempt) async -> RetryDecision {
+        guard attempt.error == nil, attempt.status == 401, isMeant(attempt.request),
+            let sent = attempt.request.value(forHTTPHeaderField: field).flatMap(tokenOfOurs),
+            !attempt.earlierStatuses.contains(401)
+        else { return .giveUp }
+        do {
+            _ = try await refreshed(after: sent)
+            return .retry
+        } catch {
+            return .fail(error)
+        }
+    }
+
+    private func isMeant(_ request: URLRequest) -> Bool {
+        guard let url = request.url, let endpoint = try? RequestURL(url.absoluteString).endpoint else { return false }
+        return origins.contains(endpoint)
+    }
+
+    // MARK: - Tokens
+
+    private func value(of token: String) -> String { scheme.map { "\($0) \(token)" } ?? token }
+
+    private func isOurs(_ value: String) -> Bool { tokenOfOurs(value) != nil }
+
+    /// Which of our tokens stands in a field.
+    private func tokenOfOurs(_ value: String) -> String? {
+        let known = state.withLock { state in state.former + [state.token].compactMap(\.self) }
+        return known.last { self.value(of: $0) == value }
+    }
+
+    /// Another token than `refused`, which may be there already.
+    private func refreshed(after refused: String?) async throws -> String {
+        let (present, shared, isFirst) = state.withLock { state -> (String?, SharedRefresh?, Bool) in
+            if let token = state.token, token != refused { return (token, nil, false) }
+            if let refresh = state.refresh { return (nil, refresh, false) }
+            let refresh = SharedRefresh()
+            state.refresh = refresh
+            return (nil, refresh, true)
+        }
+        if let present { return present }
+        guard let shared else { throw CancellationError() }
+        if isFirst { begin(shared, after: refused) }
+        try await shared.end()
+        // Somebody may have set another meanwhile, or taken it away.
+        guard let token else { throw URLError(.userAuthenticationRequired) }
+        return token
+    }
+
+    /// Of nobody's Swift task, so that nobody's cancellation ends it.
+    private func begin(_ shared: SharedRefresh, after refused: String?) {
+        Task.detached(executorPreference: executor) { [self] in
+            do {
+                let made = try await TokenInterceptor.$refresher.withValue(ObjectIdentifier(self)) {
+                    try await refresh(refused)
+                }
+                ended(shared, made)
+                shared.end(nil)
+            } catch {
+                ended(shared, nil)
+                shared.end(error)
+            }
+        }
+    }
+
+    private func ended(_ shared: SharedRefresh, _ token: String?) {
+        state.withLock { state in
+            // Unless somebody has set one meanwhile.
+            guard state.refresh === shared else { return }
+            state.refresh = nil
+            if let token { state.replace(with: token) }
+        }
+    }
+}
+
+extension TokenInterceptor.State {
+    fileprivate mutating func replace(with token: String?) {
+        if let former = self.token, former != token {
+            self.former.removeAll { $0 == former }
+            self.former = Array((self.former + [former]).suffix(TokenInterceptor.memory))
+        }
+        self.token = token
+        refresh = nil
+    }
+}

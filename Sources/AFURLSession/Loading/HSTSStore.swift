@@ -1,0 +1,132 @@
+import AFLoop
+import AFWire
+public import Foundation
+
+/// Hosts that are never talked to without TLS, because they said so (HTTP Strict Transport Security, RFC 6797).
+///
+/// Give one to `URLSessionConfiguration.strictTransportSecurity`, and requests to `http://` URLs of known hosts go to
+/// `https://` instead, redirects included, before anything is sent. Responses that came over TLS teach it further
+/// hosts. Nothing is known from the start. It lives in memory; to keep it, save ``entries`` and make the next one
+/// from them.
+///
+/// Safe to use from any thread, and by several sessions.
+public final class HSTSStore: Sendable {
+    /// One host, and for how long.
+    public struct Entry: Hashable, Sendable, Codable {
+        /// In canonical spelling.
+        public let host: String
+        /// Whether it speaks for the names below it.
+        public let includesSubdomains: Bool
+        /// When it is forgotten.
+        public let expires: Date
+
+        /// Nil if `host` is no name: addresses cannot be known.
+        public init?(host: String, includesSubdomains: Bool, expires: Date) {
+            guard let endpoint = try? Endpoint(scheme: .https, host: host), endpoint.host.kind == .name else {
+                return nil
+            }
+            self.host = endpoint.host.text
+            self.includesSubdomains = includesSubdomains
+            self.expires = expires
+        }
+
+        /// Reads an entry, and refuses one that could not have been made.
+        public init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: CodingKeys.self)
+            let host = try fields.decode(String.self, forKey: .host)
+            let read = Entry(
+                host: host,
+                includesSubdomains: try fields.decode(Bool.self, forKey: .includesSubdomains),
+                expires: try fields.decode(Date.self, forKey: .expires)
+            )
+            guard let read else {
+                throw DecodingError.dataCorruptedError(forKey: .host, in: fields, debugDescription: "not a host name")
+            }
+            self = read
+        }
+    }
+
+    /// A server cannot make us remember more than this, nor for longer.
+    static let capacity = 10_000
+    private static let longestAge: Int64 = 400 * 86_400
+
+    private let known: Lock<[String: Entry]>
+
+    /// A store that knows these hosts, and no others.
+    public init(entries: [Entry] = []) {
+        known = Lock(Dictionary(entries.map { ($0.host, $0) }) { _, last in last })
+    }
+
+    /// All hosts that are known, in the order of their names.
+    public var entries: [Entry] { known.withLock { $0.values.sorted { $0.host < $1.host } } }
+
+    /// Adds a host, or changes what is known about it.
+    public func insert(_ entry: Entry) {
+        known.withLock { $0[entry.host] = entry }
+    }
+
+    /// Forgets a host.
+    public func remove(host: String) {
+        guard let name = (try? Endpoint(scheme: .https, host: host))?.host.text else { return }
+        known.withLock { $0[name] = nil }
+    }
+
+    /// Forgets all hosts.
+    public func removeAll() {
+        known.withLock { $0 = [:] }
+    }
+
+    /// Whether requests to a host go over TLS.
+    public func covers(host: String) -> Bool {
+        guard let endpoint = try? Endpoint(scheme: .https, host: host) else { return false }
+        return covers(endpoint.host, at: Int64(Date().timeIntervalSince1970))
+    }
+
+    // MARK: - For sessions
+
+    func covers(_ host: Endpoint.Host, at now: Int64) -> Bool {
+        guard host.kind == .name else { return false }
+        return known.withLock { known in
+            guard !known.isEmpty else { return false }
+            var name = Substring(host.text)
+            while true {
+                if let entry = known[String(name)], entry.expires.timeIntervalSince1970 > Double(now),
+                    entry.includesSubdomains || name.utf8.count == host.text.utf8.count
+                {
+                    return true
+                }
+                guard let dot = name.firstIndex(of: ".") else { return false }
+                name = name[name.index(after: dot)...]
+            }
+        }
+    }
+
+    /// A response came over a secured connection that nobody had doubts about.
+    func learn(_ headers: HTTPHeaders, from host: Endpoint.Host, at now: Int64) {
+        // RFC 6797 §8.1: only the first field counts.
+        guard host.kind == .name, let value = headers.firstBytes("Strict-Transport-Security"),
+            let policy = value.withUnsafeBytes({ TransportSecurity($0) })
+        else { return }
+        let age = min(policy.maxAge, HSTSStore.longestAge)
+        let expires = Date(timeIntervalSince1970: Double(now + age))
+        let entry = Entry(host: host.text, includesSubdomains: policy.includesSubdomains, expires: expires)
+        known.withLock { known in
+            guard age > 0 else { return known[host.text] = nil }
+            if known.count >= HSTSStore.capacity, known[host.text] == nil { HSTSStore.makeRoom(in: &known) }
+            known[host.text] = entry
+        }
+    }
+
+    private static func makeRoom(in known: inout [String: Entry]) {
+        let first = known.values.min { ($0.expires, $0.host) < ($1.expires, $1.host) }
+        if let first { known[first.host] = nil }
+    }
+}
+
+extension URLSessionConfiguration {
+    /// Knows which hosts want to be talked to over TLS only. Nil, the default: nobody asks, nothing is learned.
+    public var strictTransportSecurity: HSTSStore? {
+        get { self[\.transportSecurity] }
+        set { self[\.transportSecurity] = newValue }
+    }
+}

@@ -1,0 +1,211 @@
+import AFWire
+import Foundation
+
+/// What becomes of a response that points elsewhere: one pure function.
+///
+/// | status        | method and body                                     |
+/// |---------------|-----------------------------------------------------|
+/// | 301, 302      | POST becomes GET without a body; others stay        |
+/// | 303           | everything but HEAD becomes GET without a body      |
+/// | 307, 308      | both stay                                           |
+/// | all others    | not followed                                        |
+///
+/// The next request is made from the present one, so that what was left out on the way never comes back.
+enum RedirectRules {
+    /// What is redirected, and how.
+    struct Question {
+        var request: URLRequest
+        /// Where the response came from.
+        var source: RequestURL
+        var status: Int
+        var headers: HTTPHeaders
+        var body = Body.none
+        /// Redirects followed so far.
+        var count = 0
+        var policy = RedirectPolicy()
+        /// Whether a host is known to want TLS.
+        var wantsTLS: (Endpoint) -> Bool = { _ in false }
+    }
+
+    /// What there is to send again.
+    enum Body {
+        case none
+        case replayable
+        /// A stream that was read, and nobody who has another.
+        case once
+    }
+
+    enum Decision {
+        /// It is the answer, and no redirect.
+        case deliver
+        case follow(Proposal)
+        case refuse(RedirectFailure)
+    }
+
+    struct Proposal {
+        let request: URLRequest
+        let target: RequestURL
+        let keepsBody: Bool
+        let leavesOrigin: Bool
+        /// Only the delegate can allow it.
+        let needsConsent: Bool
+    }
+
+    static func decide(_ question: Question) -> Decision {
+        guard question.policy.followsRedirects else { return .deliver }
+        guard let change = change(of: question.request.contents.method, by: question.status) else { return .deliver }
+        let locations = question.headers.valuesInBytes("Location")
+        guard let location = locations.first else { return .deliver }
+        guard locations.allSatisfy({ $0 == location }) else { return .refuse(.ambiguous) }
+
+        let reference: URLReference
+        do throws(RequestRejection) {
+            reference = try resolve(location, of: question)
+        } catch {
+            // Somebody else's to make sense of, as those who look for tokens in such locations do.
+            return error.rule == .notHTTP ? .deliver : .refuse(.unusable(error))
+        }
+        if reference.url.endpoint.scheme == .http, question.wantsTLS(reference.url.endpoint) {
+            guard let url = URL(string: reference.text)?.withTLS, let target = try? RequestURL(url.absoluteString)
+            else {
+                return .refuse(.unusable(RequestRejection(.url, .empty)))
+            }
+            return decide(question, change, target, url)
+        }
+        guard let url = URL(string: reference.text) else { return .refuse(.unusable(RequestRejection(.url, .empty))) }
+        return decide(question, change, reference.url, url)
+    }
+
+    private static func decide(
+        _ question: Question,
+        _ change: Change,
+        _ target: RequestURL,
+        _ url: URL
+    ) -> Decision {
+        let policy = question.policy
+        let (from, to) = (question.source.endpoint, target.endpoint)
+        guard question.count < max(0, policy.maximumCount) else { return .refuse(.tooMany(question.count)) }
+        if from.scheme == .https, to.scheme == .http, !policy.allowsPlainText { return .refuse(.plainText(to)) }
+
+        let keepsBody = !change.dropsBody
+        if keepsBody, case .once = question.body { return .refuse(.bodyIsGone(to)) }
+        let leavesOrigin = !isSameOrigin(from, to, policy)
+        let sendsBody = if case .none = question.body { false } else { keepsBody }
+        let proposal = Proposal(
+            request: request(question, change, url, leavesOrigin: leavesOrigin),
+            target: target,
+            keepsBody: sendsBody,
+            leavesOrigin: leavesOrigin,
+            needsConsent: sendsBody && leavesOrigin && !policy.sendsBodyToOtherOrigins
+        )
+        return .follow(proposal)
+    }
+
+    private static func resolve(_ location: [UInt8], of question: Question) throws(RequestRejection) -> URLReference {
+        let present = Array((question.request.url?.absoluteString ?? "").utf8)
+        let hash = present.firstIndex(of: UInt8(ascii: "#"))
+        let fragment = hash.map { Array(present[($0 + 1)...]) }
+        let reference = location.withUnsafeBytes { bytes in
+            Result { () throws(RequestRejection) in
+                try URLReference(ByteScanning.trimmingOWS(bytes), relativeTo: question.source, fragment: fragment)
+            }
+        }
+        return try reference.get()
+    }
+
+    // MARK: - Origins
+
+    static func isSameOrigin(_ from: Endpoint, _ to: Endpoint, _ policy: RedirectPolicy) -> Bool {
+        if from == to { return true }
+        return policy.keepsSecretsOnUpgrade && from.host == to.host && from.scheme == .http && to.scheme == .https
+            && from.isDefaultPort && to.isDefaultPort
+    }
+
+    // MARK: - Methods
+
+    private struct Change {
+        let method: String
+        let dropsBody: Bool
+    }
+
+    /// Nil: the status is no redirect.
+    private static func change(of method: String, by status: Int) -> Change? {
+        switch status {
+        case 301, 302:
+            method == "POST" ? Change(method: "GET", dropsBody: true) : Change(method: method, dropsBody: false)
+        case 303: Change(method: method == "HEAD" ? method : "GET", dropsBody: true)
+        case 307, 308: Change(method: method, dropsBody: false)
+        default: nil
+        }
+    }
+
+    // MARK: - The next request
+
+    private static let bodyFields = [
+        "Content-Length", "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-MD5",
+        "Content-Range", "Content-Digest", "Repr-Digest", "Digest", "Transfer-Encoding", "Trailer", "Expect",
+    ]
+
+    private static let secretFields = [
+        "Authorization", "Cookie", "Cookie2", "WWW-Authenticate", "X-Api-Key", "X-Auth-Token", "Referer",
+    ]
+
+    private static func request(
+        _ question: Question,
+        _ change: Change,
+        _ url: URL,
+        leavesOrigin: Bool
+    ) -> URLRequest {
+        var request = question.request
+        request.url = url
+        request.httpMethod = change.method
+        if change.dropsBody {
+            request.httpBody = nil
+            for field in bodyFields { request.setValue(nil, forHTTPHeaderField: field) }
+        }
+        if leavesOrigin {
+            for field in request.contents.fields where isSecret(field.name, to: question.policy) {
+                request.setValue(nil, forHTTPHeaderField: field.name)
+            }
+            // The host in it is the former one.
+            request.setValue(nil, forHTTPHeaderField: "Host")
+        }
+        return request
+    }
+
+    /// A request of a delegate's without the secrets it was shown, for another origin than was proposed. What the
+    /// delegate has put in itself is its own affair.
+    static func withoutSecrets(_ request: URLRequest, known proposal: URLRequest, _ policy: RedirectPolicy)
+        -> URLRequest
+    {
+        var request = request
+        for field in proposal.contents.fields where isSecret(field.name, to: policy) {
+            if request.value(forHTTPHeaderField: field.name) == field.value {
+                request.setValue(nil, forHTTPHeaderField: field.name)
+            }
+        }
+        return request
+    }
+
+    /// Whether a field must not follow to another origin.
+    static func isSecret(_ name: String, to policy: RedirectPolicy) -> Bool {
+        HTTPText.lowered(name).utf8.starts(with: "proxy-".utf8)
+            || secretFields.contains { HTTPText.isSameName($0, name) }
+            || policy.sensitiveFields.contains { HTTPText.isSameName($0, name) }
+    }
+}
+
+/// Why a redirect was not followed.
+enum RedirectFailure: Error, Sendable {
+    case tooMany(Int)
+    /// `Location` cannot be read as a URL that may be loaded.
+    case unusable(RequestRejection)
+    /// There are several, and they differ.
+    case ambiguous
+    /// From https to http.
+    case plainText(Endpoint)
+    /// The body would have to be sent again, and cannot be.
+    case bodyIsGone(Endpoint)
+    /// The body would go to another origin, and nobody allowed it.
+    case bodyLeavesOrigin(Endpoint)
+}

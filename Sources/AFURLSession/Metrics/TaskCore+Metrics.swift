@@ -1,0 +1,73 @@
+import AFLoop
+import Foundation
+
+// What is known of a task when it ends, for whoever wants to know.
+
+extension TaskCore {
+    func finishMetrics(_ error: (any Error)?) {
+        guard let task else { return }
+        var hearer: (any URLSessionTaskDelegate)?
+        if let (delegate, _) = taskDelegate, !consumer.endsSilently, !session.isMissing(.collectedMetrics, in: delegate)
+        {
+            hearer = delegate
+        }
+        let keeps = keepsMetrics || session.settings.seeing.keepsMetrics
+        guard hearer != nil || keeps || trace != nil else { return }
+        let now = session.world.loop.now
+        let attempts = attempts(of: task)
+        // One that was cancelled before it ran has nothing to tell.
+        if let started, hearer != nil || keeps { finish(attempts, for: hearer, task, started: started, now: now) }
+        trace?.completed(
+            outcome(error, after: started ?? now, now),
+            RecordedExchange.list(attempts, trace?.body, error, now: now)
+        )
+    }
+
+    private func finish(
+        _ attempts: [ExchangeAttempt],
+        for hearer: (any URLSessionTaskDelegate)?,
+        _ task: URLSessionTask,
+        started: LoopInstant,
+        now: LoopInstant
+    ) {
+        let metrics = URLSessionTaskMetrics(attempts, redirects: course?.redirects ?? 0, started: started, now: now)
+        if keepsMetrics || session.settings.seeing.keepsMetrics { snapshot.withLock { $0.metrics = metrics } }
+        guard let hearer else { return }
+        session.outbox.post(.block { hearer.urlSession(task.session, task: task, didFinishCollecting: metrics) })
+    }
+
+    private func attempts(of task: URLSessionTask) -> [ExchangeAttempt] {
+        var exchanges = course?.former ?? []
+        if let load = course?.load, load.hasBegun, let request = presentRequest {
+            exchanges.append(load.record(of: request, response))
+        } else if let transfer, let request = presentRequest {
+            let proof = proof(in: response)
+            exchanges.append(ExchangeRecord(.transfer(transfer), request: request, response: response, proof: proof))
+        } else if let last = exchanges.popLast() {
+            let delivered = snapshot.withLock { $0.received }
+            exchanges.append(last.ended(at: session.world.loop.now, delivered: delivered))
+        }
+        return exchanges.flatMap(\.attempts)
+    }
+
+    /// What the response to the exchange under way proves of who sent it.
+    func proof(in response: URLResponse?) -> DigestAnswer.Proof {
+        response == nil ? .absent : course?.dealings?.course.proof ?? .absent
+    }
+
+    private func outcome(_ error: (any Error)?, after started: LoopInstant, _ now: LoopInstant) -> SessionEvent.Outcome
+    {
+        let failure = error as? URLError
+        let (sent, received) = snapshot.withLock { ($0.sent, $0.received) }
+        return SessionEvent.Outcome(
+            status: (response as? HTTPURLResponse)?.statusCode,
+            // Somebody else's error may say anything, also a secret.
+            errorCode: failure?.code ?? error.map { _ in .unknown },
+            message: failure?.loadFailure?.message ?? error.map { "\(type(of: $0))" },
+            seconds: Double(started.duration(to: now).saturatingNanoseconds) / 1e9,
+            bytesSent: sent,
+            bytesReceived: received,
+            redirects: course?.redirects ?? 0
+        )
+    }
+}

@@ -1,0 +1,44 @@
+import AFLoop
+
+/// Somebody who wants to hear of a path.
+final class PathSubscriber: Sendable {
+    typealias Delivery = @Sendable (NetworkPath) -> Void
+
+    private struct State: Sendable {
+        var delivery: Delivery?
+        var isOver = false
+    }
+
+    let target: PathTarget
+    /// What is known of the name; the monitor wants to know it too.
+    let finding: Lock<HostFinding>
+    private let state = Lock(State())
+
+    init(_ target: PathTarget, _ finding: Lock<HostFinding>) {
+        self.target = target
+        self.finding = finding
+    }
+
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    func begin(_ delivery: @escaping Delivery) {
+        state.withLock { $0.delivery = delivery }
+    }
+
+    func deliver(_ path: NetworkPath) {
+        let delivery = state.withLock { $0.delivery }
+        delivery?(path)
+    }
+
+    /// False if it is over already.
+    func end() -> Bool {
+        // Let go of after the lock: it holds what is the user's.
+        var delivery: Delivery?
+        return state.withLock { state in
+            guard !state.isOver else { return false }
+            state.isOver = true
+            swap(&delivery, &state.delivery)
+            return true
+        }
+    }
+}

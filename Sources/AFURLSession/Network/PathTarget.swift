@@ -1,0 +1,43 @@
+import AFLoop
+import AFWire
+
+/// To whom there may be a way.
+enum PathTarget: Sendable, Hashable {
+    /// Anybody on the internet.
+    case machine
+    case address(SocketAddress)
+    case name(String)
+    /// Text that cannot be a host.
+    case impossible(String)
+
+    /// - Parameter host: A name, or an address as text.
+    init(host: String) {
+        if let address = NetworkAddress(host) {
+            self.init(address)
+            return
+        }
+        do throws(RequestRejection) {
+            self = .name(try Endpoint(scheme: .http, host: host).host.text)
+        } catch {
+            self = .impossible("the host \(error.rule.rawValue). Give its name alone, as in api.example.com")
+        }
+    }
+
+    /// As on other systems, no address in particular means the internet.
+    init(_ address: NetworkAddress) {
+        let address = address.socketAddress.unmapped
+        self = address.isUnspecified ? .machine : .address(address)
+    }
+
+    /// What can be asked about without looking up a name.
+    var knownAddresses: [SocketAddress] { if case .address(let address) = self { [address] } else { [] } }
+}
+
+/// What is known of the addresses of a name.
+enum HostFinding: Sendable, Hashable {
+    case pending
+    case found([SocketAddress])
+    case failed(ResolutionFailure)
+
+    var addresses: [SocketAddress] { if case .found(let addresses) = self { addresses } else { [] } }
+}

@@ -1,0 +1,273 @@
+import AFLoop
+import Foundation
+
+/// A load that needs no connection of the session's: by a class of the program, of a `data:` URL, of a file. Stands for
+/// its task where a `Transfer` does for others. Confined to the loop.
+///
+/// Its source is asked for what there is as long as nobody holds up the task; pieces are of 64 KiB at most, and a turn of
+/// the loop delivers 1 MiB. Deadlines are those of a transfer.
+final class ForeignLoad: TimerTarget {
+    private enum Stage {
+        /// Nobody has said yet that it is his.
+        case asking
+        case loading
+        /// Somebody decides about a redirect.
+        case redirected
+        case over
+    }
+
+    private static let workPerTurn = 1 << 20
+    private static let pieceSize = 64 << 10
+
+    let core: TaskCore
+    private let loop: EventLoop
+    private let idleInterval: LoopInterval
+    private var hardDeadline: LoopInstant
+    private(set) var times: TransferTimes
+    private var stage = Stage.asking
+    private var pauses: Transfer.Pauses = []
+    private var source: (any LoadSource)?
+    /// What the source has told, from `next` on; of the data there `offset` bytes are delivered.
+    private var events: [LoadEvent] = []
+    private var next = 0
+    private var offset = 0
+    private var hasResponse = false
+    private var isFromCache = false
+    private var storage: ProtocolStorage?
+    /// Challenges that are not answered yet. They are to blame for the wait.
+    private var challenges: [URLAuthenticationChallenge] = []
+    private var isScheduled = false
+
+    // MARK: Time
+    private var suspendedSince: LoopInstant?
+    private var lastProgress: LoopInstant
+    private var timer: TimerID?
+    private var due = LoopInstant.distantFuture
+
+    /// - Parameter request: Whose timeout counts.
+    init(_ request: URLRequest, of core: TaskCore, hardDeadline: LoopInstant) {
+        let session = core.session
+        self.core = core
+        loop = session.world.loop
+        idleInterval = request.explicitTimeout.map { LoopInterval(timeout: $0) } ?? session.requestTimeout
+        self.hardDeadline = hardDeadline
+        lastProgress = loop.now
+        times = TransferTimes(fetchStarted: loop.now)
+        watch()
+    }
+
+    var isAsking: Bool { stage == .asking }
+    var hasBegun: Bool { times.requestStarted != nil }
+    var isRedirected: Bool { stage == .redirected }
+
+    // MARK: - From the task
+
+    /// - Parameter source: Made for this load.
+    func begin(_ source: any LoadSource) {
+        guard stage == .asking else { return source.stop() }
+        stage = .loading
+        self.source = source
+        times.requestStarted = loop.now
+        noteProgress()
+        goOnSoon()
+    }
+
+    func pause(_ reason: Transfer.Pauses) {
+        guard !pauses.contains(reason) else { return }
+        pauses.insert(reason)
+        if reason == .suspended { suspendedSince = loop.now }
+    }
+
+    func unpause(_ reason: Transfer.Pauses) {
+        guard pauses.remove(reason) != nil else { return }
+        if reason == .suspended, let since = suspendedSince {
+            hardDeadline = hardDeadline + since.duration(to: loop.now)
+            suspendedSince = nil
+        }
+        noteProgress()
+        if pauses.isEmpty { goOnSoon() }
+    }
+
+    /// Nothing more is told to the task.
+    func cancel() {
+        guard stage != .over else { return }
+        stage = .over
+        letGo()
+    }
+
+    /// Of what comes in this one's place. The time of a suspension does not count.
+    var deadlineOfNext: LoopInstant {
+        suspendedSince.map { hardDeadline + $0.duration(to: loop.now) } ?? hardDeadline
+    }
+
+    /// For the metrics.
+    func record(of request: URLRequest, _ response: URLResponse?) -> ExchangeRecord {
+        ExchangeRecord(.times(times, isFromCache ? .localCache : .unknown), request: request, response: response)
+    }
+
+    private func letGo() {
+        if let timer { loop.cancelTimer(timer) }
+        timer = nil
+        source?.stop()
+        source = nil
+        events = []
+        next = 0
+        storage = nil
+        challenges = []
+    }
+
+    // MARK: - Delivering
+
+    /// For sources, when there is more, and for whoever held it up.
+    func goOnSoon() {
+        guard !isScheduled else { return }
+        isScheduled = true
+        let load = LoopBound(confined: self, on: loop)
+        loop.enqueue { load.value.goOn() }
+    }
+
+    func goOn() {
+        isScheduled = false
+        var work = ForeignLoad.workPerTurn
+        while stage == .loading, pauses.isEmpty {
+            guard work > 0 else { return goOnSoon() }
+            guard next < events.count else {
+                events = source?.take() ?? []
+                next = 0
+                if events.isEmpty { return }
+                noteProgress()
+                continue
+            }
+            let event = events[next]
+            if needsResponse(event) {
+                events.insert(.response(placeholder, .notAllowed), at: next)
+            } else if perform(event, &work), stage == .loading {
+                next += 1
+            }
+        }
+    }
+
+    /// True if it is done with.
+    private func perform(_ event: LoadEvent, _ work: inout Int) -> Bool {
+        switch event {
+        case .response(let response, let policy): begin(response, policy)
+        case .data(let data): return deliver(data, &work)
+        case .finished: finish()
+        case .failed(let error): fail(error)
+        case .cachedResponse(let cached):
+            isFromCache = true
+            events = [.response(cached.response, .notAllowed), .data(cached.data), .finished]
+            next = 0
+            return false
+        case .redirect(let request, let response):
+            stage = .redirected
+            times.responseEnded = loop.now
+            source?.stop()
+            source = nil
+            watch()
+            core.redirected(self, to: request, response)
+        case .challenge(let challenge): ask(challenge)
+        case .challengeWithdrawn(let challenge): challenges.removeAll { $0 === challenge }
+        }
+        return true
+    }
+
+    private func needsResponse(_ event: LoadEvent) -> Bool {
+        switch event {
+        case .data, .finished: !hasResponse
+        case .response, .failed, .cachedResponse, .redirect, .challenge, .challengeWithdrawn: false
+        }
+    }
+
+    /// For what comes without a response: nobody has to do with a task that succeeds and has none.
+    private var placeholder: URLResponse {
+        let url = core.presentRequest?.url ?? URL(fileURLWithPath: "/")
+        return URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+    }
+
+    private func begin(_ response: URLResponse, _ policy: URLCache.StoragePolicy) {
+        guard !hasResponse, let request = core.presentRequest else { return }
+        hasResponse = true
+        times.responseStarted = loop.now
+        storage = ProtocolStorage(response, to: request, policy, of: core)
+        guard !core.asksInterceptors(about: response, of: self) else { return pause(.undecided) }
+        core.deliver(asItIs: response, expecting: response.expectedContentLength)
+    }
+
+    private func deliver(_ data: Data, _ work: inout Int) -> Bool {
+        if offset == 0 { storage?.append(data) }
+        while offset < data.count {
+            guard stage == .loading, pauses.isEmpty, work > 0 else { return false }
+            let start = data.startIndex + offset
+            let piece = data[start..<min(start + ForeignLoad.pieceSize, data.endIndex)]
+            offset += piece.count
+            work -= piece.count
+            times.responseBodyBytes += Int64(piece.count)
+            noteProgress()
+            piece.withUnsafeBytes { core.deliver($0) }
+        }
+        offset = 0
+        return true
+    }
+
+    // MARK: - The end
+
+    private func finish() {
+        stage = .over
+        times.responseEnded = loop.now
+        storage?.finish(core)
+        letGo()
+        core.finishReceiving()
+    }
+
+    private func fail(_ error: TransferError) {
+        stage = .over
+        letGo()
+        core.loadFailed(error)
+    }
+
+    // MARK: - Challenges
+
+    private func ask(_ challenge: URLAuthenticationChallenge) {
+        challenges.append(challenge)
+        core.ask(challenge) { [weak self, weak challenge] disposition, credential in
+            guard let self, let challenge else { return }
+            guard let place = challenges.firstIndex(where: { $0 === challenge }) else { return }
+            challenges.remove(at: place)
+            noteProgress()
+            source?.answer(challenge, disposition, credential)
+            if disposition == .cancelAuthenticationChallenge { core.fail(.cancelled) }
+        }
+    }
+
+    // MARK: - Time
+
+    private func noteProgress() {
+        lastProgress = loop.now
+        watch()
+    }
+
+    private var deadline: LoopInstant {
+        if pauses.contains(.suspended) || stage == .over { return .distantFuture }
+        let isHeldUp = !pauses.isEmpty || !challenges.isEmpty || stage == .redirected
+        return isHeldUp ? hardDeadline : min(lastProgress + idleInterval, hardDeadline)
+    }
+
+    /// A deadline that has moved on is found out when the timer fires.
+    private func watch() {
+        let deadline = deadline
+        guard deadline < due else { return }
+        if let timer { loop.cancelTimer(timer) }
+        due = deadline
+        timer = loop.startTimer(at: deadline, for: self)
+    }
+
+    func timerFired(_ timer: TimerID) {
+        self.timer = nil
+        due = .distantFuture
+        guard deadline <= loop.now else { return watch() }
+        let phase: TransferPhase = hasResponse ? .receivingBody : .waitingForHead
+        let idle = lastProgress.duration(to: loop.now)
+        fail(hardDeadline <= loop.now ? .outOfTime(phase) : .timedOut(phase, idle))
+    }
+}

@@ -1,0 +1,67 @@
+import AFWire
+import Foundation
+
+/// What becomes of a redirect that a class of the program wants: a pure function.
+///
+/// The class has made the request, so nothing is derived from a `Location`. What holds for redirects of servers holds
+/// for it too: their number, no way from https to http, and no secrets to another origin. A class may have copied them
+/// without a thought, and may be handing on what a server said.
+struct ProtocolRedirect {
+    let request: URLRequest
+    let leavesOrigin: Bool
+
+    init(
+        from present: URLRequest,
+        to request: URLRequest,
+        count: Int,
+        _ policy: RedirectPolicy
+    ) throws(RedirectFailure) {
+        guard count < max(0, policy.maximumCount) else { throw .tooMany(count) }
+        let (from, to) = (Place(present.url), Place(request.url))
+        if case .http(let from) = from, case .http(let to) = to {
+            if from.scheme == .https, to.scheme == .http, !policy.allowsPlainText { throw .plainText(to) }
+            leavesOrigin = !RedirectRules.isSameOrigin(from, to, policy)
+        } else {
+            leavesOrigin = from != to
+        }
+        var proposed = request
+        if leavesOrigin {
+            for field in request.contents.fields where RedirectRules.isSecret(field.name, to: policy) {
+                proposed.setValue(nil, forHTTPHeaderField: field.name)
+            }
+            proposed.setValue(nil, forHTTPHeaderField: "Host")
+        }
+        self.request = proposed
+    }
+
+    /// Whether the body of the task goes along: RFC 9110 §15.4.8 and 9, for others with the method.
+    func keepsBody(_ response: URLResponse) -> Bool {
+        guard let status = (response as? HTTPURLResponse)?.statusCode else { return true }
+        return status == 307 || status == 308
+    }
+
+    /// Where a URL leads.
+    private enum Place: Equatable {
+        case http(Endpoint)
+        /// A scheme of the program's own, and what stands before the path, as it is written.
+        case other([UInt8])
+        case nowhere
+
+        init(_ url: URL?) {
+            guard let text = url?.absoluteString else {
+                self = .nowhere
+                return
+            }
+            if let target = try? RequestURL(text) {
+                self = .http(target.endpoint)
+                return
+            }
+            let bytes = Array(text.utf8)
+            let slash = UInt8(ascii: "/")
+            let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? 0
+            let start = bytes[colon...].dropFirst().firstIndex { $0 != slash } ?? bytes.count
+            let end = bytes[start...].firstIndex { $0 == slash || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+            self = .other(bytes[..<(end ?? bytes.count)].map(ByteScanning.folded))
+        }
+    }
+}

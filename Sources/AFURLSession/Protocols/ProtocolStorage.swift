@@ -1,0 +1,67 @@
+import AFLoop
+import Foundation
+
+/// Gathers a response of a class that may be stored. Confined to the loop.
+final class ProtocolStorage {
+    private let cache: URLCache
+    private let request: URLRequest
+    private let response: HTTPURLResponse
+    private let policy: URLCache.StoragePolicy
+    private let limit: Int
+    /// Nil once it is too long.
+    private var body: Data? = Data()
+
+    /// Nil if nothing is to be stored.
+    init?(
+        _ response: URLResponse,
+        to request: URLRequest,
+        _ policy: URLCache.StoragePolicy,
+        of core: TaskCore
+    ) {
+        let settings = core.session.settings
+        guard policy != .notAllowed, let response = response as? HTTPURLResponse, request.contents.method == "GET",
+            let cache = core.session.cache.cache,
+            CacheRules.mayBeOfUse(
+                response.statusCode,
+                response.headers,
+                request.explicitCachePolicy ?? settings.cachePolicy
+            )
+        else { return nil }
+        self.cache = cache
+        self.request = request
+        self.response = response
+        self.policy = policy
+        limit = cache.store.bodyLimit
+    }
+
+    func append(_ data: Data) {
+        guard let count = body?.count else { return }
+        if data.count <= limit - count { body?.append(data) } else { body = nil }
+    }
+
+    /// The body is complete, and may be stored if the task's owner does not mind.
+    func finish(_ core: TaskCore) {
+        guard let body else { return }
+        let proposal = CachedURLResponse(response: response, data: body, userInfo: nil, storagePolicy: policy)
+        let (cache, request) = (cache, request)
+        let worker = core.session.world.workers.sharedWorker()
+        let store: @Sendable (CachedURLResponse) -> Void = { response in
+            worker.run { cache.storeCachedResponse(response, for: request) }
+        }
+        guard core.consumer.asksAboutCaching, let (delegate, task) = core.dataDelegate,
+            !core.session.isMissing(.willCacheResponse, in: delegate)
+        else { return store(proposal) }
+        let isAnswered = Lock(false)
+        core.session.outbox.post(
+            .block {
+                delegate.urlSession(task.session, dataTask: task, willCacheResponse: proposal) { answer in
+                    let isFirst = isAnswered.withLock { isAnswered in
+                        defer { isAnswered = true }
+                        return !isAnswered
+                    }
+                    if isFirst, let answer { store(answer) }
+                }
+            }
+        )
+    }
+}

@@ -1,0 +1,84 @@
+import AFWire
+
+/// The way through one proxy. Compared by value: connections are shared only by requests for which all of it is the
+/// same, credentials included.
+final class ProxyRoute: Sendable {
+    let kind: ProxyServer.Kind
+    /// Where the proxy is.
+    let endpoint: Endpoint
+    /// What HTTP proxies learn of us: the value of `Proxy-Authorization`.
+    let authorization: String?
+    /// What SOCKS proxies learn of us.
+    let login: SOCKS5Login?
+    /// For HTTP proxies that want it in another form.
+    let credential: URLCredential?
+    /// Its connections serve one request: what they were made with is good for once.
+    let servesOnce: Bool
+    let tunnelsPlainHTTP: Bool
+    /// Lines for requests that ask for a tunnel, each with its end.
+    let tunnelLines: [UInt8]
+    /// How the connection to the proxy is secured, if it is.
+    let tls: TLSConfiguration?
+    /// Tells the proxies of a session apart.
+    let number: Int
+
+    init(_ server: ProxyServer, number: Int, tunnelsPlainHTTP: Bool = false, tunnelLines: [UInt8] = []) {
+        kind = server.kind
+        endpoint = server.endpoint
+        self.number = number
+        self.tunnelsPlainHTTP = tunnelsPlainHTTP
+        self.tunnelLines = tunnelLines
+        tls = kind == .https ? server.tls : nil
+        let isSOCKS = kind.isSOCKS
+        credential = server.user.flatMap { user in
+            isSOCKS ? nil : URLCredential(user: user, password: server.password, persistence: .none)
+        }
+        servesOnce = false
+        login = server.user.flatMap { isSOCKS ? SOCKS5Login(user: $0, password: server.password) : nil }
+        authorization = server.user.flatMap { user in
+            isSOCKS ? nil : try? BasicCredentials(user: user, password: server.password).fieldValue
+        }
+    }
+
+    private init(_ other: ProxyRoute, authorization: String) {
+        kind = other.kind
+        endpoint = other.endpoint
+        self.authorization = authorization
+        login = other.login
+        credential = other.credential
+        servesOnce = HTTPText.lowered(authorization).utf8.starts(with: "digest".utf8)
+        tunnelsPlainHTTP = other.tunnelsPlainHTTP
+        tunnelLines = other.tunnelLines
+        tls = other.tls
+        number = other.number
+    }
+
+    /// The same way with other credentials: the value of a `Proxy-Authorization` field. SOCKS has no such field.
+    func authorized(by field: String) -> ProxyRoute {
+        kind.isSOCKS ? self : ProxyRoute(self, authorization: field)
+    }
+
+    /// Whether the proxy only passes bytes on.
+    func tunnels(to destination: Endpoint) -> Bool {
+        kind.isSOCKS || destination.scheme == .https || tunnelsPlainHTTP
+    }
+
+    /// For messages. No secret is in it.
+    var text: String { "proxy \(kind.rawValue)://\(endpoint.text)" }
+}
+
+extension ProxyRoute: Hashable {
+    static func == (one: ProxyRoute, other: ProxyRoute) -> Bool {
+        one === other
+            || (one.kind == other.kind && one.endpoint == other.endpoint && one.authorization == other.authorization
+                && one.login == other.login && one.tunnelsPlainHTTP == other.tunnelsPlainHTTP
+                && one.tunnelLines == other.tunnelLines && one.number == other.number)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        hasher.combine(endpoint)
+        hasher.combine(authorization)
+        hasher.combine(login)
+    }
+}

@@ -1,0 +1,67 @@
+import AFWire
+
+/// The proxies of a session: which request takes which, and the rules by which connections to them are secured.
+final class SessionProxies {
+    private let rules: ProxyRules
+    private let connectionsPerHost: Int
+    private var securities: [Int: SessionSecurity] = [:]
+
+    init(_ rules: ProxyRules, connectionsPerHost: Int) {
+        self.rules = rules
+        self.connectionsPerHost = connectionsPerHost
+    }
+
+    /// Everything is reached without a proxy.
+    var isEmpty: Bool { rules.isEmpty }
+
+    func route(for endpoint: Endpoint) throws(ProxyConfigurationError) -> ProxyRoute? {
+        try rules.route(for: endpoint)
+    }
+
+    /// The rules for a connection to the proxy that starts now, if it is secured at all. If they have changed, `retire`
+    /// is told which ones are over.
+    func security(for route: ProxyRoute, _ retire: (SecurityContext, SecurityContext) -> Void) -> SecurityContext? {
+        guard let tls = route.tls else { return nil }
+        let security =
+            securities[route.number]
+            ?? SessionSecurity(tls, connectionsPerHost: connectionsPerHost, owner: route.number)
+        securities[route.number] = security
+        return security.context(retire)
+    }
+}
+
+extension SessionCore {
+    /// The connection that a request to `endpoint` is sent on.
+    func connectionKey(for endpoint: Endpoint) throws(TransferError) -> ConnectionKey {
+        let security = endpoint.scheme == .https ? currentSecurity() : nil
+        if let path = settings.unixDomainSocketPath {
+            return ConnectionKey(endpoint: endpoint, unixPath: path, security: security)
+        }
+        if proxies.isEmpty { return ConnectionKey(endpoint: endpoint, unixPath: nil, security: security) }
+        let route: ProxyRoute?
+        do throws(ProxyConfigurationError) {
+            route = try proxies.route(for: endpoint)
+        } catch {
+            throw .proxyMisconfigured(error)
+        }
+        return connectionKey(for: endpoint, security, by: route)
+    }
+
+    /// The same by a way of one's own: that of a route with other credentials.
+    func connectionKey(
+        for endpoint: Endpoint,
+        _ security: SecurityContext?,
+        by route: ProxyRoute?
+    ) -> ConnectionKey {
+        let proxySecurity = route.flatMap { route in
+            proxies.security(for: route) { former, present in pool.replace(former, with: present) }
+        }
+        return ConnectionKey(
+            endpoint: endpoint,
+            unixPath: nil,
+            security: security,
+            route: route,
+            proxySecurity: proxySecurity
+        )
+    }
+}

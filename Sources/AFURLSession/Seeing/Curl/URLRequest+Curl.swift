@@ -1,0 +1,136 @@
+import AFWire
+import Foundation
+
+extension URLRequest {
+    /// A command for a POSIX shell that sends the same request with `curl`, on one line unless the request itself has
+    /// line breaks.
+    ///
+    /// A body that is text and no longer than 64 KiB stands in it; one that is not is made by `printf`, from the
+    /// numbers of its bytes, and goes through a pipe; one that is longer, or comes from a stream, is read from standard
+    /// input. What a session would add is in ``URLSessionTask/curlCommand(masksSecrets:followsRedirects:sensitiveFields:)``.
+    ///
+    /// - Parameters:
+    ///   - masksSecrets: Whether `***` stands in place of credentials, cookies and keys in header fields and of query
+    ///     and form items like `access_token`, and user name and password are left out of the URL. Other bodies are
+    ///     not looked into.
+    ///   - followsRedirects: Whether `curl` follows them too.
+    ///   - sensitiveFields: Further header fields whose values are secrets, by name.
+    public func curlCommand(
+        masksSecrets: Bool = true,
+        followsRedirects: Bool = false,
+        sensitiveFields: Set<String> = []
+    ) -> String {
+        let command = CurlCommand(self, body: curlBody)
+        return command.text(
+            masksSecrets ? SecretMask(sensitiveFields: sensitiveFields) : nil,
+            followsRedirects: followsRedirects
+        )
+    }
+
+    private var curlBody: CurlCommand.Body {
+        if bodyStream != nil { return .stream(length: contents.fields["Content-Length"].flatMap { Int($0) }) }
+        return CurlCommand.Body(httpBody, method: contents.method)
+    }
+}
+
+extension URLSessionTask {
+    /// A command for a POSIX shell that sends the current request of the task with `curl`: with the fields of the
+    /// session and the cookies it has now, as ``URLRequest/curlCommand(masksSecrets:followsRedirects:sensitiveFields:)``
+    /// does for a request.
+    ///
+    /// It says nothing of proxies, and nothing of whom the session trusts.
+    ///
+    /// - Parameters:
+    ///   - masksSecrets: Whether secrets are hidden.
+    ///   - followsRedirects: Whether `curl` follows redirects too.
+    ///   - sensitiveFields: Further header fields whose values are secrets, by name.
+    public func curlCommand(
+        masksSecrets: Bool = true,
+        followsRedirects: Bool = false,
+        sensitiveFields: Set<String> = []
+    ) -> String {
+        let mask = masksSecrets ? SecretMask(sensitiveFields: sensitiveFields) : nil
+        guard let request = currentRequest else { return "" }
+        return curlCommand(of: request).text(mask, followsRedirects: followsRedirects)
+    }
+
+    private func curlCommand(of request: URLRequest) -> CurlCommand {
+        var command = CurlCommand(request, body: curlBody(of: request))
+        command.socketPath = session.settings.unixDomainSocketPath
+        guard let frozen = try? RequestFreezer.freeze(request, defaults: defaults(for: request), plan: .own) else {
+            return command
+        }
+        command.fields = HeadText.fields(of: frozen.headBytes).filter { field in
+            // The host of the URL goes without saying.
+            !HTTPText.isSameName(field.name, "Host") || field.value != frozen.endpoint.hostField
+        }
+        if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
+            command.acceptsCodings = command.remove("Accept-Encoding")
+        }
+        addCookies(to: &command, for: request, frozen)
+        return command
+    }
+
+    /// Another origin is not sent the secrets of the session either.
+    private func defaults(for request: URLRequest) -> HeaderDefaults {
+        let (first, now) = (originalRequest?.url, request.url)
+        guard first?.scheme != now?.scheme || first?.host != now?.host || first?.port != now?.port else {
+            return session.headers
+        }
+        let policy = request.redirectPolicy ?? session.settings.redirects
+        return HeaderDefaults(session.headers) { RedirectRules.isSecret($0, to: policy) }
+    }
+
+    private func addCookies(to command: inout CurlCommand, for request: URLRequest, _ frozen: FrozenRequest) {
+        guard let door = CookieDoor(session.settings.cookies, request.contents.cookies),
+            let value = door.field(for: frozen.url, now: session.world.wallClock())
+        else { return }
+        _ = command.remove("Cookie")
+        command.fields.append(("Cookie", HTTPText.decode(value)))
+    }
+
+    private func curlBody(of request: URLRequest) -> CurlCommand.Body {
+        // Dropped by a redirect.
+        let isBodiless = ["GET", "HEAD"].contains(request.contents.method)
+        switch body {
+        case .data(let data): return isBodiless ? .none : CurlCommand.Body(data, method: request.contents.method)
+        case .file(let url): return isBodiless ? .none : .file(url.path)
+        case .streamed: return isBodiless ? .none : .stream(length: request.announcedLength)
+        case .request where request.bodyStream != nil: return .stream(length: request.announcedLength)
+        case .request: return CurlCommand.Body(request.httpBody, method: request.contents.method)
+        }
+    }
+}
+
+extension URLRequest {
+    fileprivate var announcedLength: Int? { contents.fields["Content-Length"].flatMap { Int($0) } }
+}
+
+extension CurlCommand {
+    fileprivate init(_ request: URLRequest, body: Body) {
+        method = request.contents.method
+        url = request.url
+        fields = request.contents.fields.map { ($0.name, $0.value) }
+        self.body = body
+    }
+
+    /// Returns whether there was one.
+    fileprivate mutating func remove(_ name: String) -> Bool {
+        let count = fields.count
+        fields.removeAll { HTTPText.isSameName($0.name, name) }
+        return fields.count < count
+    }
+}
+
+extension CurlCommand.Body {
+    /// A method that usually has a body announces that it is empty.
+    fileprivate init(_ data: Data?, method: String) {
+        if let data, !data.isEmpty {
+            self = .data(data)
+        } else if ["POST", "PUT", "PATCH"].contains(method) {
+            self = .data(Data())
+        } else {
+            self = .none
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import AFLoop
+import Dispatch
+import Foundation
+
+/// Events of one session on their way to its monitors.
+///
+/// They wait in a mailbox of bounded size, which any thread may put something into, and which is emptied on a queue of
+/// its own.
+final class EventDesk: Sendable {
+    static let capacity = 4096
+    /// What is left is kept free for events of tasks themselves.
+    static let detailCapacity = 3072
+
+    fileprivate struct Mailbox {
+        var waiting: [SessionEvent] = []
+        /// Where the latest event of a task waits.
+        var latest: [Int: Int] = [:]
+        /// How many did not find room since the last that did.
+        var missed = 0
+        /// A call that will empty it is on its way.
+        var isAnnounced = false
+    }
+
+    let recorders: [HARRecorder]
+    private let monitors: [any SessionEventMonitor]
+    private let mailbox = Lock(Mailbox())
+    private let run: @Sendable (@escaping @Sendable () -> Void) -> Void
+
+    /// Nil if nobody looks on.
+    init?(_ monitors: [any SessionEventMonitor], in world: World) {
+        guard !monitors.isEmpty else { return nil }
+        recorders = monitors.compactMap { $0 as? HARRecorder }
+        self.monitors = monitors.filter { !($0 is HARRecorder) }
+        if let executor = world.callbackExecutor {
+            run = { executor.run([.block($0)]) }
+        } else {
+            let queue = DispatchQueue(label: "AFURLSession.events")
+            run = { queue.async(execute: $0) }
+        }
+    }
+
+    func post(_ kind: SessionEvent.Kind, task: Int? = nil, exchange: Int? = nil, connection: Int? = nil) {
+        guard !monitors.isEmpty else { return }
+        let event = SessionEvent(kind, date: Date(), task: task, exchange: exchange, connection: connection)
+        let isNew = mailbox.withLock { mailbox in
+            mailbox.add(event)
+            defer { mailbox.isAnnounced = true }
+            return !mailbox.isAnnounced
+        }
+        if isNew { run { [self] in deliver() } }
+    }
+
+    private func deliver() {
+        while let events = take() {
+            for event in events {
+                for monitor in monitors { monitor.observe(event) }
+            }
+        }
+    }
+
+    private func take() -> [SessionEvent]? {
+        mailbox.withLock { mailbox in
+            mailbox.noteMissed()
+            let waiting = mailbox.waiting
+            mailbox = Mailbox()
+            mailbox.isAnnounced = !waiting.isEmpty
+            return waiting.isEmpty ? nil : waiting
+        }
+    }
+}
+
+extension EventDesk.Mailbox {
+    fileprivate mutating func add(_ event: SessionEvent) {
+        if let task = event.task, let place = latest[task], waiting[place].kind.isSuperseded(by: event.kind),
+            waiting[place].exchange == event.exchange
+        {
+            return waiting[place] = event
+        }
+        let limit = event.kind.concernsTask ? EventDesk.capacity : EventDesk.detailCapacity
+        // One place is for the note that something is missing.
+        guard waiting.count < limit - 1 else { return missed += 1 }
+        noteMissed()
+        if let task = event.task { latest[task] = waiting.count }
+        waiting.append(event)
+    }
+
+    fileprivate mutating func noteMissed() {
+        guard missed > 0 else { return }
+        waiting.append(SessionEvent(.missed(count: missed), date: Date()))
+        missed = 0
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+
+// The objects of HAR 1.2, with the names of its fields. What it does not know begins with an underscore.
+
+struct HARArchive: Encodable {
+    let log: Log
+
+    struct Log: Encodable {
+        let version = "1.2"
+        let creator = Creator()
+        let entries: [HAREntry]
+        let comment: String?
+    }
+
+    struct Creator: Encodable {
+        let name = "swift-afnetworking"
+        let version = "1.0"
+    }
+
+    init(_ entries: [HAREntry], lost: Int) {
+        log = Log(entries: entries, comment: lost == 0 ? nil : "\(lost) older entries were left out.")
+    }
+}
+
+struct HAREntry: Encodable {
+    let startedDateTime: String
+    let time: Double
+    let request: HARRequest
+    let response: HARResponse
+    let cache: HARCache
+    let timings: HARTimings
+    let serverIPAddress: String?
+    let connection: String?
+    let comment: String?
+
+    init(_ exchange: RecordedExchange, _ mask: SecretMask?) {
+        startedDateTime = exchange.dates.fetchStart.harText
+        timings = HARTimings(exchange.dates, end: exchange.end)
+        time = timings.total
+        request = HARRequest(exchange, mask)
+        response = HARResponse(exchange, mask)
+        cache = HARCache(exchange)
+        serverIPAddress = exchange.remote
+        connection = exchange.connection.map(String.init)
+        comment = exchange.comment
+    }
+}
+
+struct HARCache: Encodable {
+    struct State: Encodable {
+        let lastAccess: String
+        let eTag: String
+        let hitCount = 1
+    }
+
+    let beforeRequest: State?
+
+    init(_ exchange: RecordedExchange) {
+        guard exchange.fetchType == .localCache else {
+            beforeRequest = nil
+            return
+        }
+        let tag = exchange.response?.value(forHTTPHeaderField: "ETag") ?? ""
+        beforeRequest = State(lastAccess: exchange.dates.fetchStart.harText, eTag: tag)
+    }
+}
+
+struct HARPair: Encodable {
+    let name: String
+    let value: String
+}
+
+extension Date {
+    var harText: String { formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)) }
+}
+
+extension RecordedExchange {
+    /// What the fields do not tell.
+    fileprivate var comment: String? {
+        if fetchType == .localCache { return "From the cache." }
+        if dates.requestStart == nil, response != nil { return "Not sent: the proxy did not lead on." }
+        if let failure { return failure }
+        if dates.requestStart != nil, response == nil { return "No response; the request was sent again." }
+        return nil
+    }
+}

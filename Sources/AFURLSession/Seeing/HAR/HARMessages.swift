@@ -1,0 +1,185 @@
+import AFWire
+import Foundation
+
+struct HARRequest: Encodable {
+    let method: String
+    let url: String
+    let httpVersion = "HTTP/1.1"
+    let cookies: [HARCookie]
+    let headers: [HARPair]
+    let queryString: [HARPair]
+    let postData: HARPostData?
+    let headersSize: Int64
+    let bodySize: Int64
+    let comment: String?
+
+    init(_ exchange: RecordedExchange, _ mask: SecretMask?) {
+        let fields = HeadText.fields(of: exchange.head)
+        method = exchange.method
+        url = exchange.location.map { mask?.url($0) ?? $0.absoluteString } ?? ""
+        headers = fields.map { HARPair(name: $0.name, value: mask?.value($0.value, of: $0.name) ?? $0.value) }
+        cookies = headers.filter { HTTPText.isSameName($0.name, "Cookie") }.flatMap { HARCookie.list($0.value) }
+        let query = url.prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst()
+        queryString = HARPair.list(query)
+        headersSize = exchange.sentHeadBytes > 0 ? exchange.sentHeadBytes : -1
+        bodySize = exchange.sentBodyBytes
+        let type = fields.first { HTTPText.isSameName($0.name, "Content-Type") }?.value ?? ""
+        switch exchange.requestBody {
+        case .none:
+            postData = nil
+            comment = nil
+        case .whole(let data):
+            postData = HARPostData(data, type, mask)
+            comment = nil
+        case .omitted(let reason):
+            postData = HARPostData(omittedFor: reason, type)
+            comment = reason
+        }
+    }
+}
+
+struct HARPostData: Encodable {
+    let mimeType: String
+    let params: [HARPair]
+    let text: String
+    let comment: String?
+    /// Text is `base64`, since the body is none.
+    let _encoding: String?
+
+    init(_ data: Data, _ type: String, _ mask: SecretMask?) {
+        let isForm = HTTPText.lowered(type).hasPrefix("application/x-www-form-urlencoded")
+        let (text, encoding) = data.harText
+        mimeType = type
+        self.text = isForm && encoding == nil ? mask?.query(text[...]) ?? text : text
+        _encoding = encoding
+        params = isForm && encoding == nil ? HARPair.list(self.text[...], plusIsBlank: true) : []
+        comment = nil
+    }
+
+    init(omittedFor reason: String, _ type: String) {
+        mimeType = type
+        params = []
+        text = ""
+        comment = reason
+        _encoding = nil
+    }
+}
+
+struct HARResponse: Encodable {
+    let status: Int
+    let statusText: String
+    let httpVersion: String
+    let cookies: [HARCookie]
+    let headers: [HARPair]
+    let content: HARContent
+    let redirectURL: String
+    let headersSize: Int64
+    let bodySize: Int64
+    /// What the wire knows of it, if it came from there.
+    let _fromCache: Bool?
+
+    init(_ exchange: RecordedExchange, _ mask: SecretMask?) {
+        let response = exchange.response
+        let fields = response?.headerFields ?? []
+        let isCached = exchange.fetchType == .localCache
+        status = response?.statusCode ?? 0
+        statusText = response.map { HTTPURLResponse.localizedString(forStatusCode: $0.statusCode) } ?? ""
+        httpVersion = response.map { $0.version == .http10 ? "HTTP/1.0" : "HTTP/1.1" } ?? ""
+        headers = fields.map { HARPair(name: $0.name, value: mask?.value($0.value, of: $0.name) ?? $0.value) }
+        cookies = headers.filter { HTTPText.isSameName($0.name, "Set-Cookie") }.compactMap { HARCookie(set: $0.value) }
+        redirectURL = headers.first { HTTPText.isSameName($0.name, "Location") }?.value ?? ""
+        content = HARContent(exchange)
+        headersSize = exchange.receivedHeadBytes > 0 ? exchange.receivedHeadBytes : -1
+        bodySize = response == nil ? -1 : exchange.receivedBodyBytes
+        _fromCache = isCached ? true : nil
+    }
+}
+
+struct HARContent: Encodable {
+    let size: Int64
+    let compression: Int64?
+    let mimeType: String
+    let text: String?
+    let encoding: String?
+    let comment: String?
+
+    init(_ exchange: RecordedExchange) {
+        size = exchange.decodedBodyBytes
+        let saved = exchange.decodedBodyBytes - exchange.receivedBodyBytes
+        compression = exchange.fetchType == .networkLoad && saved > 0 ? saved : nil
+        mimeType = exchange.response?.value(forHTTPHeaderField: "Content-Type") ?? "x-unknown"
+        switch exchange.responseBody {
+        case .none: (text, encoding, comment) = (nil, nil, nil)
+        case .omitted(let reason): (text, encoding, comment) = (nil, nil, reason)
+        case .whole(let data):
+            (text, encoding) = data.harText
+            comment = nil
+        }
+    }
+}
+
+struct HARCookie: Encodable {
+    let name: String
+    let value: String
+    var path: String?
+    var domain: String?
+    var expires: String?
+    var httpOnly: Bool?
+    var secure: Bool?
+
+    private init(pair: Substring) {
+        let sign = pair.firstIndex(of: "=") ?? pair.endIndex
+        name = HeadText.trimmed(pair[..<sign])
+        value = sign == pair.endIndex ? "" : HeadText.trimmed(pair[pair.index(after: sign)...])
+    }
+
+    /// Those of a `Cookie` field.
+    static func list(_ field: String) -> [HARCookie] { field.split(separator: ";").map(HARCookie.init) }
+
+    /// That of a `Set-Cookie` field.
+    init?(set field: String) {
+        let parts = field.split(separator: ";")
+        guard let first = parts.first else { return nil }
+        self.init(pair: first)
+        httpOnly = false
+        secure = false
+        for part in parts.dropFirst() {
+            let attribute = HARCookie(pair: part)
+            switch HTTPText.lowered(attribute.name) {
+            case "path": path = attribute.value
+            case "domain": domain = attribute.value
+            case "expires": expires = HARCookie.date(attribute.value)
+            case "httponly": httpOnly = true
+            case "secure": secure = true
+            default: break
+            }
+        }
+    }
+
+    private static func date(_ text: String) -> String? {
+        CookieDate.seconds(text).map { Date(timeIntervalSince1970: Double($0)).harText }
+    }
+}
+
+extension HARPair {
+    /// The items of a query or a form, decoded.
+    fileprivate static func list(_ text: Substring, plusIsBlank: Bool = false) -> [HARPair] {
+        text.split(separator: "&").map { item in
+            let sign = item.firstIndex(of: "=") ?? item.endIndex
+            func decoded(_ part: Substring) -> String {
+                let text = plusIsBlank ? part.replacingOccurrences(of: "+", with: " ") : String(part)
+                return text.removingPercentEncoding ?? text
+            }
+            let value = sign == item.endIndex ? "" : item[item.index(after: sign)...]
+            return HARPair(name: decoded(item[..<sign]), value: decoded(value))
+        }
+    }
+}
+
+extension Data {
+    /// Itself if it is text; otherwise coded.
+    fileprivate var harText: (text: String, encoding: String?) {
+        if let text = String(data: self, encoding: .utf8) { return (text, nil) }
+        return (base64EncodedString(), "base64")
+    }
+}

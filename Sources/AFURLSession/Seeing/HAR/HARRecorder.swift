@@ -1,0 +1,136 @@
+import AFLoop
+public import Foundation
+
+/// Keeps the traffic of sessions, for the tools that show HTTP archives (HAR 1.2): those of browsers, and others.
+///
+/// ```swift
+/// let recorder = HARRecorder()
+/// configuration.eventMonitors = [recorder]
+/// …
+/// try recorder.archive().write(to: file)
+/// ```
+///
+/// There is an entry for each time a request was sent, or was to be: redirects, answers to challenges and attempts on
+/// another connection included, and for each response of the cache. They come when their task has ended.
+///
+/// Secrets are hidden when the archive is made, unless you say otherwise: the values of `Authorization`, `Cookie` and
+/// their like, passwords in URLs, the values of query and form items like `access_token`. **Other bodies are not looked
+/// into**; set `maximumBodyBytes` to 0 if they may hold what nobody should read.
+///
+/// Memory is bounded: by the number of entries, of which the oldest go, by the length of a body and by that of all
+/// bodies together, of which those of the oldest entries go.
+///
+/// Safe to use from any thread, and by several sessions.
+public final class HARRecorder: SessionEventMonitor {
+    /// What is kept.
+    public struct Limits: Hashable, Sendable {
+        /// The longest body that is kept, in bytes. 64 KiB.
+        public var maximumBodyBytes = 64 << 10
+        /// All bodies together, in bytes. 16 MiB.
+        public var maximumTotalBodyBytes = 16 << 20
+        /// Of the latest traffic. 1000.
+        public var maximumEntries = 1000
+
+        /// The standard limits.
+        public init() {}
+    }
+
+    fileprivate struct Tape {
+        var exchanges: [RecordedExchange] = []
+        /// In front of it are no bodies.
+        var firstWithBody = 0
+        var bodyBytes = 0
+        var lost = 0
+    }
+
+    let limits: Limits
+    private let tape = Lock(Tape())
+
+    /// Makes a recorder that has nothing. Limits below 0 count as 0.
+    public init(limits: Limits = Limits()) {
+        self.limits = limits
+    }
+
+    /// How many entries there are.
+    public var count: Int { tape.withLock { min($0.exchanges.count, capacity) } }
+
+    /// Forgets everything.
+    public func removeAll() {
+        // What it held goes after the lock.
+        _ = tape.withLock { tape in
+            defer { tape = Tape() }
+            return tape
+        }
+    }
+
+    /// Everything as JSON, in the order in which it began.
+    ///
+    /// - Parameters:
+    ///   - masksSecrets: Whether `***` stands where a secret would.
+    ///   - sensitiveFields: Further header fields whose values are secrets, by name.
+    public func archive(masksSecrets: Bool = true, sensitiveFields: Set<String> = []) throws -> Data {
+        let (all, gone) = tape.withLock { ($0.exchanges, $0.lost) }
+        let exchanges = Array(all.suffix(capacity))
+        let lost = gone + all.count - exchanges.count
+        let mask = masksSecrets ? SecretMask(sensitiveFields: sensitiveFields) : nil
+        let order = exchanges.indices.sorted {
+            (exchanges[$0].dates.fetchStart, $0) < (exchanges[$1].dates.fetchStart, $1)
+        }
+        let archive = HARArchive(order.map { HAREntry(exchanges[$0], mask) }, lost: lost)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(archive)
+    }
+
+    /// Does nothing: what is recorded comes when a task has ended.
+    public func observe(_ event: SessionEvent) {}
+
+    // MARK: - From the network thread
+
+    private var capacity: Int { max(0, limits.maximumEntries) }
+
+    var longestBody: Int { max(0, min(limits.maximumBodyBytes, limits.maximumTotalBodyBytes)) }
+
+    func record(_ exchanges: [RecordedExchange], of task: Int) {
+        let kept = exchanges.map { exchange in
+            var exchange = exchange
+            exchange.requestBody = exchange.requestBody.limited(to: longestBody)
+            exchange.responseBody = exchange.responseBody.limited(to: longestBody)
+            return exchange
+        }
+        tape.withLock { $0.add(kept, capacity: capacity, bodies: limits.maximumTotalBodyBytes) }
+    }
+}
+
+extension HARRecorder.Tape {
+    fileprivate mutating func add(_ more: [RecordedExchange], capacity: Int, bodies: Int) {
+        exchanges += more
+        bodyBytes += more.reduce(0) { $0 + $1.bodyBytes }
+        // In one go now and then, since the others have to move up. Until then nobody sees what is too much.
+        if exchanges.count > capacity + capacity / 4 { drop(exchanges.count - capacity) }
+        while bodyBytes > bodies, firstWithBody < exchanges.count {
+            bodyBytes -= exchanges[firstWithBody].dropBodies()
+            firstWithBody += 1
+        }
+    }
+
+    private mutating func drop(_ count: Int) {
+        bodyBytes -= exchanges[..<count].reduce(0) { $0 + $1.bodyBytes }
+        exchanges.removeFirst(count)
+        firstWithBody = max(0, firstWithBody - count)
+        lost += count
+    }
+}
+
+extension RecordedExchange {
+    fileprivate var bodyBytes: Int { requestBody.count + responseBody.count }
+
+    /// Returns how much is gone.
+    fileprivate mutating func dropBodies() -> Int {
+        let former = bodyBytes
+        let reason = "The body was left out, since all bodies together are more than is kept."
+        if requestBody.count > 0 { requestBody = .omitted(reason) }
+        if responseBody.count > 0 { responseBody = .omitted(reason) }
+        return former
+    }
+}

@@ -1,0 +1,111 @@
+import AFLoop
+import Foundation
+
+/// What a recorder keeps of one attempt. Nothing here refers to the task, nor to a body longer than it may be.
+struct RecordedExchange: Sendable {
+    enum Body: Sendable {
+        case none
+        case whole(Data)
+        case omitted(String)
+    }
+
+    let dates: TransactionDates
+    /// When it was over, if only because something else took its place.
+    let end: Date
+    let method: String
+    let location: URL?
+    let head: [UInt8]
+    let response: HTTPURLResponse?
+    let fetchType: URLSessionTaskMetrics.ResourceFetchType
+    let connection: Int?
+    let remote: String?
+    let sentHeadBytes: Int64
+    let sentBodyBytes: Int64
+    let receivedHeadBytes: Int64
+    let receivedBodyBytes: Int64
+    let decodedBodyBytes: Int64
+    let failure: String?
+    var requestBody = Body.none
+    var responseBody = Body.none
+
+    private init(_ attempt: ExchangeAttempt, _ dates: TransactionDates, end: Date, failure: String?) {
+        let times = attempt.times
+        self.dates = dates
+        self.end = dates.responseEnd ?? end
+        self.failure = failure
+        method = attempt.sent?.method ?? attempt.request.httpMethod ?? "GET"
+        location = attempt.sent?.location ?? attempt.request.url
+        head = attempt.sent?.headBytes ?? []
+        response = attempt.response as? HTTPURLResponse
+        fetchType = attempt.fetchType
+        connection = times.connection?.number
+        remote = times.remote?.host
+        sentHeadBytes = times.requestHeadBytes
+        sentBodyBytes = times.requestBodyBytes
+        receivedHeadBytes = times.responseHeadBytes
+        receivedBodyBytes = times.responseBodyBytes
+        decodedBodyBytes = times.bodyBytesAfterDecoding
+        requestBody = attempt.sent.map(Body.init(sentWith:)) ?? .none
+    }
+
+    /// All attempts of a task that has ended.
+    ///
+    /// - Parameters:
+    ///   - body: What was delivered of the last response.
+    ///   - error: Why the task failed.
+    static func list(
+        _ attempts: [ExchangeAttempt],
+        _ body: BodyExcerpt?,
+        _ error: (any Error)?,
+        now: LoopInstant
+    ) -> [RecordedExchange] {
+        let clock = WallClock(now: now)
+        var end = clock.date(of: now)
+        var failure = (error as? URLError).map { $0.loadFailure?.message ?? $0.localizedDescription }
+        var isLast = true
+        var list: [RecordedExchange] = []
+        for attempt in attempts.reversed() {
+            let dates = TransactionDates(attempt.times, clock)
+            var exchange = RecordedExchange(attempt, dates, end: end, failure: failure)
+            exchange.responseBody = Body(receivedWith: exchange, isLast ? body : nil)
+            list.append(exchange)
+            // Of the one before it: it was over when this one began.
+            end = dates.fetchStart
+            failure = nil
+            isLast = false
+        }
+        return list.reversed()
+    }
+}
+
+extension RecordedExchange.Body {
+    var count: Int {
+        guard case .whole(let data) = self else { return 0 }
+        return data.count
+    }
+
+    /// The same, if it is no longer than that.
+    func limited(to limit: Int) -> RecordedExchange.Body {
+        guard count > limit else { return self }
+        return .omitted("\(count) bytes are more than are kept of a body.")
+    }
+
+    fileprivate init(sentWith request: FrozenRequest) {
+        if let body = request.body {
+            self = .whole(body)
+        } else if request.isStreamed || request.bodyLength ?? 0 > 0 {
+            self = .omitted("The body came from a file or a stream.")
+        } else {
+            self = .none
+        }
+    }
+
+    /// - Parameter body: Nil if it was delivered to nobody.
+    fileprivate init(receivedWith exchange: RecordedExchange, _ body: BodyExcerpt?) {
+        guard let body else {
+            self = exchange.receivedBodyBytes == 0 ? .none : .omitted("The body was not delivered to anybody.")
+            return
+        }
+        self = body.isWhole ? .whole(body.bytes) : .omitted("The body is longer than is kept of one.")
+    }
+}

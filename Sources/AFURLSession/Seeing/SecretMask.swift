@@ -1,0 +1,87 @@
+import AFWire
+import Foundation
+
+/// Hides what is secret from what is shown to people: one set of rules for events, commands and records.
+struct SecretMask: Sendable {
+    static let cover = "***"
+
+    private static let secretFields: Set<String> = [
+        "authorization", "proxy-authorization", "x-api-key", "x-auth-token", "x-csrf-token", "x-amz-security-token",
+    ]
+    private static let cookieFields: Set<String> = ["cookie", "cookie2"]
+    private static let setCookieFields: Set<String> = ["set-cookie", "set-cookie2"]
+    private static let locationFields: Set<String> = ["location", "content-location", "referer"]
+    private static let schemes: Set<String> = ["basic", "bearer", "digest", "negotiate", "ntlm"]
+    private static let secretItems: Set<String> = [
+        "access_token", "refresh_token", "id_token", "token", "auth", "api_key", "apikey", "api-key", "key",
+        "password", "passwd", "pwd", "secret", "client_secret", "client_assertion", "code_verifier", "signature",
+        "sig", "x-amz-signature", "x-amz-security-token", "x-amz-credential", "x-goog-signature",
+    ]
+
+    private let sensitiveFields: Set<String>
+
+    init(sensitiveFields: Set<String> = []) {
+        self.sensitiveFields = Set(sensitiveFields.map(HTTPText.lowered))
+    }
+
+    /// The value of a header field.
+    func value(_ value: String, of name: String) -> String {
+        let name = HTTPText.lowered(name)
+        if sensitiveFields.contains(name) { return SecretMask.cover }
+        if SecretMask.secretFields.contains(name) { return credential(value) }
+        if SecretMask.cookieFields.contains(name) { return cookies(value) }
+        if SecretMask.setCookieFields.contains(name) { return setCookie(value) }
+        return SecretMask.locationFields.contains(name) ? url(value) : value
+    }
+
+    /// A URL, also a relative one, without what is never shown, and never sent: user name, password and fragment.
+    func url(_ url: URL) -> String { masked(url.textWithoutUserInfo) }
+
+    func url(_ text: String) -> String {
+        guard let url = URL(string: text) else { return SecretMask.cover }
+        return self.url(url)
+    }
+
+    /// The items of a query, or of a form in a body.
+    func query(_ text: Substring) -> String {
+        text.split(separator: "&", omittingEmptySubsequences: false).map(item).joined(separator: "&")
+    }
+
+    func isSecretItem(_ name: String) -> Bool { SecretMask.secretItems.contains(HTTPText.lowered(name)) }
+
+    private func masked(_ text: String) -> String {
+        let whole = text.prefix { $0 != "#" }
+        guard let mark = whole.firstIndex(of: "?") else { return String(whole) }
+        return whole[...mark] + query(whole[whole.index(after: mark)...])
+    }
+
+    private func item(_ item: Substring) -> String {
+        guard let sign = item.firstIndex(of: "=") else { return String(item) }
+        let name = item[..<sign]
+        guard isSecretItem(name.removingPercentEncoding ?? String(name)) else { return String(item) }
+        return item[...sign] + SecretMask.cover
+    }
+
+    /// The scheme stays, if it is known to be one.
+    private func credential(_ value: String) -> String {
+        guard let blank = value.firstIndex(of: " "),
+            SecretMask.schemes.contains(HTTPText.lowered(String(value[..<blank])))
+        else { return SecretMask.cover }
+        return value[...blank] + SecretMask.cover
+    }
+
+    /// The names stay.
+    private func cookies(_ value: String) -> String {
+        value.split(separator: ";", omittingEmptySubsequences: false).map(cookie).joined(separator: ";")
+    }
+
+    private func setCookie(_ value: String) -> String {
+        let pair = value.prefix { $0 != ";" }
+        return cookie(pair) + value[pair.endIndex...]
+    }
+
+    private func cookie(_ pair: Substring) -> String {
+        guard let sign = pair.firstIndex(of: "=") else { return SecretMask.cover }
+        return pair[...sign] + SecretMask.cover
+    }
+}

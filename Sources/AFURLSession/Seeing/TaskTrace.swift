@@ -1,0 +1,149 @@
+import AFLoop
+import AFWire
+import Foundation
+
+/// Tells the monitors of a session what one task does. Confined to the loop; there is none if nobody looks on.
+final class TaskTrace {
+    private static let mask = SecretMask()
+
+    private let desk: EventDesk
+    private var task: Int
+    private var exchange: Int?
+    private var connection: Int?
+    private var isSuspended = true
+    /// What the owner was given of the body, as far as somebody keeps it.
+    private(set) var body: BodyExcerpt?
+
+    init(_ task: URLSessionTask, _ desk: EventDesk) {
+        self.desk = desk
+        self.task = task.taskIdentifier
+        let limit = desk.recorders.map(\.longestBody).max()
+        body = limit.map(BodyExcerpt.init)
+    }
+
+    func note(_ kind: SessionEvent.Kind) {
+        desk.post(kind, task: task, exchange: exchange, connection: connection)
+    }
+
+    // MARK: - The task
+
+    func resumed() {
+        guard isSuspended else { return }
+        isSuspended = false
+        note(.resumed)
+    }
+
+    func suspended() {
+        guard !isSuspended else { return }
+        isSuspended = true
+        note(.suspended)
+    }
+
+    func became(_ other: URLSessionTask) {
+        let number = other.taskIdentifier
+        note(other is URLSessionStreamTask ? .becameStream(task: number) : .becameDownload(task: number))
+        task = other.taskIdentifier
+    }
+
+    func completed(_ outcome: SessionEvent.Outcome, _ exchanges: @autoclosure () -> [RecordedExchange]) {
+        note(.completed(outcome))
+        guard !desk.recorders.isEmpty else { return }
+        let exchanges = exchanges()
+        for recorder in desk.recorders { recorder.record(exchanges, of: task) }
+    }
+
+    // MARK: - Its exchanges
+
+    func begins(_ request: FrozenRequest) {
+        nextExchange()
+        note(.fetchStarted(method: request.method, url: TaskTrace.mask.url(request.location)))
+    }
+
+    func retried() {
+        note(.retried)
+        nextExchange()
+    }
+
+    /// - Parameter attempt: That will be made.
+    func retries(as attempt: Int, after wait: Duration) {
+        note(.retryScheduled(attempt: attempt, seconds: max(wait, .zero).inSeconds))
+    }
+
+    private func nextExchange() {
+        exchange = (exchange ?? 0) + 1
+        connection = nil
+    }
+
+    func acquired(_ connection: ConnectionReport, isReused: Bool) {
+        self.connection = connection.number
+        note(.connectionAcquired(isReused: isReused))
+    }
+
+    func redirected(_ status: Int, to url: URL?) {
+        note(.redirected(status: status, to: url.map(TaskTrace.mask.url) ?? ""))
+    }
+
+    func challenged(_ space: URLProtectionSpace, failures: Int) {
+        note(.challenged(SessionEvent.Challenge(space, failures: failures)))
+    }
+
+    /// From the cache; there is nothing on the way.
+    func servedFromCache() {
+        nextExchange()
+        note(.cacheHit)
+    }
+
+    // MARK: - The body
+
+    func delivered(_ bytes: UnsafeRawBufferPointer) { body?.append(bytes) }
+
+    func forgetBody() { body?.removeAll() }
+}
+
+/// The body of a response, if it is short enough.
+struct BodyExcerpt {
+    private let limit: Int
+    private(set) var bytes = Data()
+    private(set) var isWhole = true
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    mutating func append(_ more: UnsafeRawBufferPointer) {
+        guard isWhole else { return }
+        guard bytes.count + more.count <= limit else {
+            bytes = Data()
+            return isWhole = false
+        }
+        bytes.append(contentsOf: more)
+    }
+
+    mutating func removeAll() { self = BodyExcerpt(limit: limit) }
+}
+
+extension SessionEvent.Challenge {
+    init(_ space: URLProtectionSpace, failures: Int) {
+        method = space.authenticationMethod
+        host = space.host
+        port = space.port
+        realm = space.realm
+        isProxy = space.isProxy()
+        previousFailureCount = failures
+    }
+}
+
+extension EventDesk {
+    func created(_ task: URLSessionTask) {
+        let request = task.originalRequest
+        guard request != nil || !(task is URLSessionStreamTask) else {
+            return post(.created(method: "STREAM", url: ""), task: task.taskIdentifier)
+        }
+        let url = request?.url.map(SecretMask().url) ?? ""
+        post(.created(method: request?.httpMethod ?? "GET", url: url), task: task.taskIdentifier)
+    }
+
+    func challenged(_ task: Int, _ space: URLProtectionSpace) {
+        post(.challenged(SessionEvent.Challenge(space, failures: 0)), task: task)
+    }
+}

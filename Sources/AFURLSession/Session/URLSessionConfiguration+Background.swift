@@ -1,0 +1,53 @@
+public import Foundation
+
+/// What Foundation's loader says of sessions that go on without their program. There are none of that kind here, so all
+/// of it is kept and nothing comes of it, as in every other session of Foundation's.
+struct BackgroundSettings: Sendable {
+    var isDiscretionary = false
+    var sessionSendsLaunchEvents = false
+    var extendsIdleMode = false
+    var sharedContainerIdentifier: String?
+}
+
+extension URLSessionConfiguration {
+    /// A new configuration with the default settings: ``default`` by another name.
+    public convenience init() {
+        self.init(SessionSettings())
+    }
+
+    /// The name of a background session. Nil: there are no such sessions here.
+    public var identifier: String? { nil }
+
+    /// Whether the system may choose when a background session loads. Kept, and of no effect here.
+    public var isDiscretionary: Bool {
+        get { self[\.background.isDiscretionary] }
+        set { self[\.background.isDiscretionary] = newValue }
+    }
+
+    /// Whether a background session may start its program. Kept, and of no effect here.
+    public var sessionSendsLaunchEvents: Bool {
+        get { self[\.background.sessionSendsLaunchEvents] }
+        set { self[\.background.sessionSendsLaunchEvents] = newValue }
+    }
+
+    /// Whether connections stay open while the program is in the background. Kept, and of no effect here: a process
+    /// of this system always runs.
+    public var shouldUseExtendedBackgroundIdleMode: Bool {
+        get { self[\.background.extendsIdleMode] }
+        set { self[\.background.extendsIdleMode] = newValue }
+    }
+
+    /// Where an extension of a program puts its downloads. Kept, and of no effect here: see ``temporaryFolder``.
+    public var sharedContainerIdentifier: String? {
+        get { self[\.background.sharedContainerIdentifier] }
+        set { self[\.background.sharedContainerIdentifier] = newValue }
+    }
+}
+
+extension URLSessionConfiguration: NSCopying {
+    /// A configuration with the same settings, as ``copied()`` makes it.
+    public func copy(with zone: NSZone? = nil) -> Any { copied() }
+
+    /// A configuration with the same settings, as ``copied()`` makes it.
+    public func copy() -> Any { copied() }
+}

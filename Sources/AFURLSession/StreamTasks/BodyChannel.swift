@@ -1,0 +1,76 @@
+import AFLoop
+import Foundation
+
+/// The body of a response as a channel to read from, for a data task that became a stream: what a connection that speaks
+/// HTTP has to say to it. Nothing can be written.
+final class BodyChannel: ByteChannel {
+    private static let highWater = 256 << 10
+
+    var handler: (any ChannelHandler)?
+    private(set) var hasEnded = false
+    private var pieces: [Data]
+    /// Of the first piece.
+    private var taken = 0
+    private var count: Int
+    private var isFull = false
+    private weak var core: TaskCore?
+
+    init(_ pieces: [Data], of core: TaskCore) {
+        self.pieces = pieces
+        count = pieces.reduce(0) { $0 + $1.count }
+        self.core = core
+    }
+
+    /// A peer that sends more than is read has to wait.
+    func append(_ bytes: UnsafeRawBufferPointer) {
+        pieces.append(Data(bytes))
+        count += bytes.count
+        guard count >= BodyChannel.highWater, !isFull else { return }
+        isFull = true
+        core?.pause(.backPressure)
+    }
+
+    func end() {
+        hasEnded = true
+    }
+
+    var isReadable: Bool { count > 0 || hasEnded }
+    var isWritable: Bool { false }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> ChannelRead {
+        var filled = 0
+        while filled < buffer.count, let piece = pieces.first {
+            let part = piece.dropFirst(taken).prefix(buffer.count - filled)
+            part.copyBytes(to: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
+            filled += part.count
+            taken += part.count
+            guard taken == piece.count else { break }
+            pieces.removeFirst()
+            taken = 0
+        }
+        count -= filled
+        if isFull, count < BodyChannel.highWater / 2 {
+            isFull = false
+            core?.unpause(.backPressure)
+        }
+        guard filled == 0 else { return .bytes(filled) }
+        return hasEnded ? .end : .wouldBlock
+    }
+
+    /// Nobody asks: it may come from a file.
+    var remoteAddress: SocketAddress { core?.transfer?.times.connection?.remote ?? .nowhere }
+    var localAddress: SocketAddress? { nil }
+
+    func finishConnecting() throws(SystemCallError) {}
+    func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> ChannelWrite { .wouldBlock }
+    func endWriting() {}
+    func probePeer() {}
+    func close() { handler = nil }
+
+    /// Nothing is held over: who stops reads on when more has come, or when asked to.
+    func continueNextTurn() {
+        guard let core else { return }
+        let bound = LoopBound(confined: self, on: core.session.world.loop)
+        core.session.world.loop.enqueue { bound.value.handler?.channelReady() }
+    }
+}

@@ -1,0 +1,122 @@
+import AFLoop
+import AFTLS
+import AFWire
+import Foundation
+
+// What concerns the stream as a whole.
+
+extension StreamDesk: HandshakeClient {
+    /// True if something was changed, and what comes after it may be done.
+    func change(_ channel: any ByteChannel, for core: TaskCore) -> Bool {
+        switch schedule.nextChange {
+        case nil: return false
+        case .captured?:
+            schedule.changeDone()
+            capture(for: core)
+            return false
+        case .secured? where secured != nil:
+            schedule.changeDone()
+            return true
+        case .secured?:
+            schedule.changeDone()
+            secure(channel, for: core)
+            return false
+        }
+    }
+
+    // MARK: - Securing
+
+    private func secure(_ channel: any ByteChannel, for core: TaskCore) {
+        guard incoming.isOpen, outgoing.isOpen, let present = key else { return core.fail(.stream(.halfClosed)) }
+        let early = channel as? EarlyChannel
+        guard early?.isEmpty ?? true else { return core.fail(.stream(.unreadable)) }
+        let session = core.session
+        let security = session.currentSecurity()
+        let key = present.secured(by: security)
+        self.key = key
+        session.world.trustStores.prefetch(security.configuration.anchors)
+        let raw = early?.channel ?? channel
+        let handshake = Handshake(raw, to: key, under: security, world: session.world, client: self)
+        self.handshake = handshake
+        self.channel = nil
+        startPatience(of: handshake, for: core)
+        note(.tlsStarted(host: key.endpoint.host.text))
+        handshake.start()
+    }
+
+    private func startPatience(of handshake: Handshake, for core: TaskCore) {
+        let session = core.session
+        let own = session.pool.rules.handshake
+        let usual = session.requestTimeout
+        let isOwn = (own?.nanoseconds ?? .max) < usual.nanoseconds
+        let interval = isOwn ? own ?? usual : usual
+        startPatience(interval) { [weak core] in
+            let time = Duration.nanoseconds(interval.nanoseconds)
+            core?.fail(isOwn ? .overdue(.tls, .securing, time) : .timedOut(.securing, time))
+        }
+    }
+
+    func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)? {
+        guard let core, let task = core.handle, let endpoint = core.endpoint else { return nil }
+        return ChallengeDesk(task, core.taskDelegate?.delegate, endpoint, in: core.session)
+    }
+
+    func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel) {
+        let report = handshake.report
+        let version = report.version.map { "\($0)" } ?? ""
+        note(.tlsEnded(version: version, cipherSuite: report.cipherSuite, isResumed: report.isResumed))
+        self.handshake = nil
+        stopPatience()
+        self.channel = channel
+        secured = channel
+        channel.handler = self
+        proceed()
+    }
+
+    func handshakeFailed(_ handshake: Handshake, _ failure: HandshakeFailure) {
+        core?.fail(.handshake(failure))
+    }
+
+    private func note(_ kind: @autoclosure () -> SessionEvent.Kind) {
+        guard let events = core?.session.events else { return }
+        events.post(kind(), connection: connection)
+    }
+
+    // MARK: - Capturing
+
+    private func capture(for core: TaskCore) {
+        guard let (delegate, task) = streamDelegate, let channel, !(channel is BodyChannel) else {
+            return core.fail(.stream(.nobodyForStreams))
+        }
+        let link = link(to: channel, for: core)
+        let (input, output) = (CapturedInputStream(link), CapturedOutputStream(link))
+        let handed = HandedStreams(input: input, output: output)
+        core.session.outbox.post(
+            .block {
+                delegate.urlSession(
+                    task.session,
+                    streamTask: task,
+                    didBecome: handed.input,
+                    outputStream: handed.output
+                )
+            }
+        )
+        core.finishReceiving()
+    }
+
+    private func link(to channel: any ByteChannel, for core: TaskCore) -> CapturedLink {
+        let (endpoint, secured, connection) = (core.endpoint, secured, connection)
+        let events = core.session.events
+        let end = CapturedEnd(channel) { error in
+            let cause = secured?.failure.map { TransferError.secured($0, .receivingBody, .notAsked) }
+            return (cause ?? .channel(error, .receivingBody)).urlError(for: nil, peer: endpoint)
+        } closed: {
+            if let connection { events?.post(.connectionClosed, connection: connection) }
+        }
+        letGo()
+        let link = CapturedLink(end, on: core.session.world.loop)
+        // What is readable now is not told again.
+        end.move()
+        return link
+    }
+}

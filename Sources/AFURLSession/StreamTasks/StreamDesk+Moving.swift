@@ -1,0 +1,206 @@
+import AFLoop
+import AFTLS
+import AFWire
+import Foundation
+
+// Reading and writing.
+
+extension StreamDesk: ChannelHandler {
+    func channelReady() {
+        proceed()
+    }
+
+    /// Does what can be done now.
+    func proceed() {
+        guard let core, !core.isSuspended else { return }
+        while let channel, handshake == nil {
+            guard mayMove(channel, for: core) else { return core.fail(.stream(.pinned)) }
+            write(to: channel, for: core)
+            guard self.channel === channel else { return }
+            read(from: channel, for: core)
+            guard self.channel === channel, change(channel, for: core) else { break }
+        }
+        endIfOver()
+    }
+
+    /// Over a connection in the clear nobody would look at the pins of the host.
+    private func mayMove(_ channel: any ByteChannel, for core: TaskCore) -> Bool {
+        guard schedule.nextIncoming != nil || schedule.nextOutgoing != nil || schedule.nextChange == .captured else {
+            return true
+        }
+        // What was a request's has been sent by the same rules.
+        guard secured == nil, core.transfer == nil, let endpoint = core.endpoint else { return true }
+        return !core.session.forbidsPlainText(to: Endpoint(scheme: .http, host: endpoint.host, port: endpoint.port))
+    }
+
+    private func endIfOver() {
+        guard let core, !incoming.isOpen, !outgoing.isOpen, schedule.nextChange == nil else { return }
+        if let failure = incoming.failure ?? outgoing.failure { return core.fail(failure) }
+        if core.isHeld { core.completeIfHeld() } else { core.finishReceiving() }
+    }
+
+    // MARK: - Writing
+
+    private func write(to channel: any ByteChannel, for core: TaskCore) {
+        for _ in 0..<StreamDesk.stepsPerTurn {
+            switch schedule.nextOutgoing {
+            case nil: return
+            case .close?:
+                guard channel.isFlushed else { return }
+                schedule.outgoingDone()
+                closeWriting(to: channel, for: core)
+            case .write(let write)?:
+                guard !write.isSent else {
+                    // What is sealed and waits is not the kernel's yet.
+                    guard channel.isFlushed else { return }
+                    schedule.outgoingDone()
+                    finish(write, nil, in: core.session)
+                    continue
+                }
+                guard channel.isWritable else { return }
+                switch write.data.withUnsafeBytes({
+                    channel.write(UnsafeRawBufferPointer(rebasing: $0[write.sent...]), .empty)
+                }) {
+                case .bytes(let count):
+                    write.sent += count
+                    core.snapshot.withLock { $0.sent += Int64(count) }
+                case .wouldBlock: return
+                case .failed(let error): return sendingFailed(error, for: core)
+                }
+            }
+        }
+        channel.continueNextTurn()
+    }
+
+    private func closeWriting(to channel: any ByteChannel, for core: TaskCore) {
+        channel.endWriting()
+        outgoing = .closed
+        let error = core.urlError(.stream(.closed(.writing)))
+        for write in schedule.takeWrites() { finish(write, error, in: core.session) }
+        tell { delegate, task in delegate.urlSession(task.session, writeClosedFor: task) }
+    }
+
+    /// The peer takes no more. What it said before lies in our receive buffer, and somebody may wait for it.
+    private func sendingFailed(_ error: SystemCallError, for core: TaskCore) {
+        if let channel {
+            while case .read(let read)? = schedule.nextIncoming, channel.isReadable {
+                let (result, _) = fill(read, from: channel, for: core)
+                guard case .bytes = result else { break }
+                if read.isFull { done(read, false, for: core) }
+            }
+            if case .read(let read)? = schedule.nextIncoming, read.isEnough, !read.data.isEmpty {
+                done(read, false, for: core)
+            }
+        }
+        core.fail(transferError(error, .sending))
+    }
+
+    // MARK: - Reading
+
+    private func read(from channel: any ByteChannel, for core: TaskCore) {
+        for _ in 0..<StreamDesk.stepsPerTurn {
+            switch schedule.nextIncoming {
+            case nil:
+                guard drops, channel.isReadable else { return }
+                guard drop(from: channel, for: core) else { return }
+            case .close?:
+                schedule.incomingDone()
+                closeReading(from: channel, for: core)
+            case .read(let read)?:
+                guard !read.isFull else {
+                    done(read, false, for: core)
+                    continue
+                }
+                guard channel.isReadable else {
+                    if read.isEnough { done(read, false, for: core) } else { return }
+                    continue
+                }
+                guard take(read, from: channel, for: core) else { return }
+            }
+        }
+        channel.continueNextTurn()
+    }
+
+    /// False if the stream is at its end.
+    private func take(_ read: StreamRead, from channel: any ByteChannel, for core: TaskCore) -> Bool {
+        let (result, error) = fill(read, from: channel, for: core)
+        switch result {
+        case .bytes: return true
+        case .wouldBlock:
+            guard read.isEnough else { return false }
+            done(read, false, for: core)
+            return true
+        case .end: inputEnded(channel, for: core)
+        case .failed: if let error { core.fail(transferError(error, .receivingBody)) }
+        }
+        return false
+    }
+
+    private func fill(
+        _ read: StreamRead,
+        from channel: any ByteChannel,
+        for core: TaskCore
+    ) -> (ChannelRead, SystemCallError?) {
+        let page = core.session.world.readBuffer.value.forReading()
+        let room = UnsafeMutableRawBufferPointer(rebasing: page[..<min(page.count, read.maximum - read.data.count)])
+        let result = channel.read(into: room)
+        switch result {
+        case .bytes(let count):
+            read.data.append(contentsOf: UnsafeRawBufferPointer(rebasing: room[..<count]))
+            if !(channel is BodyChannel) { core.snapshot.withLock { $0.received += Int64(count) } }
+            return (result, nil)
+        case .failed(let error): return (result, error)
+        case .wouldBlock, .end: return (result, nil)
+        }
+    }
+
+    private func done(_ read: StreamRead, _ isAtEnd: Bool, for core: TaskCore) {
+        schedule.incomingDone()
+        finish(read, isAtEnd, nil, in: core.session)
+    }
+
+    /// All that waits for bytes gets what there is, and no more comes.
+    private func inputEnded(_ channel: any ByteChannel, for core: TaskCore) {
+        if let secured, secured.isTruncated, !toleratesMissingFarewell {
+            return core.fail(.cutShort)
+        }
+        incoming = .closed
+        for read in schedule.takePresentReads() { finish(read, true, nil, in: core.session) }
+        let error = core.urlError(.stream(.closed(.reading)))
+        for read in schedule.takeReads() { finish(read, false, error, in: core.session) }
+        tell { delegate, task in delegate.urlSession(task.session, readClosedFor: task) }
+    }
+
+    private func closeReading(from channel: any ByteChannel, for core: TaskCore) {
+        incoming = .closed
+        drops = true
+        let error = core.urlError(.stream(.closed(.reading)))
+        for read in schedule.takeReads() { finish(read, false, error, in: core.session) }
+        tell { delegate, task in delegate.urlSession(task.session, readClosedFor: task) }
+    }
+
+    /// A peer that goes on sending must neither be held up for ever nor be answered with a reset. False if there is
+    /// nothing more.
+    private func drop(from channel: any ByteChannel, for core: TaskCore) -> Bool {
+        switch channel.read(into: core.session.world.readBuffer.value.forReading()) {
+        case .bytes: return true
+        case .wouldBlock: break
+        case .end: drops = false
+        case .failed(let error): core.fail(transferError(error, .receivingBody))
+        }
+        return false
+    }
+
+    // MARK: - Errors
+
+    private func transferError(_ error: SystemCallError, _ phase: TransferPhase) -> TransferError {
+        guard let secured, let failure = secured.failure else { return .channel(error, phase) }
+        let identity: TransferError.Identification =
+            secured.engine.wasAskedForIdentity ? (secured.engine.hasShownIdentity ? .shown : .withheld) : .notAsked
+        return .secured(failure, phase, identity)
+    }
+
+    private var toleratesMissingFarewell: Bool {
+        key?.security?.configuration.toleratesMissingFarewell ?? true
+    }
+}

@@ -1,0 +1,353 @@
+import AFLoop
+import AFWire
+import Foundation
+
+/// The loop's side of a stream task: makes its connection, does what was asked of it in order, and tells everybody who
+/// waits how it went, exactly once.
+///
+/// ```
+/// idle ──▶ connecting ──▶ open ──▶ over
+///                         │  ▲
+///                         ▼  │
+///                        securing
+/// ```
+final class StreamDesk: TaskConsumer {
+    /// One direction.
+    enum Side {
+        case open
+        /// In order: by the peer's end, or as it was asked for.
+        case closed
+        case failed(TransferError)
+
+        var isOpen: Bool { if case .open = self { true } else { false } }
+        var failure: TransferError? { if case .failed(let error) = self { error } else { nil } }
+    }
+
+    /// Reads or writes per turn, so that one fast peer leaves room for the others.
+    static let stepsPerTurn = 16
+
+    var schedule = StreamSchedule<StreamRead, StreamWrite>()
+    /// As long as the task runs.
+    private(set) var core: TaskCore?
+    var channel: (any ByteChannel)?
+    /// The channel, or what is beneath it, if the server was judged.
+    var secured: TLSChannel?
+    /// Where the connection leads, and by which way.
+    var key: ConnectionKey?
+    var handshake: Handshake?
+    private var attempt: ConnectionAttempt?
+    /// Which of its session.
+    var connection: Int?
+    /// Ends what takes too long: connecting, or securing.
+    private var patience: StreamClock?
+    /// Of the task as a whole, if no transfer watches it.
+    private var lifetime: StreamClock?
+    var incoming = Side.open
+    var outgoing = Side.open
+    /// What arrives is dropped.
+    var drops = false
+    /// The streams that were made of it live on without it.
+    private(set) var isCaptured = false
+    /// It ended in this way.
+    private var ending: (any Error)?
+    private var isOver = false
+
+    // MARK: - From the task
+
+    /// A body that is all here, but not read to its end, holds the task.
+    var isHolding: Bool { channel is BodyChannel && incoming.isOpen }
+    var endsSilently: Bool { isCaptured }
+
+    func prepares(for core: TaskCore) -> Bool {
+        self.core = core
+        for clock in clocks { clock.start() }
+        do throws(RequestRejection) {
+            connect(to: try core.request.get().endpoint, for: core)
+        } catch {
+            core.fail(.rejected(error))
+        }
+        return true
+    }
+
+    func suspended(_ isSuspended: Bool, of core: TaskCore) {
+        if isSuspended {
+            for clock in clocks { clock.stop() }
+        } else {
+            for clock in clocks { clock.start() }
+            proceed()
+        }
+    }
+
+    /// It was shown to the data task's delegate.
+    func receivedResponse(_ response: URLResponse, of core: TaskCore) {}
+
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore) {
+        (channel as? BodyChannel)?.append(bytes)
+        proceed()
+    }
+
+    func receivedEnd(of core: TaskCore) {
+        // Asked for again when the task ends by itself.
+        guard let body = channel as? BodyChannel, !body.hasEnded else { return }
+        body.end()
+        proceed()
+    }
+
+    func completed(_ error: (any Error)?, of core: TaskCore) {
+        isOver = true
+        ending = error
+        for clock in clocks { clock.stop() }
+        (patience, lifetime) = (nil, nil)
+        attempt?.cancel()
+        handshake?.cancel()
+        if !isCaptured {
+            channel?.close()
+            noteClosed(core.session)
+        }
+        (attempt, handshake, channel, secured) = (nil, nil, nil, nil)
+        let session = core.session
+        let (reads, writes) = (schedule.takeReads(), schedule.takeWrites())
+        for read in reads { finish(read, false, ending ?? closedError(.reading), in: session) }
+        for write in writes { finish(write, ending ?? closedError(.writing), in: session) }
+        self.core = nil
+        guard !isCaptured, let (delegate, task) = core.taskDelegate else { return }
+        session.outbox.post(.block { delegate.urlSession(task.session, task: task, didCompleteWithError: error) })
+    }
+
+    private func noteClosed(_ session: SessionCore) {
+        guard channel != nil || handshake != nil, let connection else { return }
+        session.events?.post(.connectionClosed, connection: connection)
+    }
+
+    // MARK: - What is asked for
+
+    func add(_ read: StreamRead, in session: SessionCore) {
+        guard !isOver, incoming.isOpen else { return finish(read, false, reason(.reading), in: session) }
+        schedule.add(incoming: .read(read))
+        read.clock = clock(of: read.interval, in: session) { [weak self, weak read] in
+            if let read { self?.isOverdue(read) }
+        }
+        proceed()
+    }
+
+    func add(_ write: StreamWrite, in session: SessionCore) {
+        guard !isOver, outgoing.isOpen else { return finish(write, reason(.writing), in: session) }
+        schedule.add(outgoing: .write(write))
+        write.clock = clock(of: write.interval, in: session) { [weak self, weak write] in
+            if let write { self?.isOverdue(write) }
+        }
+        proceed()
+    }
+
+    func closeReading(in session: SessionCore) {
+        guard !isOver, incoming.isOpen else { return }
+        schedule.add(incoming: .close)
+        proceed()
+    }
+
+    func closeWriting(in session: SessionCore) {
+        guard !isOver, outgoing.isOpen else { return }
+        schedule.add(outgoing: .close)
+        proceed()
+    }
+
+    func secure(in session: SessionCore) {
+        guard !isOver else { return }
+        schedule.add(change: .secured)
+        proceed()
+    }
+
+    func capture(in session: SessionCore) {
+        guard !isOver else { return }
+        schedule.add(change: .captured)
+        proceed()
+    }
+
+    /// Why nothing more can be asked for.
+    private func reason(_ direction: StreamFailure.Direction) -> any Error {
+        if let ending { return ending }
+        let side = direction == .reading ? incoming : outgoing
+        if let failure = side.failure, let core { return core.urlError(failure) }
+        return closedError(direction)
+    }
+
+    private func closedError(_ direction: StreamFailure.Direction) -> any Error {
+        let error = TransferError.stream(.closed(direction))
+        return core?.urlError(error) ?? error.urlError(for: nil)
+    }
+
+    // MARK: - Those who wait
+
+    func finish(_ read: StreamRead, _ isAtEnd: Bool, _ error: (any Error)?, in session: SessionCore) {
+        read.clock?.stop()
+        read.clock = nil
+        let data = error != nil && read.data.isEmpty ? nil : read.data
+        let handler = read.handler
+        (read.isAwaited ? session.resumptions : session.outbox).post(.block { handler(data, isAtEnd, error) })
+    }
+
+    func finish(_ write: StreamWrite, _ error: (any Error)?, in session: SessionCore) {
+        write.clock?.stop()
+        write.clock = nil
+        let handler = write.handler
+        (write.isAwaited ? session.resumptions : session.outbox).post(.block { handler(error) })
+    }
+
+    /// Tells the delegate, if it hears about streams.
+    func tell(_ call: @escaping @Sendable (any URLSessionStreamDelegate, URLSessionStreamTask) -> Void) {
+        guard let (delegate, task) = streamDelegate, let core else { return }
+        core.session.outbox.post(.block { call(delegate, task) })
+    }
+
+    /// A task's own delegate that has no use for streams leaves them to the session's.
+    var streamDelegate: (delegate: any URLSessionStreamDelegate, task: URLSessionStreamTask)? {
+        guard let core, let task = core.handle as? URLSessionStreamTask else { return nil }
+        let own = core.ownDelegate.flatMap { $0 as? any URLSessionStreamDelegate }
+        return (own ?? core.session.delegate as? any URLSessionStreamDelegate).map { ($0, task) }
+    }
+
+    // MARK: - Time
+
+    private var clocks: [StreamClock] {
+        let (reads, writes) = schedule.everything
+        return (reads.map(\.clock) + writes.map(\.clock) + [patience, lifetime]).compactMap { $0 }
+    }
+
+    /// Runs from now on, if the task does.
+    private func clock(of interval: LoopInterval?, in session: SessionCore, _ over: @escaping () -> Void)
+        -> StreamClock?
+    {
+        guard let interval else { return nil }
+        let clock = StreamClock(interval, on: session.world.loop, over)
+        if let core, !core.isSuspended { clock.start() }
+        return clock
+    }
+
+    private func isOverdue(_ read: StreamRead) {
+        guard let core, let interval = read.interval else { return }
+        fail(reading: .timedOut(attempt?.phase ?? .receivingBody, .nanoseconds(interval.nanoseconds)), of: core)
+    }
+
+    private func isOverdue(_ write: StreamWrite) {
+        guard let core, let interval = write.interval else { return }
+        let error = TransferError.timedOut(attempt?.phase ?? .sending, .nanoseconds(interval.nanoseconds))
+        outgoing = .failed(error)
+        for write in schedule.takeWrites() { finish(write, core.urlError(error), in: core.session) }
+        proceed()
+    }
+
+    /// What is read after a gap would be taken for something else, so nothing is.
+    private func fail(reading error: TransferError, of core: TaskCore) {
+        incoming = .failed(error)
+        for read in schedule.takeReads() { finish(read, false, core.urlError(error), in: core.session) }
+        proceed()
+    }
+
+    /// Limits what is being done to the connection.
+    func startPatience(_ interval: LoopInterval, _ over: @escaping () -> Void) {
+        guard let core else { return }
+        stopPatience()
+        patience = clock(of: interval, in: core.session, over)
+    }
+
+    func stopPatience() {
+        patience?.stop()
+        patience = nil
+    }
+
+    func startLifetime(until deadline: LoopInstant, of core: TaskCore) {
+        let loop = core.session.world.loop
+        let interval = LoopInterval(loop.now.duration(to: deadline))
+        lifetime = clock(of: interval, in: core.session) { [weak core] in
+            core?.fail(.outOfTime(.receivingBody))
+        }
+    }
+
+    // MARK: - Connecting
+
+    private func connect(to endpoint: Endpoint, for core: TaskCore) {
+        let session = core.session
+        startLifetime(until: core.hardDeadline, of: core)
+        do throws(TransferError) {
+            let key = try session.streamKey(to: endpoint)
+            guard let target = key.target else { throw .impossibleSocketPath }
+            self.key = key
+            let number = session.pool.nextNumber()
+            let attempt = ConnectionAttempt(
+                to: key,
+                under: session.pool.rules,
+                number: number,
+                world: session.world,
+                events: session.events,
+                client: self
+            )
+            self.attempt = attempt
+            connection = number
+            startPatience(session.requestTimeout) { [weak self, weak core] in
+                let phase = self?.attempt?.phase ?? .connecting
+                core?.fail(.timedOut(phase, .nanoseconds(session.requestTimeout.nanoseconds)))
+            }
+            attempt.start(target)
+        } catch {
+            core.fail(error)
+        }
+    }
+
+    /// Takes the place of a data task, with what its connection still has to say.
+    func take(
+        _ channel: any ByteChannel,
+        of core: TaskCore,
+        secured: TLSChannel? = nil,
+        key: ConnectionKey? = nil,
+        number: Int? = nil
+    ) {
+        self.core = core
+        self.channel = channel
+        self.secured = secured
+        self.key = key
+        connection = number
+        channel.handler = self
+        for clock in clocks { clock.start() }
+    }
+
+    /// Somebody else has the connection from now on.
+    func letGo() {
+        isCaptured = true
+        channel = nil
+    }
+}
+
+extension StreamDesk: ConnectionAttemptClient {
+    func attemptSucceeded(_ attempt: ConnectionAttempt, _ channel: any ByteChannel) {
+        self.attempt = nil
+        stopPatience()
+        self.channel = channel
+        channel.handler = self
+        // Nobody else watches it.
+        channel.probePeer()
+        proceed()
+    }
+
+    func attemptFailed(_ attempt: ConnectionAttempt, _ error: TransferError) {
+        self.attempt = nil
+        core?.fail(error)
+    }
+
+    /// Only a proxy is secured on the way, and its rules ask nobody.
+    func handshakeDelegate(for attempt: ConnectionAttempt) -> (any HandshakeDelegate)? { nil }
+}
+
+extension SessionCore {
+    /// A connection of a stream task: by the same way as requests over https, and not secured.
+    func streamKey(to endpoint: Endpoint) throws(TransferError) -> ConnectionKey {
+        let key = try connectionKey(for: endpoint)
+        return ConnectionKey(
+            endpoint: endpoint,
+            unixPath: key.unixPath,
+            security: nil,
+            route: key.route,
+            proxySecurity: key.proxySecurity,
+            link: settings.limits.link
+        )
+    }
+}

@@ -1,0 +1,47 @@
+import AFLoop
+import Foundation
+
+/// A read that somebody waits for. Confined to the loop.
+final class StreamRead {
+    typealias Handler = @Sendable (Data?, Bool, (any Error)?) -> Void
+
+    let minimum: Int
+    let maximum: Int
+    let interval: LoopInterval?
+    let isAwaited: Bool
+    let handler: Handler
+    var data = Data()
+    var clock: StreamClock?
+
+    init(_ minimum: Int, _ maximum: Int, _ timeout: Double, isAwaited: Bool, _ handler: @escaping Handler) {
+        self.maximum = max(0, maximum)
+        self.minimum = min(max(0, minimum), self.maximum)
+        interval = LimitSettings.interval(timeout)
+        self.isAwaited = isAwaited
+        self.handler = handler
+    }
+
+    var isFull: Bool { data.count >= maximum }
+    var isEnough: Bool { data.count >= minimum }
+}
+
+/// A write that somebody waits for. Confined to the loop.
+final class StreamWrite {
+    typealias Handler = @Sendable ((any Error)?) -> Void
+
+    let data: Data
+    let interval: LoopInterval?
+    let isAwaited: Bool
+    let handler: Handler
+    var sent = 0
+    var clock: StreamClock?
+
+    init(_ data: Data, _ timeout: Double, isAwaited: Bool, _ handler: @escaping Handler) {
+        self.data = data
+        interval = LimitSettings.interval(timeout)
+        self.isAwaited = isAwaited
+        self.handler = handler
+    }
+
+    var isSent: Bool { sent == data.count }
+}

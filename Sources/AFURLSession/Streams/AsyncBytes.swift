@@ -1,0 +1,122 @@
+public import Foundation
+
+extension URLSession {
+    /// The bytes of a response body, as they arrive.
+    ///
+    /// ```swift
+    /// let (bytes, response) = try await session.bytes(from: url)
+    /// for try await line in bytes.lines { handle(line) }
+    /// ```
+    ///
+    /// At most 256 KiB wait to be read; then the connection is not read either, and the server has to wait. The bytes
+    /// are there once: iterators that exist at the same time share them, each byte going to one of them. When the last
+    /// iterator is let go of before the end, as `break` does, or the sequence itself without having been iterated, the
+    /// load is cancelled; an iterator made after that finds what had arrived, and then throws. Cancelling the Swift
+    /// task that waits cancels the load too.
+    ///
+    /// An error comes after all bytes that arrived before it. An iterator that has thrown is at its end.
+    public struct AsyncBytes: AsyncSequence, Sendable {
+        /// A byte of the body.
+        public typealias Element = UInt8
+
+        let source: ByteSource
+
+        /// The task that loads the bytes.
+        public var task: URLSessionDataTask { source.task }
+
+        /// Begins, or goes on, to read.
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(ByteReader(source)) }
+
+        /// Reads byte by byte. Waits only when a piece is used up, hence it is about as fast as an array.
+        ///
+        /// A copy of an iterator has what is left of the current piece too.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            @usableFromInline var next: UnsafeRawPointer?
+            @usableFromInline var end: UnsafeRawPointer?
+            private var reader: ByteReader?
+            /// Keeps what `next` points into.
+            private var piece: StreamPiece?
+
+            init(_ reader: ByteReader) {
+                self.reader = reader
+            }
+
+            /// The next byte; nil at the end.
+            @inlinable
+            public mutating func next() async throws -> UInt8? {
+                try await next(isolation: nil)
+            }
+
+            /// The next byte; nil at the end. Does not leave the caller's actor as long as a byte is there.
+            @inlinable
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> UInt8? {
+                if let position = next, position != end {
+                    next = position + 1
+                    return position.load(as: UInt8.self)
+                }
+                return try await firstOfNextPiece(isolation: actor)
+            }
+
+            @usableFromInline
+            mutating func firstOfNextPiece(isolation actor: isolated (any Actor)?) async throws -> UInt8? {
+                guard let bytes = try await nextPiece(isolation: actor)?.bytes, let base = bytes.baseAddress else {
+                    return nil
+                }
+                next = base + 1
+                end = base + bytes.count
+                return base.load(as: UInt8.self)
+            }
+
+            private mutating func nextPiece(isolation actor: isolated (any Actor)?) async throws -> StreamPiece? {
+                next = nil
+                end = nil
+                piece = nil
+                guard let reader else { return nil }
+                do {
+                    piece = try await reader.source.next()
+                } catch {
+                    self.reader = nil
+                    throw error
+                }
+                if piece == nil { self.reader = nil }
+                return piece
+            }
+        }
+    }
+}
+
+// MARK: - In pieces
+
+extension URLSession.AsyncBytes {
+    /// The body in pieces as they arrived, 256 KiB at most and never empty.
+    public var chunks: Chunks { Chunks(source: source) }
+
+    /// The body of a response in pieces.
+    public struct Chunks: AsyncSequence, Sendable {
+        /// A piece of the body.
+        public typealias Element = Data
+
+        let source: ByteSource
+
+        /// Begins, or goes on, to read.
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: ByteReader(source)) }
+
+        /// Reads piece by piece.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            var reader: ByteReader?
+
+            /// The next piece; nil at the end.
+            public mutating func next() async throws -> Data? {
+                guard let reader else { return nil }
+                do {
+                    if let piece = try await reader.source.next() { return piece.data(from: 0) }
+                } catch {
+                    self.reader = nil
+                    throw error
+                }
+                self.reader = nil
+                return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import AFLoop
+import Foundation
+
+/// What the readers of one body share. When the last of them is gone, the load is.
+final class ByteSource: Sendable {
+    let task: URLSessionDataTask
+    private let mailbox: StreamMailbox
+    /// Iterators that are alive.
+    private let readers = Lock(0)
+
+    init(_ task: URLSessionDataTask, _ mailbox: StreamMailbox) {
+        self.task = task
+        self.mailbox = mailbox
+    }
+
+    deinit {
+        cancel()
+    }
+
+    private func cancel() {
+        // A task that has ended has nothing to cancel; asking is cheaper than waking the loop for it.
+        if !mailbox.hasEnded { task.cancel() }
+    }
+
+    // MARK: - Readers
+
+    func readerCame() {
+        readers.withLock { $0 += 1 }
+    }
+
+    /// The last one to leave stops the load, as somebody does who breaks out of a loop.
+    func readerLeft() {
+        let isLast = readers.withLock { readers in
+            readers -= 1
+            return readers == 0
+        }
+        if isLast { cancel() }
+    }
+
+    // MARK: - Reading
+
+    func response() async throws -> URLResponse {
+        try await withTaskCancellationHandler {
+            while true {
+                if let answer = mailbox.answer { return try answer.get() }
+                await mailbox.wait(forResponse: true)
+            }
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    /// The next piece; nil at the end. What had arrived before an error comes before it.
+    func next() async throws -> StreamPiece? {
+        if Task.isCancelled { task.cancel() }
+        while true {
+            let (mail, makesRoom) = mailbox.take()
+            if makesRoom { goOn() }
+            switch mail {
+            case .piece(let piece): return piece
+            case .end: return nil
+            case .failed(let error): throw error
+            case .nothing: await wait()
+            }
+        }
+    }
+
+    private func wait() async {
+        await withTaskCancellationHandler {
+            await mailbox.wait()
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    private func goOn() {
+        task.session.world.enqueue { [core = task.core, mailbox] in
+            // More of the same read may have come meanwhile.
+            if !mailbox.isFull { core.value.unpause(.backPressure) }
+        }
+    }
+}
+
+/// Counts one iterator among the readers for as long as it, or a copy of it, is held.
+final class ByteReader: Sendable {
+    let source: ByteSource
+
+    init(_ source: ByteSource) {
+        self.source = source
+        source.readerCame()
+    }
+
+    deinit {
+        source.readerLeft()
+    }
+}

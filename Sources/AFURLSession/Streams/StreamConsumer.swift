@@ -1,0 +1,40 @@
+import AFLoop
+import Foundation
+
+/// Puts a body into a mailbox, piece by piece, and stops its peer when that is full.
+///
+/// What waits there never exceeds `StreamConsumer.highWater`: reading stops as soon as one more piece of the longest
+/// kind might not fit. A read fills 256 KiB at most, so a body that is not coded is read once for each time the reader
+/// comes for more; meanwhile the kernel gathers.
+final class StreamConsumer: TaskConsumer {
+    static let highWater = 256 << 10
+
+    private let mailbox: StreamMailbox
+
+    var isHolding: Bool { false }
+
+    init(_ mailbox: StreamMailbox) {
+        self.mailbox = mailbox
+    }
+
+    func receivedResponse(_ response: URLResponse, of core: TaskCore) {
+        resume(mailbox.receive(response), of: core)
+    }
+
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore) {
+        let loan = core.session.world.readBuffer.value.lend(bytes)
+        let piece = loan.map(StreamPiece.init) ?? StreamPiece(copying: bytes)
+        let (waiters, isFull) = mailbox.add(piece, leaving: StreamConsumer.highWater - core.longestPiece)
+        if isFull { core.pause(.backPressure) }
+        resume(waiters, of: core)
+    }
+
+    func completed(_ error: (any Error)?, of core: TaskCore) {
+        resume(mailbox.end(error), of: core)
+    }
+
+    private func resume(_ waiters: [UnsafeContinuation<Void, Never>], of core: TaskCore) {
+        guard !waiters.isEmpty else { return }
+        core.session.resumptions.post(.block { for waiter in waiters { waiter.resume() } })
+    }
+}

@@ -1,0 +1,168 @@
+import AFLoop
+import Foundation
+
+/// A piece of a body as it is read byte by byte: memory that stays where it is.
+final class StreamPiece: Sendable {
+    private let loan: ReadLoan?
+    private let own: UInt
+    private let count: Int
+
+    /// Lent by the loop.
+    init(_ loan: ReadLoan) {
+        self.loan = loan
+        own = 0
+        count = loan.count
+    }
+
+    init(copying bytes: UnsafeRawBufferPointer) {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+        memory.copyMemory(from: bytes)
+        own = UInt(bitPattern: memory.baseAddress)
+        count = bytes.count
+        loan = nil
+    }
+
+    deinit {
+        UnsafeMutableRawPointer(bitPattern: own)?.deallocate()
+    }
+
+    /// As long as the piece is held.
+    var bytes: UnsafeRawBufferPointer {
+        loan?.bytes ?? UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: own), count: count)
+    }
+
+    /// The bytes from `start` on, not copied.
+    func data(from start: Int) -> Data {
+        let part = UnsafeMutableRawBufferPointer(mutating: UnsafeRawBufferPointer(rebasing: bytes[start...]))
+        guard let base = part.baseAddress, !part.isEmpty else { return Data() }
+        return Data(bytesNoCopy: base, count: part.count, deallocator: .custom { [self] _, _ in _ = self })
+    }
+}
+
+/// A body between the loop, which puts its pieces in, and those who read it, who take them out and wait when there is
+/// none.
+///
+/// The one thing both sides share. It is told apart from who reads, so that a load ends when nobody reads any more.
+final class StreamMailbox: Sendable {
+    /// What a reader finds.
+    enum Mail: Sendable {
+        case piece(StreamPiece)
+        /// The body is complete.
+        case end
+        case failed(any Error)
+        /// Nothing yet: `wait`.
+        case nothing
+    }
+
+    private struct State {
+        var response: URLResponse?
+        /// The first is the next.
+        var pieces: [StreamPiece] = []
+        var taken = 0
+        var count = 0
+        var ending: Mail?
+        /// The loop has stopped reading until there is room.
+        var isFull = false
+        var waiters: [Int: UnsafeContinuation<Void, Never>] = [:]
+        var nextWaiter = 0
+
+        mutating func next() -> StreamPiece? {
+            guard taken < pieces.count else { return nil }
+            let piece = pieces[taken]
+            taken += 1
+            count -= piece.bytes.count
+            if taken == pieces.count {
+                pieces = []
+                taken = 0
+            }
+            return piece
+        }
+
+        mutating func takeWaiters() -> [UnsafeContinuation<Void, Never>] {
+            defer { waiters = [:] }
+            return Array(waiters.values)
+        }
+    }
+
+    private let state = Lock(State())
+
+    // MARK: - From the loop
+
+    /// The return value of these is who waits, to be resumed by the caller.
+    func receive(_ response: URLResponse) -> [UnsafeContinuation<Void, Never>] {
+        state.withLock { state in
+            state.response = response
+            return state.takeWaiters()
+        }
+    }
+
+    /// - Parameter room: Bytes that may be added after this piece before the mailbox counts as full.
+    func add(
+        _ piece: StreamPiece,
+        leaving room: Int
+    ) -> (waiters: [UnsafeContinuation<Void, Never>], isFull: Bool) {
+        state.withLock { state in
+            state.pieces.append(piece)
+            state.count += piece.bytes.count
+            state.isFull = state.isFull || state.count > room
+            return (state.takeWaiters(), state.isFull)
+        }
+    }
+
+    /// The first ending is the one that counts.
+    func end(_ error: (any Error)?) -> [UnsafeContinuation<Void, Never>] {
+        state.withLock { state in
+            if state.ending == nil { state.ending = error.map { .failed($0) } ?? .end }
+            return state.takeWaiters()
+        }
+    }
+
+    // MARK: - From a reader
+
+    /// What is there without waiting, and whether the loop has to be told that there is room again.
+    func take() -> (mail: Mail, makesRoom: Bool) {
+        state.withLock { state in
+            guard let piece = state.next() else { return (state.ending ?? .nothing, false) }
+            // Empty, and not just emptier: waking the loop for each piece would cost more than the piece.
+            let makesRoom = state.isFull && state.count == 0
+            if makesRoom { state.isFull = false }
+            return (.piece(piece), makesRoom)
+        }
+    }
+
+    /// The response, or why there is none; nil as long as nobody knows.
+    var answer: Result<URLResponse, any Error>? {
+        state.withLock { state in
+            if let response = state.response { return .success(response) }
+            switch state.ending {
+            case .failed(let error): return .failure(error)
+            case .end, .piece, .nothing: return .failure(URLError(.unknown))
+            case nil: return nil
+            }
+        }
+    }
+
+    /// All has arrived, or nothing more will.
+    var hasEnded: Bool { state.withLock { $0.ending != nil } }
+
+    var isFull: Bool { state.withLock { $0.isFull } }
+
+    /// Returns when there is something new; perhaps another reader has taken it by then.
+    ///
+    /// - Parameter forResponse: Whether the response is something new.
+    func wait(forResponse: Bool = false) async {
+        await withUnsafeContinuation { continuation in
+            let isThere = state.withLock { state in
+                let isThere =
+                    state.ending != nil || state.taken < state.pieces.count
+                    || (forResponse && state.response != nil)
+                if !isThere {
+                    state.nextWaiter += 1
+                    state.waiters[state.nextWaiter] = continuation
+                }
+                return isThere
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+}

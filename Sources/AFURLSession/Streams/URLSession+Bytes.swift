@@ -1,0 +1,37 @@
+import AFLoop
+public import Foundation
+
+extension URLSession {
+    /// Loads `request` and returns as soon as the head of the response has arrived, with the bytes of its body still
+    /// to come.
+    ///
+    /// Cancelling the Swift task, or letting go of the bytes, cancels the load. Nothing depends on the delegate queue.
+    ///
+    /// - Parameters:
+    ///   - request: What to load.
+    ///   - delegate: Hears about this task in place of the session's delegate; not about the response, the data and the
+    ///     completion, which go to the caller.
+    public func bytes(
+        for request: URLRequest,
+        delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (AsyncBytes, URLResponse) {
+        let mailbox = StreamMailbox()
+        let task = make { identifier in
+            URLSessionDataTask(request, identifier, in: self, consumer: StreamConsumer(mailbox)) { _, _, error in
+                for waiter in mailbox.end(error) { waiter.resume() }
+            }
+        }
+        task.delegate = delegate
+        let source = ByteSource(task, mailbox)
+        task.resume()
+        return (AsyncBytes(source: source), try await source.response())
+    }
+
+    /// Loads `url`, as ``bytes(for:delegate:)`` does.
+    public func bytes(
+        from url: URL,
+        delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (AsyncBytes, URLResponse) {
+        try await bytes(for: URLRequest(url: url), delegate: delegate)
+    }
+}

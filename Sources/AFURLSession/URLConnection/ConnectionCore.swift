@@ -1,0 +1,302 @@
+import AFLoop
+import Foundation
+
+/// The inside of a connection: what has happened on the network thread and not been told yet, and whom to tell.
+///
+/// ```
+/// network thread               │ where the connection is scheduled
+/// ConnectionEar ──▶ events ────┼──▶ deliver ──▶ delegate
+///      ▲  task of the hidden   │       │
+///      │  session              │       │ the first event is the question what to send
+///      └───────────────────────┼───────┘
+/// ```
+final class ConnectionCore: Sendable {
+    /// Bytes that may wait for the delegate before nothing more is read.
+    static let highWater = 256 << 10
+
+    private enum Stage {
+        case idle
+        /// Started; the delegate has not said what to send yet.
+        case asking
+        case loading
+        case over
+    }
+
+    private struct State {
+        var stage = Stage.idle
+        var listener: ConnectionListener?
+        /// Set from start to end: keeps the connection alive, which keeps this.
+        var connection: URLConnection?
+        var task: URLSessionTask?
+        var lastRequest: URLRequest?
+        /// What is left of the events that were taken, and those behind them.
+        var events: [ConnectionEvent] = []
+        var next = 0
+        var waitingBytes = 0
+        var post: (any ConnectionPost)?
+        var schedule = 0
+        /// The bell will be rung, or the one who delivers will look again.
+        var isAnnounced = false
+        var isDelivering = false
+        /// What has been asked of the task last. Changed on the loop only.
+        var isTaskHeldUp = false
+
+        var hasEvents: Bool { next < events.count }
+
+        mutating func takeEvent() -> ConnectionEvent? {
+            guard hasEvents else { return nil }
+            defer {
+                next += 1
+                if next == events.count {
+                    events.removeAll(keepingCapacity: true)
+                    next = 0
+                }
+            }
+            let event = events[next]
+            waitingBytes -= event.byteCount
+            // Not kept alive by its place in the list.
+            events[next] = .begins
+            return event
+        }
+
+        /// Ends it, and hands out everything whose `deinit` may run code: to be let go of outside the lock.
+        mutating func end() -> State {
+            let former = self
+            self = State(stage: .over, lastRequest: former.lastRequest)
+            return former
+        }
+    }
+
+    let originalRequest: URLRequest
+    private let sessions: ConnectionSessions
+    private let state: Lock<State>
+
+    init(_ request: URLRequest, _ delegate: (any URLConnectionDelegate)?, in sessions: ConnectionSessions) {
+        originalRequest = request
+        self.sessions = sessions
+        state = Lock(State(listener: delegate.map(ConnectionListener.init)))
+    }
+
+    deinit {
+        // A run loop would keep its timer.
+        state.withLock { $0.post }?.close()
+    }
+
+    var currentRequest: URLRequest {
+        let (task, last) = state.withLock { ($0.task, $0.lastRequest) }
+        return task?.currentRequest ?? last ?? originalRequest
+    }
+
+    /// Bytes that the delegate has not been told of.
+    var waitingBytes: Int { state.withLock { $0.waitingBytes } }
+
+    // MARK: - Scheduling
+
+    private func replacePost(_ make: (DeliveryBell) -> (any ConnectionPost)?) {
+        let schedule = state.withLock { state in
+            state.schedule += 1
+            return state.schedule
+        }
+        let made = make(DeliveryBell(core: self, schedule: schedule))
+        let (former, wakes) = state.withLock { state -> ((any ConnectionPost)?, Bool) in
+            // Somebody else was quicker, or it is too late.
+            guard state.schedule == schedule, state.stage != .over else { return (made, false) }
+            let former = state.post
+            state.post = made
+            state.isAnnounced = made != nil && state.hasEvents && !state.isDelivering
+            return (former, state.isAnnounced)
+        }
+        former?.close()
+        if wakes { made?.wake() }
+    }
+
+    private var runLoopPost: RunLoopPost? { state.withLock { $0.post as? RunLoopPost } }
+
+    func schedule(in runLoop: RunLoop, _ mode: RunLoop.Mode) {
+        let former = runLoopPost.flatMap { $0.runLoop === runLoop ? $0.modes : nil } ?? []
+        guard !former.contains(mode) else { return }
+        replacePost { RunLoopPost(runLoop, former + [mode], $0) }
+    }
+
+    func unschedule(from runLoop: RunLoop, _ mode: RunLoop.Mode) {
+        guard let post = runLoopPost, post.runLoop === runLoop, post.modes.contains(mode) else { return }
+        let rest = post.modes.filter { $0 != mode }
+        replacePost { rest.isEmpty ? nil : RunLoopPost(runLoop, rest, $0) }
+    }
+
+    func schedule(on queue: OperationQueue?) {
+        if let queue { return replacePost { QueuePost(queue: queue, bell: $0) } }
+        if state.withLock({ $0.post is QueuePost }) { replacePost { _ in nil } }
+    }
+
+    func schedule(onNetworkThreadIn modes: [RunLoop.Mode]) {
+        let world = sessions.world
+        replacePost { NetworkPost(world: world, modes: LoopModes(modes), bell: $0) }
+    }
+
+    private func scheduleHere() {
+        guard state.withLock({ $0.post == nil }) else { return }
+        // The network thread runs no loop of Foundation's.
+        if sessions.world.loop.isOnLoop { return schedule(onNetworkThreadIn: [.default]) }
+        schedule(in: .current, .default)
+    }
+
+    // MARK: - Running it
+
+    func start(_ connection: URLConnection) {
+        guard state.withLock({ $0.stage == .idle }) else { return }
+        scheduleHere()
+        let isStarted = state.withLock { state in
+            guard state.stage == .idle else { return false }
+            state.stage = .asking
+            state.connection = connection
+            return true
+        }
+        if isStarted { post(.begins) }
+    }
+
+    func cancel() {
+        let former = state.withLock { state in
+            if let task = state.task { state.lastRequest = task.currentRequest }
+            return state.end()
+        }
+        former.task?.cancel()
+        former.post?.close()
+    }
+
+    // MARK: - From the network thread
+
+    func post(_ event: ConnectionEvent) {
+        let post = state.withLock { state -> (any ConnectionPost)? in
+            guard state.stage == .asking || state.stage == .loading else { return nil }
+            state.events.append(event)
+            state.waitingBytes += event.byteCount
+            guard !state.isAnnounced, !state.isDelivering else { return nil }
+            state.isAnnounced = state.post != nil
+            return state.post
+        }
+        post?.wake()
+    }
+
+    /// Brings the task to what the mailbox says: one that is full holds up the peer. On the loop only, where no two of
+    /// these can overtake each other.
+    func adjustFlow() {
+        let (task, holdsUp) = state.withLock { state -> (URLSessionTask?, Bool) in
+            guard state.stage == .loading else { return (nil, false) }
+            let holdsUp =
+                state.waitingBytes >= (state.isTaskHeldUp ? ConnectionCore.highWater / 2 : ConnectionCore.highWater)
+            guard holdsUp != state.isTaskHeldUp else { return (nil, false) }
+            state.isTaskHeldUp = holdsUp
+            return (state.task, holdsUp)
+        }
+        if holdsUp { task?.suspend() } else { task?.resume() }
+    }
+
+    func noteMissing(_ method: OptionalMethod) {
+        let task = state.withLock { $0.task }
+        guard let task, let ear = task.delegate else { return }
+        task.session.noteMissing(method, in: ear)
+    }
+
+    // MARK: - Where it is scheduled
+
+    /// Tells the delegate everything there is to tell, one thing after the other.
+    func deliver(for schedule: Int) {
+        let isOurs = state.withLock { state in
+            guard state.schedule == schedule, !state.isDelivering else { return false }
+            state.isDelivering = true
+            state.isAnnounced = false
+            return true
+        }
+        guard isOurs else { return }
+        while let (event, listener, connection) = take(for: schedule) { tell(event, listener, connection) }
+    }
+
+    private func take(for schedule: Int) -> (ConnectionEvent, ConnectionListener?, URLConnection)? {
+        let (taken, next) = state.withLock { state -> (Taken?, (any ConnectionPost)?) in
+            guard state.schedule == schedule, let connection = state.connection, let event = state.takeEvent() else {
+                state.isDelivering = false
+                // It was moved meanwhile, and has to go on there.
+                guard state.hasEvents, !state.isAnnounced else { return (nil, nil) }
+                state.isAnnounced = state.post != nil
+                return (nil, state.post)
+            }
+            return (Taken(event, state.listener, connection, state.isTaskHeldUp), nil)
+        }
+        next?.wake()
+        guard let taken else { return nil }
+        if taken.isHeldUp { sessions.world.loop.enqueue { [self] in adjustFlow() } }
+        return (taken.event, taken.listener, taken.connection)
+    }
+
+    private struct Taken {
+        let event: ConnectionEvent
+        let listener: ConnectionListener?
+        let connection: URLConnection
+        let isHeldUp: Bool
+
+        init(_ event: ConnectionEvent, _ listener: ConnectionListener?, _ connection: URLConnection, _ isHeldUp: Bool) {
+            self.event = event
+            self.listener = listener
+            self.connection = connection
+            self.isHeldUp = isHeldUp
+        }
+    }
+
+    private func tell(_ event: ConnectionEvent, _ listener: ConnectionListener?, _ connection: URLConnection) {
+        if case .begins = event { return begin(listener, connection) }
+        guard event.isLast else { return listener?.hear(event, of: connection) ?? () }
+        end { listener?.hear(event, of: connection) }
+    }
+
+    /// The last call is made when it is over already: a delegate that cancels in it cancels nothing.
+    private func end(_ lastCall: () -> Void) {
+        let former = state.withLock { state -> State? in
+            guard state.stage != .over else { return nil }
+            if let task = state.task { state.lastRequest = task.currentRequest }
+            return state.end()
+        }
+        guard let former else { return }
+        former.post?.close()
+        lastCall()
+    }
+
+    // MARK: - Beginning
+
+    private func begin(_ listener: ConnectionListener?, _ connection: URLConnection) {
+        let usesStorage = listener?.delegate.connectionShouldUseCredentialStorage(connection) ?? true
+        let identity = listener?.delegate.connectionTrustIdentity(connection)
+        let answer: URLRequest? =
+            if let data = listener?.data {
+                data.connection(connection, willSend: originalRequest, redirectResponse: nil)
+            } else {
+                originalRequest
+            }
+        guard let answer else {
+            return end {
+                let error = TransferError.cancelled.urlError(for: originalRequest.url)
+                listener?.hear(.failed(error), of: connection)
+            }
+        }
+        load(answer, listener, by: identity, in: sessions.session(usingCredentialStorage: usesStorage))
+    }
+
+    private func load(
+        _ request: URLRequest,
+        _ listener: ConnectionListener?,
+        by identity: Data?,
+        in session: URLSession
+    ) {
+        let judge = identity.map(TrustJudge.named) ?? .own(CachePartition.uniqueNumber())
+        let ear = ConnectionEar.make(for: listener?.delegate, self, judge)
+        let task = listener?.download == nil ? session.dataTask(with: request) : ear.downloadTask(request, in: session)
+        task.delegate = ear
+        let isWanted = state.withLock { state in
+            guard state.stage == .asking else { return false }
+            state.stage = .loading
+            state.task = task
+            return true
+        }
+        if isWanted { task.resume() }
+    }
+}

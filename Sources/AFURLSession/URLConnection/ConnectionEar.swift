@@ -1,0 +1,147 @@
+import AFLoop
+import Foundation
+
+/// Hears, on the network thread, what becomes of the task of a connection, and passes it on.
+///
+/// One class for each class of delegates: sessions remember which classes of delegates have no method for something,
+/// and this is their delegate.
+final class ConnectionEar<Delegate: AnyObject>: ConnectionHearing {
+    private let core: ConnectionCore
+    let trustJudge: TrustJudge
+    /// Takes the body apart that stands for several responses.
+    private let parts = Lock<MixedReplaceReader?>(nil)
+
+    init(_ core: ConnectionCore, _ judge: TrustJudge) {
+        self.core = core
+        trustJudge = judge
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        parts.withLock { $0 = MixedReplaceReader(response) }
+        core.post(.response(response))
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        let events = parts.withLock { $0?.receive(data) } ?? [.data(data)]
+        for event in events {
+            core.post(event)
+            if event.isLast { dataTask.cancel() }
+        }
+        core.adjustFlow()
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        core.post(.willCache(proposedResponse, answer: completionHandler))
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        // As connections always did: what the URL or the storage has is tried before anybody is asked.
+        if challenge.previousFailureCount == 0, challenge.proposedCredential != nil {
+            return completionHandler(.performDefaultHandling, nil)
+        }
+        core.post(.challenge(challenge))
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        core.post(.redirect(request, response, answer: completionHandler))
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        core.post(.sent(bytesSent, total: totalBytesSent, expected: totalBytesExpectedToSend))
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        let request = task.currentRequest ?? core.originalRequest
+        core.post(.needsStream(request, answer: completionHandler))
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        if error == nil, let rest = parts.withLock({ $0?.finish() }) { core.post(.data(rest)) }
+        core.post(error.map(ConnectionEvent.failed) ?? .finished)
+    }
+
+    // MARK: - Downloads
+
+    func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+        // Goes to the handler of the task, which keeps the file.
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64,
+        totalBytesExpectedToWrite: Int64
+    ) {
+        core.post(.wrote(bytesWritten, total: totalBytesWritten, expected: totalBytesExpectedToWrite))
+    }
+
+    func downloadTask(_ request: URLRequest, in session: URLSession) -> URLSessionTask {
+        let world = session.world
+        return session.makeDownloadTask(
+            request,
+            .waiter { [core] url, _, error in
+                guard let url else { return core.post(.failed(error ?? URLError(.unknown))) }
+                core.post(.downloaded(ConnectionFile(url, in: world)))
+                core.post(.finished)
+            }
+        )
+    }
+}
+
+/// An ear for any class of delegates.
+protocol ConnectionHearing: URLSessionDataDelegate, URLSessionDownloadDelegate, TrustJudging {
+    func downloadTask(_ request: URLRequest, in session: URLSession) -> URLSessionTask
+}
+
+extension ConnectionEar where Delegate == ConnectionCore {
+    /// Makes an ear of the class that belongs to the delegate's.
+    static func make(
+        for delegate: (any URLConnectionDelegate)?,
+        _ core: ConnectionCore,
+        _ judge: TrustJudge
+    ) -> any ConnectionHearing {
+        guard let delegate else { return ConnectionEar<ConnectionCore>(core, judge) }
+        return opened(delegate, core, judge)
+    }
+
+    private static func opened<Kind: URLConnectionDelegate>(
+        _ delegate: Kind,
+        _ core: ConnectionCore,
+        _ judge: TrustJudge
+    ) -> any ConnectionHearing {
+        ConnectionEar<Kind>(core, judge)
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+
+/// What a connection has to tell its delegate.
+enum ConnectionEvent: Sendable {
+    /// It begins: the delegate is asked what to send, and by which means.
+    case begins
+    case redirect(URLRequest, URLResponse, answer: @Sendable (URLRequest?) -> Void)
+    case challenge(URLAuthenticationChallenge)
+    case response(URLResponse)
+    case data(Data)
+    case sent(Int64, total: Int64, expected: Int64)
+    case needsStream(URLRequest, answer: @Sendable (InputStream?) -> Void)
+    case willCache(CachedURLResponse, answer: @Sendable (CachedURLResponse?) -> Void)
+    case wrote(Int64, total: Int64, expected: Int64)
+    case downloaded(ConnectionFile)
+    case finished
+    case failed(any Error)
+
+    /// What it holds in memory.
+    var byteCount: Int {
+        if case .data(let data) = self { data.count } else { 0 }
+    }
+
+    var isLast: Bool {
+        switch self {
+        case .finished, .failed: true
+        default: false
+        }
+    }
+}
+
+/// Whom a connection calls, with the interfaces it has.
+struct ConnectionListener: Sendable {
+    let delegate: any URLConnectionDelegate
+    let data: (any URLConnectionDataDelegate)?
+    let download: (any URLConnectionDownloadDelegate)?
+
+    init(_ delegate: any URLConnectionDelegate) {
+        self.delegate = delegate
+        data = delegate as? any URLConnectionDataDelegate
+        download = data == nil ? delegate as? any URLConnectionDownloadDelegate : nil
+    }
+
+    /// Tells of everything but the beginning.
+    func hear(_ event: ConnectionEvent, of connection: URLConnection) {
+        switch event {
+        case .begins: break
+        case .redirect(let request, let response, let answer):
+            answer(redirect(to: request, response, of: connection))
+        case .challenge(let challenge): delegate.connection(connection, willSendRequestFor: challenge)
+        case .response(let response): data?.connection(connection, didReceive: response)
+        case .data(let bytes): data?.connection(connection, didReceive: bytes)
+        case .sent(let count, let total, let expected):
+            data?.connection(
+                connection,
+                didSendBodyData: Int(count),
+                totalBytesWritten: Int(total),
+                totalBytesExpectedToWrite: Int(expected)
+            )
+        case .needsStream(let request, let answer):
+            answer(data?.connection(connection, needNewBodyStream: request))
+        case .willCache(let proposal, let answer):
+            answer(data.map { $0.connection(connection, willCacheResponse: proposal) } ?? proposal)
+        case .wrote(let count, let total, let expected):
+            download?.connection(
+                connection,
+                didWriteData: count,
+                totalBytesWritten: total,
+                expectedTotalBytes: expected
+            )
+        case .downloaded(let file):
+            download?.connectionDidFinishDownloading(connection, destinationURL: file.url)
+        case .finished: data?.connectionDidFinishLoading(connection)
+        case .failed(let error): delegate.connection(connection, didFailWithError: error)
+        }
+    }
+
+    private func redirect(
+        to request: URLRequest,
+        _ response: URLResponse,
+        of connection: URLConnection
+    ) -> URLRequest? {
+        guard let data else {
+            connection.core.noteMissing(.willRedirect)
+            return .unanswered
+        }
+        return data.connection(connection, willSend: request, redirectResponse: response)
+    }
+}

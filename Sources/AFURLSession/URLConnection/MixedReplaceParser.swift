@@ -1,0 +1,200 @@
+import AFWire
+import Foundation
+
+/// Takes a `multipart/x-mixed-replace` body apart (RFC 2046 §5.1.1).
+///
+/// ```
+/// preamble ──delimiter──▶ head ──empty line──▶ body ──delimiter──▶ head …
+///                                                └────last delimiter──▶ epilogue
+/// ```
+///
+/// A delimiter is a line of two hyphens, the boundary and white space; the line break before it belongs to it. Only what
+/// may still become part of one is kept back: at most ``longestDelimiter`` bytes, and a head up to ``longestHead``.
+struct MixedReplaceParser: Sendable {
+    enum Piece: Equatable, Sendable {
+        /// A part begins.
+        case head(HTTPHeaders)
+        case body(Data)
+    }
+
+    enum Failure: Error, Equatable {
+        case headTooLong
+        case malformedHead
+    }
+
+    /// RFC 2046 allows 70 bytes.
+    static let longestBoundary = 70
+    static let longestHead = 16 << 10
+    /// Two hyphens before and two behind, a line break on either side, and white space.
+    static let longestDelimiter = longestBoundary + 8 + longestPadding
+    private static let longestPadding = 64
+
+    private enum Stage {
+        case preamble, head, body, epilogue
+    }
+
+    private let mark: [UInt8]
+    private var stage = Stage.preamble
+    /// What was received and cannot be told yet.
+    private var kept: [UInt8] = []
+    /// Whether what is kept begins where a line begins.
+    private var isAtLineStart = true
+
+    /// Nil if there can be no such boundary.
+    init?(boundary: [UInt8]) {
+        guard (1...MixedReplaceParser.longestBoundary).contains(boundary.count),
+            !boundary.contains(where: { $0 < 0x20 || $0 > 0x7E })
+        else { return nil }
+        mark = [UInt8(ascii: "-"), UInt8(ascii: "-")] + boundary
+    }
+
+    /// Takes bytes, however they are cut.
+    mutating func receive(_ bytes: some Sequence<UInt8>) throws(Failure) -> [Piece] {
+        kept += bytes
+        var pieces: [Piece] = []
+        while try advance(&pieces) {}
+        return pieces
+    }
+
+    /// The body has ended. What was kept back was content after all.
+    mutating func finish() -> Data? {
+        defer { kept = [] }
+        return stage == .body && !kept.isEmpty ? Data(kept) : nil
+    }
+
+    /// True if there may be more to tell.
+    private mutating func advance(_ pieces: inout [Piece]) throws(Failure) -> Bool {
+        switch stage {
+        case .preamble: return skipPreamble()
+        case .head: return try readHead(&pieces)
+        case .body: return readBody(&pieces)
+        case .epilogue:
+            kept = []
+            return false
+        }
+    }
+
+    // MARK: - Heads
+
+    private mutating func readHead(_ pieces: inout [Piece]) throws(Failure) -> Bool {
+        guard let end = endOfHead else {
+            guard kept.count <= MixedReplaceParser.longestHead else { throw .headTooLong }
+            return false
+        }
+        guard end.next <= MixedReplaceParser.longestHead else { throw .headTooLong }
+        guard let headers = HTTPHeaders(checkingBlock: MixedReplaceParser.withFullBreaks(kept[..<end.start])) else {
+            throw .malformedHead
+        }
+        pieces.append(.head(headers))
+        kept.removeFirst(end.next)
+        stage = .body
+        isAtLineStart = true
+        return true
+    }
+
+    /// The empty line.
+    private var endOfHead: (start: Int, next: Int)? {
+        var line = 0
+        while let feed = kept[line...].prefix(MixedReplaceParser.longestHead + 1).firstIndex(of: 0x0A) {
+            if feed == line || (feed == line + 1 && kept[line] == 0x0D) { return (line, feed + 1) }
+            line = feed + 1
+        }
+        return nil
+    }
+
+    /// Senders that end lines with LF alone are many.
+    private static func withFullBreaks(_ lines: ArraySlice<UInt8>) -> [UInt8] {
+        var block: [UInt8] = []
+        for byte in lines {
+            if byte == 0x0A, block.last != 0x0D { block.append(0x0D) }
+            block.append(byte)
+        }
+        return block
+    }
+
+    // MARK: - Bodies
+
+    private mutating func skipPreamble() -> Bool {
+        let find = findDelimiter()
+        kept.removeFirst(find.content)
+        return pass(find)
+    }
+
+    private mutating func readBody(_ pieces: inout [Piece]) -> Bool {
+        let find = findDelimiter()
+        if find.content > 0 {
+            pieces.append(.body(Data(kept[..<find.content])))
+            kept.removeFirst(find.content)
+        }
+        return pass(find)
+    }
+
+    private mutating func pass(_ find: Find) -> Bool {
+        if find.content > 0 { isAtLineStart = false }
+        guard let delimiter = find.delimiter else { return false }
+        kept.removeFirst(delimiter.count)
+        stage = delimiter.isLast ? .epilogue : .head
+        return true
+    }
+
+    private struct Find {
+        /// So many bytes are no part of a delimiter.
+        var content: Int
+        /// The one that follows them.
+        var delimiter: (count: Int, isLast: Bool)?
+    }
+
+    private enum Match {
+        case none
+        /// It may become one.
+        case open
+        case delimiter(end: Int, isLast: Bool)
+    }
+
+    private func findDelimiter() -> Find {
+        if isAtLineStart {
+            switch match(at: 0) {
+            case .none: break
+            case .open: return Find(content: 0)
+            case .delimiter(let end, let isLast): return Find(content: 0, delimiter: (end, isLast))
+            }
+        }
+        var from = 0
+        while let feed = kept[from...].firstIndex(of: 0x0A) {
+            let start = feed > 0 && kept[feed - 1] == 0x0D ? feed - 1 : feed
+            switch match(at: feed + 1) {
+            case .none: from = feed + 1
+            case .open: return Find(content: start)
+            case .delimiter(let end, let isLast): return Find(content: start, delimiter: (end - start, isLast))
+            }
+        }
+        return Find(content: kept.last == 0x0D ? kept.count - 1 : kept.count)
+    }
+
+    /// Whether a line that begins here is a delimiter.
+    private func match(at start: Int) -> Match {
+        let line = kept[start...]
+        guard line.count >= mark.count else { return mark.starts(with: line) ? .open : .none }
+        guard line.starts(with: mark) else { return .none }
+        var at = start + mark.count
+        var isLast = false
+        if at < kept.count, kept[at] == UInt8(ascii: "-") {
+            guard at + 1 < kept.count else { return .open }
+            guard kept[at + 1] == UInt8(ascii: "-") else { return .none }
+            // Nothing of interest follows, not even a line break.
+            isLast = true
+            at += 2
+            return .delimiter(end: at, isLast: isLast)
+        }
+        let limit = at + MixedReplaceParser.longestPadding
+        while at < kept.count, kept[at] == 0x20 || kept[at] == 0x09 {
+            at += 1
+            guard at <= limit else { return .none }
+        }
+        guard at < kept.count else { return .open }
+        if kept[at] == 0x0A { return .delimiter(end: at + 1, isLast: false) }
+        guard kept[at] == 0x0D else { return .none }
+        guard at + 1 < kept.count else { return .open }
+        return kept[at + 1] == 0x0A ? .delimiter(end: at + 2, isLast: false) : .none
+    }
+}

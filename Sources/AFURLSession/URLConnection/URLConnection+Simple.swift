@@ -1,0 +1,94 @@
+import AFLoop
+import AFWire
+import Dispatch
+public import Foundation
+
+extension URLConnection {
+    /// Whether a connection could be tried for a request: its scheme is known and nothing about it is malformed.
+    public class func canHandle(_ request: URLRequest) -> Bool {
+        guard let url = request.url else { return false }
+        if LocalScheme(url) != nil || ProtocolRegistry.classes.contains(where: { $0.canInit(with: request) }) {
+            return true
+        }
+        let session = ConnectionSessions.system.session(usingCredentialStorage: true)
+        return (try? request.frozen(with: session.headers)) != nil
+    }
+
+    /// Loads a request and calls back on a queue.
+    ///
+    /// - Parameters:
+    ///   - request: What to load. Redirects and credentials are handled as without a delegate.
+    ///   - queue: Where to call back.
+    ///   - handler: Called once: with response and data, or with an error, and then with the response too if its head
+    ///     had arrived. An HTTP error status is not an error.
+    public class func sendAsynchronousRequest(
+        _ request: URLRequest,
+        queue: OperationQueue,
+        completionHandler handler: @escaping @Sendable (URLResponse?, Data?, (any Error)?) -> Void
+    ) {
+        let session = ConnectionSessions.system.session(usingCredentialStorage: true)
+        session.dataTask(with: request) { data, response, error in
+            queue.addOperation { handler(response, data, error) }
+        }
+        .resume()
+    }
+
+    /// Loads a request and waits for it, blocking the calling thread: no run loop of it runs meanwhile, and no queue on
+    /// it. Depends on no other thread of the program. A ``URLProtocol`` that calls this is not asked about the request.
+    ///
+    /// - Parameters:
+    ///   - request: What to load. Redirects and credentials are handled as without a delegate.
+    ///   - response: Receives the response, also with an error if its head had arrived.
+    /// - Returns: The body.
+    /// - Throws: What a task would have reported. Called on the network thread, which would wait for itself, an error
+    ///   that says so, at once; so do not call it from a delegate that is scheduled there.
+    public class func sendSynchronousRequest(
+        _ request: URLRequest,
+        returning response: UnsafeMutablePointer<URLResponse?>?
+    ) throws -> Data {
+        try sendSynchronousRequest(request, returning: response, in: .system)
+    }
+
+    package class func sendSynchronousRequest(
+        _ request: URLRequest,
+        returning response: UnsafeMutablePointer<URLResponse?>?,
+        in sessions: ConnectionSessions
+    ) throws -> Data {
+        guard !sessions.world.loop.isOnLoop else { throw LoadFailure.waitingForItself(request.url) }
+        let answer = Lock<(data: Data?, response: URLResponse?, error: (any Error)?)>((nil, nil, nil))
+        let isOver = DispatchSemaphore(value: 0)
+        sessions.sessionForWaiting().dataTask(with: request) { data, response, error in
+            answer.withLock { $0 = (data, response, error) }
+            isOver.signal()
+        }
+        .resume()
+        isOver.wait()
+        let (data, received, error) = answer.withLock { $0 }
+        response?.pointee = received
+        guard let data else { throw error ?? URLError(.unknown) }
+        return data
+    }
+}
+
+extension LoadFailure {
+    fileprivate static func waitingForItself(_ url: URL?) -> URLError {
+        let failure = LoadFailure(
+            .request,
+            .caller,
+            phase: .preparing,
+            message: "The request was not sent: sendSynchronousRequest was called on the network thread, which would "
+                + "wait for itself. Call it on another thread, or use a connection with a delegate."
+        )
+        return ErrorMapping.error(failure, url: url)
+    }
+
+    static func badPart(_ explanation: String, _ url: URL?) -> URLError {
+        let failure = LoadFailure(
+            .malformed,
+            .header,
+            phase: .receivingBody,
+            message: "Reading the parts of a multipart/x-mixed-replace body failed: \(explanation)."
+        )
+        return ErrorMapping.error(failure, url: url)
+    }
+}

@@ -1,0 +1,22 @@
+#pragma once
+#include <brotli/decode.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    size_t consumed;
+    size_t produced;
+    BrotliDecoderResult status;
+} caf_brotli_result;
+
+static inline BrotliDecoderState *caf_brotli_make(void) { return BrotliDecoderCreateInstance(NULL, NULL, NULL); }
+
+static inline caf_brotli_result caf_brotli_decode(BrotliDecoderState *state, const void *input, size_t input_count,
+                                                  void *output, size_t output_count) {
+    const uint8_t *next_in = (const uint8_t *)input;
+    uint8_t *next_out = (uint8_t *)output;
+    size_t left = input_count, room = output_count;
+    const BrotliDecoderResult status = BrotliDecoderDecompressStream(state, &left, &next_in, &room, &next_out, NULL);
+    const caf_brotli_result result = {input_count - left, output_count - room, status};
+    return result;
+}

@@ -1,0 +1,55 @@
+#pragma once
+// What of zlib is a macro, and one step of inflating with all of its counts as results. A stream has to stay where it
+// was made, since zlib keeps its address, hence the heap.
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+// The formats zlib tells apart by the sign and the size of its window argument.
+typedef enum {
+    CAF_INFLATE_GZIP = 15 + 16,
+    CAF_INFLATE_ZLIB = 15,
+    CAF_INFLATE_RAW = -15,
+} caf_inflate_format;
+
+typedef struct {
+    size_t consumed;
+    size_t produced;
+    int status;
+} caf_inflate_result;
+
+// NULL if there is no memory.
+static inline z_stream *caf_inflate_make(caf_inflate_format format) {
+    z_stream *stream = (z_stream *)calloc(1, sizeof(z_stream));
+    if (stream != NULL && inflateInit2(stream, format) != Z_OK) {
+        free(stream);
+        return NULL;
+    }
+    return stream;
+}
+
+static inline void caf_inflate_free(z_stream *stream) {
+    if (stream == NULL) return;
+    inflateEnd(stream);
+    free(stream);
+}
+
+static inline uInt caf_zlib_count(size_t count) { return count > UINT_MAX ? UINT_MAX : (uInt)count; }
+
+static inline caf_inflate_result caf_inflate(z_stream *stream, const void *input, size_t input_count, void *output,
+                                             size_t output_count) {
+    stream->next_in = (Bytef *)input;
+    stream->avail_in = caf_zlib_count(input_count);
+    stream->next_out = (Bytef *)output;
+    stream->avail_out = caf_zlib_count(output_count);
+    const uInt offered = stream->avail_in, room = stream->avail_out;
+    const int status = inflate(stream, Z_NO_FLUSH);
+    const caf_inflate_result result = {offered - stream->avail_in, room - stream->avail_out, status};
+    // They are the caller's, who may let go of them.
+    stream->next_in = NULL;
+    stream->next_out = NULL;
+    stream->avail_in = 0;
+    stream->avail_out = 0;
+    return result;
+}

@@ -1,0 +1,43 @@
+// What the values of options may be.
+
+extension Arguments {
+    static func seconds(_ text: String, of name: String) throws(ArgumentError) -> Double {
+        guard let seconds = Double(text), seconds.isFinite, seconds >= 0 else {
+            throw .usage("\(name) needs a number of seconds, not \"\(text)\"")
+        }
+        return seconds
+    }
+
+    static func size(_ text: String, of name: String) throws(ArgumentError) -> Int64 {
+        guard let size = Int64(text), size >= 0 else {
+            throw .usage("\(name) needs a number that is not negative, not \"\(text)\"")
+        }
+        return size
+    }
+
+    /// The room for a path in `sockaddr_un`, less the NUL.
+    static func socketPath(_ path: String, of name: String) throws(ArgumentError) -> String {
+        guard (1...107).contains(path.utf8.count) else {
+            throw .badArgument("\(name) needs a path of 1 to 107 bytes")
+        }
+        return path
+    }
+
+    static func redirectStatus(_ text: String, of name: String) throws(ArgumentError) -> Int {
+        guard let status = Int(text), (301...303).contains(status) else {
+            throw .usage("\(name) needs 301, 302 or 303, not \"\(text)\"")
+        }
+        return status
+    }
+
+    static func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ text: String,
+        of name: String
+    ) throws(ArgumentError) -> Choice {
+        guard let choice = Choice(rawValue: text) else {
+            let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .usage("\(name) knows \(known), not \"\(text)\"")
+        }
+        return choice
+    }
+}

@@ -1,0 +1,57 @@
+import AFURLSession
+import Foundation
+
+/// Who we are to servers and proxies that ask.
+struct Identity: Sendable {
+    private let origin: URL
+    private let login: Login?
+    private let scheme: LoginScheme
+    /// Whoever we are sent to may ask.
+    private let isTrusting: Bool
+    private let proxyLogin: Login?
+    private let proxyScheme: LoginScheme
+
+    init(_ url: URL, _ login: Login?, _ arguments: Arguments) {
+        origin = url
+        // It has been told already.
+        self.login = arguments.loginScheme == .basic ? nil : login
+        scheme = arguments.loginScheme
+        isTrusting = arguments.redirects.isTrusting
+        proxyLogin = arguments.proxy.answer
+        proxyScheme = arguments.proxy.scheme
+    }
+
+    /// Whether there is anybody to whom we are somebody.
+    var mayAnswer: Bool { login != nil || proxyLogin != nil }
+
+    func answer(
+        to challenge: URLAuthenticationChallenge
+    ) -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        let space = challenge.protectionSpace
+        let method = space.authenticationMethod
+        guard [NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest].contains(method),
+            let (login, scheme) = space.isProxy() ? proxyLogin.map({ ($0, proxyScheme) }) : answer(for: space)
+        else { return (.performDefaultHandling, nil) }
+        if scheme == .digest, method != NSURLAuthenticationMethodHTTPDigest { return (.rejectProtectionSpace, nil) }
+        guard challenge.previousFailureCount == 0 else { return (.performDefaultHandling, nil) }
+        return (
+            .useCredential, URLCredential(user: login.user, password: login.password, persistence: .forSession)
+        )
+    }
+
+    private func answer(for space: URLProtectionSpace) -> (Login, LoginScheme)? {
+        guard let login, isTrusting || isOrigin(space) else { return nil }
+        return (login, scheme)
+    }
+
+    private func isOrigin(_ space: URLProtectionSpace) -> Bool {
+        let isSecured = origin.scheme?.lowercased() == "https"
+        return space.protocol == (isSecured ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP)
+            && space.port == (origin.port ?? (isSecured ? 443 : 80))
+            && Self.bare(space.host) == Self.bare(origin.host ?? "")
+    }
+
+    private static func bare(_ host: String) -> String {
+        host.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+    }
+}

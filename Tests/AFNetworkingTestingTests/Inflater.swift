@@ -1,0 +1,67 @@
+import Glibc
+
+/// The system's zlib, where there is one: another's opinion about what we compress.
+struct Inflater {
+    private typealias Start = @convention(c) (UnsafeMutableRawPointer, Int32, UnsafePointer<CChar>, Int32) -> Int32
+    private typealias Step = @convention(c) (UnsafeMutableRawPointer, Int32) -> Int32
+    private typealias End = @convention(c) (UnsafeMutableRawPointer) -> Int32
+
+    struct Failure: Error, Equatable {
+        let code: Int32
+    }
+
+    /// What `inflateInit2` calls them.
+    enum Format: Int32 {
+        case gzip = 31
+        case zlib = 15
+        case raw = -15
+    }
+
+    static let isThere = Inflater() != nil
+
+    private let start: Start
+    private let step: Step
+    private let end: End
+
+    init?() {
+        guard let library = dlopen("libz.so.1", RTLD_NOW), let start = dlsym(library, "inflateInit2_"),
+            let step = dlsym(library, "inflate"), let end = dlsym(library, "inflateEnd")
+        else { return nil }
+        self.start = unsafeBitCast(start, to: Start.self)
+        self.step = unsafeBitCast(step, to: Step.self)
+        self.end = unsafeBitCast(end, to: End.self)
+    }
+
+    /// One member; gives what was inside, and how many bytes were not used.
+    func inflate(_ bytes: [UInt8], _ format: Format) throws -> (bytes: [UInt8], surplus: Int) {
+        var output: [UInt8] = []
+        let surplus = try inflate(bytes, format) { output += $0 }
+        return (output, surplus)
+    }
+
+    func inflate(_ bytes: [UInt8], _ format: Format, onPiece: (UnsafeRawBufferPointer) -> Void) throws -> Int {
+        // A z_stream of a 64-bit system: next_in, avail_in at 8, next_out at 24, avail_out at 32; 112 bytes in all.
+        let stream = UnsafeMutableRawBufferPointer.allocate(byteCount: 112, alignment: 16)
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
+        defer {
+            stream.deallocate()
+            piece.deallocate()
+        }
+        stream.initializeMemory(as: UInt8.self, repeating: 0)
+        guard let z = stream.baseAddress, start(z, format.rawValue, "1.2.11", 112) == 0 else { throw Failure(code: -6) }
+        defer { _ = end(z) }
+        return try bytes.withUnsafeBytes { input in
+            z.storeBytes(of: input.baseAddress, as: UnsafeRawPointer?.self)
+            z.storeBytes(of: UInt32(input.count), toByteOffset: 8, as: UInt32.self)
+            while true {
+                z.storeBytes(of: piece.baseAddress, toByteOffset: 24, as: UnsafeMutableRawPointer?.self)
+                z.storeBytes(of: UInt32(piece.count), toByteOffset: 32, as: UInt32.self)
+                let code = step(z, 0)
+                let left = Int(z.load(fromByteOffset: 32, as: UInt32.self))
+                onPiece(UnsafeRawBufferPointer(rebasing: piece[..<(piece.count - left)]))
+                if code == 1 { return Int(z.load(fromByteOffset: 8, as: UInt32.self)) }
+                guard code == 0 else { throw Failure(code: code) }
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import AFNetworking
+import AFNetworkingTesting
+import Foundation
+
+/// A server with ready-made routes, and managers for it.
+final class ManagerSite: Sendable {
+    let server: TestServer
+    /// How its certificate is signed; nil for one without TLS.
+    let root: CertificateAuthority?
+
+    init(tls: Bool = false) throws {
+        if tls {
+            let root = try CertificateAuthority()
+            self.root = root
+            server = try TestServer(tls: ServerTLS(try root.issue(for: "127.0.0.1")))
+        } else {
+            root = nil
+            server = try TestServer()
+        }
+        server.install(.everything)
+        server.route("POST", "/count") { .text("\($0.bodyByteCount)") }
+    }
+
+    deinit {
+        server.stop()
+    }
+
+    var configuration: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        if let root { configuration.tls.anchors = .certificates([root.certificate]) }
+        return configuration
+    }
+
+    var manager: HTTPSessionManager {
+        HTTPSessionManager(baseURL: server.url("/"), sessionConfiguration: configuration)
+    }
+
+    func request(_ path: String, method: String = "GET") -> URLRequest {
+        var request = URLRequest(url: server.url(path))
+        request.httpMethod = method
+        return request
+    }
+}
+
+/// What success and failure closures said.
+struct Answer: @unchecked Sendable {
+    var task: URLSessionDataTask?
+    var response: URLResponse?
+    var object: Any?
+    var error: NSError?
+    var queue = Queues.current
+
+    var json: [String: Any]? { object as? [String: Any] }
+
+    /// A value in a JSON document, by keys with dots between them.
+    subscript(path: String) -> String? {
+        var value: Any? = object
+        for key in path.split(separator: ".") { value = (value as? [String: Any])?[String(key)] }
+        return value as? String
+    }
+}
+
+extension Heard<Answer> {
+    var success: @Sendable (URLSessionDataTask, Any?) -> Void {
+        { task, object in self.say(Answer(task: task, response: task.response, object: object)) }
+    }
+
+    var failure: @Sendable (URLSessionDataTask?, any Error) -> Void {
+        { task, error in self.say(Answer(task: task, response: task?.response, error: error as NSError)) }
+    }
+
+    var completion: @Sendable (URLResponse?, Any?, (any Error)?) -> Void {
+        { response, object, error in self.say(Answer(response: response, object: object, error: error as NSError?)) }
+    }
+
+    var download: @Sendable (URLResponse?, URL?, (any Error)?) -> Void {
+        { response, url, error in self.say(Answer(response: response, object: url, error: error as NSError?)) }
+    }
+}

@@ -1,0 +1,96 @@
+import AFNetworking
+import AFNetworkingTesting
+import Foundation
+import Testing
+
+/// What is left behind: nothing.
+@Suite struct ManagerLifeTests {
+    private let site: ManagerSite
+
+    init() throws {
+        site = try ManagerSite()
+    }
+
+    /// Something that handlers hold on to.
+    private final class Held: Sendable {
+        private let alive: Counter
+
+        init(_ alive: Counter) {
+            self.alive = alive
+            alive.add(1)
+        }
+
+        deinit {
+            alive.add(-1)
+        }
+    }
+
+    private final class Counter: @unchecked Sendable {
+        private let lock = NSLock()
+        private var number = 0
+
+        func add(_ change: Int) { lock.withLock { number += change } }
+
+        var value: Int { lock.withLock { number } }
+    }
+
+    @Test func `tasks, their handlers and their managers go away, over ten thousand requests`() async throws {
+        let alive = Counter()
+        let heard = Heard<Bool>()
+        weak var forgotten: HTTPSessionManager?
+        weak var session: URLSession?
+        do {
+            let manager = site.manager
+            manager.completionQueue = .global()
+            manager.responseSerializer = HTTPResponseSerializer()
+            (forgotten, session) = (manager, manager.session)
+            for round in 1...100 {
+                for number in 0..<100 {
+                    let held = Held(alive)
+                    let task = manager.dataTask(
+                        with: site.request("/bytes/10"),
+                        uploadProgress: { _ in _ = held },
+                        downloadProgress: { _ in _ = held },
+                        completionHandler: { _, _, _ in
+                            _ = held
+                            heard.say(true)
+                        }
+                    )
+                    if number.isMultiple(of: 10) { _ = manager.downloadProgress(for: task) }
+                    task.resume()
+                    if number.isMultiple(of: 7) { task.cancel() }
+                }
+                try await heard.wait(for: 100 * round, seconds: 30)
+            }
+            try await settle { alive.value == 0 }
+            #expect(alive.value == 0)
+            manager.invalidateSessionCancelingTasks(false, resetSession: false)
+        }
+        try await settle { forgotten == nil && session == nil }
+        #expect(forgotten == nil && session == nil)
+    }
+
+    @Test func `tasks that are dropped without having been resumed are forgotten`() async throws {
+        let alive = Counter()
+        let manager = site.manager
+        for _ in 0..<10_000 {
+            let held = Held(alive)
+            _ = manager.dataTask(
+                withHTTPMethod: "GET",
+                urlString: "get",
+                parameters: nil,
+                headers: nil,
+                uploadProgress: nil,
+                downloadProgress: nil,
+                success: { _, _ in _ = held },
+                failure: { _, _ in _ = held }
+            )
+        }
+        #expect(alive.value < 1000)
+    }
+
+    /// Waits until the last block that holds something has gone.
+    private func settle(_ isMet: () -> Bool) async throws {
+        for _ in 0..<500 where !isMet() { try await Task.sleep(for: .milliseconds(10)) }
+    }
+}

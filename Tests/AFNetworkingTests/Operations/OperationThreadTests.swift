@@ -1,0 +1,100 @@
+import AFNetworkingTesting
+import Dispatch
+import Foundation
+import Testing
+
+@testable import AFNetworking
+
+@Suite("Where operations call back")
+struct OperationThreadTests {
+    private let server: TestServer
+
+    init() throws {
+        server = try TestServer()
+        server.route("GET", "/1", ServerReply.status(302).header("Location", "/kept"))
+        server.route("GET", "/kept", ServerReply.text("kept").header("Cache-Control", "max-age=1000"))
+    }
+
+    private static func networkThread() async throws -> ObjectIdentifier {
+        let found = Collected<ObjectIdentifier>()
+        URLConnection.perform(onNetworkThreadIn: [.common]) { found.add(ObjectIdentifier(Thread.current)) }
+        return try await found.wait(for: 1)[0]
+    }
+
+    private func operation(_ seen: Collected<ObjectIdentifier>) -> HTTPRequestOperation {
+        let operation = HTTPRequestOperation(request: URLRequest(url: server.url("/1")))
+        operation.setRedirectResponseBlock { _, request, _ in
+            seen.add(ObjectIdentifier(Thread.current))
+            return request
+        }
+        operation.setCacheResponseBlock { _, _ in
+            seen.add(ObjectIdentifier(Thread.current))
+            return nil
+        }
+        return operation
+    }
+
+    @Test("1.2 14 operations: one thread, made once, calls the redirect and cache blocks of all operations")
+    func networkThread() async throws {
+        let thread = try await Self.networkThread()
+        let seen = Collected<ObjectIdentifier>()
+        let operations = (0..<5).map { _ in operation(seen) }
+
+        for operation in operations { operation.start() }
+        for operation in operations { try await operation.ended() }
+
+        #expect(seen.all.count == 15 && Set(seen.all) == [thread])
+        #expect(try await Self.networkThread() == thread)
+    }
+
+    @Test("1.2 an operation with an output stream of one's own never keeps the network thread from its work")
+    func ownQueue() async throws {
+        let thread = try await Self.networkThread()
+        let seen = Collected<ObjectIdentifier>()
+        let operation = operation(seen)
+        operation.outputStream = OutputStream(toMemory: ())
+
+        operation.start()
+        try await operation.ended()
+
+        #expect(seen.all.count == 3 && !seen.all.contains(thread) && operation.error == nil)
+    }
+
+    private final class WhereAmI: HTTPResponseSerializer, @unchecked Sendable {
+        let seen = Collected<Bool>()
+
+        override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
+            dispatchPrecondition(condition: .onQueue(HTTPRequestOperation.processingQueue))
+            seen.add(true)
+            return data
+        }
+    }
+
+    @Test(
+        "1.2 responses are serialized on the processing queue, and blocks called on the completion queue in its group"
+    )
+    func queues() async throws {
+        #expect(HTTPRequestOperation.processingQueue.label == "com.alamofire.networking.http-request.processing")
+        #expect(URLConnectionOperation.tidyingQueue.label == "com.alamofire.networking.operation.queue")
+        let (queue, group) = (DispatchQueue(label: "own"), DispatchGroup())
+        let serializer = WhereAmI()
+        let calls = Collected<String>()
+        let operation = HTTPRequestOperation(request: URLRequest(url: server.url("/kept")))
+        operation.responseSerializer = serializer
+        operation.completionQueue = queue
+        operation.completionGroup = group
+        operation.setCompletionBlock { _, _ in
+            dispatchPrecondition(condition: .onQueue(queue))
+            calls.add("success")
+        } failure: { _, error in
+            calls.add("\(error)")
+        }
+
+        operation.start()
+        try await operation.ended()
+        try await serializer.seen.wait(for: 1)
+        group.notify(queue: .global()) { calls.add("group") }
+
+        #expect(try await calls.wait(for: 2) == ["success", "group"])
+    }
+}

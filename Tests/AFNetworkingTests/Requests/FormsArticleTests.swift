@@ -1,0 +1,99 @@
+import AFNetworking
+import Foundation
+import Testing
+
+/// Runs what the article about parameters and forms shows.
+@Suite struct FormsArticleTests {
+    private static let here = URL(fileURLWithPath: #filePath)
+    private static let root = (1...4).reduce(here) { url, _ in url.deletingLastPathComponent() }
+
+    @Test func `every line of the snippets stands in this file`() throws {
+        let source = try String(contentsOf: Self.here, encoding: .utf8)
+        let known = Set(source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
+        let article = Self.root.appendingPathComponent("Docs/AFNetworking.docc/ParametersAndForms.md")
+
+        let snippets = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```swift\n")
+            .dropFirst()
+            .compactMap { $0.components(separatedBy: "\n```").first }
+        let missing = snippets.flatMap { $0.split(separator: "\n") }
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty && !known.contains($0) }
+
+        #expect(snippets.count == 5)
+        #expect(missing == [])
+    }
+
+    @Test func `the requests of the article are as it says`() throws {
+        let serializer = HTTPRequestSerializer()
+        serializer.setValue("application/json", forHTTPHeaderField: "Accept")
+        serializer.timeoutInterval = 20
+
+        let list = try serializer.request(
+            withMethod: "GET",
+            urlString: "https://api.example.com/items",
+            parameters: ["tags": ["a", "b"], "page": 2, "exact": true]
+        )
+
+        #expect(list.url?.absoluteString == "https://api.example.com/items?exact=1&page=2&tags%5B%5D=a&tags%5B%5D=b")
+        #expect(list.value(forHTTPHeaderField: "Accept") == "application/json")
+        serializer.setQueryStringSerialization { _, parameters in
+            guard let pairs = parameters as? [String: String] else { throw URLError(.badURL) }
+            return pairs.sorted { $0.key < $1.key }
+                .map { "\($0.key)=\(percentEscapedString(from: $0.value))" }
+                .joined(separator: ";")
+        }
+        #expect(try serializer.get(["b": "2", "a": "1"]).url?.query == "a=1;b=2")
+        #expect(throws: URLError.self) { try serializer.get(["a": 1]) }
+    }
+
+    @Test func `the value of the article is JSON`() throws {
+        struct Search: Encodable {
+            var text: String
+            var page: Int
+        }
+
+        let json = EncodableRequestSerializer()
+        let search = try json.request(
+            withMethod: "POST",
+            urlString: "https://api.example.com/search",
+            parameters: Search(text: "swift", page: 2)
+        )
+
+        let body = try #require(search.httpBody)
+        let read = try #require(try JSONSerialization.jsonObject(with: body) as? [String: Any])
+        #expect(read["text"] as? String == "swift" && read["page"] as? Int == 2)
+    }
+
+    @Test func `the form of the article has its parts`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("sunset.jpg", [1, 2, 3])
+        let photo = folder.url.appendingPathComponent("sunset.jpg")
+        let thumbnail = Data([4])
+        let serializer = HTTPRequestSerializer()
+
+        let upload = try serializer.multipartFormRequest(
+            withMethod: "POST",
+            urlString: "https://api.example.com/photos",
+            parameters: ["title": "Sunset"]
+        ) { form in
+            try form.appendPart(withFileURL: photo, name: "photo")
+            form.appendPart(withFileData: thumbnail, name: "thumbnail", fileName: "small.png", mimeType: "image/png")
+        }
+
+        for text in ["name=\"title\"", "filename=\"sunset.jpg\"", "image/jpeg", "filename=\"small.png\"", "image/png"] {
+            #expect(upload.formText.contains(text))
+        }
+    }
+
+    /// Gives further streams as the article shows; `MultipartUploadTests` has one at work.
+    private final class Delegate: URLSessionTaskDelegate {
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+        ) {
+            let stream = task.originalRequest?.httpBodyStream as? any NSCopying
+            completionHandler(stream?.copy(with: nil) as? InputStream)
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import AFNetworking
+import Foundation
+import Testing
+
+@Suite struct DecodableResponseSerializerTests {
+    struct User: Codable, Equatable, Sendable {
+        var name: String
+        var tags: [Int]
+    }
+
+    private let user = User(name: "Ada", tags: [1, 2])
+    private let body = Data(#"{"name":"Ada","tags":[1,2]}"#.utf8)
+    private let json = "application/json"
+
+    @Test func `JSON becomes a value`() throws {
+        let serializer = DecodableResponseSerializer(User.self)
+
+        let (object, error) = serializer.serialize(try makeResponse(type: json), data: body)
+
+        #expect(object as? User == user)
+        #expect(error == nil)
+        #expect(try serializer.value(for: try makeResponse(type: json), data: body) == user)
+        #expect(
+            DecodableResponseSerializer<User>().acceptableContentTypes == [
+                "application/json", "text/json", "text/javascript",
+            ]
+        )
+    }
+
+    @Test func `decoders of other formats, and functions, make values`() throws {
+        let list = try PropertyListEncoder().encode(user)
+        let lists = DecodableResponseSerializer(User.self, decoder: PropertyListDecoder())
+        let functions = DecodableResponseSerializer { data in data.count }
+        let own = DecodableResponseSerializer(User.self, decoder: Fixed())
+
+        #expect(try lists.value(for: try makeResponse(type: "application/x-plist"), data: list) == user)
+        #expect(try functions.value(for: try makeResponse(type: "any/thing"), data: list) == list.count)
+        #expect(own.acceptableContentTypes == nil)
+        #expect(try own.value(for: try makeResponse(), data: Data("x".utf8)) == user)
+    }
+
+    @Test("9.3 a value comes beside the error of its status, and the form for values throws that")
+    func unacceptableStatus() throws {
+        let serializer = DecodableResponseSerializer(User.self)
+        let response = try makeResponse(404, type: json)
+
+        let (object, error) = serializer.serialize(response, data: body)
+
+        #expect(object as? User == user)
+        #expect(try #require(error as NSError?).isOurs(-1011))
+        let thrown = #expect(throws: NSError.self) { try serializer.value(for: response, data: body) }
+        #expect(try #require(thrown).isOurs(-1011))
+    }
+
+    @Test("9.3 the decoder's error goes before that of the status, and is kept whole")
+    func decodingErrors() throws {
+        let serializer = DecodableResponseSerializer(User.self)
+        let broken = Data(#"{"name":"Ada","tags":[1,"x"]}"#.utf8)
+
+        let error = try #require(
+            serializer.serialize(try makeResponse(500, type: json), data: broken).error as NSError?
+        )
+
+        #expect(error.domain == NSCocoaErrorDomain)
+        #expect(error.code == CocoaError.coderReadCorrupt.rawValue)
+        #expect(error.localizedDescription.hasPrefix("Could not decode User from the body: at tags."))
+        #expect(error.userInfo[NetworkingOperationFailingDecodingErrorKey] is DecodingError)
+        #expect(try #require(error.beneath).isOurs(-1011))
+    }
+
+    @Test func `the form for values throws what the decoder threw`() throws {
+        struct Own: Error, Equatable {}
+        let response = try makeResponse(type: json)
+        let failing = DecodableResponseSerializer<User> { _ in throw Own() }
+
+        #expect(throws: DecodingError.self) {
+            try DecodableResponseSerializer(User.self).value(for: response, data: Data("{}".utf8))
+        }
+        #expect(throws: Own()) { try failing.value(for: response, data: body) }
+        let other = try makeResponse(500, type: json)
+        let thrown = #expect(throws: NSError.self) { try failing.value(for: other, data: body) }
+        #expect(try #require(thrown).isOurs(-1011))
+    }
+
+    @Test func `an empty body has no value but one that stands for nothing`() throws {
+        let response = try makeResponse(204)
+        for body in [nil, Data()] {
+            let (object, error) = DecodableResponseSerializer(User.self).serialize(response, data: body)
+            let thrown = #expect(throws: NSError.self) {
+                try DecodableResponseSerializer(User.self).value(for: response, data: body)
+            }
+
+            #expect(object == nil && error == nil)
+            #expect(try #require(thrown).isOurs(-1014))
+            #expect(try DecodableResponseSerializer(User?.self).value(for: response, data: body) == nil)
+            #expect(
+                try DecodableResponseSerializer<EmptyResponse>().value(for: response, data: body) == EmptyResponse()
+            )
+        }
+        let full = try makeResponse(type: json)
+        #expect(try DecodableResponseSerializer(User?.self).value(for: full, data: self.body) == user)
+        #expect(try DecodableResponseSerializer<EmptyResponse>().value(for: full, data: self.body) == EmptyResponse())
+        #expect(try JSONEncoder().encode(EmptyResponse()) == Data("{}".utf8))
+    }
+
+    @Test func `a copy decodes with the original's decoder`() throws {
+        let serializer = DecodableResponseSerializer<Int>(acceptableContentTypes: ["a/b"]) { $0.count }
+
+        let copy = try #require(serializer.copy() as? DecodableResponseSerializer<Int>)
+
+        #expect(copy !== serializer)
+        #expect(copy.acceptableContentTypes == ["a/b"])
+        #expect(try copy.value(for: try makeResponse(type: "a/b"), data: Data("xyz".utf8)) == 3)
+    }
+
+    @Test func `archives of what cannot be archived are refused when they are read`() throws {
+        let serializer: HTTPResponseSerializer = DecodableResponseSerializer(User.self)
+        let compound = CompoundResponseSerializer(responseSerializers: [serializer])
+
+        #expect(throws: (any Error).self) { try archived(serializer) }
+        #expect(throws: (any Error).self) { try archived(compound) }
+    }
+
+    @Test func `a subclass that is not generic is archived as a member`() throws {
+        let compound = CompoundResponseSerializer(responseSerializers: [CountsSerializer()])
+
+        let read = try #require(try archived(compound)?.responseSerializers.first as? CountsSerializer)
+
+        #expect(read.acceptableContentTypes == ["counts/json"])
+        #expect(try read.value(for: try makeResponse(type: "counts/json"), data: Data("[1]".utf8)) == [1])
+    }
+}
+
+/// Makes the same of everything.
+private struct Fixed: DataDecoder {
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(#"{"name":"Ada","tags":[1,2]}"#.utf8))
+    }
+}
+
+final class CountsSerializer: DecodableResponseSerializer<[Int]>, @unchecked Sendable {
+    required init() {
+        super.init()
+        acceptableContentTypes = ["counts/json"]
+    }
+
+    required init?(coder: NSCoder) {
+        super.init(coder: coder)
+    }
+}

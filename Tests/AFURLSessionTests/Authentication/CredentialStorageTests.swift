@@ -1,0 +1,171 @@
+import AFLoop
+import Dispatch
+import Foundation
+import Testing
+
+@testable import AFURLSession
+
+@Suite("Credential storage")
+struct CredentialStorageTests {
+    private static func space(
+        host: String = "a.test",
+        realm: String? = "r",
+        method: String? = NSURLAuthenticationMethodHTTPBasic
+    ) -> URLProtectionSpace {
+        URLProtectionSpace(host: host, port: 443, protocol: "https", realm: realm, authenticationMethod: method)
+    }
+
+    @Test("credentials are kept by space and user, and replaced by those of the same user")
+    func keeping() {
+        let storage = URLCredentialStorage()
+        #expect(storage.credentials(for: Self.space()) == nil && storage.defaultCredential(for: Self.space()) == nil)
+        storage.set(.user("alice", "1"), for: Self.space())
+        storage.set(.user("bob", "2"), for: Self.space())
+        storage.set(.user("alice", "3"), for: Self.space())
+        storage.set(.user("carol", "4"), for: Self.space(realm: "other"))
+        #expect(storage.credentials(for: Self.space()) == ["alice": .user("alice", "3"), "bob": .user("bob", "2")])
+        #expect(storage.defaultCredential(for: Self.space()) == nil)
+        #expect(storage.allCredentials.count == 2)
+        #expect(storage.allCredentials[Self.space(realm: "other")]?["carol"]?.password == "4")
+    }
+
+    @Test("the default is one of the credentials, and goes with it")
+    func defaults() {
+        let storage = URLCredentialStorage()
+        storage.setDefaultCredential(.user("alice", "1"), for: Self.space())
+        #expect(storage.credentials(for: Self.space())?.count == 1)
+        storage.set(.user("alice", "2"), for: Self.space())
+        #expect(storage.defaultCredential(for: Self.space())?.password == "2")
+        storage.set(.user("bob", "3"), for: Self.space())
+        #expect(storage.defaultCredential(for: Self.space())?.user == "alice")
+        storage.remove(.user("alice", "of no interest"), for: Self.space())
+        #expect(storage.defaultCredential(for: Self.space()) == nil)
+        #expect(storage.credentials(for: Self.space()) == ["bob": .user("bob", "3")])
+        storage.remove(.user("bob"), for: Self.space())
+        #expect(storage.credentials(for: Self.space()) == nil && storage.allCredentials.isEmpty && storage.isEmpty)
+        storage.remove(.user("bob"), for: Self.space())
+        #expect(storage.isEmpty)
+    }
+
+    @Test("persistence none is not kept; synchronizable is removed only on request")
+    func persistence() {
+        let storage = URLCredentialStorage()
+        storage.set(.user("a", "1", .none), for: Self.space())
+        #expect(storage.isEmpty)
+        for persistence in [URLCredential.Persistence.forSession, .permanent] {
+            storage.set(.user("a", "1", persistence), for: Self.space())
+            storage.remove(.user("a"), for: Self.space())
+            #expect(storage.isEmpty)
+        }
+        storage.set(.user("a", "1", .synchronizable), for: Self.space())
+        storage.remove(.user("a"), for: Self.space())
+        storage.remove(.user("a"), for: Self.space(), options: nil)
+        storage.remove(
+            .user("a"),
+            for: Self.space(),
+            options: [NSURLCredentialStorageRemoveSynchronizableCredentials: NSNumber(value: false)]
+        )
+        #expect(!storage.isEmpty)
+        storage.remove(
+            .user("a"),
+            for: Self.space(),
+            options: [NSURLCredentialStorageRemoveSynchronizableCredentials: NSNumber(value: true)]
+        )
+        #expect(storage.isEmpty)
+    }
+
+    @Test("names that only look the same are others, T-AUT-18")
+    func bytes() {
+        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+        let storage = URLCredentialStorage()
+        storage.set(.user(composed, "1"), for: Self.space())
+        storage.set(.user(composed, "2"), for: Self.space(realm: composed))
+        #expect(storage.choice(for: Self.space(), user: Array(decomposed.utf8)) == nil)
+        #expect(storage.credentials(for: Self.space(realm: decomposed)) == nil)
+        #expect(storage.credentials(for: Self.space(realm: "R")) == nil)
+        #expect(Self.space(realm: composed) != Self.space(realm: decomposed))
+        #expect(URLCredential.user(composed) != URLCredential.user(decomposed))
+        #expect(URLCredential.user("a", composed) != URLCredential.user("a", decomposed))
+        #expect(URLCredential.user("a", "Word") != URLCredential.user("a", "word"))
+        // A host is the same in any case.
+        #expect(storage.credentials(for: Self.space(host: "A.TEST")) != nil)
+    }
+
+    @Test("what is not for a password is told apart")
+    func kinds() {
+        let storage = URLCredentialStorage()
+        storage.set(URLCredential(bearerToken: "t"), for: Self.space(method: NSURLAuthenticationMethodHTTPBearer))
+        #expect(storage.credentials(for: Self.space()) == nil)
+        let tokens = storage.credentials(for: Self.space(method: NSURLAuthenticationMethodHTTPBearer))
+        #expect(tokens?[""]?.bearerToken == "t" && tokens?[""]?.user == nil && tokens?[""]?.hasPassword == false)
+    }
+
+    @Test("the forms for a task do the same, and answer before they return")
+    func taskForms() throws {
+        let storage = URLCredentialStorage()
+        let session = URLSession(configuration: .ephemeral)
+        let task = session.dataTask(with: try #require(URL(string: "http://127.0.0.1/")))
+        storage.set(.user("a"), for: Self.space(), task: task)
+        storage.setDefaultCredential(.user("b"), for: Self.space(), task: task)
+        var found: (all: Int?, preferred: String?)
+        storage.getCredentials(for: Self.space(), task: task) { found.all = $0?.count }
+        storage.getDefaultCredential(for: Self.space(), task: task) { found.preferred = $0?.user }
+        #expect(found.all == 2 && found.preferred == "b")
+        storage.remove(.user("b"), for: Self.space(), task: task)
+        #expect(storage.credentials(for: Self.space())?.count == 1)
+    }
+
+    @Test("every change is announced, elsewhere than on the thread that made it")
+    func notifications() {
+        let storage = URLCredentialStorage()
+        let announced = DispatchSemaphore(value: 0)
+        let threads = Lock<[Bool]>([])
+        let here = pthread_self()
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSURLCredentialStorageChanged,
+            object: storage,
+            queue: nil
+        ) { _ in
+            threads.withLock { $0.append(pthread_equal(pthread_self(), here) != 0) }
+            announced.signal()
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        storage.set(.user("a"), for: Self.space())
+        storage.setDefaultCredential(.user("a"), for: Self.space())
+        storage.remove(.user("a"), for: Self.space())
+        // Nothing was there any more, nothing is kept.
+        storage.remove(.user("a"), for: Self.space())
+        storage.set(.user("a", "1", .none), for: Self.space())
+        for _ in 0..<3 { #expect(announced.wait(timeout: .now() + 30) == .success) }
+        #expect(threads.withLock { $0 } == [false, false, false])
+    }
+
+    @Test("many threads change and read it at once")
+    func concurrency() {
+        let storage = URLCredentialStorage()
+        DispatchQueue.concurrentPerform(iterations: 8) { thread in
+            for round in 0..<200 {
+                let space = Self.space(realm: "r\(round % 5)")
+                storage.set(.user("user \(thread)", "\(round)"), for: space)
+                if round % 3 == 0 { storage.setDefaultCredential(.user("user \(thread)", "\(round)"), for: space) }
+                _ = storage.allCredentials
+                _ = storage.choice(for: space, user: nil)
+                if round % 7 == 0 { storage.remove(.user("user \(thread)"), for: space) }
+            }
+            for realm in 0..<5 { storage.remove(.user("user \(thread)"), for: Self.space(realm: "r\(realm)")) }
+        }
+        #expect(storage.isEmpty && storage.allCredentials.isEmpty)
+    }
+
+    @Test("sessions share the storage of the process, ephemeral ones have their own")
+    func configurations() {
+        #expect(URLSessionConfiguration.default.urlCredentialStorage === URLCredentialStorage.shared)
+        let (one, other) = (URLSessionConfiguration.ephemeral, URLSessionConfiguration.ephemeral)
+        #expect(one.urlCredentialStorage != nil && one.urlCredentialStorage !== other.urlCredentialStorage)
+        #expect(one.urlCredentialStorage !== URLCredentialStorage.shared)
+        #expect(one.copied().urlCredentialStorage === one.urlCredentialStorage)
+        one.urlCredentialStorage = nil
+        #expect(one.urlCredentialStorage == nil)
+        #expect(one.netrc == nil && one.sendsPasswordsInClear == false && one.maximumAuthenticationRounds == 3)
+    }
+}

@@ -1,0 +1,418 @@
+import AFLoop
+import AFWire
+import Foundation
+import Testing
+
+@testable import AFURLSession
+
+extension CacheTests {
+    struct Door {
+        private let fresh = [("Cache-Control", "max-age=60"), ("ETag", "\"1\"")]
+
+        private func isNetwork(_ finding: CacheFinding) -> Bool {
+            if case .network = finding { true } else { false }
+        }
+
+        @Test("what is stored answers the next task byte for byte, T-CAC-29")
+        func hit() throws {
+            let scene = DoorScene()
+            let question = scene.question(try frozen())
+            let fields = [("Content-Encoding", "gzip"), ("Content-Length", "9"), ("Content-Type", "text/plain")]
+            try scene.store("the content", fields + fresh, for: question)
+            guard case .serve(let hit) = try scene.lookUp(question) else { throw CancellationError() }
+
+            #expect(hit.body == Data("the content".utf8) && hit.isDecoded)
+            #expect(hit.response.statusCode == 200 && hit.response.mimeType == "text/plain")
+            #expect(hit.response.expectedContentLength == -1)
+            #expect(hit.response.headers == headers(fields + fresh))
+            #expect(hit.response.url?.absoluteString == "http://a.test/page")
+            // Who wants the coding kept must not get it without, nor the other way round.
+            #expect(isNetwork(try scene.lookUp(scene.question(try frozen(), decodes: false))))
+            try scene.store(
+                "gzipped",
+                fields + fresh,
+                for: scene.question(try frozen(), decodes: false),
+                isDecoded: false
+            )
+            #expect(try scene.body(scene.question(try frozen(), decodes: false)) == "gzipped")
+            #expect(try scene.body(question) == "the content")
+        }
+
+        @Test("nobody is answered with what other credentials were for, T-CAC-02")
+        func credentials() throws {
+            let scratch = try CacheScene()
+            let scene = DoorScene(URLCache(store: scratch.store))
+            let one = scene.question(try frozen("http://a.test/page", ["Authorization": "Basic canary1"]))
+            let other = scene.question(try frozen("http://a.test/page", ["Authorization": "Basic canary2"]))
+            let nobody = scene.question(try frozen())
+            try scene.store("of one", fresh + [("Vary", "Accept")], for: one)
+
+            #expect(try scene.body(one) == "of one")
+            #expect(isNetwork(try scene.lookUp(other)))
+            #expect(isNetwork(try scene.lookUp(nobody)))
+            try scene.store("of all", fresh, for: nobody)
+            #expect(isNetwork(try scene.lookUp(other)))
+            #expect(try scene.body(one) == "of one" && scene.body(nobody) == "of all")
+            scratch.store.catchUp()
+            #expect(scratch.files.count == 1)
+        }
+
+        @Test("no secret of a request is ever on disk, T-CAC-26")
+        func secrets() throws {
+            let scratch = try CacheScene()
+            let scene = DoorScene(URLCache(store: scratch.store))
+            let fields = [
+                "Authorization": "Bearer canary", "Cookie": "a=canary", "X-Api-Key": "canary",
+                "Accept-Language": "canary",
+            ]
+            for (name, value) in fields {
+                let question = scene.question(try frozen("http://u:canary@a.test/\(name)", [name: value]))
+                try scene.store("body", fresh + [("Vary", name)], for: question)
+                try scene.store(
+                    "body",
+                    fresh,
+                    for: scene.question(try frozen("http://a.test/plain/\(name)", [name: value]))
+                )
+            }
+            try scene.store(
+                "canary",
+                [("Cache-Control", "no-store"), ("ETag", "\"1\"")],
+                for: scene.question(try frozen())
+            )
+            scratch.store.catchUp()
+
+            #expect(scratch.files.count > 0)
+            for name in scratch.files {
+                let file = try Data(contentsOf: scratch.folder.appendingPathComponent(name))
+                #expect(file.range(of: Data("canary".utf8)) == nil)
+            }
+        }
+
+        @Test("what one set of rules trusted, others do not see, T-CAC-28")
+        func trust() throws {
+            let scene = DoorScene()
+            func question(_ partition: CachePartition) throws -> CacheQuestion {
+                scene.question(try frozen("https://a.test/page"), partition: partition)
+            }
+            let endpoint = try RequestURL("https://a.test/").endpoint
+            let partitions = try scene.onLoop { door in
+                func context(_ id: Int, _ fingerprint: [UInt8]) -> SecurityContext {
+                    SecurityContext(id: id, TLSConfiguration(), nil, fingerprint, sessionsPerPeer: 1)
+                }
+                return [
+                    door.partition(for: endpoint, security: context(1, [1]), isDecidedElsewhere: false, through: nil),
+                    door.partition(for: endpoint, security: context(2, [2]), isDecidedElsewhere: false, through: nil),
+                    door.partition(for: endpoint, security: context(1, [1]), isDecidedElsewhere: true, through: nil),
+                    door.partition(for: endpoint, security: context(1, [1]), isDecidedElsewhere: false, through: "/s"),
+                    door.partition(for: endpoint, security: nil, isDecidedElsewhere: false, through: nil),
+                ]
+            }
+            #expect(Set(partitions).count == 5)
+            #expect(partitions.map(\.isLasting) == [true, true, false, true, false])
+            for partition in partitions {
+                try scene.store("x", fresh, for: question(partition))
+                for other in partitions {
+                    #expect(try scene.body(question(other)) == (other == partition ? "x" : nil))
+                }
+                scene.cache.removeAllCachedResponses()
+            }
+        }
+
+        @Test("only a complete body is stored, wherever it is cut, T-CAC-12")
+        func incomplete() throws {
+            let scene = DoorScene()
+            let question = scene.question(try frozen())
+            let (body, fields) = (Array("complete".utf8), fresh)
+            for count in 0...body.count {
+                try scene.onLoop { door in
+                    let writer = door.beginStore(
+                        200,
+                        .http11,
+                        headers(fields),
+                        for: question,
+                        sent: door.moment(),
+                        isDecoded: true
+                    )
+                    for byte in body[..<count] { [byte].withUnsafeBytes { writer?.append($0) } }
+                    // Cancelled, cut short, not to be decoded: nobody says that it is complete.
+                }
+                #expect(isNetwork(try scene.lookUp(question)))
+            }
+            try scene.store("part", fresh + [("Content-Range", "bytes 0-3/8")], for: question, status: 206)
+            #expect(isNetwork(try scene.lookUp(question)))
+            #expect(scene.cache.currentMemoryUsage == 0)
+        }
+
+        @Test("a body that is too long is let go of, and what it replaces as well, T-CAC-21, T-CAC-11")
+        func tooLong() throws {
+            let scene = DoorScene(URLCache(store: CacheScene.store(in: nil, memory: 40_000, disk: 0, CacheClocks())))
+            let question = scene.question(try frozen())
+            try scene.store("short", fresh, for: question)
+            try scene.store(String(repeating: "x", count: 2000), fresh, for: question)
+            #expect(isNetwork(try scene.lookUp(question)))
+            let fields = fresh
+            let isStoring = try scene.onLoop { door in
+                let announced = headers(fields + [("Content-Length", "999999999999")])
+                return door.beginStore(200, .http11, announced, for: question, sent: door.moment(), isDecoded: true)?
+                    .isStoring
+            }
+            #expect(isStoring == false)
+        }
+
+        @Test("a 200 always replaces, also one that is not stored, T-CAC-11")
+        func replacement() throws {
+            let scene = DoorScene()
+            let question = scene.question(try frozen())
+            try scene.store("old", fresh, for: question)
+            try scene.store("new", fresh, for: question)
+            #expect(try scene.body(question) == "new")
+            for fields in [[("Cache-Control", "no-store")], [], [("Vary", "*"), ("ETag", "\"1\"")]] {
+                try scene.store("old", fresh, for: question)
+                try scene.store("new", fields, for: question)
+                #expect(isNetwork(try scene.lookUp(question)))
+            }
+            for status in [206, 500, 503, 401] {
+                try scene.store("old", fresh, for: question)
+                try scene.store("error", fresh, for: question, status: status)
+                #expect(try scene.body(question) == "old")
+            }
+        }
+
+        @Test("a 304 renews what is stored, for all later tasks, T-CAC-08")
+        func confirmation() throws {
+            let disk = try CacheScene()
+            let scene = DoorScene(URLCache(store: disk.store))
+            let question = scene.question(try frozen())
+            try scene.store(
+                "body",
+                [("Cache-Control", "max-age=10"), ("ETag", "\"1\""), ("Content-Length", "4")],
+                for: question
+            )
+            scene.clocks.advance(by: 20)
+            scene.virtual.advance(by: .seconds(20))
+            guard case .validate(let hit, let fields) = try scene.lookUp(question) else { throw CancellationError() }
+            #expect(fields == headers([("If-None-Match", "\"1\"")]))
+            let body = try scene.onLoop { door -> Data? in
+                let news = headers([("Cache-Control", "max-age=100"), ("ETag", "\"1\""), ("Content-Length", "0")])
+                guard case .serve(let renewed) = door.confirm(hit, news, sent: door.moment()) else { return nil }
+                #expect(renewed.response.statusCode == 200)
+                #expect(renewed.response.value(forHTTPHeaderField: "Content-Length") == "4")
+                return renewed.body
+            }
+            #expect(body == Data("body".utf8))
+            #expect(try scene.body(question) == "body")
+            #expect(disk.files.count == 1 && disk.store.isConsistent())
+        }
+
+        @Test("a 304 that means something else has the task ask again, and the entry go, T-CAC-09")
+        func mismatch() throws {
+            let scene = DoorScene()
+            let question = scene.question(try frozen(), policy: .reloadRevalidatingCacheData)
+            try scene.store("body", fresh, for: question)
+            guard case .validate(let hit, _) = try scene.lookUp(question) else { throw CancellationError() }
+            let asks = try scene.onLoop { door in
+                guard case .ask = door.confirm(hit, headers([("ETag", "\"2\"")]), sent: door.moment()) else {
+                    return false
+                }
+                return true
+            }
+            #expect(asks && scene.cache.currentMemoryUsage == 0)
+        }
+
+        @Test("what was removed while it was asked about is not brought back, T-CAC-19, T-CAC-34")
+        func removedMeanwhile() throws {
+            let scene = DoorScene()
+            let question = scene.question(try frozen(), policy: .reloadRevalidatingCacheData)
+            try scene.store("body", fresh, for: question)
+            guard case .validate(let hit, _) = try scene.lookUp(question) else { throw CancellationError() }
+            let loop = scene.virtual.loop
+            let writer = try scene.onLoop { [fresh] door in
+                let made = door.beginStore(
+                    200,
+                    .http11,
+                    headers(fresh),
+                    for: question,
+                    sent: door.moment(),
+                    isDecoded: true
+                )
+                return LoopBound(confined: made, on: loop)
+            }
+            scene.cache.removeAllCachedResponses()
+            try scene.onLoop { [fresh] door in
+                guard case .serve(let hit) = door.confirm(hit, headers(fresh), sent: door.moment()) else {
+                    throw CancellationError()
+                }
+                #expect(hit.body == Data("body".utf8))
+                writer.value?.finish()
+            }
+            #expect(scene.cache.currentMemoryUsage == 0)
+        }
+
+        @Test("an unsafe request that succeeds outdates what is stored, T-CAC-14")
+        func invalidation() throws {
+            let scene = DoorScene()
+            for (method, status, isGone) in [
+                ("POST", 200, true), ("PUT", 500, false), ("DELETE", 204, true), ("OPTIONS", 200, false),
+            ] {
+                let question = scene.question(try frozen())
+                try scene.store("body", fresh, for: question)
+                let change = try frozen("http://a.test/page", method: method)
+                try scene.onLoop { $0.note(status, HTTPHeaders(), to: change) }
+                #expect(isNetwork(try scene.lookUp(question)) == isGone)
+            }
+        }
+
+        @Test("tasks that miss at the same time each ask the server, T-CAC-30")
+        func noCoalescing() throws {
+            let scene = DoorScene()
+            let question = scene.question(try frozen())
+            let fields = fresh
+            try scene.onLoop { door in
+                let first = door.beginStore(
+                    200,
+                    .http11,
+                    headers(fields),
+                    for: question,
+                    sent: door.moment(),
+                    isDecoded: true
+                )
+                door.lookUp(question) { finding in
+                    guard case .network = finding else {
+                        Issue.record("a task waits for another")
+                        return
+                    }
+                }
+                let second = door.beginStore(
+                    200,
+                    .http11,
+                    headers(fields),
+                    for: question,
+                    sent: door.moment(),
+                    isDecoded: true
+                )
+                Array("second".utf8).withUnsafeBytes { second?.append($0) }
+                second?.finish()
+                withExtendedLifetime(first) {}
+            }
+            #expect(try scene.body(question) == "second")
+        }
+
+        @Test("only the cache may answer and cannot, so the task fails")
+        func onlyCached() throws {
+            let scene = DoorScene()
+            let findings = [
+                try scene.lookUp(scene.question(try frozen(), policy: .returnCacheDataDontLoad)),
+                try scene.lookUp(scene.question(try frozen("http://a.test/", ["cache-control": "ONLY-if-cached"]))),
+                try scene.lookUp(scene.question(try frozen(method: "POST"), policy: .returnCacheDataDontLoad)),
+            ]
+            for finding in findings {
+                guard case .fail = finding else {
+                    Issue.record("\(finding)")
+                    continue
+                }
+            }
+        }
+
+        @Test func `a look-up that needs the disk comes back once, in a later turn, however slow`() throws {
+            let disk = try CacheScene()
+            try DoorScene(URLCache(store: disk.store)).store("body", fresh, for: DoorScene().question(try frozen()))
+            disk.store.catchUp()
+            let scene = DoorScene(URLCache(store: disk.reopened()))
+            scene.virtual.workers.take(.seconds(30))
+            let question = scene.question(try frozen())
+            let answers = Lock(0)
+            let isEarly = try scene.onLoop { door in
+                door.lookUp(question) { finding in
+                    answers.withLock { $0 += 1 }
+                    if case .serve = finding {} else { Issue.record("\(finding)") }
+                }
+                return answers.withLock { $0 } > 0
+            }
+            #expect(!isEarly)
+            scene.virtual.advance(by: .seconds(20))
+            #expect(answers.withLock { $0 } == 0)
+            scene.virtual.advance(by: .seconds(20))
+            #expect(answers.withLock { $0 } == 1)
+        }
+
+        @Test func `a delegate may change what is stored, or refuse`() throws {
+            let scene = DoorScene()
+            let (question, fields) = (scene.question(try frozen()), fresh)
+            let url = try #require(URL(string: "http://a.test/page"))
+            func finish(_ change: @escaping @Sendable (CachedURLResponse) -> CachedURLResponse?) throws {
+                try scene.onLoop { door in
+                    let writer = try #require(
+                        door.beginStore(
+                            200,
+                            .http11,
+                            headers(fields),
+                            for: question,
+                            sent: door.moment(),
+                            isDecoded: true
+                        )
+                    )
+                    Array("body".utf8).withUnsafeBytes { writer.append($0) }
+                    writer.finish(as: change(try #require(writer.proposal(at: url))))
+                }
+            }
+            try finish { proposal in
+                #expect(proposal.data == Data("body".utf8) && proposal.storagePolicy == .allowed)
+                return CachedURLResponse(
+                    response: proposal.response,
+                    data: Data("mine".utf8),
+                    userInfo: ["a": 1],
+                    storagePolicy: .allowedInMemoryOnly
+                )
+            }
+            #expect(try scene.body(question) == "mine")
+            #expect(scene.cache.cachedResponse(for: URLRequest(url: url))?.userInfo?["a"] as? Int == 1)
+            try finish { _ in nil }
+            #expect(isNetwork(try scene.lookUp(question)))
+            try finish { CachedURLResponse(response: $0.response, data: $0.data, storagePolicy: .notAllowed) }
+            #expect(isNetwork(try scene.lookUp(question)))
+        }
+
+        @Test func `HEAD is answered without a body, and what the program stored is served`() throws {
+            let scene = DoorScene()
+            let url = try #require(URL(string: "http://a.test/page"))
+            let response = try #require(
+                HTTPURLResponse(
+                    url: url,
+                    statusCode: 200,
+                    httpVersion: nil,
+                    headerFields: ["Cache-Control": "max-age=2000000000"]
+                )
+            )
+            scene.cache.storeCachedResponse(
+                CachedURLResponse(response: response, data: Data("mine".utf8)),
+                for: URLRequest(url: url)
+            )
+            let stored = scene.question(try frozen(), policy: .returnCacheDataElseLoad)
+            #expect(try scene.body(stored) == "mine")
+            let head = scene.question(try frozen(method: "HEAD"), policy: .returnCacheDataElseLoad)
+            #expect(try scene.body(head) == "")
+        }
+
+        @Test func `a door without a cache lets everything pass`() throws {
+            let virtual = DoorScene()
+            let question = virtual.question(try frozen())
+            let world = virtual.world
+            let isPassed = try virtual.onLoop { [fresh] _ in
+                let door = CacheDoor(nil, in: world)
+                var passed = 0
+                door.lookUp(question) { if case .network = $0 { passed += 1 } }
+                door.note(200, HTTPHeaders(), to: question.request)
+                let writer = door.beginStore(
+                    200,
+                    .http11,
+                    headers(fresh),
+                    for: question,
+                    sent: door.moment(),
+                    isDecoded: true
+                )
+                return passed == 1 && writer == nil
+            }
+            #expect(isPassed)
+        }
+    }
+}

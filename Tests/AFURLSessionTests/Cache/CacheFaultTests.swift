@@ -1,0 +1,168 @@
+import AFFaults
+import AFLoop
+import CAFLinux
+import Foundation
+import Glibc
+import Testing
+
+@testable import AFURLSession
+
+extension CacheTests {
+    /// Disks that fail, processes that die. Each in a process of its own.
+    struct Faults {
+        private static func openFiles() -> Int {
+            (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? -1
+        }
+
+        @Test(
+            "a failing disk changes nothing but where things are kept, and leaves nothing, T-CAC-22, T-CAC-23",
+            arguments: [ENOSPC, EIO, EACCES, EMFILE, EROFS]
+        )
+        func faults(code: Int32) async {
+            await #expect(processExitsWith: .success) { [code = code as Int32] in
+                let calls = [
+                    CAF_CALL_OPEN, CAF_CALL_MAKE_FOLDER, CAF_CALL_FSTAT, CAF_CALL_PREAD, CAF_CALL_PWRITE,
+                    CAF_CALL_LINK, CAF_CALL_RENAME, CAF_CALL_UNLINK, CAF_CALL_RANDOM, CAF_CALL_TOUCH, CAF_CALL_CLOSE,
+                ]
+                for call in calls {
+                    try await FaultInjector.enumerate(.fails(code), of: call, limit: 40) { ordinal in
+                        let scene = try CacheScene(memory: 1 << 20, disk: 1 << 20)
+                        try scene.put("http://a.test/1", "one")
+                        try scene.put("http://a.test/2", "two")
+                        scene.store.forget(try CacheTests.request("http://a.test/2").key)
+                        scene.store.catchUp()
+                        // In memory everything is as it should be.
+                        #expect(try scene.get("http://a.test/1") == "one")
+                        #expect(try scene.get("http://a.test/2") == nil)
+                        do {
+                            let next = scene.reopened()
+                            let found = try scene.get("http://a.test/1", from: next)
+                            #expect(found == nil || found == "one", "\(call) \(ordinal)")
+                        }
+                        #expect(FaultInjector.badCloses == 0)
+                        // After its pause the disk is used again.
+                        scene.clocks.advance(by: 120)
+                        FaultInjector.stop()
+                        try scene.put("http://a.test/3", "three")
+                        #expect(try scene.get("http://a.test/3", from: scene.reopened()) == "three")
+                        #expect(scene.store.isConsistent(), "\(call) \(ordinal)")
+                        let strays = scene.files.filter { $0.hasSuffix(".tmp") }
+                        #expect(strays.isEmpty || call == CAF_CALL_UNLINK, "\(call) \(ordinal): \(strays)")
+                    }
+                }
+            }
+        }
+
+        @Test("short writes and reads lose nothing, T-CAC-22", arguments: [1, 7, 100])
+        func short(length: Int) async {
+            await #expect(processExitsWith: .success) { [length = length as Int] in
+                for call in [CAF_CALL_PWRITE, CAF_CALL_PREAD] {
+                    await FaultInjector.enumerate(.isShort(length), of: call, limit: 10) { _ in
+                        do {
+                            let scene = try CacheScene()
+                            try scene.put("http://a.test/1", String(repeating: "abc", count: 1000))
+                            let found = try scene.get("http://a.test/1", from: scene.reopened())
+                            #expect(found == String(repeating: "abc", count: 1000))
+                        } catch {
+                            Issue.record(error)
+                        }
+                    }
+                }
+            }
+        }
+
+        @Test("a failed write leaves no descriptor open, T-CAC-23")
+        func descriptors() async {
+            await #expect(processExitsWith: .success) {
+                func useOnce() throws {
+                    let scene = try CacheScene()
+                    try scene.put("http://a.test/1", "one")
+                    _ = try scene.get("http://a.test/1", from: scene.reopened())
+                }
+                try useOnce()
+                let before = Faults.openFiles()
+                for call in [CAF_CALL_PWRITE, CAF_CALL_LINK, CAF_CALL_RENAME, CAF_CALL_FSTAT, CAF_CALL_PREAD] {
+                    try await FaultInjector.enumerate(.fails(EIO), of: call, limit: 20) { _ in try useOnce() }
+                }
+                #expect(Faults.openFiles() == before)
+            }
+        }
+
+        // MARK: Kills
+
+        /// What the process does that is killed.
+        static func work(in folder: String) throws {
+            let store = CacheScene.store(in: folder, memory: 0, disk: 60_000, CacheClocks())
+            for round in 0..<3 {
+                for number in 0..<5 {
+                    let url = "http://a.test/\(number)"
+                    store.insert(try CacheScene.entry(url, "\(url) \(round)" + String(repeating: "x", count: 2000)))
+                    store.catchUp()
+                }
+                store.forget(try CacheTests.request("http://a.test/1").key)
+                store.catchUp()
+                store.setDiskCapacity(round == 1 ? 8000 : 60_000)
+            }
+            store.forgetAll()
+            store.catchUp()
+        }
+
+        private static let kills = number("AFNET_CACHE_KILLS") ?? 8
+
+        @Test("whoever is killed in front of any call leaves a store that serves nothing wrong, T-CAC-18")
+        func kills() async throws {
+            var random = SeededBytes(seed: 18)
+            for _ in 0..<Faults.kills {
+                let scene = try CacheScene(memory: 0)
+                let (folder, call) = (scene.scratch.url.path, 1 + random.number(below: 230))
+                await #expect(processExitsWith: .signal(SIGKILL)) { [folder = folder as String, call = call as Int] in
+                    FaultInjector.die(atCall: call)
+                    try Faults.work(in: folder)
+                    // It was over before: all the same.
+                    kill(getpid(), SIGKILL)
+                }
+                let next = scene.reopened(memory: 0)
+                #expect(next.diskUsage >= 0 && next.isConsistent())
+                for number in 0..<5 {
+                    let url = "http://a.test/\(number)"
+                    guard let body = try scene.get(url, from: next) else { continue }
+                    #expect(body.hasPrefix(url + " ") && body.utf8.count == url.utf8.count + 2002, "call \(call)")
+                }
+                next.insert(try CacheScene.entry("http://a.test/0", "again"))
+                next.catchUp()
+                #expect(try scene.get("http://a.test/0", from: scene.reopened()) == "again")
+            }
+        }
+
+        // MARK: Several processes
+
+        private static let rounds = number("AFNET_CACHE_OPERATIONS").map { $0 / 80 } ?? 150
+        private static let processes = number("AFNET_CACHE_PROCESSES") ?? 2
+
+        private static func runProcess(_ number: Int, in path: String, _ rounds: Int) async {
+            await #expect(processExitsWith: .success) {
+                [path = path as String, rounds = rounds as Int, number = number as Int] in
+                let store = CacheScene.store(in: path, memory: 3000, disk: 60_000, CacheClocks())
+                CacheTests.exercise(store, seed: UInt64(number + 1), rounds: rounds)
+            }
+        }
+
+        @Test("several processes in one folder find only what one of them stored, T-CAC-24")
+        func processes() async throws {
+            let scratch = try ScratchFolder()
+            let (path, rounds) = (scratch.url.path, Faults.rounds)
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<Faults.processes {
+                    group.addTask { await Faults.runProcess(number, in: path, rounds) }
+                }
+            }
+            let store = CacheScene.store(in: path, memory: 1 << 20, disk: 60_000, CacheClocks())
+            for number in 0..<12 {
+                let url = "http://a.test/\(number)"
+                guard let body = try CacheScene.get(url, from: store) else { continue }
+                #expect(body.hasPrefix(url + " "))
+            }
+            #expect(store.isConsistent())
+        }
+    }
+}

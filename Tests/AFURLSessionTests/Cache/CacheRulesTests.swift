@@ -1,0 +1,405 @@
+import AFWire
+import Testing
+
+@testable import AFURLSession
+
+extension CacheTests {
+    struct Rules {
+        // MARK: Vary
+
+        @Test("every field of Vary counts, byte for byte but for blanks, T-CAC-01")
+        func vary() throws {
+            let asked = try request("http://a.test/page", ["Accept-Language": "de , en", "X-Mode": "a"])
+            let stored = head([("Vary", "accept-language"), ("VARY", "X-Mode")], for: asked)
+            func isFor(_ fields: [String: String]) throws -> Bool {
+                CacheRules.matches(stored, try request("http://a.test/page", fields), in: [.open], decodes: false)
+            }
+
+            #expect(try isFor(["Accept-Language": "de,en", "x-mode": "a"]))
+            #expect(try isFor(["accept-language": " de,  en", "X-MODE": "a "]))
+            #expect(try !isFor(["Accept-Language": "de,en", "X-Mode": "A"]))
+            #expect(try !isFor(["Accept-Language": "de,en"]))
+            #expect(try !isFor(["Accept-Language": "en,de", "X-Mode": "a"]))
+            #expect(try !isFor(["Accept-Language": "de,en,", "X-Mode": "a"]))
+        }
+
+        @Test("what is in quotes is not blank, T-CAC-01")
+        func quotedVary() throws {
+            let asked = try request("http://a.test/page", ["X-Mode": "\"a , b\""])
+            let other = try request("http://a.test/page", ["X-Mode": "\"a,b\""])
+            #expect(VaryField("x-mode", of: asked.headers) != VaryField("x-mode", of: other.headers))
+        }
+
+        @Test(
+            "Vary that nothing can match is not stored, T-CAC-01",
+            arguments: ["*", "accept, *", " * ", "a b", "\"x\""]
+        )
+        func unmatchable(text: String) throws {
+            let asked = try request()
+            let stored = head([("Vary", text), ("Cache-Control", "max-age=60")], for: asked)
+            #expect(CacheRules.mayStore(stored, for: asked) == .no)
+        }
+
+        // MARK: Directives of responses
+
+        private static let strict = [
+            "no-store", "NO-STORE", "No-Store", " no-store ", "max-age=60,no-store", "no-store,max-age=60",
+            "no-store, no-store", "no-store=", "no-store=\"\"", "no-store=x", "public, no-store", ",,no-store,,",
+            "\tno-store", "x=\"a,b\", no-store", "x=\"\\\"\", no-store", "no-store;", "max-age=60; no-store",
+            "max-age=60 no-store", "max-age=\"60, no-store", "private=\"a, no-store", "@, no-store", "max-age=60, =",
+            "max-age=60, \"no-store\"", "a==b, no-store", "max-age=60;q=1", "max-age=60, private=\"set-cookie",
+            "no-cache=\"Set-Cookie, max-age=60", "max-age=60, no-cache=\"", "max-age=60, {", "(), max-age=60",
+            "must-understand, no-store", "private, no-store=\"x\"", "immutable, max-age=60, no-store",
+        ]
+
+        @Test("directives that forbid storing, or cannot be read, forbid it, T-CAC-03", arguments: strict)
+        func forbidden(text: String) throws {
+            let asked = try request()
+            let stored = head([("Cache-Control", text), ("ETag", "\"1\"")], for: asked)
+            #expect(CacheRules.mayStore(stored, for: asked) == .no)
+        }
+
+        private static let unfresh = [
+            "no-cache", "No-Cache", "no-cache=\"Set-Cookie\"", "no-cache=\"\"", "no-cache=", "no-cache = \"a\"",
+            "max-age=60, no-cache", "no-cache, max-age=60", "no-cache=\"a, b\", max-age=60", "no-cache=x, max-age=60",
+            "max-age=0", "max-age=", "max-age", "max-age=x", "max-age=-1", "max-age=+60", "max-age=60s", "max-age=6 0",
+            "max-age=\"\"", "max-age=60, max-age=0", "max-age=0, max-age=60", "max-age=60, max-age=x",
+            "s-maxage=60", "public", "private", "must-revalidate", "max-age=0, stale-if-error=60", "max-age=1e9",
+            "max-age=0x60", "max-age=６0", "MAX-AGE=0", "max-age='60'", "private=\"x\", max-age=0",
+        ]
+
+        @Test("what is not clearly fresh is asked about, T-CAC-03", arguments: unfresh)
+        func asked(text: String) throws {
+            // The blank within a number makes the field unreadable.
+            let outcome = try plan([("Cache-Control", text), ("ETag", "\"1\"")], after: 1)
+            #expect(outcome == "validate")
+        }
+
+        private static let lasting = [
+            "max-age=60", "MAX-AGE=60", "max-age = 60", "max-age=\"60\"", "private, max-age=60",
+            "private=\"x\", max-age=60",
+            "public,max-age=60", "max-age=60, max-age=90", "max-age=90, max-age=60", "max-age=060", ", max-age=60 ,",
+            "max-age=60, foo", "foo=bar, max-age=60", "foo=\"a, no-store\", max-age=60", "max-age=99999999999999999999",
+            "s-maxage=0, max-age=60", "max-age=60, must-revalidate", "max-age=60, proxy-revalidate",
+            "max-age=60,immutable",
+            "private=\"set-cookie, x\", max-age=60", "max-age=60, no-transform", "max-age=60\t,\tpublic",
+        ]
+
+        @Test("what is clearly fresh is served, T-CAC-03", arguments: lasting)
+        func served(text: String) throws {
+            let asked = try request()
+            #expect(try plan([("Cache-Control", text), ("ETag", "\"1\"")], after: 59) == "serve")
+            #expect(CacheRules.mayStore(head([("Cache-Control", text)], for: asked), for: asked) == .anywhere)
+        }
+
+        @Test("random bytes in Cache-Control never trap and never make fresh, T-CAC-03")
+        func randomBytes() throws {
+            var random = SeededBytes(seed: 3)
+            let asked = try request()
+            for _ in 0..<3000 {
+                let text = random.text(from: "no-stremaxgpivbcu=\"\\,; \t09", upTo: 40)
+                let stored = head([("Cache-Control", "no-store," + text), ("ETag", "\"1\"")], for: asked)
+                #expect(CacheRules.mayStore(stored, for: asked) == .no, "\(text)")
+            }
+        }
+
+        // MARK: Directives of requests
+
+        @Test(
+            "directives of requests are honoured in any case, T-CAC-04",
+            arguments: [
+                ("no-cache", 10, "validate"), ("NO-CACHE", 10, "validate"), ("max-age=5", 10, "validate"),
+                ("Max-Age=5", 4, "serve"), ("max-age=0", 0, "validate"), ("max-age=0", 1, "validate"),
+                ("min-fresh=51", 10, "validate"), ("min-fresh=50", 10, "serve"), ("max-stale", 1000, "serve"),
+                ("max-stale=10", 69, "serve"), ("max-stale=10", 71, "validate"), ("no-store", 10, "network"),
+                ("only-if-cached", 10, "serve"), ("ONLY-IF-CACHED", 100, "fail"),
+                ("only-if-cached, max-stale", 100, "serve"),
+                ("only-if-cached, no-store", 10, "fail"), ("only-if-cached, no-cache", 10, "fail"),
+                ("max-age=x", 10, "validate"), ("max-age=60, \"", 10, "validate"), ("max-age=60", 60, "validate"),
+            ] as [(String, Int64, String)]
+        )
+        func requestDirectives(text: String, age: Int64, outcome: String) throws {
+            let stored = [("Cache-Control", "max-age=60"), ("ETag", "\"1\"")]
+            #expect(try plan(stored, ["cache-CONTROL": text], after: age) == outcome)
+        }
+
+        @Test("Pragma counts where Cache-Control is missing, T-CAC-04")
+        func pragma() throws {
+            let stored = [("Cache-Control", "max-age=60"), ("ETag", "\"1\"")]
+            #expect(try plan(stored, ["Pragma": "No-Cache"], after: 1) == "validate")
+            #expect(try plan(stored, ["Pragma": "no-cache", "Cache-Control": "max-age=9"], after: 1) == "serve")
+        }
+
+        // MARK: Freshness
+
+        @Test(
+            "times that cannot be read, or are too great, make nothing fresh for ever, T-CAC-06",
+            arguments: [
+                ([("Age", "x")], 1, false), ([("Age", "-5")], 1, false), ([("Age", "+5")], 1, false),
+                ([("Age", "1.5")], 1, false), ([("Age", "1, 2")], 1, false), ([("Age", "")], 1, false),
+                ([("Age", "99999999999999999999")], 1, false), ([("Age", "2147483649")], 1, false),
+                ([("Age", "59")], 0, true), ([("Age", "59")], 1, false), ([("Age", "1"), ("Age", "60")], 0, false),
+                ([("Date", "yesterday")], 1, false), ([("Date", "Mon, 99 Nov 2026 00:00:00 GMT")], 1, false),
+                ([("Date", date(-59))], 0, true), ([("Date", date(-60))], 0, false), ([("Date", date(1000))], 59, true),
+                ([("Date", date(1000))], 60, false),
+            ] as [([(String, String)], Int64, Bool)]
+        )
+        func ages(fields: [(String, String)], after: Int64, isFresh: Bool) throws {
+            let outcome = try plan(fields + [("Cache-Control", "max-age=60"), ("ETag", "\"1\"")], after: after)
+            #expect(outcome == (isFresh ? "serve" : "validate"))
+        }
+
+        @Test(
+            "Expires is compared with Date, and what is no date is in the past, T-CAC-06",
+            arguments: [
+                ([("Expires", date(60))], 59, true), ([("Expires", date(60))], 60, false),
+                ([("Expires", "0")], 0, false),
+                ([("Expires", "-1")], 0, false), ([("Expires", "")], 0, false), ([("Expires", "never")], 0, false),
+                ([("Expires", date(60)), ("Date", date(-30))], 59, true),
+                ([("Expires", date(60)), ("Expires", "0")], 0, false),
+                ([("Expires", date(90)), ("Expires", date(10))], 20, false),
+                ([("Expires", "Fri, 31 Dec 9999 23:59:59 GMT")], 1_000_000_000, true),
+                ([("Expires", "Fri, 31 Dec 9999 23:59:59 GMT")], 1 << 31, false),
+                ([("Expires", date(60)), ("Cache-Control", "max-age=0")], 0, false),
+                ([("Expires", "0"), ("Cache-Control", "max-age=60")], 59, true),
+            ] as [([(String, String)], Int64, Bool)]
+        )
+        func expiry(fields: [(String, String)], after: Int64, isFresh: Bool) throws {
+            #expect(try plan(fields + [("ETag", "\"1\"")], after: after) == (isFresh ? "serve" : "validate"))
+        }
+
+        @Test("the time a response was under way counts, T-CAC-06")
+        func delay() throws {
+            let asked = try request()
+            let stored = head([("Cache-Control", "max-age=60"), ("Age", "10")], for: asked, delay: 20)
+            #expect(CacheRules.age(of: stored, now: at(5)) == 35)
+        }
+
+        @Test("a tenth of the age is guessed, at most a day, for some statuses, without a query, T-CAC-07")
+        func guesses() throws {
+            let asked = try request()
+            let question = try request("http://a.test/page?x=1")
+            func lifetime(_ changed: Int64, status: Int = 200, for request: CacheRequest) -> Int64 {
+                CacheRules.lifetime(of: head([("Last-Modified", date(-changed))], status: status, for: request))
+            }
+
+            #expect(lifetime(1000, for: asked) == 100)
+            #expect(lifetime(1_000_000_000, for: asked) == 86_400)
+            #expect(lifetime(-1000, for: asked) == 0)
+            #expect(lifetime(1000, for: question) == 0)
+            for status in [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501] {
+                #expect(lifetime(1000, status: status, for: asked) == 100)
+            }
+            for status in [201, 202, 302, 303, 307, 400, 403, 500, 503] {
+                #expect(lifetime(1000, status: status, for: asked) == 0)
+            }
+            let bad = head([("Last-Modified", "x"), ("Last-Modified", date(-1000))], for: asked)
+            #expect(CacheRules.lifetime(of: bad) == 0)
+        }
+
+        @Test("a clock that jumps makes nothing immortal, T-CAC-32")
+        func clockJumps() throws {
+            let asked = try request()
+            let here = head([("Cache-Control", "max-age=60")], for: asked)
+            let before = StoredHead(
+                key: here.key,
+                partition: .open,
+                vary: [],
+                isDecoded: false,
+                status: 200,
+                version: .http11,
+                headers: here.headers,
+                requestTime: start,
+                responseTime: start,
+                responseMonotonic: nil
+            )
+            let setBack = CacheInstant(wall: start - 1_000_000, monotonic: 5030)
+            let setBackLater = CacheInstant(wall: start - 1_000_000, monotonic: 5061)
+            let setForth = CacheInstant(wall: start + 1_000_000, monotonic: 5001)
+
+            #expect(CacheRules.isUsable(here, for: asked, now: setBack) == .fresh)
+            #expect(CacheRules.isUsable(here, for: asked, now: setBackLater) == .no)
+            #expect(CacheRules.isUsable(here, for: asked, now: setForth) == .no)
+            #expect(CacheRules.isUsable(before, for: asked, now: setBack) == .no)
+            #expect(CacheRules.isUsable(before, for: asked, now: at(30)) == .fresh)
+            #expect(CacheRules.age(of: before, now: CacheInstant(wall: .min, monotonic: .min)) == CacheRules.longest)
+        }
+
+        @Test(
+            "stale is served only as far as it is allowed, T-CAC-13",
+            arguments: [
+                ("max-age=10, stale-while-revalidate=20", 30, "serve, validate"),
+                ("max-age=10, stale-while-revalidate=20", 31, "validate"),
+                ("max-age=10, stale-while-revalidate=20, must-revalidate", 11, "validate"),
+                ("max-age=10, stale-while-revalidate=20, no-cache", 11, "validate"),
+                ("max-age=10, stale-while-revalidate=x", 11, "validate"),
+                ("max-age=10, must-revalidate", 9, "serve"), ("max-age=10, must-revalidate", 10, "validate"),
+            ] as [(String, Int64, String)]
+        )
+        func stale(text: String, age: Int64, outcome: String) throws {
+            #expect(try plan([("Cache-Control", text), ("ETag", "\"1\"")], after: age) == outcome)
+            // The most generous of requests cannot overrule the response.
+            if text.contains("must-revalidate"), age > 9 {
+                let fields = [("Cache-Control", text), ("ETag", "\"1\"")]
+                #expect(try plan(fields, ["Cache-Control": "max-stale"], after: age) == "validate")
+            }
+        }
+
+        @Test("errors are replaced only within stale-if-error, T-CAC-13")
+        func errors() throws {
+            let plain = try request()
+            let tolerant = try request("http://a.test/page", ["Cache-Control": "stale-if-error=100"])
+            func mayReplace(_ status: Int?, _ text: String, _ age: Int64, _ request: CacheRequest) -> Bool {
+                let stored = head([("Cache-Control", text)], for: request)
+                return CacheRules.mayReplaceError(status, with: stored, for: request, now: at(age))
+            }
+            let text = "max-age=10, stale-if-error=20"
+
+            for status in [500, 502, 503, 504, nil] { #expect(mayReplace(status, text, 30, plain)) }
+            for status in [200, 304, 400, 404, 501] { #expect(!mayReplace(status, text, 30, plain)) }
+            #expect(!mayReplace(503, text, 31, plain))
+            #expect(!mayReplace(503, text + ", must-revalidate", 11, plain))
+            #expect(!mayReplace(503, text + ", no-cache", 11, plain))
+            #expect(!mayReplace(503, "max-age=10", 11, plain))
+            #expect(mayReplace(nil, "max-age=10", 110, tolerant))
+            #expect(!mayReplace(nil, "max-age=10", 111, tolerant))
+        }
+
+        @Test("what is immutable is not asked about as long as it is fresh")
+        func immutable() throws {
+            let fields = [("Cache-Control", "max-age=60, immutable"), ("ETag", "\"1\"")]
+            #expect(try plan(fields, policy: .reloadRevalidatingCacheData, after: 59) == "serve")
+            #expect(try plan(fields, policy: .reloadRevalidatingCacheData, after: 60) == "validate")
+            #expect(try plan([("ETag", "\"1\"")], policy: .reloadRevalidatingCacheData, after: 0) == "validate")
+            #expect(try plan([], policy: .reloadRevalidatingCacheData, after: 0) == "network")
+        }
+
+        // MARK: Policies and methods
+
+        @Test(
+            "every cache policy does as it says",
+            arguments: [
+                (.useProtocolCachePolicy, "serve", "validate", "network"),
+                (.reloadIgnoringLocalCacheData, "network", "network", "network"),
+                (.reloadIgnoringCacheData, "network", "network", "network"),
+                (.reloadIgnoringLocalAndRemoteCacheData, "network", "network", "network"),
+                (.returnCacheDataElseLoad, "serve", "serve", "network"),
+                (.returnCacheDataDontLoad, "serve", "serve", "fail"),
+                (.reloadRevalidatingCacheData, "validate", "validate", "network"),
+            ] as [(URLRequest.CachePolicy, String, String, String)]
+        )
+        func policies(policy: URLRequest.CachePolicy, fresh: String, stale: String, missing: String) throws {
+            let fields = [("Cache-Control", "max-age=60"), ("ETag", "\"1\"")]
+            #expect(try plan(fields, policy: policy, after: 1) == fresh)
+            #expect(try plan(fields, policy: policy, after: 61) == stale)
+            let asked = try request()
+            let isFailing = CacheRules.plan(asked, policy: policy, stored: nil, now: at(0)) == .fail
+            #expect(isFailing == (missing == "fail"))
+            let reluctant = try request("http://a.test/page", ["Cache-Control": "only-if-cached"])
+            #expect(CacheRules.plan(reluctant, policy: policy, stored: nil, now: at(0)) == .fail)
+        }
+
+        @Test func `caches on the way are told not to answer`() throws {
+            let plan = CacheRules.plan(
+                try request(),
+                policy: .reloadIgnoringLocalAndRemoteCacheData,
+                stored: nil,
+                now: at(0)
+            )
+            #expect(plan == .network(headers([("Cache-Control", "no-cache"), ("Pragma", "no-cache")])))
+        }
+
+        @Test("only GET is stored, only GET and HEAD are answered, and never parts, T-CAC-33")
+        func methods() throws {
+            let fields = [("Cache-Control", "max-age=60"), ("ETag", "\"1\"")]
+            #expect(try plan(fields, after: 1, method: "HEAD") == "serve")
+            for method in ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "get", "QUERY"] {
+                #expect(try plan(fields, after: 1, method: method) == "network")
+                #expect(try plan(fields, policy: .returnCacheDataElseLoad, after: 1, method: method) == "network")
+                #expect(try plan(fields, policy: .returnCacheDataDontLoad, after: 1, method: method) == "fail")
+                let asked = try request(method: method)
+                #expect(CacheRules.mayStore(head(fields, for: asked), for: asked) == .no)
+            }
+            for name in ["Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match"] {
+                #expect(try plan(fields, [name: "bytes=0-1"], after: 1) == "network")
+                #expect(try plan(fields, [name: "x"], policy: .returnCacheDataElseLoad, after: 1) == "network")
+            }
+            let asked = try request()
+            #expect(
+                CacheRules.mayStore(head(fields, for: try request(method: "HEAD")), for: try request(method: "HEAD"))
+                    == .no
+            )
+            #expect(CacheRules.mayStore(head(fields, for: asked), for: asked) == .anywhere)
+        }
+
+        @Test("partial content is never stored, T-CAC-12")
+        func parts() throws {
+            let asked = try request()
+            let fields = [("Cache-Control", "max-age=60"), ("ETag", "\"1\"")]
+            #expect(CacheRules.mayStore(head(fields, status: 206, for: asked), for: asked) == .no)
+            let odd = head(fields + [("Content-Range", "bytes 0-1/2")], for: asked)
+            #expect(CacheRules.mayStore(odd, for: asked) == .no)
+        }
+
+        @Test func `a response nobody could use again is stored only for who asks for anything stored`() throws {
+            let asked = try request()
+            let bare = head([("Content-Type", "text/plain")], for: asked)
+            #expect(CacheRules.mayStore(bare, for: asked) == .no)
+            #expect(CacheRules.mayStore(bare, for: asked, policy: .returnCacheDataElseLoad) == .anywhere)
+            for status in [301, 302, 404, 410] {
+                #expect(CacheRules.mayStore(head([("ETag", "\"1\"")], status: status, for: asked), for: asked) == .no)
+                let said = head([("Cache-Control", "max-age=9")], status: status, for: asked)
+                #expect(CacheRules.mayStore(said, for: asked) == .anywhere)
+            }
+            for status in [206, 304, 401, 407, 500, 503] {
+                let said = head([("Cache-Control", "max-age=9")], status: status, for: asked)
+                #expect(CacheRules.mayStore(said, for: asked) == .no)
+            }
+        }
+
+        @Test(
+            "what depends on a secret stays in memory, T-CAC-26",
+            arguments: ["Cookie", "authorization", "Proxy-Authorization"]
+        )
+        func secrets(name: String) throws {
+            let asked = try request()
+            let stored = head([("Cache-Control", "max-age=9"), ("Vary", name)], for: asked)
+            #expect(CacheRules.mayStore(stored, for: asked) == .inMemory)
+            let silent = try request("http://a.test/page", ["Cache-Control": "no-store"])
+            #expect(CacheRules.mayStore(head([("Cache-Control", "max-age=9")], for: silent), for: silent) == .no)
+        }
+
+        @Test func `fields of the connection are not kept, whatever it calls so`() {
+            let kept = CacheRules.storedFields(
+                headers([
+                    ("Connection", "close, X-Hop, Vary"), ("X-Hop", "1"), ("Vary", "a"),
+                    ("Transfer-Encoding", "chunked"),
+                    ("Keep-Alive", "timeout=5"), ("X-Stays", "1"), ("Proxy-Authenticate", "Basic"),
+                ])
+            )
+            #expect(kept == headers([("Vary", "a"), ("X-Stays", "1")]))
+        }
+    }
+}
+
+/// Text of few characters, so that it hits what parsers look for.
+struct SeededBytes {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 | 1 }
+
+    mutating func number(below limit: Int) -> Int {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return Int(state % UInt64(limit))
+    }
+
+    mutating func text(from alphabet: String, upTo length: Int) -> String {
+        let bytes = Array(alphabet.utf8)
+        return String(
+            decoding: (0..<number(below: length)).map { _ in bytes[number(below: bytes.count)] },
+            as: UTF8.self
+        )
+    }
+}

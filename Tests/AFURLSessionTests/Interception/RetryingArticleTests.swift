@@ -1,0 +1,97 @@
+import AFLoop
+import AFNetworkingTesting
+import AFURLSession
+import Foundation
+import Testing
+
+/// Runs what the article "Retrying and adapting requests" shows.
+@Suite struct RetryingArticleTests {
+    private static let here = URL(fileURLWithPath: #filePath)
+
+    @Test func `every line of the snippets stands in this file`() throws {
+        let root = (1...4).reduce(Self.here) { url, _ in url.deletingLastPathComponent() }
+        let article = try String(
+            contentsOf: root.appendingPathComponent("Docs/AFNetworking.docc/Retrying.md"),
+            encoding: .utf8
+        )
+        let source = try String(contentsOf: Self.here, encoding: .utf8)
+        let known = Set(source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
+        let snippets = article.components(separatedBy: "```swift\n").dropFirst()
+            .compactMap { $0.components(separatedBy: "\n```").first }
+        let missing = snippets.flatMap { $0.split(separator: "\n") }
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty && !known.contains($0) }
+
+        #expect(snippets.count == 7)
+        #expect(missing == [])
+    }
+
+    @Test func `policies, keys and retriers do what they say`() async throws {
+        let server = try TestServer()
+        defer { server.stop() }
+        server.route("POST", "/orders", .text("made"))
+        let count = Lock(0)
+        server.route("GET", "/orders") { _ in
+            count.withLock { $0 += 1 }
+            return count.withLock { $0 } == 1 ? .status(503) : .text("done")
+        }
+        let url = server.url("/orders")
+
+        let configuration = URLSessionConfiguration.default
+        configuration.requestInterceptors = [RetryPolicy()]
+        let session = URLSession(configuration: configuration)
+        let (data, _) = try await session.data(from: url)
+        #expect(String(decoding: data, as: UTF8.self) == "done")
+
+        var policy = RetryPolicy(maximumAttempts: 5)
+        policy.baseDelay = .milliseconds(200)
+        policy.maximumRetryAfter = .seconds(120)
+        configuration.requestInterceptors = [policy]
+
+        var order = URLRequest(url: url)
+        order.httpMethod = "POST"
+        order.httpBody = Data(#"{"item": 7}"#.utf8)
+        order.setValue(UUID().uuidString, forHTTPHeaderField: "Idempotency-Key")
+        #expect(FailedAttempt(order).isIdempotent)
+
+        let polling = RequestRetrier { attempt in
+            guard attempt.status == 404, attempt.elapsed < .seconds(60) else { return .giveUp }
+            return .retry(after: .seconds(2))
+        }
+        var report = URLRequest(url: url)
+        report.requestInterceptors = [polling]
+        let missing = HTTPURLResponse(url: url, statusCode: 404, httpVersion: nil, headerFields: nil)
+        guard case .retry(let wait) = await polling.retry(after: FailedAttempt(report, response: missing)) else {
+            Issue.record("it gives up")
+            return
+        }
+        #expect(wait == .seconds(2))
+    }
+
+    @Test func `adapters and tokens do what they say`() async throws {
+        let server = try TestServer()
+        defer { server.stop() }
+        server.route("GET", "/", .text("fine"))
+        let url = server.url("/")
+        @Sendable func signature(of request: URLRequest) async throws -> String { "signed" }
+        @Sendable func newToken(inPlaceOf old: String?) async throws -> String { "token" }
+
+        let signing = RequestAdapter { request, task in
+            var request = request
+            request.setValue(try await signature(of: request), forHTTPHeaderField: "X-Signature")
+            return request
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        let tokens = try TokenInterceptor(for: [URL(string: "https://api.example.com")!]) { old in
+            try await newToken(inPlaceOf: old)
+        }
+        configuration.requestInterceptors = [tokens, RetryPolicy()]
+        var login = URLRequest(url: url)
+        login.skipsSessionInterceptors = true
+        login.requestInterceptors = [signing]
+        _ = try await URLSession(configuration: configuration).data(for: login)
+
+        #expect(server.requests.first?.headers["X-Signature"] == "signed")
+        #expect(server.requests.first?.headers["Authorization"] == nil)
+    }
+}

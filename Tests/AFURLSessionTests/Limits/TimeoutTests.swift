@@ -1,0 +1,262 @@
+import AFLoop
+import AFNetworkingTesting
+import AFURLSession
+import AFVirtualWorld
+import Foundation
+import Testing
+
+@Suite("Timeouts by name")
+struct TimeoutTests {
+    private func failure(_ events: TaskEvents) throws -> LoadFailure { try #require(events.error?.loadFailure) }
+
+    private func timings(_ events: TaskEvents) -> [String] {
+        events.error?.loadFailure?.timings.map(\.description) ?? []
+    }
+
+    // MARK: - The queue
+
+    @Test func `T-RES-15 waiting for a turn has a time of its own`() throws {
+        let world = VirtualWorld()
+        world.configure {
+            $0.httpMaximumConnectionsPerHost = 1
+            $0.queueTimeout = 5
+        }
+        world.serveEcho("api.test", after: .seconds(30))
+        let first = world.get("http://api.test/1")
+        world.settle()
+        let start = world.now
+
+        let second = world.get("http://api.test/2")
+        world.run { second.isComplete }
+
+        #expect(second.all == [.failed(.timedOut)])
+        #expect(start.duration(to: world.now) == .seconds(5))
+        #expect(try failure(second).detail == .queue && second.phase == .queued)
+        #expect(timings(second) == ["queued 5.0 s"])
+        #expect(try failure(second).message.contains("queueTimeout"))
+        world.run { first.isComplete }
+        #expect(first.body == "/1")
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-RES-15 whoever a connection is made for does not wait for a turn`() throws {
+        let world = VirtualWorld()
+        world.configure {
+            $0.httpMaximumConnectionsPerHost = 1
+            $0.queueTimeout = 3
+        }
+        world.host("api.test", "192.0.2.1")
+        world.serveEcho("api.test")
+        world.set(.acceptsAfter(.seconds(10)), for: "192.0.2.1")
+
+        let first = world.get("http://api.test/1")
+        let second = world.get("http://api.test/2")
+        world.run { first.isComplete && second.isComplete }
+
+        #expect(first.body == "/1")
+        #expect(second.all == [.failed(.timedOut)])
+        #expect(try failure(second).detail == .queue)
+        #expect(timings(second) == ["queued 3.0 s"])
+        #expect(world.finish() == [])
+    }
+
+    @Test func `a request has a longer time for the queue than its session`() {
+        let world = VirtualWorld()
+        world.configure {
+            $0.httpMaximumConnectionsPerHost = 1
+            $0.queueTimeout = 1
+        }
+        world.serveEcho("api.test", after: .seconds(8))
+        let first = world.get("http://api.test/1")
+        world.settle()
+        var request = URLRequest(url: URL(string: "http://api.test/2") ?? URL(fileURLWithPath: "/"))
+        request.queueTimeout = 20
+
+        let task = world.session.dataTask(with: request)
+        task.resume()
+        let second = TaskEvents(task: task, recorder: world.recorder)
+        world.run { second.isComplete }
+
+        #expect(first.body == "/1" && second.body == "/2")
+        #expect(world.finish() == [])
+    }
+
+    @Test func `the time for the queue stands still while the task is suspended`() {
+        let world = VirtualWorld()
+        world.configure {
+            $0.httpMaximumConnectionsPerHost = 1
+            $0.queueTimeout = 5
+        }
+        world.serveEcho("api.test", after: .seconds(30))
+        let first = world.get("http://api.test/1")
+        world.settle()
+        let second = world.get("http://api.test/2")
+        world.advance(by: .seconds(1))
+
+        second.task.suspend()
+        world.advance(by: .seconds(27))
+        second.task.resume()
+        world.advance(by: .seconds(3))
+        world.run { second.isComplete }
+
+        #expect(first.body == "/1" && second.body == "/2")
+        #expect(world.finish() == [])
+    }
+
+    // MARK: - Connecting
+
+    @Test func `T-RES-32 connecting has a time of its own, whose error names every address`() throws {
+        let world = VirtualWorld()
+        world.configure { $0.connectTimeout = 2 }
+        world.host("api.test", ["2001:db8::1", "192.0.2.1"], after: .milliseconds(500))
+        for address in ["2001:db8::1", "192.0.2.1"] { world.set(.neverAnswers, for: address) }
+        let start = world.now
+
+        let events = world.load("http://api.test/")
+
+        let failure = try failure(events)
+        #expect(events.all == [.failed(.timedOut)])
+        #expect(start.duration(to: world.now) == .seconds(2))
+        #expect(failure.detail == .connect && failure.phase == .connecting)
+        #expect(failure.attempts.map(\.address) == ["[2001:db8::1]:80", "192.0.2.1:80"])
+        #expect(failure.attempts.allSatisfy { $0.outcome == .timedOut })
+        #expect(timings(events) == ["resolving 0.5 s", "connecting 1.5 s"])
+        #expect(failure.description.contains("  resolving 0.5 s, connecting 1.5 s"))
+        #expect(world.network.openConnections.isEmpty)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-RES-34 the lookup counts towards connecting`() throws {
+        let world = VirtualWorld()
+        world.configure { $0.connectTimeout = 2 }
+        world.host("api.test", ["192.0.2.1"], after: .seconds(10))
+
+        let events = world.load("http://api.test/")
+
+        #expect(try failure(events).detail == .connect && events.phase == .resolving)
+        #expect(timings(events) == ["resolving 2.0 s"])
+        world.advance(by: .seconds(20))
+        #expect(world.network.connections.isEmpty)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-RES-32 an address that does not answer in its time makes way, and is none to wait for`() throws {
+        let world = VirtualWorld()
+        world.configure { $0.connectAttemptTimeout = 1 }
+        world.host("api.test", "2001:db8::1", "192.0.2.1")
+        for address in ["2001:db8::1", "192.0.2.1"] { world.set(.neverAnswers, for: address) }
+        let start = world.now
+
+        let events = world.load("http://api.test/")
+
+        #expect(events.all == [.failed(.timedOut)])
+        #expect(start.duration(to: world.now) == .milliseconds(1250))
+        #expect(try failure(events).detail == .attempt)
+        #expect(try failure(events).attempts.map(\.outcome) == [.timedOut, .timedOut])
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-RES-37 an address that takes its time is no loss while another answers`() {
+        let world = VirtualWorld()
+        world.configure { $0.connectAttemptTimeout = 1 }
+        world.host("api.test", "2001:db8::1", "192.0.2.1")
+        world.set(.neverAnswers, for: "2001:db8::1")
+        world.set(.acceptsAfter(.milliseconds(900)), for: "192.0.2.1")
+        world.serveEcho("api.test")
+
+        #expect(world.load("http://api.test/").body == "/")
+        #expect(world.finish() == [])
+    }
+
+    @Test(arguments: [5.0, nil])
+    func `the idle time, and that of the task, name the addresses tried until then`(idle: Double?) throws {
+        let world = VirtualWorld()
+        world.configure { $0.timeoutIntervalForResource = 8 }
+        world.host("api.test", "192.0.2.1", "192.0.2.2")
+        world.set(.refuses(), for: "192.0.2.1")
+        world.set(.neverAnswers, for: "192.0.2.2")
+
+        let events = world.get("http://api.test/", idleTimeout: idle.map { .seconds($0) })
+        world.run { events.isComplete }
+
+        let failure = try failure(events)
+        #expect(failure.detail == (idle == nil ? .resource : .idle) && failure.phase == .connecting)
+        #expect(failure.attempts.map(\.outcome) == [.failed, .timedOut])
+        #expect(timings(events) == ["connecting \(idle ?? 8.0) s"])
+        #expect(world.finish() == [])
+    }
+
+    @Test func `making way through a proxy counts towards connecting`() throws {
+        let bench = ProxyBench { configuration in
+            configuration.proxies = ProxyServer.parsed("http://proxy.test:3128").map { ProxyConfiguration($0) }
+            configuration.connectTimeout = 4
+        }
+        bench.proxy(.bytes(100_000, []))
+
+        let events = bench.send("https://api.test/")
+
+        #expect(events.all == [.failed(.timedOut)])
+        #expect(try failure(events).detail == .connect && events.phase == .proxy)
+        #expect(timings(events) == ["proxy 4.0 s"])
+        #expect(bench.world.finish() == [])
+    }
+
+    @Test func `T-RES-11 securing a connection has a time of its own`() async throws {
+        let server = try TestServer()
+        server.script(on: .every, .pause(until: "the end"))
+        let session = URLSession.loopback { $0.tlsTimeout = 0.05 }
+        let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+
+        let outcome = try await session.outcome(of: url)
+        server.signal("the end")
+
+        let failure = try #require(outcome.error?.loadFailure)
+        #expect(outcome.error?.code == .timedOut)
+        #expect(failure.detail == .handshake && failure.phase == .tls)
+        #expect(failure.timings.last?.phase == .tls)
+    }
+
+    // MARK: - How long each phase took
+
+    @Test func `an error says how long each phase took`() throws {
+        let world = VirtualWorld()
+        world.host("api.test", ["192.0.2.1"], after: .seconds(1))
+        world.set(.acceptsAfter(.seconds(2)), for: "192.0.2.1")
+        world.script(
+            "api.test",
+            .expectRequest,
+            .delay(.seconds(3)),
+            .reply("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel"),
+            .delay(.seconds(4)),
+            .close
+        )
+
+        let events = world.load("http://api.test/")
+
+        #expect(events.all == [.response(200), .data(3), .failed(.networkConnectionLost)])
+        #expect(
+            timings(events) == ["resolving 1.0 s", "connecting 2.0 s", "waitingForHead 3.0 s", "receivingBody 4.0 s"]
+        )
+        #expect(world.finish() == [])
+    }
+
+    @Test func `what others waited for counts from where one's own wait began`() throws {
+        let world = VirtualWorld()
+        world.configure { $0.httpMaximumConnectionsPerHost = 1 }
+        world.host("api.test", "192.0.2.1")
+        world.set(.refuses(after: .seconds(6)), for: "192.0.2.1")
+        let first = world.get("http://api.test/1")
+        world.advance(by: .seconds(2))
+
+        let second = world.get("http://api.test/2", priority: 1)
+        world.run { first.isComplete && second.isComplete }
+
+        #expect(timings(second) == ["connecting 4.0 s"])
+        #expect(timings(first) == ["queued 6.0 s", "connecting 6.0 s"] || timings(first) == ["connecting 12.0 s"])
+        #expect(world.finish() == [])
+    }
+}
+
+extension ProxyServer {
+    fileprivate static func parsed(_ url: String) -> ProxyServer? { try? ProxyServer(url) }
+}

@@ -1,0 +1,93 @@
+import AFLoop
+import Foundation
+import Testing
+
+@testable import AFURLSession
+
+@Suite("What classes of the program have stored")
+struct ProtocolCacheTests {
+    private let cache = URLCache(memoryCapacity: 4 << 20, diskCapacity: 0)
+
+    private func session(_ delegate: (any URLSessionDelegate)? = nil) -> URLSession {
+        StubSite.session(delegate: delegate) { $0.urlCache = cache }
+    }
+
+    private func site(_ policy: URLCache.StoragePolicy, _ fields: [String: String] = ["Cache-Control": "max-age=60"])
+        -> StubSite
+    {
+        StubSite { stub in
+            stub.begin(stub.response(200, fields), policy)
+            stub.load("stored")
+            stub.finish()
+        }
+    }
+
+    private func stored(_ site: StubSite) -> CachedURLResponse? {
+        cache.cachedResponse(for: URLRequest(url: site.url()))
+    }
+
+    @Test func `a response is stored if the class, the rules and the delegate allow it`() async throws {
+        let allowed = site(.allowed)
+        #expect(try await session().outcome(of: allowed.url()).text == "stored")
+        try await LoopbackTests.eventually { stored(allowed)?.data == Data("stored".utf8) }
+
+        let refused = [site(.notAllowed), site(.allowed, ["Cache-Control": "no-store"]), site(.allowed, [:])]
+        for site in refused { #expect(try await session().outcome(of: site.url()).text == "stored") }
+
+        let delegate = CacheAsked()
+        let asked = site(.allowedInMemoryOnly)
+        let asking = session(delegate)
+        asking.dataTask(with: asked.url()).resume()
+        try await delegate.log.finished()
+        #expect(delegate.proposals.value.map(\.storagePolicy) == [.allowedInMemoryOnly])
+        await asking.settled()
+        #expect(stored(asked) == nil && refused.allSatisfy { stored($0) == nil })
+    }
+
+    @Test func `the class is given what is stored, and may answer with it`() async throws {
+        let site = StubSite { stub in
+            guard let cached = stub.cachedResponse else { return stub.fail(URLError(.resourceUnavailable)) }
+            stub.client?.urlProtocol(stub, cachedResponseIsValid: cached)
+            stub.answer("not this")
+        }
+        let response = try #require(
+            HTTPURLResponse(url: site.url(), statusCode: 203, httpVersion: nil, headerFields: nil)
+        )
+        cache.storeCachedResponse(
+            CachedURLResponse(response: response, data: Data("from before".utf8)),
+            for: URLRequest(url: site.url())
+        )
+        let log = EventLog()
+        let session = session(log)
+
+        let outcome = try await session.outcome(of: site.url())
+        #expect(outcome.text == "from before" && outcome.status == 203)
+        session.dataTask(with: site.url()).resume()
+        try await log.finished()
+        #expect(log.metrics.withLock { $0 }?.transactionMetrics.map(\.resourceFetchType) == [.localCache])
+        var fresh = URLRequest(url: site.url())
+        fresh.cachePolicy = .reloadIgnoringLocalCacheData
+        #expect(try await session.outcome(of: fresh).error?.code == .resourceUnavailable)
+    }
+}
+
+/// Has nothing stored.
+private final class CacheAsked: URLSessionDataDelegate {
+    let proposals = Watched<[CachedURLResponse]>([])
+    let log = EventLog()
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        proposals.change { $0.append(proposedResponse) }
+        completionHandler(nil)
+        completionHandler(proposedResponse)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        log.urlSession(session, task: task, didCompleteWithError: error)
+    }
+}

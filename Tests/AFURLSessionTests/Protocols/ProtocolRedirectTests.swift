@@ -1,0 +1,172 @@
+import AFLoop
+import AFNetworkingTesting
+import Foundation
+import Testing
+
+@testable import AFURLSession
+
+@Suite("Redirects by and to classes of the program")
+struct ProtocolRedirectTests {
+    private let site = StubSite { $0.answer("arrived \($0.request.httpMethod ?? "")") }
+    private let server: TestServer
+
+    init() throws {
+        server = try TestServer()
+        server.route("GET", "/end", .text("network"))
+    }
+
+    private func sending(to url: URL, _ status: Int = 302) -> StubSite {
+        StubSite { stub in
+            stub.redirect(to: url, status)
+            // As many do, for want of another way to end.
+            stub.fail(URLError(.cancelled))
+        }
+    }
+
+    @Test func `a class leads to another, to the network, and a server to a class`() async throws {
+        let toClass = sending(to: site.url("/a"))
+        let toNetwork = sending(to: server.url("/end"))
+        server.route("GET", "/away", ServerReply.status(302).header("Location", "\(toNetwork.url())"))
+        let delegate = RedirectDelegate()
+        let session = StubSite.session(delegate: delegate)
+
+        #expect(try await session.outcome(of: toClass.url()).text == "arrived GET")
+        #expect(try await session.outcome(of: toNetwork.url()).text == "network")
+        let outcome = try await session.outcome(of: server.url("/away"))
+        #expect(outcome.text == "network" && outcome.response?.url == server.url("/end"))
+
+        try await toClass.stopped()
+        try await toNetwork.stopped(2)
+        #expect(delegate.questions.withLock { $0.map(\.status) } == [302, 302, 302, 302])
+        #expect(server.requests.count == 3)
+    }
+
+    @Test func `metrics count the hops, each with its source`() async throws {
+        let first = sending(to: server.url("/end"))
+        let log = EventLog()
+        let session = StubSite.session(delegate: log)
+        session.dataTask(with: first.url()).resume()
+        #expect(try await log.finished().last == .completed(nil))
+        let metrics = try #require(log.metrics.withLock { $0 })
+        #expect(metrics.redirectCount == 1)
+        #expect(metrics.transactionMetrics.map(\.resourceFetchType) == [.unknown, .networkLoad])
+        #expect((metrics.transactionMetrics[0].response as? HTTPURLResponse)?.statusCode == 302)
+    }
+
+    @Test func `without the delegate's consent the redirect is the answer`() async throws {
+        let first = sending(to: site.url())
+        let delegate = RedirectDelegate { _, _, completion in completion(nil) }
+        let session = StubSite.session(delegate: delegate)
+
+        let outcome = try await session.outcome(of: first.url())
+        #expect(outcome.status == 302 && outcome.data?.isEmpty == true)
+        session.dataTask(with: first.url()).resume()
+        #expect(try await delegate.log.finished().filter { $0 != .metrics } == [.response(302), .completed(nil)])
+        #expect(site.log.value.started == 0)
+    }
+
+    @Test func `the delegate may name another request, and be asked for ever`() async throws {
+        let first = sending(to: site.url("/a"))
+        let other = server.url("/end")
+        let delegate = RedirectDelegate { task, _, completion in
+            completion(URLRequest(url: other))
+            completion(nil)
+        }
+        let session = StubSite.session(delegate: delegate)
+        #expect(try await session.outcome(of: first.url()).text == "network")
+
+        let waiting = StubSite.session(delegate: RedirectDelegate { _, _, _ in })
+        let outcomes = Outcomes()
+        let task = waiting.dataTask(with: first.url(), completionHandler: outcomes.handler)
+        task.resume()
+        try await first.stopped(2)
+        task.cancel()
+        #expect(try await outcomes.first().error?.code == .cancelled)
+        #expect(first.log.value.started == 2 && first.log.value.stopped == 2)
+    }
+
+    @Test func `T-RED-02 secrets stay with their origin, also what the session adds`() async throws {
+        let last = StubSite()
+        let first = StubSite { stub in
+            stub.redirect(
+                to: stub.request.url?.path == "/1" ? URL(string: "/2", relativeTo: stub.request.url)! : last.url()
+            )
+        }
+        let session = StubSite.session { $0.httpAdditionalHeaders = ["X-Api-Key": "k", "X-Plain": "p"] }
+        let request = URLRequest("GET", first.url("/1"), fields: ["Authorization": "secret", "X-Mine": "m"])
+
+        #expect(try await session.outcome(of: request).text == "hello")
+        let seen = first.log.value.requests + last.log.value.requests
+        #expect(seen.map { $0.value(forHTTPHeaderField: "Authorization") } == ["secret", "secret", nil])
+        #expect(seen.map { $0.value(forHTTPHeaderField: "X-Api-Key") } == ["k", "k", nil])
+        #expect(seen.allSatisfy { $0.value(forHTTPHeaderField: "X-Mine") == "m" })
+        #expect(seen.allSatisfy { $0.value(forHTTPHeaderField: "X-Plain") == "p" })
+    }
+
+    @Test func `a circle of classes ends, as does the way from https to http`() async throws {
+        let circle = StubSite { stub in stub.redirect(to: stub.request.url ?? URL(fileURLWithPath: "/")) }
+        let session = StubSite.session()
+        #expect(try await session.outcome(of: circle.url()).error?.code == .httpTooManyRedirects)
+        #expect(circle.log.value.started == 21)
+        try await circle.stopped(21)
+
+        let down = sending(to: server.url("/end"))
+        let outcome = try await session.outcome(of: down.url("/", scheme: "https"))
+        #expect(outcome.error?.code == .unsupportedURL && server.requests.isEmpty)
+    }
+
+    @Test func `T-RED-10 no redirect leads to a file or to data`() async throws {
+        let folder = try ScratchFolder()
+        try Data("secret".utf8).write(to: folder.file("secret.txt"))
+        let data = try #require(URL(string: "data:,secret"))
+        for (session, location) in [
+            (StubSite.session(), folder.file("secret.txt")), (.loopback(), folder.file("secret.txt")),
+            (StubSite.session(), data), (.loopback(), data),
+        ] {
+            server.route("GET", "/away", ServerReply.text("body").status(302).header("Location", "\(location)"))
+            let outcome = try await session.outcome(of: server.url("/away"))
+            #expect(outcome.status == 302 && outcome.text == "body")
+        }
+        for location in [folder.file("secret.txt"), data] {
+            let delegate = RedirectDelegate { _, _, completion in completion(URLRequest(url: location)) }
+            let asked = StubSite.session(delegate: delegate)
+            server.route("GET", "/away", ServerReply.status(302).header("Location", "/end"))
+            #expect(try await asked.outcome(of: server.url("/away")).error?.code == .unsupportedURL)
+            let stub = sending(to: location)
+            #expect(try await StubSite.session().outcome(of: stub.url()).error?.code == .unsupportedURL)
+        }
+    }
+
+    @Test func `bodies follow where the method does`() async throws {
+        let folder = try ScratchFolder()
+        try Data("file".utf8).write(to: folder.file("body"))
+        server.route("POST", "/echo") { ServerReply.text("POST \(String(decoding: $0.body, as: UTF8.self))") }
+        let session = StubSite.session()
+        let kept = sending(to: server.url("/echo"), 307)
+        let post = URLRequest("POST", kept.url())
+        #expect(
+            try await session.outcome(of: URLRequest("POST", kept.url(), body: Data("own".utf8))).text == "POST own"
+        )
+        let data = try await session.upload(for: post, from: Data("data".utf8)).0
+        #expect(String(decoding: data, as: UTF8.self) == "POST data")
+        let file = try await session.upload(for: post, fromFile: folder.file("body")).0
+        #expect(String(decoding: file, as: UTF8.self) == "POST file")
+
+        let end = server.url("/end")
+        let dropped = StubSite { $0.redirect(to: end, 303) { $0.httpMethod = "GET" } }
+        for upload in [folder.file("body")] {
+            let data = try await session.upload(for: URLRequest("POST", dropped.url()), fromFile: upload).0
+            #expect(String(decoding: data, as: UTF8.self) == "network")
+        }
+        let memory = try await session.upload(for: URLRequest("POST", dropped.url()), from: Data("x".utf8)).0
+        #expect(String(decoding: memory, as: UTF8.self) == "network")
+    }
+
+    @Test func `a redirect of a server takes the body to a class`() async throws {
+        let site = StubSite { stub in stub.answer(String(decoding: stub.request.httpBody ?? Data(), as: UTF8.self)) }
+        server.route("POST", "/away", ServerReply.status(307).header("Location", "\(site.url())"))
+        let session = StubSite.session(delegate: RedirectDelegate())
+        let data = try await session.upload(for: URLRequest("POST", server.url("/away")), from: Data("body".utf8)).0
+        #expect(String(decoding: data, as: UTF8.self) == "body")
+    }
+}

@@ -1,0 +1,91 @@
+import AFLoop
+import AFURLSession
+import AFVirtualWorld
+import Foundation
+import Testing
+
+@Suite("Redirects in time")
+struct RedirectTimingTests {
+    private static let away = "HTTP/1.1 302 Found\r\nLocation: http://b.test/\r\nContent-Length: 5\r\n\r\n"
+    private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+    @Test func `T-RED-21 the end of a slow redirect is not waited for`() {
+        let world = VirtualWorld()
+        world.script("a.test", .expectRequest, .reply(Self.away), .delay(.seconds(3600)), .reply("12345"))
+        world.script("b.test", .expectRequest, .reply(Self.ok), .again)
+        let start = world.now
+
+        let events = world.load("http://a.test/")
+
+        #expect(events.all == [.response(200), .data(2), .finished])
+        #expect(start.duration(to: world.now) < .seconds(2))
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-RED-21 what nobody waits for is given up after two seconds`() {
+        let world = VirtualWorld()
+        world.script("a.test", .expectRequest, .reply(Self.away), .stall)
+        world.script("b.test", .expectRequest, .reply(Self.ok), .again)
+
+        let events = world.load("http://a.test/")
+        world.run(limit: .seconds(3))
+
+        #expect(events.all.last == .finished)
+        #expect(world.network.connections.first?.isOver == true)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-RED-23 hops share the time of the whole task`() {
+        let world = VirtualWorld()
+        world.configure { $0.timeoutIntervalForResource = 10 }
+        let hop = "HTTP/1.1 302 Found\r\nLocation: http://a.test/\r\nContent-Length: 0\r\n\r\n"
+        world.script("a.test", .expectRequest, .delay(.seconds(4)), .reply(hop), .again)
+        let start = world.now
+
+        let events = world.load("http://a.test/")
+
+        #expect(events.all == [.failed(.timedOut)])
+        #expect(start.duration(to: world.now) < .seconds(11))
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-RED-23 each hop has its own idle time`() {
+        let world = VirtualWorld()
+        world.configure { $0.timeoutIntervalForRequest = 5 }
+        world.script("a.test", .expectRequest, .delay(.seconds(4)), .reply(Self.away), .reply("12345"), .again)
+        world.script("b.test", .expectRequest, .delay(.seconds(4)), .reply(Self.ok), .again)
+
+        #expect(world.load("http://a.test/").all.last == .finished)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `a task suspended between two hops goes on where it was`() {
+        let world = VirtualWorld()
+        world.script("a.test", .expectRequest, .reply(Self.away), .reply("12345"), .again)
+        world.script("b.test", .expectRequest, .reply(Self.ok), .again)
+        for steps in 1...60 {
+            let events = world.get("http://a.test/")
+            for _ in 0..<steps where !events.isComplete { _ = world.step(until: world.now + LoopInterval(.seconds(1))) }
+            events.task.suspend()
+            world.run(limit: .seconds(90))
+            events.task.resume()
+            world.run { events.isComplete }
+            #expect(events.all == [.response(200), .data(2), .finished], "\(steps)")
+        }
+        #expect(world.finish() == [])
+    }
+
+    @Test func `a task cancelled at any point of its way ends once and leaves nothing`() {
+        for steps in 1...60 {
+            let world = VirtualWorld()
+            world.script("a.test", .expectRequest, .reply(Self.away), .reply("12345"), .again)
+            world.script("b.test", .expectRequest, .reply(Self.ok), .again)
+            let events = world.get("http://a.test/")
+            for _ in 0..<steps where !events.isComplete { _ = world.step(until: world.now + LoopInterval(.seconds(1))) }
+            events.task.cancel()
+            world.run { events.isComplete }
+            #expect(events.record.completions == 1, "\(steps)")
+            #expect(world.finish() == [], "\(steps)")
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import AFNetworkingTesting
+import Foundation
+import Testing
+
+@testable import AFURLSession
+
+extension SeeingTests {
+    @Suite("Requests as commands")
+    struct Curl {
+        /// What a shell makes of a command: what it reads from standard input, and the arguments of `curl`.
+        private func parsed(_ command: String) throws -> (input: Data, words: [String]) {
+            let read = "curl() { if [ \"$AFINPUT\" ]; then cat; printf '\\0'; fi; printf '%s\\0' \"$@\"; }\n"
+            let hasPipe = command.hasPrefix("printf ")
+            let output = try run(read + command, environment: hasPipe ? ["AFINPUT": "1"] : [:])
+            var parts = output.split(separator: 0, omittingEmptySubsequences: false).dropLast()
+            // Only in tests whose input has no NUL.
+            let input = hasPipe ? Data(parts.removeFirst()) : Data()
+            return (input, parts.map { String(decoding: $0, as: UTF8.self) })
+        }
+
+        private func run(_ script: String, environment: [String: String] = [:]) throws -> Data {
+            let shell = Process()
+            let output = Pipe()
+            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+            shell.arguments = ["-c", script]
+            shell.environment = environment.merging(["PATH": "/usr/bin:/bin"]) { first, _ in first }
+            shell.standardOutput = output
+            shell.standardInput = FileHandle.nullDevice
+            try shell.run()
+            let data = output.fileHandleForReading.readDataToEndOfFile()
+            shell.waitUntilExit()
+            #expect(shell.terminationStatus == 0)
+            return data
+        }
+
+        private func request(_ url: String) throws -> URLRequest { URLRequest(url: try #require(URL(string: url))) }
+
+        // MARK: - Quoting
+
+        private func randomText(_ random: inout SystemRandomNumberGenerator) -> String {
+            let pieces = [
+                "'", "\"", "\\", "$(id)", "`", "!", "\n", "\t", "\r", "\u{1B}[0m", "\u{7F}", "é", "日本", "\u{85}",
+                "\u{202E}",
+                "👩‍👩‍👧", " ", "*", "~", "a", "Z9", "%s", "\\0", "$'x'", "-", "--", "&", ";", "|", "#", "7",
+            ]
+            let count = Int.random(in: 0...12, using: &random)
+            return (0..<count).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
+        }
+
+        @Test func `a shell reads any text back as it was`() throws {
+            var random = SystemRandomNumberGenerator()
+            let texts =
+                (0..<400).map { _ in randomText(&random) } + ["", "'", "''", "\n", "a\n", "\u{1B}\n", "-n", "%"]
+            let words = texts.map(ShellText.word)
+            #expect(words.allSatisfy { $0.unicodeScalars.allSatisfy(ShellText.isShown) })
+
+            let output = try run("printf '%s\\0' " + words.joined(separator: " "))
+
+            let read = output.split(separator: 0, omittingEmptySubsequences: false).dropLast().map { [UInt8]($0) }
+            #expect(read == texts.map { [UInt8]($0.utf8) })
+        }
+
+        @Test func `a shell prints any bytes as they were`() throws {
+            var random = SystemRandomNumberGenerator()
+            let all = [UInt8](0...255)
+            let samples =
+                [all, [], all.reversed(), Array("-x".utf8), Array("--".utf8)]
+                + (0..<20).map { _ in
+                    (0..<200).map { _ in UInt8.random(in: 0...255, using: &random) }
+                }
+            for bytes in samples { #expect([UInt8](try run(ShellText.printing(bytes))) == bytes) }
+        }
+
+        @Test func `NUL is left out of a word, since no argument can hold it`() {
+            #expect(ShellText.word("a\0b c") == "'ab c'" && ShellText.word("\0") == "''")
+        }
+
+        // MARK: - Requests
+
+        @Test func `a plain request is a plain command`() throws {
+            #expect(try request("http://a.test/x").curlCommand() == "curl http://a.test/x")
+            #expect(try request("https://a.test/?a=b").curlCommand() == "curl --http1.1 'https://a.test/?a=b'")
+        }
+
+        @Test func `methods are said where they are not implied`() throws {
+            func words(_ method: String, _ body: String?) throws -> [String] {
+                var request = try request("http://a.test/")
+                request.httpMethod = method
+                request.httpBody = body.map { Data($0.utf8) }
+                request.setValue("text/plain", forHTTPHeaderField: "Content-Type")
+                return Array(
+                    try parsed(request.curlCommand()).words.filter {
+                        $0 != "Content-Type: text/plain" && $0 != "--header"
+                    }.dropLast()
+                )
+            }
+            #expect(try words("GET", nil) == [])
+            #expect(try words("HEAD", nil) == ["--head"])
+            #expect(try words("DELETE", nil) == ["--request", "DELETE"])
+            #expect(try words("POST", "x") == ["--data-raw", "x"])
+            #expect(try words("POST", nil) == ["--data-raw", ""])
+            #expect(try words("PUT", "x") == ["--request", "PUT", "--data-raw", "x"])
+            #expect(try words("GET", "@/etc/passwd") == ["--request", "GET", "--data-raw", "@/etc/passwd"])
+        }
+
+        @Test func `fields are as they are sent`() throws {
+            var request = try request("http://a.test/{x}/./[y]")
+            request.setValue("it's \"so\"", forHTTPHeaderField: "X-Quote")
+            request.setValue("", forHTTPHeaderField: "X-Empty")
+            request.setValue("x", forHTTPHeaderField: "@/etc/passwd")
+            request.setValue("5", forHTTPHeaderField: "Content-Length")
+            let words = try parsed(request.curlCommand(followsRedirects: true)).words
+            #expect(words.contains("X-Quote: it's \"so\"") && words.contains("X-Empty;"))
+            #expect(!words.contains { $0.contains("passwd") || $0.contains("Content-Length") })
+            #expect(words.contains("--location") && words.contains("--path-as-is"))
+        }
+
+        @Test func `bodies are exact, whatever they hold`() throws {
+            var request = try request("http://a.test/")
+            request.httpMethod = "POST"
+            request.httpBody = Data("{\"it's\": \"ü\\n\"}\n\n".utf8)
+            var found = try parsed(request.curlCommand())
+            #expect(found.words.contains("{\"it's\": \"ü\\n\"}\n\n") && found.words.contains("Content-Type:"))
+
+            let binary = Data([0xFF, 0x1B, 0x27, 0x25, 0x5C, 0x0A])
+            request.httpBody = binary
+            found = try parsed(request.curlCommand())
+            #expect(found.input == binary && found.words.contains("--data-binary") && found.words.contains("@-"))
+
+            request.httpBody = Data(count: 2 << 20)
+            let long = request.curlCommand()
+            #expect(long.utf8.count < 200 && long.contains("--data-binary @-") && long.contains("Expect:"))
+
+            request.httpBodyStream = InputStream(data: binary)
+            #expect(request.curlCommand().contains("'Transfer-Encoding: chunked'"))
+        }
+
+        @Test func `secrets are hidden unless you say otherwise`() throws {
+            var request = try request("https://canary:canary@a.test/?token=canary")
+            request.httpMethod = "POST"
+            request.httpBody = Data("user=me&password=canary".utf8)
+            request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
+            for name in ["Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "X-Auth-Token", "X-Mine"] {
+                request.setValue("canary", forHTTPHeaderField: name)
+            }
+            #expect(!request.curlCommand(sensitiveFields: ["x-mine"]).contains("canary"))
+            #expect(request.curlCommand().contains("X-Mine: canary"))
+
+            let open = try parsed(request.curlCommand(masksSecrets: false)).words
+            #expect(open.contains("Authorization: canary") && open.contains("user=me&password=canary"))
+            #expect(open.last == "https://canary:canary@a.test/?token=canary" && open.contains("--anyauth"))
+        }
+
+        // MARK: - Tasks
+
+        @Test func `a task's command has what the session adds`() async throws {
+            let server = try TestServer()
+            server.route("*", "/x") { _ in ServerReply.text("").header("Set-Cookie", "sid=canary") }
+            let session = URLSession.loopback { configuration in
+                configuration.httpAdditionalHeaders = ["X-Session": "yes", "Authorization": "Bearer canary"]
+            }
+            _ = try await session.outcome(of: server.url("/x"))
+
+            let task = session.uploadTask(with: URLRequest("PUT", server.url("/x")), from: Data("body".utf8))
+            let words = try parsed(task.curlCommand()).words
+
+            #expect(words.contains("X-Session: yes") && words.contains("Authorization: Bearer ***"))
+            #expect(words.contains("Cookie: sid=***") && words.contains("--compressed"))
+            #expect(words.contains("body") && words.contains("PUT") && words.last == server.url("/x").absoluteString)
+            #expect(!words.contains { $0.hasPrefix("Host:") || $0.hasPrefix("Content-Length") })
+            #expect(try parsed(task.curlCommand(masksSecrets: false)).words.contains("Cookie: sid=canary"))
+
+            let file = session.uploadTask(
+                with: URLRequest("POST", server.url("/x")),
+                fromFile: URL(fileURLWithPath: "/tmp/it's here")
+            )
+            #expect(try parsed(file.curlCommand()).words.contains("@/tmp/it's here"))
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import AFVirtualWorld
+import Foundation
+import Testing
+
+/// Tasks on random courses over redirects, challenges, caches and dying connections.
+///
+/// `AFNET_COURSE_SEEDS` sets how many courses are run, and `AFNET_COURSE_SEED` replays a single one with its trace.
+@Suite("Simulated courses")
+struct CourseSimulationTests {
+    private static let batches = 10
+    private static let seeds = number("AFNET_COURSE_SEEDS") ?? 300
+
+    private static func number(_ name: String) -> Int? {
+        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+    }
+
+    @Test(arguments: 0..<batches)
+    func `whatever is met on the way and done meanwhile, a task ends once, rightly, and leaves nothing`(
+        batch: Int
+    ) throws {
+        guard CourseSimulationTests.number("AFNET_COURSE_SEED") == nil else { return }
+        let scratch = try ScratchFolder()
+        let each = (CourseSimulationTests.seeds + CourseSimulationTests.batches - 1) / CourseSimulationTests.batches
+        for seed in (batch * each)..<((batch + 1) * each) {
+            let walk = try CourseWalk(seed: UInt64(seed), in: scratch)
+            for violation in walk.run().prefix(3) {
+                Issue.record(
+                    "seed \(seed): \(violation)\nAFNET_COURSE_SEED=\(seed) swift test --filter CourseSimulationTests"
+                )
+            }
+            #expect(scratch.leftovers == [], "seed \(seed)")
+        }
+    }
+
+    @Test func `one course can be replayed with its trace`() throws {
+        guard let seed = CourseSimulationTests.number("AFNET_COURSE_SEED") else { return }
+        let walk = try CourseWalk(seed: UInt64(seed), in: ScratchFolder(), traced: true)
+        let violations = walk.run()
+        print(walk.world.trace.joined(separator: "\n"))
+        for place in walk.map.places {
+            print(place.number, place.url, place.kind, place.keeping, place.fate, place.wantsPassword, place.body.count)
+        }
+        for plan in walk.plans { print(plan) }
+        for violation in violations { Issue.record("\(violation)") }
+    }
+}

@@ -1,0 +1,163 @@
+import AFLoop
+import AFVirtualWorld
+import Foundation
+
+@testable import AFURLSession
+
+/// One seeded run: tasks on their way over a map, everything that is done to them, and what was wrong about it.
+final class CourseWalk {
+    let world: VirtualWorld
+    let map: CourseMap
+    let plans: [CoursePlan]
+    let isCalm: Bool
+    private let book: CourseBook
+    private let folder: ScratchFolder?
+    private let downloads: URL
+    private var session: URLSession?
+    private var delegate: CourseDelegate
+    private var tasks: [URLSessionTask] = []
+
+    init(seed: UInt64, in scratch: ScratchFolder, traced: Bool = false) throws {
+        var random = SeededGenerator(seed: seed ^ 0xC0)
+        let isCalm = random.chance(40)
+        self.isCalm = isCalm
+        let map = CourseMap(isCalm: isCalm, &random)
+        self.map = map
+        plans = (0..<random.pick(1...8)).map { CoursePlan.random($0, map, isCalm: isCalm, &random) }
+        book = CourseBook(Dictionary(plans.map { ($0.name, $0.content) }) { first, _ in first })
+        world = VirtualWorld(seed: seed)
+        world.hasVirtualDate = true
+        if traced { world.startTracing() }
+        world.network.link.latency = 0...random.pick([0, 1_000_000, 30_000_000])
+        if random.chance(50) { world.workers.take(.milliseconds(random.pick([1, 20]))) }
+        folder = random.chance(40) ? try ScratchFolder() : nil
+        downloads = scratch.url
+        delegate = CourseDelegate(plans, map, world.clock)
+        serve()
+        makeSession(perHost: random.pick([1, 2, 6]), delay: random.pick([0...0, 0...20_000_000]))
+        for plan in plans { makeTask(plan) }
+    }
+
+    private func serve() {
+        for host in 0..<map.hosts {
+            let (map, book) = (map, book)
+            world.serve("host\(host).test") {
+                let server = CourseServer(map, book, host: host)
+                return HTTPResponder { server.answer($0, $1, $2) }
+            }
+        }
+    }
+
+    private func makeSession(perHost: Int, delay: ClosedRange<Int>) {
+        let clock = ThreadBound(world.clock)
+        let seconds: @Sendable () -> Int64 = { clock.value.now.nanoseconds / 1_000_000_000 }
+        // Without room in memory, every look into the cache is one at the disk.
+        let store = CacheStore(
+            memoryCapacity: folder == nil ? 8 << 20 : 0,
+            diskCapacity: folder == nil ? 0 : 8 << 20,
+            path: folder?.url.path,
+            wallClock: { 1_700_000_000 + seconds() },
+            monotonicClock: seconds
+        )
+        let (session, queue) = world.makeSession(delegate: delegate) { configuration in
+            configuration.httpMaximumConnectionsPerHost = perHost
+            configuration.timeoutIntervalForRequest = 20
+            configuration.urlCache = URLCache(store: store)
+            configuration.temporaryFolder = downloads
+            configuration.sendsPasswordsInClear = true
+        }
+        queue.setDelay(delay)
+        self.session = session
+    }
+
+    private func makeTask(_ plan: CoursePlan) {
+        guard let session, let url = URL(string: map.places[plan.start].url) else { return }
+        var request = URLRequest(url: url)
+        request.httpMethod = plan.method
+        request.setValue(plan.name, forHTTPHeaderField: "X-Task")
+        request.setValue(CourseMap.password(map.places[plan.start].host), forHTTPHeaderField: "X-Api-Key")
+        if plan.body == .data { request.httpBody = Data(plan.content) }
+        if plan.body == .stream { request.httpBodyStream = InputStream(data: Data(plan.content)) }
+        let task: URLSessionTask =
+            switch plan.style {
+            case .delegate: session.dataTask(with: request)
+            case .download: session.downloadTask(with: request)
+            case .completion:
+                session.dataTask(with: request) { [delegate] in delegate.end(plan.name, $0, $1, $2) }
+            }
+        tasks.append(task)
+        let clock = world.clock
+        clock.after(.milliseconds(plan.startsAt)) { task.resume() }
+        for suspension in plan.suspensions {
+            clock.after(.milliseconds(plan.startsAt + suspension.after)) { task.suspend() }
+            clock.after(.milliseconds(plan.startsAt + suspension.after + suspension.lasting)) { task.resume() }
+        }
+        if let moment = plan.cancelledAfter { clock.after(.milliseconds(plan.startsAt + moment)) { task.cancel() } }
+    }
+
+    // MARK: - Judging
+
+    /// Runs it, and returns everything that was wrong.
+    func run() -> [String] {
+        world.run(limit: .seconds(4000)) { delegate.isOver }
+        // What is still under way belongs to the story.
+        world.advance(by: .seconds(10))
+        var violations = book.violations
+        for (plan, task) in zip(plans, tasks) { violations += judge(plan, task) }
+        tasks = []
+        session = nil
+        return violations + world.finish(expectsRelease: true)
+    }
+
+    private func judge(_ plan: CoursePlan, _ task: URLSessionTask) -> [String] {
+        let record = delegate.record(plan.name)
+        var found: [String] = []
+        if record.ends != 1 { found.append("ended \(record.ends) times; it is \(task.state)") }
+        if record.events.last != .end { found.append("something came after its end") }
+        if task.state != .completed { found.append("it is \(task.state) at its end") }
+        found += order(record.events, plan)
+        if record.error == nil, record.ends > 0 { found += success(record, plan) }
+        if isCalm, let error = record.error, map.end(from: plan.start) != nil {
+            found.append("failed for no reason: \(error.code.rawValue) \(error.loadFailure?.message ?? "")")
+        }
+        return found.map { "\(plan.name): \($0) \(record.events)" }
+    }
+
+    private func order(_ events: [CourseDelegate.Event], _ plan: CoursePlan) -> [String] {
+        var found: [String] = []
+        let redirects = events.count { if case .redirect = $0 { true } else { false } }
+        if redirects > 20 { found.append("\(redirects) redirects") }
+        let responses = events.count { if case .response = $0 { true } else { false } }
+        if responses > 1 { found.append("\(responses) responses") }
+        if let data = events.firstIndex(of: .data), !events[..<data].contains(where: \.isResponse) {
+            found.append("data before its response")
+        }
+        if let caching = events.firstIndex(of: .caching), events[caching...].contains(.data) {
+            found.append("data after it could have been stored")
+        }
+        // A task that was cancelled before it began has nothing to tell.
+        let metrics = events.count { $0 == .metrics }
+        if metrics > 1 || (metrics == 1 && events.dropLast().last != .metrics) { found.append("metrics out of place") }
+        return found
+    }
+
+    private func success(_ record: CourseDelegate.Record, _ plan: CoursePlan) -> [String] {
+        guard let response = record.response, let place = map.place(response.url?.path ?? "") else {
+            return ["success without a response"]
+        }
+        var found: [String] = []
+        let expected = response.statusCode == 401 ? CourseMap.refusal : place.body
+        if record.body != Data(expected) {
+            found.append("\(record.body.count) bytes of \(expected.count), or others, with \(response.statusCode)")
+        }
+        guard isCalm else { return found }
+        if response.statusCode != 200 || place.number != map.end(from: plan.start)?.number {
+            found.append("it ended at \(place.number) with \(response.statusCode)")
+        }
+        return found
+    }
+}
+
+extension CourseDelegate.Event {
+    fileprivate var isResponse: Bool { if case .response = self { true } else { false } }
+}

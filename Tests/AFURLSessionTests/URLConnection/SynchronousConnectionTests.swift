@@ -1,0 +1,121 @@
+import AFLoop
+import AFNetworkingTesting
+import Dispatch
+import Foundation
+import Testing
+
+@testable import AFURLSession
+
+@Suite("Simple loads of URLConnection")
+struct SynchronousConnectionTests {
+    private let server: TestServer
+
+    init() throws {
+        server = try TestServer()
+        server.route("*", "/hello", .text("hello"))
+    }
+
+    /// What came of it, and whether the thread's run loop ran meanwhile.
+    private static func load(_ url: URL) -> (result: Result<Data, any Error>, status: Int?) {
+        var response: URLResponse?
+        let result = Result { try URLConnection.sendSynchronousRequest(URLRequest(url: url), returning: &response) }
+        return (result, (response as? HTTPURLResponse)?.statusCode)
+    }
+
+    @Test func `on a thread it blocks, and its run loop does not run`() async throws {
+        let url = server.url("/hello")
+        let outcome = Watched<(text: String?, status: Int?, ticks: Int)?>(nil)
+        Thread.detachNewThread {
+            let ticks = Lock(0)
+            RunLoop.current.perform { ticks.withLock { $0 += 1 } }
+            let (result, status) = Self.load(url)
+            let text = (try? result.get()).map { String(decoding: $0, as: UTF8.self) }
+            let count = ticks.withLock { $0 }
+            outcome.change { $0 = (text, status, count) }
+        }
+
+        let found = try #require(try await outcome.wait { $0 != nil })
+        #expect(found.text == "hello" && found.status == 200 && found.ticks == 0)
+    }
+
+    @Test func `on the main queue it answers`() async throws {
+        let url = server.url("/hello")
+        let outcome = Watched<String?>(nil)
+        DispatchQueue.main.async {
+            let data = try? Self.load(url).result.get()
+            outcome.change { $0 = data.map { String(decoding: $0, as: UTF8.self) } ?? "" }
+        }
+
+        #expect(try await outcome.wait { $0 != nil } == "hello")
+    }
+
+    @Test func `on a serial queue, and in a callback on a queue, it answers`() async throws {
+        let url = server.url("/hello")
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let outcome = Watched<String?>(nil)
+        let log = ConnectionLog(hook: { event, _ in
+            guard case .response = event else { return }
+            let data = try? Self.load(url).result.get()
+            outcome.change { $0 = data.map { String(decoding: $0, as: UTF8.self) } ?? "" }
+        })
+        let connection = try #require(
+            URLConnection(request: URLRequest(url: url), delegate: log, in: .loopback())
+        )
+        connection.setDelegateQueue(queue)
+        connection.start()
+
+        #expect(try await outcome.wait { $0 != nil } == "hello")
+        #expect(try await log.ended().last == .finished)
+    }
+
+    @Test func `on the network thread it fails at once, and says why`() async throws {
+        let url = server.url("/hello")
+        let outcome = Watched<URLError?>(nil)
+        URLConnection.perform(onNetworkThreadIn: [.default]) {
+            guard case .failure(let error) = Self.load(url).result else { return }
+            outcome.change { $0 = error as? URLError }
+        }
+
+        let error = try #require(try await outcome.wait { $0 != nil })
+        #expect(error.code == .cannotLoadFromNetwork)
+        #expect(error.loadFailure?.detail == .caller)
+        #expect(error.loadFailure?.message.contains("network thread") == true)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func `a failure is thrown, and the response is there if there was one`() throws {
+        server.route("GET", "/broken", ServerReply.text("hello").closing(after: 2))
+        let refused = URL(string: "http://127.0.0.1:1/") ?? server.url()
+
+        let broken = Self.load(server.url("/broken"))
+        let nothing = Self.load(refused)
+
+        #expect(throws: URLError.self) { try broken.result.get() }
+        #expect(broken.status == 200)
+        #expect(throws: URLError.self) { try nothing.result.get() }
+        #expect(nothing.status == nil)
+    }
+
+    @Test func `an asynchronous load calls back on its queue, once`() async throws {
+        let queue = OperationQueue()
+        let calls = Watched<[String]>([])
+        let isThere = Lock(true)
+
+        URLConnection.sendAsynchronousRequest(URLRequest(url: server.url("/hello")), queue: queue) {
+            response,
+            data,
+            _ in
+            if OperationQueue.current !== queue { isThere.withLock { $0 = false } }
+            let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+            calls.change { $0.append("\(status) \(String(decoding: data ?? Data(), as: UTF8.self))") }
+        }
+        let refused = URL(string: "http://127.0.0.1:1/") ?? server.url()
+        URLConnection.sendAsynchronousRequest(URLRequest(url: refused), queue: queue) { response, data, error in
+            calls.change { $0.append("\(response == nil && data == nil && error is URLError)") }
+        }
+
+        #expect(Set(try await calls.wait { $0.count == 2 }) == ["200 hello", "true"])
+        #expect(isThere.withLock { $0 })
+    }
+}

@@ -1,0 +1,107 @@
+import AFNetworkingTesting
+import AFURLSession
+import Foundation
+import Testing
+import afnet
+
+/// Cookies of a run, and files of them. One process at a time: other tests measure the machine.
+@Suite(.serialized) final class CookieFileTests {
+    let server: TestServer
+    let folder: Program.Folder
+
+    init() throws {
+        server = try TestServer()
+        folder = try Program.Folder()
+        server.install(.cookies)
+        server.route(
+            "*",
+            "/set",
+            ServerReply.text("set").header("Set-Cookie", "s=1").header("Set-Cookie", "k=2; Max-Age=999")
+        )
+        server.route("*", "/see", .text("see"))
+    }
+
+    deinit {
+        server.stop()
+    }
+
+    private var set: String { server.url("/set").absoluteString }
+    private var see: String { server.url("/see").absoluteString }
+
+    private var sent: [String?] { server.requests.filter { $0.target == "/see" }.map { $0.headers["Cookie"] } }
+
+    @Test func `cookies are off, and on`() async throws {
+        _ = try await Program.run(set, see)
+        _ = try await Program.run("--cookies", set, see)
+
+        #expect(sent == [nil, "s=1; k=2"])
+    }
+
+    @Test func `--cookie is sent as it is given`() async throws {
+        _ = try await Program.run("-b", "b=2; a=1", see)
+        _ = try await Program.run("--cookie", "b=2", "--cookie", "a==", see)
+
+        #expect(sent == ["b=2; a=1", "b=2; a=="])
+        #expect(try await Program.run("-b", "file", see).code == 43)
+    }
+
+    @Test func `a jar brings cookies to the next run`() async throws {
+        let jar = folder.path("jar")
+        _ = try await Program.run("-c", jar, "-b", "extra=1", set, see)
+        _ = try await Program.run("--cookie-file", jar, see)
+        _ = try await Program.run("--cookie-file", jar, "-j", see)
+        _ = try await Program.run("--cookie-file", folder.path("none"), see)
+
+        #expect(sent[0]?.contains("extra=1") == true && sent[0]?.contains("s=1; k=2") == true)
+        #expect(sent[1...] == ["s=1; k=2", "k=2", nil])
+        let text = String(decoding: folder.contents("jar") ?? Data(), as: UTF8.self)
+        #expect(text.contains("127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t1\n") && !text.contains("extra"))
+        let mode = try FileManager.default.attributesOfItem(atPath: jar)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+    }
+
+    @Test func `a jar that cannot be written is 23, a file that cannot be read is 26`() async throws {
+        #expect(try await Program.run("-c", folder.path("no/jar"), see).code == 23)
+        #expect(try await Program.run("--cookie-file", folder.url.path, see).code == 26)
+    }
+
+    @Test func `--next keeps the cookies and forgets the options`() async throws {
+        let run = try await Program.run("--cookies", "-H", "X-Mine: 1", set, "--next", "--cookies", see, "--next", see)
+
+        #expect(run.code == 0 && sent == ["s=1; k=2", nil])
+        #expect(server.requests.map { $0.headers["X-Mine"] } == ["1", nil, nil])
+        // The first two share a session, and its connection.
+        #expect(server.requests.map(\.connection).prefix(2) == [1, 1])
+    }
+
+    // MARK: The format
+
+    @Test func `every kind of line is read, and what is none is passed over`() throws {
+        let text = """
+            # Netscape HTTP Cookie File
+            #HttpOnly_.example.com\tTRUE\t/a\tTRUE\t4102444800\tname\tvalue with = and ;x
+            www.example.com\tFALSE\t/\tFALSE\t0\tempty\t
+            www.example.com\tFALSE\t/\tFALSE\t0\tnothing
+            too\tfew\tfields
+            a.example\tFALSE\t/\tFALSE\tsoon\tname\tvalue
+
+            """
+        let cookies = CookieText.cookies(in: text.replacing(" and ;x", with: ""))
+
+        #expect(cookies.map(\.name) == ["name", "empty", "nothing"])
+        #expect(cookies.map(\.domain) == [".example.com", "www.example.com", "www.example.com"])
+        #expect(cookies.map(\.isHTTPOnly) == [true, false, false] && cookies.map(\.isSecure) == [true, false, false])
+        #expect(cookies.map(\.isSessionOnly) == [false, true, true] && cookies[0].path == "/a")
+    }
+
+    @Test func `what is written is read again`() throws {
+        let text = """
+            #HttpOnly_.example.com\tTRUE\t/a\tTRUE\t4102444800\tname\tvalue
+            www.example.com\tFALSE\t/\tFALSE\t0\tempty\t
+
+            """
+        let written = CookieText.text(of: CookieText.cookies(in: text))
+
+        #expect(written.hasSuffix(text))
+    }
+}

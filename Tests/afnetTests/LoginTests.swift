@@ -1,0 +1,103 @@
+import AFNetworkingTesting
+import Foundation
+import Testing
+
+/// Who we say we are. One process at a time: other tests measure the machine.
+@Suite(.serialized) final class LoginTests {
+    let server: TestServer
+    let folder: Program.Folder
+
+    init() throws {
+        server = try TestServer()
+        folder = try Program.Folder()
+        server.install(.basicAuthentication, .digestAuthentication, .redirects)
+        server.route("*", "/open", .text("open"))
+    }
+
+    deinit {
+        server.stop()
+    }
+
+    private func url(_ path: String) -> String { server.url(path).absoluteString }
+
+    private var authorizations: [String?] { server.requests.map { $0.headers["Authorization"] } }
+
+    @Test func `--user is told at once`() async throws {
+        #expect(try await Program.run("-u", "me:pass:word", url("/open")).code == 0)
+
+        #expect(authorizations == ["Basic bWU6cGFzczp3b3Jk"])
+    }
+
+    @Test func `what stands in a URL is as good as --user`() async throws {
+        let address = url("/open").replacing("http://", with: "http://me:pass%3Aword@", maxReplacements: 1)
+
+        #expect(try await Program.run(address).code == 0)
+        #expect(try await Program.run("-u", "a:b", address).code == 0)
+
+        #expect(authorizations == ["Basic bWU6cGFzczp3b3Jk", "Basic YTpi"])
+    }
+
+    @Test(arguments: ["digest", "any"])
+    func `others wait until they are asked`(scheme: String) async throws {
+        let address = url("/digest-auth/auth/me/secret/SHA-256")
+
+        let run = try await Program.run("--auth", scheme, "-u", "me:secret", "-f", address, address)
+
+        #expect(run.code == 0 && server.requests.count == 3)
+        #expect(authorizations[0] == nil && authorizations[1]?.hasPrefix("Digest ") == true)
+    }
+
+    @Test func `digest tells no password to a server that asks for it as it is`() async throws {
+        let address = url("/basic-auth/me/secret")
+
+        let digest = try await Program.run("--auth", "digest", "-u", "me:secret", "-f", address)
+        let any = try await Program.run("--auth", "any", "-u", "me:secret", "-f", address)
+
+        #expect(digest.code == 22 && any.code == 0)
+        #expect(authorizations == [nil, nil, "Basic bWU6c2VjcmV0"])
+    }
+
+    @Test func `a wrong password is 401, after one try`() async throws {
+        let run = try await Program.run("--auth", "any", "-u", "me:guess", "-f", url("/digest-auth/auth/me/secret/MD5"))
+
+        #expect(run.code == 22 && server.requests.count == 2)
+        #expect(!run.errors.contains("guess"))
+    }
+
+    @Test func `another origin that asks is told nothing, unless it is trusted`() async throws {
+        let other = try TestServer()
+        defer { other.stop() }
+        other.install(.digestAuthentication)
+        let target = other.url("/digest-auth/auth/me/secret/MD5").absoluteString
+        let address = url("/redirect-to?url=\(target)")
+
+        let careful = try await Program.run("-L", "--auth", "any", "-u", "me:secret", "-f", address)
+        let trusting = try await Program.run("--location-trusted", "--auth", "any", "-u", "me:secret", "-f", address)
+
+        #expect(careful.code == 22 && trusting.code == 0)
+        #expect(other.requests.prefix(2).allSatisfy { $0.headers["Authorization"] == nil })
+    }
+
+    @Test func `--bearer is a token`() async throws {
+        _ = try await Program.run("--bearer", "abc.def", url("/open"))
+        _ = try await Program.run("--bearer", "abc", "-H", "Authorization: mine", url("/open"))
+
+        #expect(authorizations == ["Bearer abc.def", "mine"])
+        #expect(try await Program.run("--bearer", "a\r\nB: c", url("/open")).code == 43)
+    }
+
+    @Test func `--netrc-file has passwords for hosts that ask`() async throws {
+        let file = try folder.make("netrc", Data("machine 127.0.0.1 login me password secret\n".utf8))
+        let address = url("/basic-auth/me/secret")
+
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+        let readable = try await Program.run("--netrc-file", file, address)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+        let run = try await Program.run("--netrc-file", file, "-f", address)
+
+        #expect(readable.code == 26 && run.code == 0)
+        try FileManager.default.moveItem(atPath: file, toPath: folder.path(".netrc"))
+        let atHome = try await Program.run(["-n", "-f", address], environment: ["HOME": folder.url.path])
+        #expect(atHome.code == 0)
+    }
+}

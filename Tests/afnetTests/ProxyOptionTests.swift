@@ -1,0 +1,98 @@
+import AFNetworkingTesting
+import Foundation
+import Testing
+import afnet
+
+/// Ways through a proxy. One process at a time: other tests measure the machine.
+@Suite(.serialized) final class ProxyOptionTests {
+    let origin: TestServer
+    let proxy: TestProxy
+
+    init() throws {
+        origin = try TestServer()
+        proxy = try TestProxy()
+        origin.route("*", "/x", .text("answer"))
+    }
+
+    deinit {
+        origin.stop()
+    }
+
+    private var url: String { origin.url("/x").absoluteString }
+    private var address: String { "127.0.0.1:\(proxy.server.port)" }
+
+    @Test func `http goes through it as it is, or in a tunnel`() async throws {
+        let plain = try await Program.run("-x", address, "--proxy-header", "X-Tunnel: 1", url)
+        let tunnel = try await Program.run("-x", "http://\(address)", "-p", "--proxy-header", "X-Tunnel: 1", url)
+
+        #expect(plain.text == "answer" && tunnel.text == "answer")
+        #expect(proxy.requests.map(\.method) == ["GET", "CONNECT"])
+        #expect(proxy.requests.map { $0.headers["X-Tunnel"] } == [nil, "1"])
+        #expect(origin.requests.allSatisfy { $0.headers["X-Tunnel"] == nil })
+    }
+
+    @Test func `--noproxy names who is reached without it`() async throws {
+        for list in ["127.0.0.1", "*", "other.test,127.0.0.0/8"] {
+            #expect(try await Program.run("-x", address, "--noproxy", list, url).code == 0)
+        }
+        #expect(proxy.requests.isEmpty && origin.requests.count == 3)
+        #expect(try await Program.run("-x", address, "--noproxy", "other.test", url).code == 0)
+        #expect(proxy.requests.count == 1)
+    }
+
+    @Test func `the environment names one, and an empty --proxy none`() async throws {
+        let named = try #require(URL(string: "http://origin.test:\(origin.port)/x"))
+        proxy.rules.names["origin.test"] = origin.address
+        let environment = ["http_proxy": "http://\(address)", "no_proxy": ""]
+
+        #expect(try await Program.run([named.absoluteString], environment: environment).text == "answer")
+        #expect(try await Program.run(["-x", "", url], environment: environment).text == "answer")
+        #expect(proxy.requests.count == 1)
+    }
+
+    @Test(arguments: [["-U", "ann:secret"], ["-U", "ann:secret", "-p"], []])
+    func `a password that is told at once`(options: [String]) async throws {
+        proxy.rules.authentication = .password(user: "ann", password: "secret")
+        let place = options.isEmpty ? "ann:secret@\(address)" : address
+
+        let run = try await Program.run(["-x", place] + options + [url])
+
+        #expect(run.text == "answer" && proxy.requests.count == 1)
+        #expect(origin.requests.first?.headers["Proxy-Authorization"] == nil)
+    }
+
+    @Test(arguments: ["digest", "any"], [[], ["-p"]])
+    func `and one that waits until it is asked for`(scheme: String, options: [String]) async throws {
+        proxy.rules.authentication = .digest(DigestRules(user: "ann", password: "secret"))
+
+        let run = try await Program.run(["-x", address, "-U", "ann:secret", "--proxy-auth", scheme] + options + [url])
+
+        #expect(run.text == "answer")
+        #expect(proxy.requests.first?.headers["Proxy-Authorization"] == nil)
+        #expect(proxy.requests.last?.headers["Proxy-Authorization"]?.hasPrefix("Digest ") == true)
+    }
+
+    @Test func `what goes wrong has a code of its own`() async throws {
+        proxy.rules.authentication = .password(user: "ann", password: "secret")
+        let wrong = try await Program.run("-x", address, "-U", "ann:canary", "-p", url)
+        #expect(wrong.code == 56 && !wrong.errors.contains("canary"))
+        #expect(try await Program.run("-f", "-x", address, url).code == 22)
+        #expect(try await Program.run("-x", "afnet.invalid:1", url).code == 5)
+        #expect(try await Program.run("-x", "ftp://\(address)", url).code == 43)
+        proxy.server.stop()
+        #expect(try await Program.run("-x", address, url).code == 7)
+    }
+
+    @Test func `SOCKS by its scheme`() async throws {
+        let socks = try TestProxy(.socks5)
+        socks.rules.names["origin.test"] = origin.address
+
+        let run = try await Program.run(
+            "-x",
+            "socks5h://127.0.0.1:\(socks.server.port)",
+            "http://origin.test:\(origin.port)/x"
+        )
+
+        #expect(run.text == "answer" && socks.forwardings.count == 1)
+    }
+}

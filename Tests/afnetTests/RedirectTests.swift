@@ -1,0 +1,114 @@
+import AFNetworkingTesting
+import Foundation
+import Testing
+
+/// What the options about redirects do. One process at a time: other tests measure the machine.
+@Suite(.serialized) final class RedirectTests {
+    let server: TestServer
+    let other: TestServer
+    let folder: Program.Folder
+
+    init() throws {
+        server = try TestServer()
+        other = try TestServer()
+        folder = try Program.Folder()
+        server.install(.redirects, .echo)
+        other.route("*", "/end", .text("end"))
+    }
+
+    deinit {
+        server.stop()
+        other.stop()
+    }
+
+    private func url(_ path: String) -> String { server.url(path).absoluteString }
+
+    private func away(_ status: Int = 302) -> String {
+        url("/redirect-to?url=\(other.url("/end").absoluteString)&status_code=\(status)")
+    }
+
+    @Test func `without --location a redirect is the answer`() async throws {
+        let run = try await Program.run("-i", url("/redirect/1"))
+
+        #expect(run.code == 0 && run.text.hasPrefix("HTTP 302\r\n"))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func `a redirect that leads nowhere is an answer, too, until it is to be followed`() async throws {
+        server.route("GET", "/nowhere", ServerReply.text("here").status(302).header("Location", "http://a b/"))
+
+        let plain = try await Program.run(url("/nowhere"))
+        let following = try await Program.run("-L", url("/nowhere"))
+
+        #expect(plain.code == 0 && plain.text == "here")
+        #expect(following.code == 3)
+    }
+
+    @Test func `--location follows, and --include shows every head`() async throws {
+        let run = try await Program.run("-L", "-i", url("/redirect/2"))
+
+        #expect(run.code == 0)
+        #expect(run.text.components(separatedBy: "HTTP 302\r\n").count == 3 && run.text.contains("HTTP 200\r\n"))
+    }
+
+    @Test func `--max-redirs is how many, 50 unless given`() async throws {
+        #expect(try await Program.run("-L", "--max-redirs", "2", url("/redirect/2")).code == 0)
+        #expect(try await Program.run("-L", "--max-redirs", "1", url("/redirect/2")).code == 47)
+        #expect(try await Program.run("-L", "--max-redirs", "0", url("/redirect/1")).code == 47)
+        #expect(try await Program.run("-L", url("/redirect/50")).code == 0)
+        #expect(try await Program.run("-L", url("/redirect/51")).code == 47)
+    }
+
+    @Test func `what was given by hand stays with its origin, unless it is trusted on`() async throws {
+        let options = ["-u", "me:secret", "-b", "a=1", "-H", "X-Mine: 1"]
+        _ = try await Program.run(["-L"] + options + [away()])
+        _ = try await Program.run(["--location-trusted"] + options + [away()])
+        let requests = try await other.waitForRequests(2)
+
+        #expect(requests[0].headers["Authorization"] == nil && requests[0].headers["Cookie"] == nil)
+        #expect(requests.map { $0.headers["X-Mine"] } == ["1", "1"])
+        #expect(requests[1].headers["Authorization"] == "Basic bWU6c2VjcmV0" && requests[1].headers["Cookie"] == "a=1")
+    }
+
+    @Test(arguments: [301, 302, 303])
+    func `--keep-post keeps a POST over that redirect`(status: Int) async throws {
+        let file = try folder.make("body", Data("file".utf8))
+        _ = try await Program.run("-L", "-d", "a=1", away(status))
+        _ = try await Program.run("-L", "--keep-post", "\(status)", "-d", "a=1", away(status))
+        _ = try await Program.run("-L", "--keep-post", "\(status)", "--data-file", file, away(status))
+        _ = try await Program.run("-L", "--keep-post", "\(status)", "-T", file, "-X", "POST", away(status))
+        let requests = try await other.waitForRequests(4)
+
+        #expect(requests.map(\.method) == ["GET", "POST", "POST", "POST"])
+        #expect(requests.map { String(decoding: $0.body, as: UTF8.self) } == ["", "a=1", "file", "file"])
+        #expect(requests[1].headers["Content-Type"] == "application/x-www-form-urlencoded")
+    }
+
+    @Test func `a file is sent again over a 307, standard input cannot be`() async throws {
+        let file = try folder.make("body", Data("file".utf8))
+
+        #expect(try await Program.run("-L", "-T", file, away(307)).code == 0)
+        #expect(try await Program.run(["-L", "-T", "-", away(307)], input: Data("input".utf8)).code == 65)
+
+        #expect(try await other.waitForRequests(1).map { Data($0.body) } == [Data("file".utf8)])
+    }
+
+    @Test func `--dump-header adds the heads of all responses to a file`() async throws {
+        let file = try folder.make("heads", Data("before\n".utf8))
+
+        let run = try await Program.run("-L", "-D", file, url("/redirect/1"))
+
+        let text = String(decoding: folder.contents("heads") ?? Data(), as: UTF8.self)
+        #expect(run.code == 0 && text.hasPrefix("before\nHTTP 302\r\n") && text.contains("\r\n\r\nHTTP 200\r\n"))
+        #expect(try await Program.run("-D", folder.path("no/heads"), url("/get")).code == 23)
+    }
+
+    @Test func `--verbose tells every hop`() async throws {
+        let run = try await Program.run("-L", "-v", url("/redirect/1"))
+
+        #expect(
+            run.errors.contains("> GET /redirect/1 HTTP/1.1\n") && run.errors.contains("> GET /redirect/0 HTTP/1.1\n")
+        )
+        #expect(run.errors.contains("< 302 ") && run.errors.contains("< 200 "))
+    }
+}

@@ -1,0 +1,181 @@
+import AFNetworkingTesting
+import AFURLSession
+import Foundation
+import Testing
+import afnet
+
+/// Parts, codings, uploads and the cache. One process at a time: other tests measure the machine.
+@Suite(.serialized) final class TransferOptionTests {
+    let server: TestServer
+    let folder: Program.Folder
+    private let bytes = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 ^ ($0 >> 8)) })
+
+    init() throws {
+        server = try TestServer()
+        folder = try Program.Folder()
+        server.install(.ranges, .compression, .caching, .echo)
+        server.route("*", "/take", .text("taken"))
+    }
+
+    deinit {
+        server.stop()
+    }
+
+    private func url(_ path: String) -> String { server.url(path).absoluteString }
+
+    // MARK: Parts
+
+    @Test func `--range asks for a part`() async throws {
+        let whole = try await Program.run(url("/range/1000")).output
+
+        #expect(try await Program.run("-r", "10-19", url("/range/1000")).output == whole[10..<20])
+        #expect(try await Program.run("--range", "-5", url("/range/1000")).output == whole[995...])
+    }
+
+    @Test func `--resume goes on behind what is there`() async throws {
+        let whole = try await Program.run(url("/range/1000")).output
+        let file = try folder.make("f", whole.prefix(400))
+
+        #expect(try await Program.run("--resume", "-o", file, url("/range/1000")).code == 0)
+        #expect(folder.contents("f") == whole)
+        // Now there is nothing more.
+        #expect(try await Program.run("-C", "-", "-o", file, url("/range/1000")).code == 0)
+        #expect(folder.contents("f") == whole)
+        #expect(server.requests.map { $0.headers["Range"] } == [nil, "bytes=400-", "bytes=1000-"])
+        // And of a file that is not there everything.
+        #expect(try await Program.run("--resume", "-o", folder.path("new"), url("/range/1000")).code == 0)
+        #expect(folder.contents("new") == whole)
+    }
+
+    @Test func `--resume-from names the byte`() async throws {
+        let whole = try await Program.run(url("/range/1000")).output
+
+        #expect(try await Program.run("--resume-from", "990", url("/range/1000")).output == whole[990...])
+    }
+
+    @Test func `a server that does not go on there is 33, and the file is left alone`() async throws {
+        let file = try folder.make("f", Data("1234".utf8))
+        let replies: [ServerReply] = [
+            .text("whole"), .status(404),
+            ServerReply.text("x").status(206).header("Content-Range", "bytes 3-3/5"),
+            ServerReply.text("x").status(206),
+            ServerReply.text("x").status(416).header("Content-Range", "bytes */3"),
+        ]
+        for reply in replies {
+            server.enqueue(reply)
+            #expect(try await Program.run("-C", "-", "-o", file, url("/x")).code == 33)
+            #expect(folder.contents("f") == Data("1234".utf8))
+        }
+        server.enqueue(.status(404))
+        #expect(try await Program.run("-f", "-C", "-", "-o", file, url("/x")).code == 22)
+    }
+
+    @Test(
+        arguments: [
+            (206, "bytes 5-9/10", .goesOn), (206, "bytes 5-9/*", .goesOn), (206, "BYTES 5-9/10", .goesOn),
+            (206, "bytes 4-9/10", .refused), (206, "bytes 5-4/10", .refused), (206, "lines 5-9/10", .refused),
+            (206, "", .refused), (200, "bytes 5-9/10", .refused), (416, "bytes */5", .isComplete),
+            (416, "bytes */6", .refused), (416, "bytes */*", .refused), (416, "", .refused),
+        ] as [(Int, String, ResumeAnswer)]
+    )
+    func `only a fitting Content-Range goes on`(status: Int, range: String, answer: ResumeAnswer) throws {
+        let url = try #require(URL(string: "http://h/"))
+        let fields = range.isEmpty ? [:] : ["Content-Range": range]
+        let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields)
+
+        #expect(ResumeAnswer(try #require(response), from: 5) == answer)
+    }
+
+    // MARK: Codings
+
+    @Test func `a coded body is left as it is, and decoded with --compressed`() async throws {
+        let plain = try await Program.run(url("/gzip"))
+        let decoded = try await Program.run("--compressed", url("/gzip"))
+
+        #expect(plain.output.prefix(2) == Data([0x1F, 0x8B]) && decoded.text.contains("gzip"))
+        #expect(server.requests[0].headers["Accept-Encoding"] == nil)
+        #expect(server.requests[1].headers["Accept-Encoding"]?.hasPrefix("gzip, deflate") == true)
+    }
+
+    // MARK: Uploads
+
+    @Test func `--upload-file sends a file with PUT`() async throws {
+        let file = try folder.make("f", bytes)
+
+        #expect(try await Program.run("-T", file, url("/take")).text == "taken")
+        #expect(try await Program.run("-T", file, "-X", "PATCH", url("/take")).code == 0)
+        let requests = try await server.waitForRequests(2)
+
+        #expect(requests.map(\.method) == ["PUT", "PATCH"] && requests.allSatisfy { Data($0.body) == bytes })
+        #expect(requests[0].headers["Content-Length"] == "200000" && requests[0].headers["Content-Type"] == nil)
+    }
+
+    @Test func `standard input goes in chunks, unless its length is said`() async throws {
+        let length = "Content-Length: \(bytes.count)"
+        #expect(try await Program.run(["-v", "-T", "-", url("/take")], input: bytes).code == 0)
+        #expect(try await Program.run(["-T", "-", "-H", length, url("/take")], input: bytes).code == 0)
+        let requests = try await server.waitForRequests(2)
+
+        #expect(requests.allSatisfy { Data($0.body) == bytes })
+        #expect(requests[0].headers["Transfer-Encoding"] == "chunked")
+        #expect(requests[1].headers["Content-Length"] == "200000" && requests[1].headers["Transfer-Encoding"] == nil)
+    }
+
+    @Test func `a file that cannot be read is 26, and nothing is sent`() async throws {
+        #expect(try await Program.run("-T", folder.path("none"), url("/take")).code == 26)
+        #expect(server.acceptedConnections == 0)
+    }
+
+    @Test func `an upload shows a bar on a terminal`() async throws {
+        // A small one would be over before there is something to draw.
+        let file = try folder.make("f", Data(count: 30_000_000))
+
+        let shown = try await Program.runOnTerminal("-T", file, "-o", folder.path("o"), url("/take"))
+
+        #expect(shown.text.contains(" of 30.0 MB"))
+    }
+
+    // MARK: Statuses
+
+    @Test func `--fail-with-body fails and keeps the body`() async throws {
+        server.enqueue(.text("gone").status(404), .text("gone").status(404))
+
+        let run = try await Program.run("--fail-with-body", url("/x"))
+        let filed = try await Program.run("--fail-with-body", "-o", folder.path("f"), url("/x"))
+
+        #expect(run.code == 22 && run.text == "gone")
+        #expect(filed.code == 22 && folder.contents("f") == Data("gone".utf8))
+        #expect(filed.errors == "afnet: the server answered 404, not found\n")
+    }
+
+    // MARK: The cache
+
+    @Test func `there is no cache unless it has a folder, which later runs share`() async throws {
+        let address = url("/cache/60")
+        _ = try await Program.run(address, address)
+        #expect(server.requests.count == 2)
+
+        let first = try await Program.run("--cache", folder.url.path, address)
+        let second = try await Program.run("--cache", folder.url.path, address)
+
+        #expect(server.requests.count == 3 && first.output == second.output && !first.output.isEmpty)
+    }
+
+    @Test func `each mode of the cache`() async throws {
+        func run(_ mode: String) async throws -> [Int] {
+            let before = server.requests.count
+            let run = try await Program.run("--cache", folder.url.path, "--cache-mode", mode, url("/cache/60"))
+            return [run.code == 0 ? 0 : 1, server.requests.count - before]
+        }
+
+        let missing = [1, 0]
+        let asked = [0, 1]
+        let kept = [0, 0]
+        for (mode, result) in [
+            ("only-if-cached", missing), ("no-store", asked), ("only-if-cached", missing), ("default", asked),
+            ("default", kept), ("reload", asked), ("no-cache", asked), ("only-if-cached", kept), ("force-cache", kept),
+        ] {
+            #expect(try await run(mode) == result, "\(mode)")
+        }
+    }
+}
