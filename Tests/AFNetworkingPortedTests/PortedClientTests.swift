@@ -85,7 +85,7 @@ import Testing
             center.fetch(server.url("/bytes/5000"), into: folder) { url, _ in done(url) }
         }
         #expect(try Data(contentsOf: #require(file)).count == 5000)
-        for _ in 0..<200 where center.events.count < 2 { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<6000 where center.events.count < 2 { try await Task.sleep(for: .milliseconds(10)) }
         #expect(center.events == ["resume", "complete true"])
     }
 
@@ -93,7 +93,7 @@ import Testing
         client.reachabilityManager = AFNetworkReachabilityManager(forDomain: "localhost")
         client.watchNetwork()
         client.reachabilityManager.startMonitoring()
-        for _ in 0..<500 where !client.isOnline { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<6000 where !client.isOnline { try await Task.sleep(for: .milliseconds(10)) }
         client.reachabilityManager.stopMonitoring()
         #expect(client.lastStatus == .reachableViaWiFi && client.isOnline)
     }

@@ -147,6 +147,7 @@ class DownloadCenter: NSObject {
     let manager = AFURLSessionManager(sessionConfiguration: URLSessionConfiguration.default)
     var observers: [NSObjectProtocol] = []
     var events: [String] = []
+    var current: URLSessionDownloadTask?
 
     override init() {
         super.init()
@@ -158,7 +159,7 @@ class DownloadCenter: NSObject {
             observers.append(
                 center.addObserver(forName: name, object: nil, queue: .main) { [weak self] note in
                     guard let self = self, let task = note.object as? URLSessionDownloadTask else { return }
-                    guard self.manager.downloadTasks.contains(task) || word == "complete" else { return }
+                    guard task === self.current else { return }
                     if word == "complete" {
                         self.events.append("complete \(note.userInfo?[AFNetworkingTaskDidCompleteAssetPathKey] != nil)")
                     } else {
@@ -189,6 +190,7 @@ class DownloadCenter: NSObject {
                 completion(filePath, error)
             }
         )
+        current = task
         task.resume()
     }
 }

@@ -208,9 +208,10 @@ extension HTTPSessionManager {
             state.isAwaited = true
             state.serializer = serializer
         }
-        task.resume()
+        // Resumed within the handler, so that who is cancelled already sends nothing.
         let result = await withTaskCancellationHandler {
-            await outcome.value
+            task.resume()
+            return await outcome.value
         } onCancel: {
             task.cancel()
         }

@@ -1,4 +1,4 @@
-import AFNetworking
+@testable import AFNetworking
 import AFNetworkingTesting
 import Foundation
 import Testing

@@ -166,7 +166,7 @@ import Testing
         manager.setAuthenticationChallengeHandler { _, _, _, _ in .fail(own) }
         #expect(try await load(request).error === own)
         // 16 5.6: the hook hears what the session says.
-        #expect(raw.all == [nil, NSURLErrorCancelled, NSURLErrorCancelled])
+        #expect(try await raw.wait(for: 3) == [nil, NSURLErrorCancelled, NSURLErrorCancelled])
 
         manager.setAuthenticationChallengeHandler { _, _, _, _ in .rejectProtectionSpace }
         #expect((try await load(request).response as? HTTPURLResponse)?.statusCode == 401)

@@ -60,7 +60,7 @@ import Testing
                     task.resume()
                     if number.isMultiple(of: 7) { task.cancel() }
                 }
-                try await heard.wait(for: 100 * round, seconds: 30)
+                try await heard.wait(for: 100 * round)
             }
             try await settle { alive.value == 0 }
             #expect(alive.value == 0)

@@ -35,7 +35,7 @@ struct HTTPRequestOperationTests {
         }
         if start { operation.start() }
         let codes = try await calls.wait(for: 1)
-        await MainActor.run {}
+        await mainQueueSettled()
         #expect(calls.all.count == 1)
         return (operation.responseObject, codes[0])
     }
@@ -150,7 +150,7 @@ struct HTTPRequestOperationTests {
         operation.pause()
         operation.resume()
         try await operation.ended()
-        await MainActor.run {}
+        await mainQueueSettled()
         let second = requests.all.count > 1 ? requests.all[1] : [nil, nil]
         return (operation, second[0], second[1], progress.all)
     }

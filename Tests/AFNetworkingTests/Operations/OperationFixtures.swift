@@ -14,9 +14,9 @@ final class Collected<Element: Sendable>: @unchecked Sendable {
         lock.withLock { elements.append(element) }
     }
 
-    /// Waits until there are so many, ten seconds at most.
+    /// Waits until there are so many, a minute at most.
     @discardableResult
-    func wait(for count: Int, seconds: Double = 10) async throws -> [Element] {
+    func wait(for count: Int, seconds: Double = 60) async throws -> [Element] {
         try await eventually("\(count) of them, not \(all.count)", seconds: seconds) { self.all.count >= count }
         return all
     }
@@ -26,8 +26,8 @@ struct WaitedInVain: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Returns when the condition holds; throws after ten seconds.
-func eventually(_ what: String = "", seconds: Double = 10, _ condition: () -> Bool) async throws {
+/// Returns when the condition holds; throws after a minute.
+func eventually(_ what: String = "", seconds: Double = 60, _ condition: () -> Bool) async throws {
     let end = ContinuousClock.now + .seconds(seconds)
     while !condition() {
         guard ContinuousClock.now < end else { throw WaitedInVain(description: "waited in vain for \(what)") }
@@ -35,8 +35,15 @@ func eventually(_ what: String = "", seconds: Double = 10, _ condition: () -> Bo
     }
 }
 
+/// Returns when everything is done that was meant for the main queue until now.
+func mainQueueSettled() async {
+    await withCheckedContinuation { continuation in
+        OperationQueue.main.addOperation { continuation.resume() }
+    }
+}
+
 extension Operation {
-    func ended(seconds: Double = 10) async throws {
+    func ended(seconds: Double = 60) async throws {
         try await eventually("the end of \(self)", seconds: seconds) { isFinished }
     }
 }

@@ -169,7 +169,7 @@ struct URLConnectionOperationTests {
 
         #expect(operation.error?.urlCode == NSURLErrorCancelled && !operation.isExecuting)
         // 16 2.8: what never started is not said to have finished.
-        await MainActor.run {}
+        await mainQueueSettled()
         #expect(announcements.all.all.isEmpty && server.requests.isEmpty)
     }
 
@@ -202,7 +202,7 @@ struct URLConnectionOperationTests {
 
         #expect(operation.error?.urlCode == NSURLErrorCancelled)
         #expect(try await announcements.all.wait(for: 2) == ["start", "finish"])
-        await MainActor.run {}
+        await mainQueueSettled()
         #expect(announcements.all.all.count == 2)
     }
 
