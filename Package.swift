@@ -128,7 +128,7 @@ let package = Package(
         .testTarget(name: "AFVirtualWorldTests", dependencies: ["AFVirtualWorld"], swiftSettings: strict),
         .testTarget(
             name: "afnetTests",
-            dependencies: ["afnet", "AFNetworking", "AFURLSession", "AFNetworkingTesting"],
+            dependencies: ["afnet", "AFNetworking", "AFURLSession", "AFNetworkingTesting", "AFFaults"],
             swiftSettings: strict
         ),
         .testTarget(

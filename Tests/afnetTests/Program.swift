@@ -1,3 +1,4 @@
+import AFFaults
 import AFNetworkingTesting
 import Foundation
 
@@ -62,7 +63,7 @@ struct Program {
         let errors = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("errors")))
         let pipe = Pipe()
         try pipe.fileHandleForReading.close()
-        let code = try await start(arguments, .nullDevice, pipe.fileHandleForWriting, errors)
+        let code = try await start(arguments, nil, pipe.fileHandleForWriting, errors)
         let text = String(decoding: folder.contents("errors") ?? Data(), as: UTF8.self)
         return Run(code: code, output: Data(), errors: text)
     }
@@ -70,31 +71,24 @@ struct Program {
     /// Standard output and standard error are a terminal; what it was told is the output.
     static func runOnTerminal(_ arguments: String...) async throws -> Run {
         let terminal = try Terminal()
-        let code = try await start(arguments, .nullDevice, terminal.device, terminal.device)
+        let code = try await start(arguments, nil, terminal.device, terminal.device)
         return Run(code: code, output: terminal.finish(), errors: "")
     }
 
     private static func start(
         _ arguments: [String],
-        _ input: FileHandle,
+        _ input: FileHandle?,
         _ output: FileHandle,
         _ errors: FileHandle,
         _ environment: [String: String] = [:]
     ) async throws -> Int32 {
-        let process = Process()
-        process.executableURL = executable
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = errors
-        return try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { process in
-                // A signal must not look like an exit code.
-                let isExit = process.terminationReason == .exit
-                continuation.resume(returning: isExit ? process.terminationStatus : -process.terminationStatus)
-            }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
-        }
+        try await ChildProcess.run(
+            executable.path,
+            arguments,
+            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+            input: input?.fileDescriptor,
+            output: output.fileDescriptor,
+            errors: errors.fileDescriptor
+        )
     }
 }

@@ -1,7 +1,8 @@
-@testable import AFNetworking
 import AFNetworkingTesting
 import Foundation
 import Testing
+
+@testable import AFNetworking
 
 /// The acceptance catalogue, 13.8, and the rules of section 6.
 @Suite struct HTTPSessionManagerTests {

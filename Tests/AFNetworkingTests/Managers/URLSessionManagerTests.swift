@@ -315,7 +315,9 @@ import Testing
     func `13.7.9–20 resuming and suspending a task is announced, each time it changes something`(
         _ kind: Kind
     ) async throws {
-        let request = site.request("/delay/20")
+        let method = kind == .upload ? "PUT" : "GET"
+        site.server.route(method, "/held", ServerReply.text("late").held(until: "never"))
+        let request = site.request("/held", method: method)
         let task: URLSessionTask =
             switch kind {
             case .data:

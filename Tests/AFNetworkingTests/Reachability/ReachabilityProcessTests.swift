@@ -26,7 +26,7 @@ import Testing
             let before = LeakCheck.now
             run(10_000)
 
-            if let excess = before.excess(within: 60) { Issue.record("\(excess)") }
+            if let excess = before.excess(within: 30) { Issue.record("\(excess)") }
         }
     }
 

@@ -1,3 +1,4 @@
+import AFFaults
 import AFURLSession
 import Foundation
 import Testing
@@ -39,39 +40,19 @@ enum Namespace {
     private static func run(_ command: [String]) throws -> Outcome {
         // Of its own: links, and what is mounted where; and the rights to change both.
         let rights = geteuid() == 0 ? [] : ["--user", "--map-root-user"]
-        return try execute("unshare", rights + ["--net", "--mount"] + command, variables: ["\(variable)=1"])
+        return try execute("unshare", rights + ["--net", "--mount"] + command, variables: [variable: "1"])
     }
 
-    /// Runs a tool and waits for it, without the run loop that `Process` needs for that.
+    /// Runs a tool and waits for it.
     static func execute(
         _ name: String,
         _ arguments: [String],
-        variables: [String] = [],
+        variables: [String: String] = [:],
         input: String = ""
     ) throws -> Outcome {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "af-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let (inputFile, outputFile) = (folder.appending(path: "input"), folder.appending(path: "output"))
-        try Data(input.utf8).write(to: inputFile)
-
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, inputFile.path, O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, outputFile.path, O_WRONLY | O_CREAT, 0o600)
-        posix_spawn_file_actions_adddup2(&actions, 1, 2)
         let path = try #require(tool(name), "there is no \(name)").path
-        let environment = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" } + variables
-        let words = ([path] + arguments).map { strdup($0) }
-        let assignments = environment.map { strdup($0) }
-        defer { (words + assignments).forEach { free($0) } }
-        var child: pid_t = 0
-        let failed = posix_spawn(&child, path, &actions, nil, words + [nil], assignments + [nil])
-        guard failed == 0 else { throw CableError(message: "\(name) cannot be started: errno \(failed)") }
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0, errno == EINTR {}
-        let output = try Data(contentsOf: outputFile)
+        let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+        let (status, output) = try ChildProcess.answer(of: path, arguments, environment: environment, input: input)
         return Outcome(status: status, output: String(decoding: output, as: UTF8.self))
     }
 
@@ -110,7 +91,11 @@ enum Cable {
             "addr add 192.0.2.5/24 dev v0"
         )
         // The kernel notices a moment later that the cable has two ends.
-        while NetworkMonitor().currentPath.interfaces.contains(where: { !$0.isRunning }) { usleep(1000) }
+        for _ in 1...10_000 {
+            guard NetworkMonitor().currentPath.interfaces.contains(where: { !$0.isRunning }) else { return }
+            usleep(1000)
+        }
+        throw CableError(message: "the cable stays unplugged: \(NetworkMonitor().currentPath.interfaces)")
     }
 }
 

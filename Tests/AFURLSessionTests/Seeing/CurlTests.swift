@@ -1,3 +1,4 @@
+import AFFaults
 import AFNetworkingTesting
 import Foundation
 import Testing
@@ -19,18 +20,15 @@ extension SeeingTests {
         }
 
         private func run(_ script: String, environment: [String: String] = [:]) throws -> Data {
-            let shell = Process()
-            let output = Pipe()
-            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-            shell.arguments = ["-c", script]
-            shell.environment = environment.merging(["PATH": "/usr/bin:/bin"]) { first, _ in first }
-            shell.standardOutput = output
-            shell.standardInput = FileHandle.nullDevice
-            try shell.run()
-            let data = output.fileHandleForReading.readDataToEndOfFile()
-            shell.waitUntilExit()
-            #expect(shell.terminationStatus == 0)
-            return data
+            let environment = environment.merging(["PATH": "/usr/bin:/bin"]) { first, _ in first }
+            let (status, output) = try ChildProcess.answer(
+                of: "/bin/sh",
+                ["-c", script],
+                environment: environment,
+                withErrors: false
+            )
+            #expect(status == 0)
+            return output
         }
 
         private func request(_ url: String) throws -> URLRequest { URLRequest(url: try #require(URL(string: url))) }

@@ -1,3 +1,4 @@
+import AFFaults
 import AFLoop
 import AFNetworkingTesting
 import Foundation
@@ -44,13 +45,8 @@ private final class SmallDisk: Sendable {
     }
 
     private static func run(_ program: String, _ arguments: String...) -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [program] + arguments
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        let environment = ProcessInfo.processInfo.environment
+        return (try? ChildProcess.runAndWait("/usr/bin/env", [program] + arguments, environment: environment)) == 0
     }
 }
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,6 +194,21 @@ int caft_run_in_fork(int (*body)(void *), void *argument) {
         if (errno != EINTR) return -1;
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int caft_spawn(const char *program, char *const words[], char *const variables[], int input, int output, int errors) {
+    posix_spawn_file_actions_t actions;
+    int failure = posix_spawn_file_actions_init(&actions);
+    if (failure != 0) return -failure;
+    int sources[] = {input, output, errors};
+    for (int target = 0; target < 3 && failure == 0; target++) {
+        failure = posix_spawn_file_actions_adddup2(&actions, sources[target], target);
+    }
+    if (failure == 0) failure = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    pid_t child = 0;
+    if (failure == 0) failure = posix_spawn(&child, program, &actions, NULL, words, variables);
+    posix_spawn_file_actions_destroy(&actions);
+    return failure == 0 ? child : -failure;
 }
 
 int64_t caft_cpu_microseconds(void) {

@@ -42,6 +42,9 @@ void caft_answer_lookups(long code);
 // Runs `body` in a forked child and returns the child's exit status, or -1 if it
 // died of a signal (after 10 seconds of its alarm).
 int caft_run_in_fork(int (*body)(void *), void *argument);
+// Starts a program whose standard input, output and errors are the given descriptors, and which has no others.
+// Returns its number, or a negative errno.
+int caft_spawn(const char *program, char *const words[], char *const variables[], int input, int output, int errors);
 // Microseconds of CPU this process has used.
 int64_t caft_cpu_microseconds(void);
 // Bytes that malloc has handed out and not got back.

@@ -1,0 +1,121 @@
+import CAFTestSupport
+package import Foundation
+import Glibc
+
+/// Runs a program and waits for its end.
+///
+/// In the place of Foundation's `Process`, which hears of an end by a descriptor that whatever else is started at the
+/// same moment inherits as well: then it ends for us when the last of those has ended.
+package enum ChildProcess {
+    package struct CannotStart: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Runs a program; the thread of the caller is free meanwhile.
+    ///
+    /// - Parameters:
+    ///   - program: Its path.
+    ///   - environment: All that it gets.
+    ///   - input: A descriptor to read from, nil for none; likewise `output` and `errors`.
+    ///   - seconds: After which it is killed.
+    /// - Returns: Its exit code, or the number of the signal that has ended it, as a negative number.
+    package static func run(
+        _ program: String,
+        _ arguments: [String],
+        environment: [String: String],
+        input: Int32? = nil,
+        output: Int32? = nil,
+        errors: Int32? = nil,
+        within seconds: Int = 300
+    ) async throws -> Int32 {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result {
+                        try runAndWait(
+                            program,
+                            arguments,
+                            environment: environment,
+                            input: input,
+                            output: output,
+                            errors: errors,
+                            within: seconds
+                        )
+                    }
+                )
+            }
+        }
+    }
+
+    /// Runs a program, and blocks until it ends.
+    package static func runAndWait(
+        _ program: String,
+        _ arguments: [String],
+        environment: [String: String],
+        input: Int32? = nil,
+        output: Int32? = nil,
+        errors: Int32? = nil,
+        within seconds: Int = 300
+    ) throws -> Int32 {
+        let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer { close(nothing) }
+        let words = ([program] + arguments).map { strdup($0) }
+        let variables = environment.map { strdup("\($0.key)=\($0.value)") }
+        defer { (words + variables).forEach { free($0) } }
+        let child = caft_spawn(
+            program,
+            words + [nil],
+            variables + [nil],
+            input ?? nothing,
+            output ?? nothing,
+            errors ?? nothing
+        )
+        guard child > 0 else {
+            throw CannotStart(description: "\(program) cannot be started: \(String(cString: strerror(-child)))")
+        }
+        return end(of: child, within: seconds)
+    }
+
+    /// Runs a program, and blocks until it ends.
+    ///
+    /// - Returns: How it ended, as of ``run(_:_:environment:input:output:errors:within:)``, and what it wrote.
+    package static func answer(
+        of program: String,
+        _ arguments: [String],
+        environment: [String: String],
+        input: String = "",
+        withErrors: Bool = true
+    ) throws -> (status: Int32, output: Data) {
+        // Files, since a pipe can fill up while nobody reads it.
+        let folder = FileManager.default.temporaryDirectory.appending(path: "af-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (inputFile, outputFile) = (folder.appending(path: "input"), folder.appending(path: "output"))
+        try Data(input.utf8).write(to: inputFile)
+        try Data().write(to: outputFile)
+        let source = try FileHandle(forReadingFrom: inputFile)
+        let output = try FileHandle(forWritingTo: outputFile)
+        let status = try withExtendedLifetime((source, output)) {
+            try runAndWait(
+                program,
+                arguments,
+                environment: environment,
+                input: source.fileDescriptor,
+                output: output.fileDescriptor,
+                errors: withErrors ? output.fileDescriptor : nil
+            )
+        }
+        return (status, try Data(contentsOf: outputFile))
+    }
+
+    private static func end(of child: pid_t, within seconds: Int) -> Int32 {
+        var status: Int32 = 0
+        let limit = ContinuousClock.now + .seconds(seconds)
+        while waitpid(child, &status, WNOHANG) == 0 {
+            if ContinuousClock.now > limit { kill(child, SIGKILL) }
+            usleep(1000)
+        }
+        let signal = status & 0x7F
+        return signal == 0 ? (status >> 8) & 0xFF : -signal
+    }
+}
