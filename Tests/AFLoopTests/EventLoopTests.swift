@@ -95,6 +95,21 @@ final class EventLoopTests {
         #expect(notes.all == ["end", "end", "end"])
     }
 
+    @Test(arguments: [false, true])
+    func `what a job or a timer lets go of is closed in the same turn, which does not wait`(byTimer: Bool) {
+        let (notes, loop) = (notes, loop)
+        notes.onTimer = { loop.deferClose(notes) }
+        if byTimer {
+            _ = loop.startTimer(at: loop.now, for: notes)
+        } else {
+            enqueue { loop.deferClose(notes) }
+        }
+
+        loop.runTurn()
+
+        #expect(notes.all.last == "close" && poller.deadlines == [poller.now])
+    }
+
     @Test func `a job enqueued by a job runs in the next turn, which does not wait`() {
         let (notes, loop) = (notes, loop)
         nonisolated(unsafe) let sent = (notes, loop)
