@@ -31,7 +31,7 @@ struct HopTests {
         let session = URLSession.loopback(delegate: refusing)
 
         for path in ["/401", "/302"] {
-            let outcome = try await session.outcome(of: server.url(path), seconds: 5)
+            let outcome = try await session.outcome(of: server.url(path))
             #expect(outcome.text?.hasPrefix("who are you? who") == true, "\(path)")
         }
     }
