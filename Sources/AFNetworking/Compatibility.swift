@@ -214,9 +214,6 @@ public func AFQueryStringFromParameters(_ parameters: Any) -> String { queryStri
 
 // MARK: - Operations
 
-/// ``/AFURLSession/URLConnection`` under its old name.
-public typealias NSURLConnection = URLConnection
-
 /// ``URLConnectionOperation`` under its old name.
 public typealias AFURLConnectionOperation = URLConnectionOperation
 

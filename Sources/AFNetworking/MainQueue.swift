@@ -19,4 +19,18 @@ enum MainQueue {
         guard let queue, queue !== DispatchQueue.main else { return async(group: group, body) }
         queue.async(group: group, execute: body)
     }
+
+    /// Calls a completion handler on a queue; nil is the main queue, which had better be served.
+    static func complete(
+        on queue: DispatchQueue?,
+        group: DispatchGroup? = nil,
+        _ body: @escaping @Sendable () -> Void
+    ) {
+        guard queue == nil else { return async(on: queue, group: group, body) }
+        BlockedMainQueueWarning.shared.willCall()
+        async(group: group) {
+            BlockedMainQueueWarning.shared.calls()
+            body()
+        }
+    }
 }

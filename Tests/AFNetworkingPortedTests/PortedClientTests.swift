@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Code that was written for another platform, at work.
-@MainActor @Suite struct PortedClientTests {
+@MainActor @Suite final class PortedClientTests {
     private let server: TestServer
     private let client: WeatherClient
 
@@ -12,6 +12,10 @@ import Testing
         server = try TestServer()
         server.install(.everything)
         client = WeatherClient(server: server.url("/"))
+    }
+
+    deinit {
+        client.invalidateSessionCancelingTasks(true, resetSession: false)
     }
 
     private func wait<Value>(_ body: (@escaping (Value) -> Void) -> Void) async -> Value {

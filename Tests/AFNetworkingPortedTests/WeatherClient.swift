@@ -115,6 +115,7 @@ class WeatherClient: AFHTTPSessionManager, @unchecked Sendable {
                 completion(nil, error)
             }
         )
+        uploadManager.invalidateSessionCancelingTasks(false, resetSession: false)
     }
 }
 

@@ -3,9 +3,11 @@ import Foundation
 
 /// Tells the programmer, once and in debug builds only, that completion handlers wait for a main queue that nobody serves.
 final class BlockedMainQueueWarning: Sendable {
-    static let shared = BlockedMainQueueWarning()
-
-    private static let patience = DispatchTimeInterval.seconds(5)
+    static let shared = BlockedMainQueueWarning { check in
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(5), execute: check)
+    } say: { text in
+        FileHandle.standardError.write(Data(text.utf8))
+    }
 
     private enum Stage {
         case unused
@@ -14,6 +16,19 @@ final class BlockedMainQueueWarning: Sendable {
     }
 
     private let stage = Lock(Stage.unused)
+    private let later: @Sendable (_ check: @escaping @Sendable () -> Void) -> Void
+    private let say: @Sendable (String) -> Void
+
+    /// - Parameters:
+    ///   - later: Calls what it is given when a main queue that is served would have been long done.
+    ///   - say: Shows a text to the programmer.
+    init(
+        later: @escaping @Sendable (_ check: @escaping @Sendable () -> Void) -> Void,
+        say: @escaping @Sendable (String) -> Void
+    ) {
+        self.later = later
+        self.say = say
+    }
 
     /// A completion handler is given to the main queue.
     func willCall() {
@@ -24,9 +39,8 @@ final class BlockedMainQueueWarning: Sendable {
                 return true
             }
             guard isFirst else { return }
-            DispatchQueue.global().asyncAfter(deadline: .now() + BlockedMainQueueWarning.patience) { [self] in
-                guard stage.withLock({ $0 == .waiting }) else { return }
-                FileHandle.standardError.write(Data(BlockedMainQueueWarning.text.utf8))
+            later { [self] in
+                if stage.withLock({ $0 == .waiting }) { say(Self.text) }
             }
         #endif
     }
@@ -40,8 +54,8 @@ final class BlockedMainQueueWarning: Sendable {
 
     private static let text = """
         AFNetworking: a completion handler has waited for the main queue for five seconds, and nobody serves that \
-        queue. Set the manager's completionQueue to another one, use the async methods, or let the main thread run \
-        dispatchMain() or a run loop.
+        queue. Set the completionQueue of the manager or operation to another one, use the async methods, or let the \
+        main thread run dispatchMain() or a run loop.
 
         """
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// Posts notifications on the main queue, in order.
@@ -9,8 +10,12 @@ final class NotificationPost: Sendable {
     static let room = 4096
 
     // Unchecked: what is posted is handed from the one who posts to those who observe.
-    fileprivate struct State: @unchecked Sendable {
-        var waiting: [Notification] = []
+    fileprivate struct Posted: @unchecked Sendable {
+        let notification: Notification
+    }
+
+    fileprivate struct State: Sendable {
+        var waiting: [Posted] = []
         /// Notifications at the beginning that are given up.
         var skipped = 0
         var isDelivering = false
@@ -18,15 +23,18 @@ final class NotificationPost: Sendable {
 
     private let state = Lock(State())
 
+    /// Returns at once, and runs no code of the user's: callers may hold a lock.
     func post(_ name: Notification.Name, _ object: Any, _ userInfo: [String: Any]? = nil) {
-        let notification = Notification(name: name, object: object, userInfo: userInfo)
-        let isFirst = state.withLock { state in
-            state.waiting.append(notification)
-            if state.waiting.count - state.skipped > NotificationPost.room { state.giveUpOldest() }
+        let posted = Posted(notification: Notification(name: name, object: object, userInfo: userInfo))
+        let (isFirst, oldest) = state.withLock { state -> (Bool, Posted?) in
+            state.waiting.append(posted)
             defer { state.isDelivering = true }
-            return !state.isDelivering
+            let isFull = state.waiting.count - state.skipped > NotificationPost.room
+            return (!state.isDelivering, isFull ? state.giveUpOldest() : nil)
         }
         if isFirst { MainQueue.async { self.deliver() } }
+        // What it holds may run code when it goes.
+        if let oldest { DispatchQueue.global().async { withExtendedLifetime(oldest) {} } }
     }
 
     private func deliver() {
@@ -34,17 +42,20 @@ final class NotificationPost: Sendable {
             defer { state = State() }
             return state.waiting.dropFirst(state.skipped)
         }
-        for notification in waiting { NotificationCenter.default.post(notification) }
+        for posted in waiting { NotificationCenter.default.post(posted.notification) }
     }
 }
 
 extension NotificationPost.State {
-    fileprivate mutating func giveUpOldest() {
+    fileprivate mutating func giveUpOldest() -> NotificationPost.Posted {
+        let oldest = waiting[skipped]
         // An empty one takes its place: moving all others each time would cost more than they are worth.
-        waiting[skipped] = Notification(name: waiting[skipped].name)
+        waiting[skipped] = NotificationPost.Posted(notification: Notification(name: oldest.notification.name))
         skipped += 1
-        guard skipped == NotificationPost.room else { return }
-        waiting.removeFirst(skipped)
-        skipped = 0
+        if skipped == NotificationPost.room {
+            waiting.removeFirst(skipped)
+            skipped = 0
+        }
+        return oldest
     }
 }

@@ -71,10 +71,6 @@ extension URLSessionManager {
     /// Calls a completion handler where the user wants it.
     func complete(_ body: @escaping @Sendable () -> Void) {
         let (queue, group) = state.withLock { ($0.completionQueue, $0.completionGroup) }
-        if queue == nil { BlockedMainQueueWarning.shared.willCall() }
-        MainQueue.async(on: queue, group: group ?? URLSessionManager.sharedCompletionGroup) {
-            if queue == nil { BlockedMainQueueWarning.shared.calls() }
-            body()
-        }
+        MainQueue.complete(on: queue, group: group ?? URLSessionManager.sharedCompletionGroup, body)
     }
 }

@@ -114,7 +114,7 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
 
     private func callBack(_ success: Success?, _ failure: Failure?, in group: DispatchGroup?) {
         _ = responseObject
-        MainQueue.async(on: completionQueue, group: group ?? Self.privateHTTPGroup) { [self] in
+        MainQueue.complete(on: completionQueue, group: group ?? Self.privateHTTPGroup) { [self] in
             if let error { failure?(self, error) } else { success?(self, responseObject) }
         }
     }

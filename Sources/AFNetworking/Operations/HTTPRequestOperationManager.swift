@@ -154,7 +154,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
             )
         } catch {
             let error = error
-            MainQueue.async(on: completionQueue) { failure?(nil, error) }
+            MainQueue.complete(on: completionQueue) { failure?(nil, error) }
             return nil
         }
         let operation = httpRequestOperation(with: request, success: success) { operation, error in

@@ -72,3 +72,13 @@ struct OperationArchive: Codable {
         }
     }
 }
+
+extension OperationState {
+    /// One that is ready, with what there was.
+    init(_ request: URLRequest, _ archive: OperationArchive) {
+        self.init(request)
+        error = archive.error
+        responseData = archive.responseData
+        totalBytesRead = archive.totalBytesRead
+    }
+}

@@ -6,6 +6,7 @@ import Foundation
 struct OperationState: @unchecked Sendable {
     var machine = OperationMachine()
     var request: URLRequest
+    var world = OperationWorld.system
     var connection: URLConnection?
     /// Where everything of this operation happens once it has begun.
     var home: OperationHome?
@@ -44,12 +45,35 @@ struct OperationState: @unchecked Sendable {
     init(_ request: URLRequest) {
         self.request = request
     }
+
+    mutating func takeBlocks(of original: OperationState) {
+        uploadProgress = original.uploadProgress
+        downloadProgress = original.downloadProgress
+        challengeBlock = original.challengeBlock
+        cacheBlock = original.cacheBlock
+        redirectBlock = original.redirectBlock
+        completionQueue = original.completionQueue
+        completionGroup = original.completionGroup
+    }
+}
+
+/// How operations reach the network: by connections of the process, on its one thread. Tests have others.
+struct OperationWorld: Sendable {
+    let makeConnection: @Sendable (URLRequest, any URLConnectionDelegate) -> URLConnection?
+    /// Has something done on the network thread.
+    let perform: @Sendable ([RunLoop.Mode], @escaping @Sendable () -> Void) -> Void
+
+    static let system = OperationWorld { request, delegate in
+        URLConnection(request: request, delegate: delegate, startImmediately: false)
+    } perform: { modes, body in
+        URLConnection.perform(onNetworkThreadIn: modes, body)
+    }
 }
 
 /// Where an operation's connection is started, called back and cancelled.
 enum OperationHome: Sendable {
     /// The network thread, as in AFNetworking 2.x.
-    case networkThread
+    case networkThread(OperationWorld)
     /// A queue of its own: the output stream is the user's, and may block.
     case queue(OperationQueue)
 
@@ -63,7 +87,7 @@ enum OperationHome: Sendable {
     /// In order, after everything that was asked before.
     func perform(in modes: Set<RunLoop.Mode>, _ body: @escaping @Sendable () -> Void) {
         switch self {
-        case .networkThread: URLConnection.perform(onNetworkThreadIn: Array(modes), body)
+        case .networkThread(let world): world.perform(Array(modes), body)
         case .queue(let queue): queue.addOperation(body)
         }
     }

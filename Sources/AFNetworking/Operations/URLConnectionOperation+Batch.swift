@@ -44,6 +44,15 @@ extension URLConnectionOperation {
         return operations + [last]
     }
 
+    /// ``batchOfRequestOperations(_:progressBlock:completionBlock:)``, as Swift has imported it since its third version.
+    public class func batch(
+        ofRequestOperations operations: [URLConnectionOperation]?,
+        progressBlock: (@Sendable (_ finished: UInt, _ total: UInt) -> Void)?,
+        completionBlock: (@Sendable ([URLConnectionOperation]) -> Void)?
+    ) -> [Operation] {
+        batchOfRequestOperations(operations, progressBlock: progressBlock, completionBlock: completionBlock)
+    }
+
     private func joinBatch(
         _ group: DispatchGroup,
         of operations: [URLConnectionOperation],

@@ -61,7 +61,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     }
 
     /// What was there may run code when it goes: not under the lock.
-    private func set<Value>(_ setting: WritableKeyPath<OperationState, Value>, _ value: Value) {
+    func set<Value>(_ setting: WritableKeyPath<OperationState, Value>, _ value: Value) {
         var value = value
         state.withLock { swap(&$0[keyPath: setting], &value) }
     }
@@ -184,21 +184,6 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         set { super.completionBlock = newValue.map(wrapped) }
     }
 
-    private func wrapped(_ block: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        { [weak self] in
-            guard let self else { return }
-            set(\.keeper, nil)
-            let group = completionGroup ?? Self.privateGroup
-            MainQueue.async(on: completionQueue, group: group) { block() }
-            group.notify(queue: Self.tidyingQueue) { self.forgetCompletionBlock() }
-        }
-    }
-
-    /// It often holds the operation.
-    private func forgetCompletionBlock() {
-        super.completionBlock = nil
-    }
-
     // MARK: - Blocks
 
     /// Sets what hears how much of the request's body was sent. Called on the main queue.
@@ -271,124 +256,26 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
 
     /// Starts to load, if the operation is ready. A queue calls this.
     open override func start() {
-        let mayRun = super.isReady
-        let isFlagged = super.isCancelled
-        let (start, home, modes) = state.withLock { state in
-            // Flagged by the base class alone, by a queue that cancels all.
-            if isFlagged, !state.machine.isCancelled { _ = state.machine.cancel() }
-            let start = state.machine.start(mayRun: mayRun)
-            if case .connect = start { announceStart() }
-            return (start, state.chooseHome(), state.runLoopModes)
-        }
-        switch start {
-        case .nothing: break
-        case .fail: home.perform(in: modes) { [self] in cancelConnection() }
-        case .connect(let attempt):
-            notify(of: .executing, after: .ready)
-            home.perform(in: modes) { [self] in connect(attempt) }
-        }
+        begin()
     }
 
     /// Stops loading until `resume()`. Does nothing if the operation is paused, finished or cancelled.
     open func pause() {
-        let paused = state.withLock { state -> (OperationPhase, URLConnection?, OperationHome, Set<RunLoop.Mode>)? in
-            guard let former = state.machine.pause() else { return nil }
-            if state.machine.takeAnnouncement() { announceFinish() }
-            defer { state.connection = nil }
-            return (former, state.connection, state.chooseHome(), state.runLoopModes)
-        }
-        guard let (former, connection, home, modes) = paused else { return }
-        notify(of: .paused, after: former)
-        guard former == .executing else { return }
-        home.perform(in: modes) { [self] in
-            connection?.cancel()
-            willContinue()
-        }
+        halt()
     }
 
     /// Goes on after a pause. An operation that was not started, neither before nor while it was paused, is ready again,
     /// and begins when its queue, or you, start it.
     open func resume() {
-        let (resume, home, modes) = state.withLock { state in
-            let resume = state.machine.resume()
-            if case .connect = resume { announceStart() }
-            return (resume, state.chooseHome(), state.runLoopModes)
-        }
-        switch resume {
-        case .nothing: break
-        case .wait: notify(of: .ready, after: .paused)
-        case .connect(let attempt):
-            notify(of: .executing, after: .paused)
-            home.perform(in: modes) { [self] in connect(attempt) }
-        }
+        goOn()
     }
 
     /// Cancels the operation. If it has begun it fails with `URLError.cancelled` now, else when it is started.
     open override func cancel() {
-        let (cancel, home, modes) = state.withLock { state in
-            (state.machine.cancel(), state.chooseHome(), state.runLoopModes)
-        }
-        guard cancel != .nothing else { return }
-        super.cancel()
-        switch cancel {
-        case .nothing, .flag: break
-        case .wait: notify(of: .ready, after: .paused)
-        case .fail: home.perform(in: modes) { [self] in cancelConnection() }
-        }
+        giveUp()
     }
 
-    /// Tells Foundation, which on Linux looks at an operation's state when it is told that it has changed, and never
-    /// otherwise. Not under the lock: it asks for the state at once.
-    private func notify(of phase: OperationPhase, after former: OperationPhase) {
-        willChangeValue(forKey: phase.key)
-        willChangeValue(forKey: former.key)
-        didChangeValue(forKey: former.key)
-        didChangeValue(forKey: phase.key)
-    }
-
-    // MARK: - At home
-
-    private func connect(_ attempt: Int) {
-        guard let plan = planAttempt(attempt) else { return }
-        switch plan {
-        case .failure(let error): finish(with: error)
-        case .success(let request):
-            let made = URLConnection(request: request, delegate: self, startImmediately: false)
-            guard let made else { return finish(with: Self.error(.badURL, "The request has no URL.", nil)) }
-            let (home, modes, isWanted) = state.withLock { state in
-                let isWanted = state.isCurrent(attempt)
-                if isWanted { state.connection = made }
-                return (state.chooseHome(), state.runLoopModes, isWanted)
-            }
-            guard isWanted else { return }
-            home.schedule(made, in: modes)
-            made.start()
-        }
-    }
-
-    /// Nil if the attempt is wanted no more; else what to send.
-    private func planAttempt(_ attempt: Int) -> Result<URLRequest, NSError>? {
-        let (isWanted, sink, continues) = state.withLock { state in
-            if state.sink == nil { state.sink = ResponseSink() }
-            state.trustError = nil
-            return (state.isCurrent(attempt), state.sink, state.continuesAt != nil)
-        }
-        guard isWanted, let sink else { return nil }
-        if !continues, !startOver(sink) { return .failure(sink.failure(.notRewindable)) }
-        state.withLock { $0.sink }?.open()
-        return .success(request)
-    }
-
-    /// Takes the sink back to its beginning. False if it does not let itself.
-    func startOver(_ sink: ResponseSink) -> Bool {
-        guard let rewound = sink.rewound() else { return false }
-        state.withLock { state in
-            if state.sink === sink { state.sink = rewound }
-            state.totalBytesRead = 0
-            state.continuesAt = nil
-        }
-        return true
-    }
+    // MARK: - Between attempts
 
     /// It was paused while it was loading, and its connection is cancelled. A subclass may prepare to go on in the
     /// middle.
@@ -405,156 +292,32 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     /// Asked about each response.
     func continuation(with response: URLResponse) -> Continuation { .take }
 
-    private func cancelConnection() {
-        let (connection, url) = state.withLock { state in
-            defer { state.connection = nil }
-            return (state.connection, state.request.url)
-        }
-        connection?.cancel()
-        finish(with: Self.error(.cancelled, nil, url))
-    }
-
-    /// Drops the connection and makes another, from the beginning.
-    func loadAgain() {
-        let (connection, attempt) = state.withLock { state in
-            defer {
-                state.connection = nil
-                state.continuesAt = nil
-            }
-            return (state.connection, state.machine.attempt)
-        }
-        connection?.cancel()
-        connect(attempt)
-    }
-
-    /// The one way to the end.
-    private func finish(with error: NSError?) {
-        let (sink, isOver) = state.withLock { ($0.sink, $0.machine.phase == .finished) }
-        guard !isOver else { return }
-        let data = error == nil ? sink?.data : nil
-        let former = state.withLock { state -> (OperationPhase, URLConnection?)? in
-            guard let former = state.machine.finish() else { return nil }
-            state.error = error
-            state.responseData = data
-            // One of the user's is kept: he may want to look at it.
-            if sink?.isMemory == true { state.sink = nil }
-            if state.machine.takeAnnouncement() { announceFinish() }
-            defer { state.connection = nil }
-            return (former, state.connection)
-        }
-        // It was paused in this very moment.
-        guard let (phase, connection) = former else { return }
-        sink?.close()
-        connection?.cancel()
-        // Foundation will call the block on another thread, by when nobody else may hold the operation.
-        if super.completionBlock != nil { set(\.keeper, self) }
-        notify(of: .finished, after: phase)
-    }
-
-    /// In the order of what they tell: called under the lock, and returning at once.
-    private func announceStart() {
-        post(.networkingOperationDidStart)
-    }
-
-    private func announceFinish() {
-        post(.networkingOperationDidFinish)
-    }
-
-    private func post(_ name: Notification.Name) {
-        MainQueue.async { [self] in NotificationCenter.default.post(name: name, object: self) }
-    }
-
-    static func error(_ code: URLError.Code, _ explanation: String?, _ url: URL?) -> NSError {
-        var details: [String: Any] = [:]
-        details[NSURLErrorFailingURLErrorKey] = url
-        details[NSLocalizedDescriptionKey] = explanation
-        return NSError(domain: NSURLErrorDomain, code: code.rawValue, userInfo: details)
-    }
-
-    private func isCurrent(_ connection: URLConnection) -> Bool {
-        state.withLock { $0.connection === connection }
-    }
-
     // MARK: - The connection's delegate
 
     open func connectionShouldUseCredentialStorage(_ connection: URLConnection) -> Bool { shouldUseCredentialStorage }
 
     open func connection(_ connection: URLConnection, willSendRequestFor challenge: URLAuthenticationChallenge) {
-        let (block, policy, credential) = state.withLock { ($0.challengeBlock, $0.securityPolicy, $0.credential) }
-        if let block { return block(connection, challenge) }
-        let (space, sender) = (challenge.protectionSpace, challenge.sender)
-        if let trust = space.serverTrust {
-            guard policy.evaluate(trust, forDomain: space.host) else {
-                let error = UntrustedServer.error(trust, connection.currentRequest.url)
-                state.withLock { $0.trustError = error }
-                return sender?.cancel(challenge) ?? ()
-            }
-            sender?.use(URLCredential(trust: trust), for: challenge)
-        } else if challenge.previousFailureCount == 0, let credential {
-            sender?.use(credential, for: challenge)
-        } else {
-            sender?.continueWithoutCredential(for: challenge)
-        }
+        answer(challenge, of: connection)
     }
 
     /// Operations of one class with equal policies share connections. One that answers challenges by a block, or shows
     /// a certificate of its own, has connections of its own.
-    open func connectionTrustIdentity(_ connection: URLConnection) -> Data? {
-        let (block, policy, credential) = state.withLock { ($0.challengeBlock, $0.securityPolicy, $0.credential) }
-        guard block == nil, credential?.identity == nil, let fingerprint = policy.fingerprint else { return nil }
-        return Data("\(UInt(bitPattern: ObjectIdentifier(type(of: self)))) ".utf8) + fingerprint
-    }
+    open func connectionTrustIdentity(_ connection: URLConnection) -> Data? { trustIdentity }
 
     open func connection(
         _ connection: URLConnection,
         willSend request: URLRequest,
         redirectResponse response: URLResponse?
     ) -> URLRequest? {
-        let (block, policy) = state.withLock { ($0.redirectBlock, $0.securityPolicy) }
-        let answer = block.map { $0(connection, request, response) } ?? request
-        guard let answer, let url = answer.url, url.scheme?.lowercased() == "http", let host = answer.host,
-            policy.forbidsPlainText(to: host)
-        else { return answer }
-        state.withLock { $0.trustError = UntrustedServer.plainText(host, url) }
-        // There is no other way to end it from here.
-        fail(connection)
-        return nil
-    }
-
-    private func fail(_ connection: URLConnection) {
-        guard isCurrent(connection) else { return }
-        connection.cancel()
-        finish(with: state.withLock { $0.trustError })
+        self.request(toSend: request, after: response, by: connection)
     }
 
     open func connection(_ connection: URLConnection, didReceive response: URLResponse) {
-        guard isCurrent(connection) else { return }
-        switch continuation(with: response) {
-        case .loadAgain: loadAgain()
-        case .take:
-            let sink = state.withLock { state -> ResponseSink? in
-                let offset = state.continuesAt ?? 0
-                state.response = response
-                let expected = response.expectedContentLength
-                state.totalBytesExpected = expected < 0 ? -1 : expected + offset
-                return state.continuesAt == nil ? state.sink : nil
-            }
-            // A response takes the place of the one before.
-            if let sink, !startOver(sink) { end(connection, with: sink.failure(.notRewindable)) }
-        }
+        receive(response, from: connection)
     }
 
     open func connection(_ connection: URLConnection, didReceive data: Data) {
-        guard isCurrent(connection), let sink = state.withLock({ $0.sink }) else { return }
-        if let error = sink.write(data) { return end(connection, with: error) }
-        state.withLock { $0.totalBytesRead += Int64(data.count) }
-        let (total, expected) = state.withLock { ($0.totalBytesRead, $0.totalBytesExpected) }
-        onMain { $0.downloadProgress?(UInt(data.count), total, expected) }
-    }
-
-    private func end(_ connection: URLConnection, with error: NSError) {
-        connection.cancel()
-        finish(with: error)
+        receive(data, from: connection)
     }
 
     open func connection(
@@ -564,12 +327,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         totalBytesExpectedToWrite: Int
     ) {
         guard isCurrent(connection) else { return }
-        onMain { $0.uploadProgress?(UInt(bytesWritten), Int64(totalBytesWritten), Int64(totalBytesExpectedToWrite)) }
-    }
-
-    /// With the blocks as they are by then.
-    private func onMain(_ body: @escaping @Sendable (OperationState) -> Void) {
-        MainQueue.async { [self] in body(state.withLock { $0 }) }
+        tell({ $0.uploadProgress }, bytesWritten, Int64(totalBytesWritten), Int64(totalBytesExpectedToWrite))
     }
 
     open func connection(
@@ -581,9 +339,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     }
 
     open func connectionDidFinishLoading(_ connection: URLConnection) {
-        guard isCurrent(connection) else { return }
-        let sink = state.withLock { $0.sink }
-        finish(with: sink.flatMap { $0.hasRemains ? $0.failure(.remains) : nil })
+        receiveEnd(from: connection)
     }
 
     open func connection(_ connection: URLConnection, didFailWithError error: any Error) {
@@ -609,13 +365,10 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     /// Reads an operation, which is ready whatever it was; nil if the archive holds no request.
     public required init?(coder: NSCoder) {
         guard let archive = OperationArchive(coder), let request = archive.request else { return nil }
-        var state = OperationState(request)
+        var state = OperationState(request, archive)
         state.response =
             coder.decodeObject(of: [HTTPURLResponse.self, URLResponse.self], forKey: OperationArchive.response)
             as? URLResponse
-        state.error = archive.error
-        state.responseData = archive.responseData
-        state.totalBytesRead = archive.totalBytesRead
         self.state = Lock(state)
         super.init()
     }
@@ -632,30 +385,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = type(of: self).init(request: request)
         let original = state.withLock { $0 }
-        copy.state.withLock { state in
-            state.uploadProgress = original.uploadProgress
-            state.downloadProgress = original.downloadProgress
-            state.challengeBlock = original.challengeBlock
-            state.cacheBlock = original.cacheBlock
-            state.redirectBlock = original.redirectBlock
-            state.completionQueue = original.completionQueue
-            state.completionGroup = original.completionGroup
-        }
+        copy.state.withLock { $0.takeBlocks(of: original) }
         return copy
-    }
-}
-
-extension OperationState {
-    /// Decided when it is first needed, and kept: everything of one operation happens in one place, in order.
-    mutating func chooseHome() -> OperationHome {
-        if let home { return home }
-        let chosen: OperationHome = sink.map { $0.isMemory ? .networkThread : .ownQueue() } ?? .networkThread
-        // A pause before the start decides nothing.
-        if machine.hasBegun || machine.isCancelled { home = chosen }
-        return chosen
-    }
-
-    func isCurrent(_ attempt: Int) -> Bool {
-        machine.phase == .executing && machine.attempt == attempt && !machine.isCancelled
     }
 }

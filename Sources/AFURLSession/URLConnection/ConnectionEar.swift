@@ -10,6 +10,7 @@ final class ConnectionEar<Delegate: AnyObject>: ConnectionHearing {
     let trustJudge: TrustJudge
     /// Takes the body apart that stands for several responses.
     private let parts = Lock<MixedReplaceReader?>(nil)
+    private let hasRefusedChallenge = Lock(false)
 
     init(_ core: ConnectionCore, _ judge: TrustJudge) {
         self.core = core
@@ -55,7 +56,17 @@ final class ConnectionEar<Delegate: AnyObject>: ConnectionHearing {
         if challenge.previousFailureCount == 0, challenge.proposedCredential != nil {
             return completionHandler(.performDefaultHandling, nil)
         }
-        core.post(.challenge(challenge))
+        let isAnswered = Lock(false)
+        let sender = CompletionSender { [hasRefusedChallenge] disposition, credential in
+            let isFirst = isAnswered.withLock { isAnswered in
+                defer { isAnswered = true }
+                return !isAnswered
+            }
+            guard isFirst else { return }
+            if disposition == .cancelAuthenticationChallenge { hasRefusedChallenge.withLock { $0 = true } }
+            completionHandler(disposition, credential)
+        }
+        core.post(.challenge(URLAuthenticationChallenge(authenticationChallenge: challenge, sender: sender)))
     }
 
     func urlSession(
@@ -89,7 +100,14 @@ final class ConnectionEar<Delegate: AnyObject>: ConnectionHearing {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         if error == nil, let rest = parts.withLock({ $0?.finish() }) { core.post(.data(rest)) }
-        core.post(error.map(ConnectionEvent.failed) ?? .finished)
+        core.post(error.map { .failed(told($0)) } ?? .finished)
+    }
+
+    /// Sessions say that a task was cancelled whose challenge was; connections always told that apart.
+    private func told(_ error: any Error) -> any Error {
+        guard let cancelled = error as? URLError, cancelled.code == .cancelled, hasRefusedChallenge.withLock({ $0 })
+        else { return error }
+        return URLError(.userCancelledAuthentication, userInfo: cancelled.userInfo)
     }
 
     // MARK: - Downloads
@@ -112,8 +130,8 @@ final class ConnectionEar<Delegate: AnyObject>: ConnectionHearing {
         let world = session.world
         return session.makeDownloadTask(
             request,
-            .waiter { [core] url, _, error in
-                guard let url else { return core.post(.failed(error ?? URLError(.unknown))) }
+            .waiter { [self] url, _, error in
+                guard let url else { return core.post(.failed(error.map(told) ?? URLError(.unknown))) }
                 core.post(.downloaded(ConnectionFile(url, in: world)))
                 core.post(.finished)
             }

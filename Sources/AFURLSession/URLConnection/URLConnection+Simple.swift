@@ -21,6 +21,7 @@ extension URLConnection {
     ///   - queue: Where to call back.
     ///   - handler: Called once: with response and data, or with an error, and then with the response too if its head
     ///     had arrived. An HTTP error status is not an error.
+    @preconcurrency
     public class func sendAsynchronousRequest(
         _ request: URLRequest,
         queue: OperationQueue,

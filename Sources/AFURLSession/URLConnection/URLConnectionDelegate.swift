@@ -3,6 +3,7 @@ public import Foundation
 /// Hears how a ``URLConnection`` ends, and answers for it. Every method has an implementation.
 ///
 /// Called where the connection is scheduled. The connection holds its delegate until it has ended.
+@preconcurrency
 public protocol URLConnectionDelegate: AnyObject, Sendable {
     /// The connection has failed. The last call, made instead of the one that tells of success.
     func connection(_ connection: URLConnection, didFailWithError error: any Error)
@@ -13,6 +14,7 @@ public protocol URLConnectionDelegate: AnyObject, Sendable {
     /// Somebody wants to be convinced before the request goes on: a server shows its certificates, or wants to know
     /// who we are. The connection waits until a method of `challenge.sender` is called, with the challenge, from any
     /// thread; further calls do nothing. A credential that the URL or the storage has is tried first, without asking.
+    /// Cancelling the challenge fails the connection with `URLError.userCancelledAuthentication`.
     ///
     /// To trust the server of `challenge.protectionSpace.serverTrust`, use `URLCredential(trust:)` of that very trust.
     /// An implementation of your own keeps the secured connections of this delegate apart from those of others: see
@@ -31,6 +33,7 @@ public protocol URLConnectionDelegate: AnyObject, Sendable {
 /// Receives what a ``URLConnection`` loads. Every method has an implementation.
 ///
 /// In this order: the request, upload progress, redirects and challenges, the response, data, what is cached, the end.
+@preconcurrency
 public protocol URLConnectionDataDelegate: URLConnectionDelegate {
     /// A request is about to be sent: the connection's own, and then `response` is nil, or one that a redirect leads to.
     ///

@@ -4,6 +4,7 @@ public import Foundation
 ///
 /// For a delegate of this kind the body goes to a file as it arrives. One that is a ``URLConnectionDataDelegate`` too
 /// gets data, and no file.
+@preconcurrency
 public protocol URLConnectionDownloadDelegate: URLConnectionDelegate {
     /// More of the body was written to the file. `expectedTotalBytes` is -1 if the response does not say.
     func connection(

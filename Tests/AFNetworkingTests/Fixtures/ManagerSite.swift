@@ -7,6 +7,19 @@ final class ManagerSite: Sendable {
     let server: TestServer
     /// How its certificate is signed; nil for one without TLS.
     let root: CertificateAuthority?
+    private let managers = Managers()
+
+    /// A session holds its manager until it is invalidated.
+    private final class Managers: @unchecked Sendable {
+        private let lock = NSLock()
+        private var list: [URLSessionManager] = []
+
+        func add(_ manager: URLSessionManager) { lock.withLock { list.append(manager) } }
+
+        deinit {
+            for manager in list { manager.invalidateSessionCancelingTasks(true, resetSession: false) }
+        }
+    }
 
     init(tls: Bool = false) throws {
         if tls {
@@ -32,7 +45,13 @@ final class ManagerSite: Sendable {
     }
 
     var manager: HTTPSessionManager {
-        HTTPSessionManager(baseURL: server.url("/"), sessionConfiguration: configuration)
+        owned(HTTPSessionManager(baseURL: server.url("/"), sessionConfiguration: configuration))
+    }
+
+    /// The manager itself; its session ends with the site.
+    func owned<Manager: URLSessionManager>(_ manager: Manager) -> Manager {
+        managers.add(manager)
+        return manager
     }
 
     func request(_ path: String, method: String = "GET") -> URLRequest {

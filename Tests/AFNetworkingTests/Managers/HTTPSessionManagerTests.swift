@@ -35,7 +35,7 @@ import Testing
         ("http://example.com", "foo", "http://example.com/foo"),
     ])
     func `6.2 a URL is resolved against the base`(_ base: String, _ text: String, _ expected: String) throws {
-        let manager = HTTPSessionManager(baseURL: URL(string: base))
+        let manager = site.owned(HTTPSessionManager(baseURL: URL(string: base)))
         let task = manager.dataTask(
             withHTTPMethod: "GET",
             urlString: text,
@@ -227,7 +227,7 @@ import Testing
                 )
             }
         }
-        let manager = Counting(baseURL: site.server.url("/"), sessionConfiguration: site.configuration)
+        let manager = site.owned(Counting(baseURL: site.server.url("/"), sessionConfiguration: site.configuration))
         manager.get("get", parameters: nil, success: heard.success, failure: heard.failure)
         try await heard.wait(for: 1)
         try await manager.put("put")
@@ -279,7 +279,7 @@ import Testing
     @Test func `13.8.27–34 a policy that pins needs https`() async throws {
         let pin = try CertificateAuthority().certificate
         for base in ["https://example.com", "http://example.com", nil] {
-            let manager = HTTPSessionManager(baseURL: base.flatMap(URL.init))
+            let manager = site.owned(HTTPSessionManager(baseURL: base.flatMap(URL.init)))
             try manager.setSecurityPolicy(SecurityPolicy())
             for mode in [SSLPinningMode.publicKey, .certificate] {
                 let policy = SecurityPolicy(pinningMode: mode, certificates: [pin])
@@ -356,7 +356,7 @@ import Testing
         let configuration = site.configuration
         configuration.timeoutIntervalForRequest = 9
         let base = URL(string: "https://example.com/v1/")
-        let manager = HTTPSessionManager(baseURL: base, sessionConfiguration: configuration)
+        let manager = site.owned(HTTPSessionManager(baseURL: base, sessionConfiguration: configuration))
         manager.requestSerializer = JSONRequestSerializer()
         manager.requestSerializer.setValue("mine", forHTTPHeaderField: "X-Mine")
         manager.responseSerializer = PropertyListResponseSerializer()
@@ -378,7 +378,7 @@ import Testing
             #expect(other.responseSerializer is PropertyListResponseSerializer)
             #expect(other.securityPolicy !== policy && other.securityPolicy.sslPinningMode == .publicKey)
             #expect(other.securityPolicy.pinnedCertificates == policy.pinnedCertificates)
-            #expect(other.session.configuration.timeoutIntervalForRequest == 9)
+            #expect(site.owned(other).session.configuration.timeoutIntervalForRequest == 9)
         }
     }
 

@@ -11,7 +11,7 @@ import Testing
 
     init() throws {
         site = try ManagerSite()
-        manager = URLSessionManager(sessionConfiguration: site.configuration)
+        manager = site.owned(URLSessionManager(sessionConfiguration: site.configuration))
         manager.responseSerializer = HTTPResponseSerializer()
     }
 
@@ -94,7 +94,7 @@ import Testing
     @Test func `5.10 what is cached can be changed or prevented`() async throws {
         let configuration = site.configuration
         configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
-        let manager = URLSessionManager(sessionConfiguration: configuration)
+        let manager = site.owned(URLSessionManager(sessionConfiguration: configuration))
         manager.setDataTaskWillCacheResponseBlock { _, _, _ in nil }
         let heard = Heard<Answer>()
         for count in 1...2 {
@@ -177,7 +177,7 @@ import Testing
     @Test func `5.8 a server that the policy refuses receives nothing, and the error names the host`() async throws {
         let site = try ManagerSite(tls: true)
         let other = try CertificateAuthority()
-        let manager = URLSessionManager(sessionConfiguration: site.configuration)
+        let manager = site.owned(URLSessionManager(sessionConfiguration: site.configuration))
         manager.responseSerializer = HTTPResponseSerializer()
         for mode in [SSLPinningMode.publicKey, .certificate] {
             manager.securityPolicy = SecurityPolicy(pinningMode: mode, certificates: [other.certificate])
@@ -208,7 +208,7 @@ import Testing
         let site = try ManagerSite(tls: true)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.tls.anchors = .certificates([try CertificateAuthority().certificate])
-        let manager = URLSessionManager(sessionConfiguration: configuration)
+        let manager = site.owned(URLSessionManager(sessionConfiguration: configuration))
         manager.responseSerializer = HTTPResponseSerializer()
         let heard = Heard<Answer>()
         let load: () -> Void = {
@@ -260,7 +260,7 @@ import Testing
         let site = try ManagerSite(tls: true)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.tls.anchors = .certificates([try CertificateAuthority().certificate])
-        let manager = URLSessionManager(sessionConfiguration: configuration)
+        let manager = site.owned(URLSessionManager(sessionConfiguration: configuration))
         manager.responseSerializer = HTTPResponseSerializer()
         let queues = Heard<String>()
         manager.setSessionDidReceiveAuthenticationChallengeBlock { _, challenge, credential in
@@ -288,7 +288,7 @@ import Testing
             pinningMode: .publicKey,
             certificates: [try CertificateAuthority().certificate]
         )
-        let manager = URLSessionManager(sessionConfiguration: configuration)
+        let manager = site.owned(URLSessionManager(sessionConfiguration: configuration))
         manager.responseSerializer = HTTPResponseSerializer()
         let heard = Heard<Answer>()
         let load: () -> Void = {

@@ -40,7 +40,11 @@ import Testing
         weak var forgotten: HTTPSessionManager?
         weak var session: URLSession?
         do {
-            let manager = site.manager
+            // Not one of the site's own, which holds those.
+            let manager = HTTPSessionManager(
+                baseURL: site.server.url("/"),
+                sessionConfiguration: site.configuration
+            )
             manager.completionQueue = .global()
             manager.responseSerializer = HTTPResponseSerializer()
             (forgotten, session) = (manager, manager.session)

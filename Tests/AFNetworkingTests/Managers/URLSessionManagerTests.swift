@@ -10,7 +10,7 @@ import Testing
 
     init() throws {
         site = try ManagerSite()
-        manager = URLSessionManager(sessionConfiguration: site.configuration)
+        manager = site.owned(URLSessionManager(sessionConfiguration: site.configuration))
         manager.responseSerializer = HTTPResponseSerializer()
     }
 
@@ -286,11 +286,11 @@ import Testing
         let configuration = site.configuration
         configuration.timeoutIntervalForRequest = 7
         configuration.httpAdditionalHeaders = ["X-Mine": "yes"]
-        let manager = URLSessionManager(sessionConfiguration: configuration)
+        let manager = site.owned(URLSessionManager(sessionConfiguration: configuration))
         manager.completionQueue = .global()
         #expect(manager.description.contains("URLSessionManager") && manager.description.contains("operationQueue"))
 
-        let copy = try #require(manager.copy() as? URLSessionManager)
+        let copy = site.owned(try #require(manager.copy() as? URLSessionManager))
         #expect(copy !== manager && copy.completionQueue == nil)
         #expect(copy.session.configuration.timeoutIntervalForRequest == 7)
 
@@ -299,7 +299,7 @@ import Testing
         let read = try #require(
             try NSKeyedUnarchiver.unarchivedObject(ofClass: URLSessionManager.self, from: data)
         )
-        #expect(read.session.configuration.timeoutIntervalForRequest == 7)
+        #expect(site.owned(read).session.configuration.timeoutIntervalForRequest == 7)
         #expect(read.session.configuration.httpAdditionalHeaders?["X-Mine"] as? String == "yes")
     }
 
@@ -604,7 +604,7 @@ import Testing
     @Test func `a body longer than the memory allows for fails its task`() async throws {
         let configuration = site.configuration
         configuration.maximumBodyInMemory = 100_000
-        let manager = URLSessionManager(sessionConfiguration: configuration)
+        let manager = site.owned(URLSessionManager(sessionConfiguration: configuration))
         let heard = Heard<Answer>()
         let task = manager.dataTask(
             with: site.request("/bytes/5000000"),

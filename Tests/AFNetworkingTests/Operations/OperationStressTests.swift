@@ -16,8 +16,8 @@ struct OperationStressTests {
         }
     }
 
-    /// `AF_OPERATION_ROUNDS` for more.
-    private static let rounds = Int(ProcessInfo.processInfo.environment["AF_OPERATION_ROUNDS"] ?? "") ?? 1
+    /// `AFNET_OPERATION_SEEDS` of a thousand operations each; one of 200, unless set.
+    private static let seeds = ProcessInfo.processInfo.environment["AFNET_OPERATION_SEEDS"].flatMap { Int($0) }
 
     private final class WeakOperation: Sendable {
         weak let operation: HTTPRequestOperation?
@@ -29,8 +29,8 @@ struct OperationStressTests {
         let server = try TestServer()
         server.route("GET", "/short", .text("short"))
         server.route("GET", "/long") { .file(Data(repeating: 0x78, count: 200_000), entityTag: "\"1\"", to: $0) }
-        for round in 0..<Self.rounds {
-            let watched = try await load(server, seed: UInt64(round), count: Self.rounds > 1 ? 1000 : 200)
+        for seed in 0..<(Self.seeds ?? 1) {
+            let watched = try await load(server, seed: UInt64(seed), count: Self.seeds == nil ? 200 : 1000)
             try await eventually("operations to go") { watched.allSatisfy { $0.operation == nil } }
         }
     }

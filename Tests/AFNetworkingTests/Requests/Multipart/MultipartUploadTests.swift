@@ -129,6 +129,7 @@ struct MultipartUploadTests {
         let request = try form("/post")
         let delegate = Copying()
         let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
 
         session.uploadTask(withStreamedRequest: request).resume()
 

@@ -1,0 +1,50 @@
+import Foundation
+
+/// What the connection wants to know: whom to trust, who we are, and where to go.
+extension URLConnectionOperation {
+    func answer(_ challenge: URLAuthenticationChallenge, of connection: URLConnection) {
+        let (block, policy, credential) = state.withLock { ($0.challengeBlock, $0.securityPolicy, $0.credential) }
+        if let block { return block(connection, challenge) }
+        let (space, sender) = (challenge.protectionSpace, challenge.sender)
+        if let trust = space.serverTrust {
+            guard policy.evaluate(trust, forDomain: space.host) else {
+                let error = UntrustedServer.error(trust, connection.currentRequest.url)
+                state.withLock { $0.trustError = error }
+                return sender?.cancel(challenge) ?? ()
+            }
+            sender?.use(URLCredential(trust: trust), for: challenge)
+        } else if challenge.previousFailureCount == 0, let credential {
+            sender?.use(credential, for: challenge)
+        } else {
+            sender?.continueWithoutCredential(for: challenge)
+        }
+    }
+
+    var trustIdentity: Data? {
+        let (block, policy, credential) = state.withLock { ($0.challengeBlock, $0.securityPolicy, $0.credential) }
+        guard block == nil, credential?.identity == nil, let fingerprint = policy.fingerprint else { return nil }
+        return Data("\(UInt(bitPattern: ObjectIdentifier(type(of: self)))) ".utf8) + fingerprint
+    }
+
+    func request(
+        toSend request: URLRequest,
+        after response: URLResponse?,
+        by connection: URLConnection
+    ) -> URLRequest? {
+        let (block, policy) = state.withLock { ($0.redirectBlock, $0.securityPolicy) }
+        let answer = block.map { $0(connection, request, response) } ?? request
+        guard let answer, let url = answer.url, url.scheme?.lowercased() == "http", let host = answer.host,
+            policy.forbidsPlainText(to: host)
+        else { return answer }
+        state.withLock { $0.trustError = UntrustedServer.plainText(host, url) }
+        // There is no other way to end it from here.
+        fail(connection)
+        return nil
+    }
+
+    private func fail(_ connection: URLConnection) {
+        guard isCurrent(connection) else { return }
+        connection.cancel()
+        finish(with: state.withLock { $0.trustError })
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+
+/// Attempts to load, each with a connection of its own. Everything here happens at the operation's home.
+extension URLConnectionOperation {
+    func connect(_ attempt: Int) {
+        guard let plan = planAttempt(attempt) else { return }
+        switch plan {
+        case .failure(let error): finish(with: error)
+        case .success(let request):
+            let made = state.withLock { $0.world }.makeConnection(request, self)
+            guard let made else { return finish(with: Self.error(.badURL, "The request has no URL.", nil)) }
+            let (home, modes, isWanted) = state.withLock { state in
+                let isWanted = state.isCurrent(attempt)
+                if isWanted { state.connection = made }
+                return (state.chooseHome(), state.runLoopModes, isWanted)
+            }
+            guard isWanted else { return }
+            home.schedule(made, in: modes)
+            made.start()
+        }
+    }
+
+    /// Nil if the attempt is wanted no more; else what to send.
+    private func planAttempt(_ attempt: Int) -> Result<URLRequest, NSError>? {
+        let (isWanted, sink, continues) = state.withLock { state in
+            if state.sink == nil { state.sink = ResponseSink() }
+            state.trustError = nil
+            return (state.isCurrent(attempt), state.sink, state.continuesAt != nil)
+        }
+        guard isWanted, let sink else { return nil }
+        if !continues, !startOver(sink) { return .failure(sink.failure(.notRewindable)) }
+        state.withLock { $0.sink }?.open()
+        return .success(request)
+    }
+
+    /// Takes the sink back to its beginning. False if it does not let itself.
+    func startOver(_ sink: ResponseSink) -> Bool {
+        guard let rewound = sink.rewound() else { return false }
+        state.withLock { state in
+            if state.sink === sink { state.sink = rewound }
+            state.totalBytesRead = 0
+            state.continuesAt = nil
+        }
+        return true
+    }
+
+    func cancelConnection() {
+        let (connection, url) = state.withLock { state in
+            defer { state.connection = nil }
+            return (state.connection, state.request.url)
+        }
+        connection?.cancel()
+        finish(with: Self.error(.cancelled, nil, url))
+    }
+
+    /// Drops the connection and makes another, from the beginning.
+    func loadAgain() {
+        let (connection, attempt) = state.withLock { state in
+            defer {
+                state.connection = nil
+                state.continuesAt = nil
+            }
+            return (state.connection, state.machine.attempt)
+        }
+        connection?.cancel()
+        connect(attempt)
+    }
+
+    static func error(_ code: URLError.Code, _ explanation: String?, _ url: URL?) -> NSError {
+        var details: [String: Any] = [:]
+        details[NSURLErrorFailingURLErrorKey] = url
+        details[NSLocalizedDescriptionKey] = explanation
+        return NSError(domain: NSURLErrorDomain, code: code.rawValue, userInfo: details)
+    }
+
+    func isCurrent(_ connection: URLConnection) -> Bool {
+        state.withLock { $0.connection === connection }
+    }
+}
+
+extension OperationState {
+    /// Decided when it is first needed, and kept: everything of one operation happens in one place, in order.
+    mutating func chooseHome() -> OperationHome {
+        if let home { return home }
+        let isInMemory = sink?.isMemory ?? true
+        let chosen = isInMemory ? OperationHome.networkThread(world) : OperationHome.ownQueue()
+        // A pause before the start decides nothing.
+        if machine.hasBegun || machine.isCancelled { home = chosen }
+        return chosen
+    }
+
+    func isCurrent(_ attempt: Int) -> Bool {
+        machine.phase == .executing && machine.attempt == attempt && !machine.isCancelled
+    }
+}

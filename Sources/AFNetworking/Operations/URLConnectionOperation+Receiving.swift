@@ -1,0 +1,52 @@
+import Foundation
+
+/// What arrives: to the sink, and to those who want to know how much there is.
+extension URLConnectionOperation {
+    func receive(_ response: URLResponse, from connection: URLConnection) {
+        guard isCurrent(connection) else { return }
+        switch continuation(with: response) {
+        case .loadAgain: loadAgain()
+        case .take:
+            let sink = state.withLock { state -> ResponseSink? in
+                let offset = state.continuesAt ?? 0
+                state.response = response
+                let expected = response.expectedContentLength
+                state.totalBytesExpected = expected < 0 ? -1 : expected + offset
+                return state.continuesAt == nil ? state.sink : nil
+            }
+            // A response takes the place of the one before.
+            if let sink, !startOver(sink) { end(connection, with: sink.failure(.notRewindable)) }
+        }
+    }
+
+    func receive(_ data: Data, from connection: URLConnection) {
+        guard isCurrent(connection), let sink = state.withLock({ $0.sink }) else { return }
+        if let error = sink.write(data) { return end(connection, with: error) }
+        state.withLock { $0.totalBytesRead += Int64(data.count) }
+        let (total, expected) = state.withLock { ($0.totalBytesRead, $0.totalBytesExpected) }
+        tell({ $0.downloadProgress }, data.count, total, expected)
+    }
+
+    func receiveEnd(from connection: URLConnection) {
+        guard isCurrent(connection) else { return }
+        let sink = state.withLock { $0.sink }
+        finish(with: sink.flatMap { $0.hasRemains ? $0.failure(.remains) : nil })
+    }
+
+    private func end(_ connection: URLConnection, with error: NSError) {
+        connection.cancel()
+        finish(with: error)
+    }
+
+    /// With the block as it is by then. Nothing for nobody: in a program whose main queue is not served that would
+    /// gather.
+    func tell(
+        _ block: @escaping @Sendable (OperationState) -> ProgressBlock?,
+        _ count: Int,
+        _ total: Int64,
+        _ expected: Int64
+    ) {
+        guard state.withLock({ block($0) }) != nil else { return }
+        MainQueue.async { [self] in state.withLock { block($0) }?(UInt(count), total, expected) }
+    }
+}

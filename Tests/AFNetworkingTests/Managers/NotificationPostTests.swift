@@ -1,0 +1,107 @@
+import AFNetworkingTesting
+import Dispatch
+import Foundation
+import Testing
+
+@testable import AFNetworking
+
+/// What is posted while nobody serves the main queue.
+@Suite struct NotificationPostTests {
+    private static let room = NotificationPost.room
+
+    /// Holds the main queue up until it is told to go on. What is posted meanwhile waits, in order.
+    private final class HeldMainQueue: Sendable {
+        private let gate = DispatchSemaphore(value: 0)
+
+        init() {
+            MainQueue.async { [gate] in gate.wait() }
+        }
+
+        func goOn() {
+            gate.signal()
+        }
+    }
+
+    /// Something that a notification holds.
+    private final class Body: Sendable {
+        static let alive = Lock(Set<Int>())
+        let number: Int
+
+        init(_ number: Int) {
+            self.number = number
+            Body.alive.withLock { _ = $0.insert(number) }
+        }
+
+        deinit {
+            Body.alive.withLock { _ = $0.remove(number) }
+        }
+    }
+
+    private func heard(_ name: Notification.Name, _ body: (NotificationPost) -> Void) async throws -> [Int] {
+        let heard = Heard<Int>()
+        let token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { notification in
+            heard.say(notification.userInfo?["number"] as? Int ?? -1)
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        let post = NotificationPost()
+        let main = HeldMainQueue()
+        body(post)
+        main.goOn()
+        // Behind everything that was posted.
+        await withCheckedContinuation { continuation in MainQueue.async { continuation.resume() } }
+        return heard.all
+    }
+
+    @Test(
+        "of the notifications that nobody takes the latest 4096 wait, in order",
+        arguments: [1, room - 1, room, room + 1, 2 * room - 1, 2 * room, 2 * room + 1, 3 * room + 7]
+    )
+    func latest(count: Int) async throws {
+        let name = Notification.Name("post \(count) \(UUID())")
+
+        let heard = try await heard(name) { post in
+            for number in 0..<count { post.post(name, self, ["number": number]) }
+        }
+
+        #expect(Self.room == 4096)
+        #expect(heard == Array((0..<count).suffix(Self.room)))
+    }
+
+    @Test func `what is given up is let go of at once, and what follows is heard`() async throws {
+        let name = Notification.Name("post \(UUID())")
+        let count = Self.room + 100
+        let remains = Collected<Bool>()
+
+        let heard = try await heard(name) { post in
+            for number in 0..<count { post.post(name, self, ["number": number, "body": Body(number)]) }
+            let wanted = Set((0..<count).suffix(Self.room))
+            // They go on a queue of their own.
+            let end = ContinuousClock.now + .seconds(60)
+            while Body.alive.withLock({ $0 }) != wanted && ContinuousClock.now < end { usleep(1000) }
+            remains.add(Body.alive.withLock { $0 } == wanted)
+        }
+
+        #expect(remains.all == [true])
+        #expect(heard == Array(100..<count))
+        try await eventually("the last bodies to go") { Body.alive.withLock { $0 }.isEmpty }
+        let after = try await self.heard(name) { $0.post(name, self, ["number": 1]) }
+        #expect(after == [1])
+    }
+
+    @Test func `somebody who posts while he is told is heard after the others`() async throws {
+        let name = Notification.Name("post \(UUID())")
+        let post = NotificationPost()
+        let heard = Heard<Int>()
+        let token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { notification in
+            let number = notification.userInfo?["number"] as? Int ?? -1
+            heard.say(number)
+            if number < 10 { post.post(name, heard, ["number": number + 10]) }
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        let main = HeldMainQueue()
+        for number in 0..<3 { post.post(name, heard, ["number": number]) }
+        main.goOn()
+
+        #expect(try await heard.wait(for: 6) == [0, 1, 2, 10, 11, 12])
+    }
+}

@@ -1,0 +1,214 @@
+import AFNetworking
+import AFNetworkingTesting
+import Foundation
+import Testing
+
+/// Runs what the article about operations shows.
+@Suite struct OperationsArticleTests {
+    private static let here = URL(fileURLWithPath: #filePath)
+    private static let root = (1...4).reduce(here) { url, _ in url.deletingLastPathComponent() }
+
+    private let server: TestServer
+    private let shown = Collected<String>()
+    private let drawn = Collected<[Int64]>()
+    private let queue = OperationQueue()
+
+    init() throws {
+        server = try TestServer()
+        server.install(.authentication)
+        server.route("GET", "/v1/users/1", .json(#"{"name": "anna"}"#))
+        server.route("GET", "/login", .status(401))
+        server.route("GET", "/text", .text("text"))
+        server.route("GET", "/moved", ServerReply.status(302).header("Location", "/text"))
+        server.route("GET", "/long") { .file(Data(repeating: 0x78, count: 3_000_000), entityTag: "\"1\"", to: $0) }
+    }
+
+    @Test func `every line of the snippets stands in this file`() throws {
+        let source = try String(contentsOf: Self.here, encoding: .utf8)
+        let known = Set(source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
+        let article = Self.root.appendingPathComponent("Docs/AFNetworking.docc/Operations.md")
+
+        let snippets = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```swift\n")
+            .dropFirst()
+            .compactMap { $0.components(separatedBy: "\n```").first }
+        let missing = snippets.flatMap { $0.split(separator: "\n") }
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty && !known.contains($0) }
+
+        #expect(snippets.count == 10)
+        #expect(missing == [])
+    }
+
+    private var show: @Sendable (Any?) -> Void {
+        { [shown] in shown.add($0.map { "\($0)" } ?? "nothing") }
+    }
+
+    private var report: @Sendable (any Error) -> Void {
+        { [shown] in shown.add("error \(($0 as NSError).code)") }
+    }
+
+    @Test func `an operation is run by its queue`() async throws {
+        let (url, show, report) = (server.url("/v1/users/1"), show, report)
+
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 4
+
+        let operation = HTTPRequestOperation(request: URLRequest(url: url))
+        operation.responseSerializer = JSONResponseSerializer()
+        operation.setCompletionBlock { operation, object in
+            show(object)
+        } failure: { operation, error in
+            report(error)
+        }
+        queue.addOperation(operation)
+
+        #expect(try await shown.wait(for: 1)[0].contains("anna"))
+    }
+
+    // Foundation wants nobody to call `addOperations` where it could be awaited, so it is called elsewhere.
+
+    private func enqueueBoth() -> (HTTPRequestOperation, HTTPRequestOperation) {
+        let loginRequest = URLRequest(url: server.url("/login"))
+        let profileRequest = URLRequest(url: server.url("/v1/users/1"))
+
+        let login = HTTPRequestOperation(request: loginRequest)
+        let profile = HTTPRequestOperation(request: profileRequest)
+        profile.addDependency(login)
+        queue.addOperations([login, profile], waitUntilFinished: false)
+        return (login, profile)
+    }
+
+    @Test func `an operation waits for another, whatever becomes of that`() async throws {
+        let (login, profile) = enqueueBoth()
+
+        try await profile.ended()
+        #expect(login.response?.statusCode == 401 && profile.response?.statusCode == 200)
+        #expect(server.requests.map(\.path) == ["/login", "/v1/users/1"])
+    }
+
+    private func enqueueWithCheck() -> HTTPRequestOperation {
+        let login = HTTPRequestOperation(request: URLRequest(url: server.url("/login")))
+        let profile = HTTPRequestOperation(request: URLRequest(url: server.url("/v1/users/1")))
+
+        let check = BlockOperation {
+            if login.response?.statusCode != 200 { profile.cancel() }
+        }
+        check.addDependency(login)
+        profile.addDependency(check)
+        queue.addOperations([login, check, profile], waitUntilFinished: false)
+        return profile
+    }
+
+    @Test func `an operation in between may cancel the next one`() async throws {
+        let profile = enqueueWithCheck()
+
+        try await profile.ended()
+        #expect(profile.error?.urlCode == NSURLErrorCancelled && server.requests.map(\.path) == ["/login"])
+    }
+
+    @Test func `an operation goes on after a pause, into a file`() async throws {
+        let folder = try TemporaryFolder()
+        let (fileURL, file) = (server.url("/long"), folder.url.appendingPathComponent("long"))
+        let drawn = drawn
+        @Sendable func draw(_ count: Int64, of total: Int64) { drawn.add([count, total]) }
+
+        let download = HTTPRequestOperation(request: URLRequest(url: fileURL))
+        download.outputStream = OutputStream(url: file, append: false)
+        download.setDownloadProgressBlock { count, total, expected in
+            draw(total, of: expected)
+        }
+        let operation = download
+        operation.start()
+        operation.pause()
+        operation.resume()
+
+        try await operation.ended()
+        #expect(operation.error == nil && operation.responseData == nil)
+        #expect(try Data(contentsOf: file).count == 3_000_000)
+        #expect(try await drawn.wait(for: 1).last?.last == 3_000_000)
+    }
+
+    private func enqueueBatch() {
+        let (urls, drawn, shown) = ([server.url("/text"), server.url("/text")], drawn, shown)
+        @Sendable func draw(_ finished: Int64, of total: Int64) { drawn.add([finished, total]) }
+        @Sendable func show(_ texts: [String]) { shown.add(texts.joined(separator: ",")) }
+
+        let operations = urls.map { HTTPRequestOperation(request: URLRequest(url: $0)) }
+        let batch = URLConnectionOperation.batchOfRequestOperations(operations) { finished, total in
+            draw(Int64(finished), of: Int64(total))
+        } completionBlock: { operations in
+            show(operations.compactMap(\.responseString))
+        }
+        queue.addOperations(batch, waitUntilFinished: false)
+    }
+
+    @Test func `a batch says how far it is, and that it is over`() async throws {
+        enqueueBatch()
+
+        #expect(try await shown.wait(for: 1) == ["text,text"])
+        #expect(drawn.all.count == 2 && drawn.all.allSatisfy { $0[1] == 2 })
+        #expect(
+            URLConnectionOperation.batch(ofRequestOperations: nil, progressBlock: nil, completionBlock: nil).count == 1
+        )
+    }
+
+    @Test(arguments: ["/moved", "/basic-auth/anna/secret"])
+    func `a redirect is not followed, and a credential is shown`(path: String) async throws {
+        let operation = HTTPRequestOperation(request: URLRequest(url: server.url(path)))
+        let password = "secret"
+
+        operation.credential = URLCredential(user: "anna", password: password, persistence: .none)
+        operation.setRedirectResponseBlock { connection, request, redirectResponse in
+            redirectResponse == nil ? request : nil
+        }
+        operation.start()
+
+        try await operation.ended()
+        #expect(operation.response?.statusCode == (path == "/moved" ? 302 : 200))
+    }
+
+    @Test func `a manager makes operations and runs them`() async throws {
+        let (base, show, report) = (server.url("/v1"), show, report)
+
+        let manager = HTTPRequestOperationManager(baseURL: base)
+        manager.operationQueue.maxConcurrentOperationCount = 4
+        manager.get("users/1", parameters: nil) { operation, object in
+            show(object)
+        } failure: { operation, error in
+            report(error)
+        }
+
+        #expect(try await shown.wait(for: 1)[0].contains("anna"))
+    }
+
+    final class Page: URLConnectionDataDelegate {
+        let shown = Collected<Data>()
+        let ends = Collected<Bool>()
+
+        private func show(_ data: Data) { shown.add(data) }
+        private func finish(_ error: (any Error)?) { ends.add(error == nil) }
+
+        func connection(_ connection: URLConnection, didReceive data: Data) {
+            show(data)
+        }
+
+        func connectionDidFinishLoading(_ connection: URLConnection) {
+            finish(nil)
+        }
+
+        func connection(_ connection: URLConnection, didFailWithError error: any Error) {
+            finish(error)
+        }
+    }
+
+    @Test func `a connection tells its delegate on a queue`() async throws {
+        let (url, page) = (server.url("/text"), Page())
+
+        let connection = URLConnection(request: URLRequest(url: url), delegate: page, startImmediately: false)
+        connection?.setDelegateQueue(queue)
+        connection?.start()
+
+        #expect(try await page.ends.wait(for: 1) == [true])
+        #expect(page.shown.all.reduce(Data(), +) == Data("text".utf8))
+    }
+}
