@@ -13,6 +13,7 @@ let package = Package(
         .library(name: "AFURLSession", targets: ["AFURLSession"]),
         .library(name: "AFNetworking", targets: ["AFNetworking"]),
         .library(name: "AFNetworkingXML", targets: ["AFNetworkingXML"]),
+        .library(name: "AFImages", targets: ["AFImages"]),
         .library(name: "AFNetworkingTesting", targets: ["AFNetworkingTesting"]),
         .executable(name: "afnet", targets: ["afnet"]),
     ],
@@ -31,6 +32,14 @@ let package = Package(
             name: "CAFOpenSSL",
             cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")],
             linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]
+        ),
+        .target(
+            name: "CAFImageCodecs",
+            cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")],
+            linkerSettings: [
+                .linkedLibrary("png"), .linkedLibrary("jpeg"), .linkedLibrary("webp"), .linkedLibrary("webpdemux"),
+                .linkedLibrary("gif"),
+            ]
         ),
         .target(name: "CAFTestServer", cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")]),
 
@@ -53,12 +62,32 @@ let package = Package(
         .target(name: "AFNetworking", dependencies: ["AFURLSession"], swiftSettings: strict),
         // Apart from the rest, since Foundation's XML loads libxml2.
         .target(name: "AFNetworkingXML", dependencies: ["AFNetworking"], swiftSettings: strict),
+        // Apart from the rest, since it loads the libraries of the picture formats.
+        .target(name: "AFImages", dependencies: ["AFNetworking", "CAFImageCodecs"], swiftSettings: strict),
         .target(
             name: "AFNetworkingTesting",
             dependencies: ["AFWire", "AFTLS", "CAFOpenSSL", "CAFTestServer"],
             swiftSettings: strict
         ),
-        .executableTarget(name: "afnet", dependencies: ["AFURLSession", "AFNetworking"], swiftSettings: strict),
+        .executableTarget(
+            name: "afnet",
+            dependencies: ["AFURLSession", "AFNetworking", "AFImages"],
+            swiftSettings: strict
+        ),
+
+        // MARK: Examples
+        .executableTarget(
+            name: "FirstRequest",
+            dependencies: ["AFNetworking"],
+            path: "Docs/Examples/FirstRequest",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "ImageGallery",
+            dependencies: ["AFImages", "AFNetworkingTesting"],
+            path: "Docs/Examples/ImageGallery",
+            swiftSettings: strict
+        ),
 
         // MARK: Tests
         .target(
@@ -72,6 +101,12 @@ let package = Package(
             dependencies: ["CAFLinux"],
             path: "Tests/Support/CAFTestSupport",
             cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")]
+        ),
+        .target(
+            name: "CAFImageFixtures",
+            path: "Tests/Support/CAFImageFixtures",
+            cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")],
+            linkerSettings: [.linkedLibrary("jpeg"), .linkedLibrary("webp")]
         ),
         .target(
             name: "AFFaults",
@@ -106,6 +141,13 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "AFImagesTests",
+            dependencies: [
+                "AFImages", "AFNetworking", "AFNetworkingTesting", "CAFImageFixtures", "ImageGallery",
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "AFNetworkingTestingTests",
             dependencies: ["AFNetworkingTesting", "AFURLSession", "AFTLS", "CAFOpenSSL"],
             swiftSettings: strict
@@ -128,7 +170,9 @@ let package = Package(
         .testTarget(name: "AFVirtualWorldTests", dependencies: ["AFVirtualWorld"], swiftSettings: strict),
         .testTarget(
             name: "afnetTests",
-            dependencies: ["afnet", "AFNetworking", "AFURLSession", "AFNetworkingTesting", "AFFaults"],
+            dependencies: [
+                "afnet", "AFImages", "AFNetworking", "AFURLSession", "AFNetworkingTesting", "AFFaults",
+            ],
             swiftSettings: strict
         ),
         .testTarget(

@@ -32,6 +32,18 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // MARK: Pictures, and the libraries called directly
+        .target(
+            name: "CDecoders",
+            cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")],
+            linkerSettings: [.linkedLibrary("png"), .linkedLibrary("jpeg"), .linkedLibrary("webp")]
+        ),
+        .executableTarget(
+            name: "decodebench",
+            dependencies: ["CDecoders", .product(name: "AFImages", package: "swift-afnetworking")],
+            swiftSettings: strict
+        ),
+
         // MARK: FoundationNetworking
         .executableTarget(name: "fnbench", dependencies: ["Harness"], swiftSettings: strict),
         .executableTarget(name: "hello-fn", swiftSettings: strict),

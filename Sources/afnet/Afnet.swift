@@ -28,6 +28,7 @@ enum Afnet {
         case .help: return show(Usage.text)
         case .version: return show("afnet \(Usage.version)\n")
         case .pins: return await inspect(groups[0])
+        case .images: return await show(groups[0])
         case .transfer, nil: return await Client().run(groups)
         }
     }
@@ -36,6 +37,15 @@ enum Afnet {
         do throws(TransferFailure) {
             try await PinsCommand(arguments).run()
             return .done
+        } catch {
+            Console(arguments).report(error, isVerbose: arguments.isVerbose)
+            return error.code
+        }
+    }
+
+    @MainActor private static func show(_ arguments: Arguments) async -> ExitCode {
+        do throws(TransferFailure) {
+            return try await ImagesCommand(arguments).run()
         } catch {
             Console(arguments).report(error, isVerbose: arguments.isVerbose)
             return error.code

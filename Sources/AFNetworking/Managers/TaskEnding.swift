@@ -53,7 +53,7 @@ struct TaskEnding: Sendable {
             completion?(task.response, outcome.object, outcome.error)
             NotificationPost.main.post(.networkingTaskDidComplete, task, outcome.userInfo)
         }
-        if state.isAwaited { call() } else { manager.complete(call) }
+        if state.isAwaited { call() } else { manager.complete(on: state.completionQueue, call) }
     }
 
     private func userInfo(_ object: Any?, _ error: (any Error)?) -> [String: Any] {

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// What a manager knows about one of its tasks.
@@ -25,6 +26,8 @@ final class TaskRecord: Sendable {
         var error: (any Error)?
         /// In the place of the manager's.
         var serializer: (any URLResponseSerialization)?
+        /// Where the completion handler is called, in the place of the manager's queue.
+        var completionQueue: DispatchQueue?
         /// Whether the completion handler resumes somebody who awaits it, and needs no queue for that.
         var isAwaited = false
         var watchers: Watchers

@@ -1,4 +1,4 @@
-import Dispatch
+public import Dispatch
 import Foundation
 
 extension URLSessionManager {
@@ -68,9 +68,18 @@ extension URLSessionManager {
 
     // MARK: - Calling back
 
+    /// Says where the completion handler of one task is called, in the place of
+    /// ``URLSessionManager/completionQueue``. Say it before the task is resumed; nothing happens if it is not a task of
+    /// the manager, or has completed.
+    public func setCompletionQueue(_ queue: DispatchQueue, for task: URLSessionTask) {
+        record(of: task)?.state.withLock { $0.completionQueue = queue }
+    }
+
     /// Calls a completion handler where the user wants it.
-    func complete(_ body: @escaping @Sendable () -> Void) {
-        let (queue, group) = state.withLock { ($0.completionQueue, $0.completionGroup) }
+    ///
+    /// - Parameter own: The queue of the task; nil for that of the manager.
+    func complete(on own: DispatchQueue? = nil, _ body: @escaping @Sendable () -> Void) {
+        let (queue, group) = state.withLock { (own ?? $0.completionQueue, $0.completionGroup) }
         MainQueue.complete(on: queue, group: group ?? URLSessionManager.sharedCompletionGroup, body)
     }
 }

@@ -191,6 +191,12 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         set(\.uploadProgress, block)
     }
 
+    /// What hears how much of the request's body was sent.
+    open var uploadProgressBlock: ProgressBlock? { state.withLock { $0.uploadProgress } }
+
+    /// What hears how much of the response's body has arrived.
+    open var downloadProgressBlock: ProgressBlock? { state.withLock { $0.downloadProgress } }
+
     /// Sets what hears how much of the response's body has arrived. Called on the main queue.
     open func setDownloadProgressBlock(_ block: ProgressBlock?) {
         set(\.downloadProgress, block)

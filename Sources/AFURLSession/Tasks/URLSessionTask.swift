@@ -73,7 +73,8 @@ public class URLSessionTask: @unchecked Sendable {
     /// The request the task was made with. Nil for a stream task that was made as one.
     public let originalRequest: URLRequest?
 
-    let session: URLSession
+    /// The session that made the task.
+    public let session: URLSession
     let snapshot: Lock<Snapshot>
     let core: LoopBound<TaskCore>
     /// Where the body comes from.

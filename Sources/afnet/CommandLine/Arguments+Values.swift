@@ -15,6 +15,13 @@ extension Arguments {
         return size
     }
 
+    static func count(_ text: String, of name: String) throws(ArgumentError) -> Int {
+        guard let count = Int(text), (1...10_000).contains(count) else {
+            throw .usage("\(name) needs a number from 1 to 10000, not \"\(text)\"")
+        }
+        return count
+    }
+
     /// The room for a path in `sockaddr_un`, less the NUL.
     static func socketPath(_ path: String, of name: String) throws(ArgumentError) -> String {
         guard (1...107).contains(path.utf8.count) else {

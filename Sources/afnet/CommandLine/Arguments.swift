@@ -1,6 +1,6 @@
 /// A command line, understood; or one group of it, if there is a `--next`.
 package struct Arguments: Sendable, Equatable {
-    package enum Action: Sendable { case transfer, pins, help, version }
+    package enum Action: Sendable { case transfer, pins, images, help, version }
 
     package enum Body: Sendable, Equatable {
         case text(String)
@@ -41,6 +41,9 @@ package struct Arguments: Sendable, Equatable {
     package fileprivate(set) var isCompressed = false
     package fileprivate(set) var cache: String?
     package fileprivate(set) var cacheMode = CacheMode.default
+    package fileprivate(set) var graphics = GraphicsMode.auto
+    /// How many columns a picture may have.
+    package fileprivate(set) var width: Int?
     package fileprivate(set) var isSilent = false
     package fileprivate(set) var showsErrors = false
     package fileprivate(set) var isVerbose = false
@@ -62,8 +65,8 @@ package struct Arguments: Sendable, Equatable {
         repeat {
             groups.append(try Arguments(&rest))
         } while !rest.isEmpty
-        guard groups.count == 1 || groups.allSatisfy({ $0.action != .pins }) else {
-            throw .usage("pins stands alone: leave out --next")
+        if groups.count > 1, let action = groups.map(\.action).first(where: { $0 == .pins || $0 == .images }) {
+            throw .usage("\(action) stands alone: leave out --next")
         }
         return groups
     }
@@ -75,6 +78,9 @@ package struct Arguments: Sendable, Equatable {
         } else if rest.first == "pins" {
             rest.removeFirst()
             action = .pins
+        } else if rest.first == "images" {
+            rest.removeFirst()
+            action = .images
         }
         var hasNext = false
         while !hasNext, let word = rest.popFirst() {
@@ -95,6 +101,7 @@ package struct Arguments: Sendable, Equatable {
         switch action {
         case .transfer: try check()
         case .pins: try checkInspection()
+        case .images: try checkImages()
         case .help, .version: break
         }
     }
@@ -144,6 +151,7 @@ extension Arguments {
         case .dumpHeader: headFile = value
         case .fail: failure = .dropsBody
         case .failWithBody: failure = .keepsBody
+        case .graphics: graphics = try Self.choice(value, of: name)
         case .head: isHead = true
         case .header: fields.append(try HeaderOption(value))
         case .help: action = .help
@@ -163,6 +171,7 @@ extension Arguments {
         case .uploadFile: try addBody(.upload(value))
         case .verbose: isVerbose = true
         case .version: action = .version
+        case .width: width = try Self.count(value, of: name)
         default: try applyToParts(option, value, as: name)
         }
     }
@@ -221,6 +230,26 @@ extension Arguments {
             throw .usage("--resume needs an --output for each URL: its size says where to go on")
         }
         if given.contains(.cacheMode), cache == nil { throw .usage("--cache-mode needs --cache") }
+        if let option = [CommandOption.graphics, .width].first(where: given.contains) {
+            throw .usage("--\(option.rawValue) is for images")
+        }
+        try security.check()
+        try proxy.check()
+    }
+
+    /// What makes sense for `afnet images`, which gets pictures and nothing else.
+    private static let imageOptions: Set<CommandOption> = [
+        .bearer, .cacert, .cache, .cacheMode, .cert, .certPassFile, .connectTimeout, .graphics, .header, .insecure,
+        .key, .maxFilesize, .maxTime, .netrc, .netrcFile, .noproxy, .pin, .pinnedCert, .proxy, .proxyAuth, .proxyHeader,
+        .proxytunnel, .proxyUser, .showError, .silent, .unixSocket, .user, .verbose, .width,
+    ]
+
+    private mutating func checkImages() throws(ArgumentError) {
+        redirects.isFollowing = true
+        if urls.isEmpty { throw .usage("images needs a URL") }
+        try refuse(allBut: Self.imageOptions, of: "images")
+        if login != nil, bearer != nil { throw .usage("--user and --bearer exclude each other") }
+        if given.contains(.cacheMode), cache == nil { throw .usage("--cache-mode needs --cache") }
         try security.check()
         try proxy.check()
     }
@@ -232,8 +261,13 @@ extension Arguments {
 
     private func checkInspection() throws(ArgumentError) {
         guard urls.count == 1 else { throw .usage("pins needs one HOST, HOST:PORT or FILE") }
-        let others = CommandOption.allCases.filter { given.contains($0) && !Self.inspectionOptions.contains($0) }
+        try refuse(allBut: Self.inspectionOptions, of: "pins")
+    }
+
+    /// Refuses all options but some.
+    private func refuse(allBut known: Set<CommandOption>, of command: String) throws(ArgumentError) {
+        let others = CommandOption.allCases.filter { given.contains($0) && !known.contains($0) }
         guard let option = others.first else { return }
-        throw .usage("pins has no use for --\(option.rawValue)")
+        throw .usage("\(command) has no use for --\(option.rawValue)")
     }
 }

@@ -19,6 +19,7 @@ enum CommandOption: String, CaseIterable {
     case fail
     case failWithBody = "fail-with-body"
     case head
+    case graphics
     case header
     case help
     case include
@@ -53,6 +54,7 @@ enum CommandOption: String, CaseIterable {
     case user
     case verbose
     case version
+    case width
 
     /// curl's letters.
     private static let letters: [Character: CommandOption] = [

@@ -31,4 +31,5 @@ package enum ExitCode: Int32, Sendable {
     case bodyCannotBeSentAgain = 65
     case authoritiesUnusable = 77
     case pinMismatch = 90
+    case notAnImage = 91
 }

@@ -5,12 +5,15 @@ enum Usage {
     static let text = """
         usage: afnet [get] [options] URL [URL ...] [--next [options] URL ...]
                afnet pins [--cacert PATH] HOST[:PORT] | FILE
+               afnet images [options] URL [URL ...]
 
         Loads http and https URLs one after the other, over connections they share.
         --next begins a new group: its options are its own; connections, cookies and
         the cache go on. "pins" shows the certificates of a server, which gets no
         request, or of a file, with their pins and the Swift for a pinned session. It
-        takes --max-time too.
+        takes --max-time too. "images" loads pictures, four at a time, follows redirects,
+        and shows them in the terminal. It takes the options about who we are, the way
+        there and --cache, --header, --max-filesize, and its own.
 
         The request:
           -X, --request M          the method; GET unless there is a body
@@ -87,6 +90,11 @@ enum Usage {
           -k, --insecure           accept any certificate, for any host, as long as it
                                    has what --pin and --pinned-cert want
 
+        Pictures:
+              --graphics MODE      auto: the best that the terminal says it has; blocks: two
+                                   pixels to a character; sixel; kitty; none: words only
+              --width COLUMNS      how wide a picture may be; the terminal's width unless given
+
         And:
           -s, --silent             neither progress nor errors
           -S, --show-error         errors in spite of --silent
@@ -109,6 +117,7 @@ enum Usage {
           23 cannot write                 65 the body cannot be sent again
           26 cannot read what to send     77 no usable authorities
           28 timed out                    90 no pin matches
+                                          91 not a picture that can be shown
 
         """
 }

@@ -21,7 +21,7 @@ import Foundation
         return session
     }
 
-    private func configuration(_ options: SessionOptions) throws(TransferFailure) -> URLSessionConfiguration {
+    func configuration(_ options: SessionOptions) throws(TransferFailure) -> URLSessionConfiguration {
         let configuration = options.plainConfiguration
         configuration.httpCookieStorage = options.usesCookies ? cookies : nil
         configuration.httpCookieAcceptPolicy = .always

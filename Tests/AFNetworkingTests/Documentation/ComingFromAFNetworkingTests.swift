@@ -42,7 +42,7 @@ import Testing
 
     /// Read once.
     private static let surface = Result {
-        let modules = ["AFNetworking", "AFNetworkingXML"]
+        let modules = ["AFNetworking", "AFNetworkingXML", "AFImages"]
         return try SourceSurface(folders: modules.map { root.appendingPathComponent("Sources/\($0)") })
     }
 

@@ -51,7 +51,10 @@
         /// What is written to standard error first while the main queue is blocked.
         private static func firstWords(_ body: () -> Void) -> String {
             let pipe = Pipe()
+            let original = dup(STDERR_FILENO)
             dup2(pipe.fileHandleForWriting.fileDescriptor, STDERR_FILENO)
+            // Nobody reads the pipe any more.
+            defer { dup2(original, STDERR_FILENO) }
             DispatchQueue.main.async { while true { pause() } }
             body()
             return String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)

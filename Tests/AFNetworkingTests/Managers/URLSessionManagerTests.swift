@@ -315,6 +315,7 @@ import Testing
     func `13.7.9–20 resuming and suspending a task is announced, each time it changes something`(
         _ kind: Kind
     ) async throws {
+        // A GET with a body would fail at once, and then there is nothing to suspend.
         let method = kind == .upload ? "PUT" : "GET"
         site.server.route(method, "/held", ServerReply.text("late").held(until: "never"))
         let request = site.request("/held", method: method)
@@ -361,6 +362,28 @@ import Testing
         try await ownObserved.heard.wait()
         #expect(foreign.taskDescription == nil && own.taskDescription == nil)
         #expect(observed.heard.all.count >= 1)
+    }
+
+    @Test func `a task may have a completion queue of its own`() async throws {
+        manager.completionQueue = Queues.named("the manager's")
+        let heard = Heard<Answer>()
+        let tasks = (0..<2).map { _ in
+            manager.dataTask(
+                with: site.request("/get"),
+                uploadProgress: nil,
+                downloadProgress: nil,
+                completionHandler: heard.completion
+            )
+        }
+        manager.setCompletionQueue(Queues.named("the task's"), for: tasks[0])
+        #expect(tasks[0].session === manager.session)
+
+        tasks[0].resume()
+        #expect(try await heard.first.queue == "the task's")
+        // It has completed: there is nothing to set any more.
+        manager.setCompletionQueue(.global(), for: tasks[0])
+        tasks[1].resume()
+        #expect(try await heard.wait(for: 2)[1].queue == "the manager's")
     }
 
     @Test func `1.3 the completion is announced after the handler, with everything`() async throws {

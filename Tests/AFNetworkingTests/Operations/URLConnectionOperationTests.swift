@@ -133,6 +133,7 @@ struct URLConnectionOperationTests {
             dispatchPrecondition(condition: .onQueue(.main))
             up.add([Int64(count), total, expected])
         }
+        #expect(operation.uploadProgressBlock != nil && operation.downloadProgressBlock == nil)
         operation.setDownloadProgressBlock { down.add([Int64($0), $1, $2]) }
 
         operation.start()

@@ -71,6 +71,7 @@ final class LoadOperation: Operation, @unchecked Sendable {
     private let session: URLSession
     private let url: URL
     private(set) var size = 0
+    private let lock = NSLock()
     private var running = false
     private var done = false
 
@@ -80,13 +81,13 @@ final class LoadOperation: Operation, @unchecked Sendable {
     }
 
     override var isAsynchronous: Bool { true }
-    override var isExecuting: Bool { running }
-    override var isFinished: Bool { done }
+    override var isExecuting: Bool { lock.withLock { running } }
+    override var isFinished: Bool { lock.withLock { done } }
 
     override func start() {
         guard !isCancelled else { return finish() }
         willChangeValue(forKey: "isExecuting")
-        running = true
+        lock.withLock { running = true }
         didChangeValue(forKey: "isExecuting")
         session.dataTask(with: url) { data, _, _ in
             self.size = data?.count ?? 0
@@ -97,8 +98,7 @@ final class LoadOperation: Operation, @unchecked Sendable {
     private func finish() {
         willChangeValue(forKey: "isExecuting")
         willChangeValue(forKey: "isFinished")
-        running = false
-        done = true
+        lock.withLock { (running, done) = (false, true) }
         didChangeValue(forKey: "isFinished")
         didChangeValue(forKey: "isExecuting")
     }

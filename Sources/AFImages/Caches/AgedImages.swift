@@ -1,0 +1,56 @@
+/// Images with what they cost, in the order of their use. Decides nothing.
+struct AgedImages: Sendable {
+    private struct Entry: Sendable {
+        let image: Image
+        let cost: UInt64
+        var lastUse: UInt64
+    }
+
+    private var entries: [ImageCacheKey: Entry] = [:]
+    /// Counts uses: two at the same time cannot be told apart by a clock.
+    private var uses: UInt64 = 0
+    /// What all images cost.
+    private(set) var usage: UInt64 = 0
+
+    var count: Int { entries.count }
+
+    /// Width × height × 4, in pixels.
+    static func cost(of image: Image) -> UInt64 {
+        let (width, height) = (UInt64(clamping: image.width), UInt64(clamping: image.height))
+        let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
+        let (bytes, overflows) = pixels.multipliedReportingOverflow(by: 4)
+        return overflow || overflows ? .max : bytes
+    }
+
+    mutating func insert(_ image: Image, at key: ImageCacheKey) {
+        remove(key)
+        uses += 1
+        let entry = Entry(image: image, cost: Self.cost(of: image), lastUse: uses)
+        entries[key] = entry
+        usage += entry.cost
+    }
+
+    /// The image, which is the last one used from now on.
+    mutating func use(_ key: ImageCacheKey) -> Image? {
+        guard entries[key] != nil else { return nil }
+        uses += 1
+        entries[key]?.lastUse = uses
+        return entries[key]?.image
+    }
+
+    @discardableResult
+    mutating func remove(_ key: ImageCacheKey) -> Bool {
+        guard let entry = entries.removeValue(forKey: key) else { return false }
+        usage -= entry.cost
+        return true
+    }
+
+    /// Removes those that were used longest ago, as long as `isTooMuch` says so.
+    mutating func removeOldest(while isTooMuch: (AgedImages) -> Bool) {
+        guard isTooMuch(self) else { return }
+        for (key, _) in entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {
+            remove(key)
+            if !isTooMuch(self) { return }
+        }
+    }
+}

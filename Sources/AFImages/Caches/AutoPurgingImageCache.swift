@@ -1,0 +1,154 @@
+public import AFNetworking
+
+/// Keeps images in memory up to a limit; when that is passed, those used longest ago go until a lower one is reached.
+///
+/// ```swift
+/// let cache = AutoPurgingImageCache(memoryCapacity: 50_000_000, preferredMemoryCapacity: 30_000_000)
+/// let downloader = ImageDownloader()
+/// downloader.imageCache = cache
+/// ```
+///
+/// An image costs four bytes for each of its pixels. One that costs more than the whole capacity is not kept. When
+/// memory becomes scarce everything goes.
+///
+/// A request finds an image that was added for one with the same URL, credentials and other fields; `Accept`,
+/// `Accept-Encoding`, `Cache-Control`, `Pragma` and `User-Agent` do not count. For a request that has no other fields
+/// the identifier is its URL, so that what was added by the one is found by the other. Answers to requests with another
+/// method than GET, or with a body, are not kept.
+///
+/// Safe to use from any thread. Subclass it to decide which images are kept.
+// Constants and a locked value only. An open class cannot be checked for that.
+open class AutoPurgingImageCache: ImageRequestCache, @unchecked Sendable {
+    private struct State: Sendable {
+        var images = AgedImages()
+        var capacity: UInt64
+        var preferred: UInt64
+        var generation = 0
+
+        mutating func purge() {
+            guard images.usage > capacity else { return }
+            let goal = min(preferred, capacity)
+            images.removeOldest { $0.usage > goal }
+        }
+    }
+
+    private let state: Lock<State>
+    private let pressure: Lock<MemoryPressure.Observation?>
+
+    /// A cache of 100 MiB, which are reduced to 60 MiB when there are more.
+    public convenience init() {
+        self.init(memoryCapacity: 100 << 20, preferredMemoryCapacity: 60 << 20)
+    }
+
+    /// A cache with limits of its own.
+    ///
+    /// - Parameters:
+    ///   - memoryCapacity: What images may cost together, in bytes.
+    ///   - preferredMemoryCapacity: What is left when they cost more. More than the capacity is the capacity.
+    ///   - memoryPressure: Says when memory is scarce; nil for a cache that does not care.
+    public init(
+        memoryCapacity: UInt64,
+        preferredMemoryCapacity: UInt64,
+        memoryPressure: MemoryPressure? = .system
+    ) {
+        state = Lock(State(capacity: memoryCapacity, preferred: preferredMemoryCapacity))
+        pressure = Lock(nil)
+        let observation = memoryPressure?.observe { [weak self] in _ = self?.removeAllImages() }
+        pressure.withLock { $0 = observation }
+    }
+
+    // MARK: - Limits
+
+    /// What images may cost together, in bytes. Lowering it lets go of what is too much at once.
+    open var memoryCapacity: UInt64 {
+        get { state.withLock { $0.capacity } }
+        set {
+            state.withLock { state in
+                state.capacity = newValue
+                state.purge()
+            }
+        }
+    }
+
+    /// What is left when images cost more than the capacity, in bytes.
+    open var preferredMemoryUsageAfterPurge: UInt64 {
+        get { state.withLock { $0.preferred } }
+        set { state.withLock { $0.preferred = newValue } }
+    }
+
+    /// What the images that are kept cost, in bytes.
+    open var memoryUsage: UInt64 { state.withLock { $0.images.usage } }
+
+    /// How often everything was removed.
+    open var generation: Int { state.withLock { $0.generation } }
+
+    // MARK: - By name
+
+    /// Keeps an image, in the place of the one of the same name.
+    open func add(_ image: Image, withIdentifier identifier: String) {
+        add(image, .named(identifier))
+    }
+
+    /// Lets go of an image. Says whether there was one of that name.
+    @discardableResult
+    open func removeImage(withIdentifier identifier: String) -> Bool {
+        state.withLock { $0.images.remove(.named(identifier)) }
+    }
+
+    /// Lets go of all images. Says whether there was any.
+    @discardableResult
+    open func removeAllImages() -> Bool {
+        // Pixels are given back after the lock.
+        let former = state.withLock { state in
+            defer { state.images = AgedImages() }
+            state.generation += 1
+            return state.images
+        }
+        return former.count > 0
+    }
+
+    /// The image of a name; nil if there is none. It is the last one used from now on.
+    open func image(withIdentifier identifier: String) -> Image? {
+        state.withLock { $0.images.use(.named(identifier)) }
+    }
+
+    // MARK: - By request
+
+    /// True. The place to override: say false for images that are not to be kept.
+    open func shouldCache(
+        _ image: Image,
+        for request: URLRequest,
+        withAdditionalIdentifier identifier: String?
+    ) -> Bool { true }
+
+    /// Keeps an image, in the place of the one for such a request.
+    open func add(_ image: Image, for request: URLRequest, withAdditionalIdentifier identifier: String?) {
+        guard let key = ImageCacheKey(request, additional: identifier) else { return }
+        add(image, key)
+    }
+
+    /// Lets go of an image. Says whether there was one.
+    @discardableResult
+    open func removeImage(for request: URLRequest, withAdditionalIdentifier identifier: String?) -> Bool {
+        guard let key = ImageCacheKey(request, additional: identifier) else { return false }
+        return state.withLock { $0.images.remove(key) }
+    }
+
+    /// The image for a request; nil if there is none. It is the last one used from now on.
+    open func image(for request: URLRequest, withAdditionalIdentifier identifier: String?) -> Image? {
+        guard let key = ImageCacheKey(request, additional: identifier) else { return nil }
+        return state.withLock { $0.images.use(key) }
+    }
+
+    private func add(_ image: Image, _ key: ImageCacheKey) {
+        state.withLock { state in
+            // It would drive out all others, and then itself. What it replaces is out of date in any case.
+            guard AgedImages.cost(of: image) <= state.capacity else {
+                state.images.remove(key)
+                return
+            }
+            state.images.insert(image, at: key)
+            state.purge()
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import AFNetworking
+import Foundation
+
+/// What two requests have in common when they are for one image, and for one user.
+struct ImageRequestKey: Hashable, Sendable {
+    private struct Field: Hashable, Comparable, Sendable {
+        let name: String
+        let value: String
+
+        static func < (one: Field, other: Field) -> Bool { (one.name, one.value) < (other.name, other.value) }
+    }
+
+    /// They say how an image may travel, or where it may come from, and not which image and whose.
+    private static let fieldsThatDoNotMatter: Set<String> = [
+        "accept", "accept-encoding", "cache-control", "pragma", "user-agent",
+    ]
+
+    private let url: String
+    private let method: String
+    private let fields: [Field]
+    private let body: Data?
+    private let handlesCookies: Bool
+    /// Of a request that can be sent only once.
+    private let occurrence: UUID?
+
+    /// Nil for a request without a URL.
+    init?(_ request: URLRequest) {
+        guard let url = request.url?.absoluteString, !url.isEmpty else { return nil }
+        self.url = url
+        method = request.httpMethod ?? "GET"
+        fields = (request.allHTTPHeaderFields ?? [:])
+            .map { Field(name: $0.key.lowercased(), value: $0.value) }
+            .filter { !Self.fieldsThatDoNotMatter.contains($0.name) }
+            .sorted()
+        body = request.httpBody.flatMap { $0.isEmpty ? nil : $0 }
+        handlesCookies = request.httpShouldHandleCookies
+        occurrence = request.httpBodyStream == nil ? nil : UUID()
+    }
+
+    /// Whether the answer is an image that may be shown to whoever asks again.
+    var isRepeatable: Bool { method == "GET" && body == nil && occurrence == nil }
+
+    /// The URL, for a request that has nothing else to it: images that were added by URL are found by such a request.
+    var name: String? { isRepeatable && fields.isEmpty && handlesCookies ? url : nil }
+}

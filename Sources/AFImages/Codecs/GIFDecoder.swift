@@ -1,0 +1,104 @@
+import CAFImageCodecs
+import Foundation
+
+/// GIF by giflib, still and animated.
+struct GIFDecoder: ImageDecoder {
+    var format: ImageFormat { .gif }
+
+    func recognizes(_ start: Data) -> Bool { ImageFormat.recognized(start) == .gif }
+
+    // MARK: Header
+
+    /// Goes through the whole file, block by block: how many frames there are is said nowhere, and a file that is cut off
+    /// behind its first frame is cut off.
+    func header(of data: Data) throws(ImageError) -> ImageHeader {
+        try data.reading { reader throws(ImageError) in
+            guard reader.skip(6), let width = reader.little16(), let height = reader.little16(),
+                Self.skipColours(&reader, behind: 2)
+            else { throw .cutOff(.gif, data) }
+            var header = ImageHeader(format: .gif, storedSize: PixelSize(width: width, height: height), frameCount: 0)
+            while let block = reader.byte() {
+                switch block {
+                case 0x21:
+                    guard reader.skip(1), Self.skipBlocks(&reader) else { throw .cutOff(.gif, data) }
+                case 0x2C:
+                    guard let size = Self.skipFrame(&reader) else { throw .cutOff(.gif, data) }
+                    // What it takes to read a frame is bound by its own size, not by that of the screen.
+                    guard size.width * size.height <= width * height else {
+                        throw .damaged(
+                            .gif,
+                            "a frame of \(size) pixels is larger than its screen of \(width)×\(height)"
+                        )
+                    }
+                    header.frameCount += 1
+                case 0x3B:
+                    guard header.frameCount > 0 else { throw .damaged(.gif, "it has no frame") }
+                    return header
+                default:
+                    throw .damaged(.gif, "a block of an unknown kind")
+                }
+            }
+            throw .cutOff(.gif, data)
+        }
+    }
+
+    /// Goes on behind flags, other bytes, and the table of colours that the flags tell of.
+    private static func skipColours(_ reader: inout ByteReader, behind others: Int) -> Bool {
+        guard let flags = reader.byte(), reader.skip(others) else { return false }
+        return flags & 0x80 == 0 || reader.skip(3 << (Int(flags & 0x07) + 1))
+    }
+
+    private static func skipBlocks(_ reader: inout ByteReader) -> Bool {
+        while let length = reader.byte(), reader.skip(Int(length)) {
+            if length == 0 { return true }
+        }
+        return false
+    }
+
+    /// - Returns: Its size.
+    private static func skipFrame(_ reader: inout ByteReader) -> PixelSize? {
+        guard reader.skip(4), let width = reader.little16(), let height = reader.little16(),
+            skipColours(&reader, behind: 0), reader.skip(1), skipBlocks(&reader)
+        else { return nil }
+        return PixelSize(width: width, height: height)
+    }
+
+    // MARK: Pixels
+
+    func decode(_ data: Data, header: ImageHeader, options: ImageDecodingOptions) throws(ImageError) -> Image {
+        try Self.decode(data, header, frames: 1)[0].image
+    }
+
+    func decodeFrames(
+        _ data: Data,
+        header: ImageHeader,
+        options: ImageDecodingOptions
+    ) throws(ImageError) -> [ImageFrame] {
+        try Self.decode(data, header, frames: header.frameCount)
+    }
+
+    /// - Throws: If there are not so many frames, or one of them is damaged.
+    private static func decode(_ data: Data, _ header: ImageHeader, frames count: Int) throws(ImageError)
+        -> [ImageFrame]
+    {
+        let (call, size) = (CodecCall(header, data), header.storedSize)
+        var decoded: [ImageFrame] = []
+        try data.lending { bytes, length throws(ImageError) in
+            var opened: OpaquePointer?
+            try call { text, room in
+                caf_gif_frames_open(bytes, length, UInt32(size.width), UInt32(size.height), &opened, text, room)
+            }
+            defer { caf_gif_frames_close(opened) }
+            for _ in 0..<count {
+                var hundredths: Int32 = 0
+                let storage = try PixelStorage(size) { pixels throws(ImageError) in
+                    try call { text, room in
+                        caf_gif_frames_next(opened, pixels.codecBytes, &hundredths, text, room)
+                    }
+                }
+                decoded.append(ImageFrame(size, storage, .gif, delay: .milliseconds(10 * hundredths)))
+            }
+        }
+        return decoded
+    }
+}

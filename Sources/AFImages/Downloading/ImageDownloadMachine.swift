@@ -1,0 +1,135 @@
+/// Decides which downloads there are, who waits for each, and which of them run.
+///
+/// ```
+///             begin             next                complete
+///   (nothing) ─────▶ waiting ─────────▶ running ───────────────▶ (nothing)
+///                       │                  │                        ▲
+///                       │ last one cancels │ last one cancels       │ complete
+///                       ▼                  ▼                        │
+///                   (nothing)           abandoned ──────────────────┘
+/// ```
+///
+/// One that is abandoned is joined by nobody, and holds its place among the running ones until its task has ended.
+struct ImageDownloadMachine<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
+    /// What a receipt stands for.
+    struct Place: Hashable, Sendable {
+        /// The number of the download.
+        let download: Int
+        /// The number of the waiter.
+        let waiter: Int
+    }
+
+    struct Cancellation: Sendable {
+        let waiter: Waiter
+        /// Nobody waits for the download any more.
+        let isLast: Bool
+    }
+
+    private struct Entry: Sendable {
+        let key: Key
+        var waiters: [(number: Int, waiter: Waiter)]
+        var isRunning = false
+    }
+
+    var prioritization: ImageDownloadPrioritization
+    var maximumActive: Int
+    /// How many run, those that were abandoned included.
+    private(set) var active = 0
+    private var entries: [Int: Entry] = [:]
+    /// The downloads that others can join.
+    private var open: [Key: Int] = [:]
+    /// The downloads that wait, the next one first.
+    private var queue: [Int] = []
+    private var numbers = 0
+
+    init(prioritization: ImageDownloadPrioritization, maximumActive: Int) {
+        self.prioritization = prioritization
+        self.maximumActive = maximumActive
+    }
+
+    /// A number that no download and no waiter has.
+    mutating func nextNumber() -> Int {
+        numbers += 1
+        return numbers
+    }
+
+    /// Adds somebody to the download there is; nil if there is none.
+    mutating func join(_ key: Key, _ waiter: Waiter) -> Place? {
+        guard let download = open[key] else { return nil }
+        let place = Place(download: download, waiter: nextNumber())
+        entries[download]?.waiters.append((place.waiter, waiter))
+        return place
+    }
+
+    /// Puts a download into the queue. There must be none to join.
+    ///
+    /// - Parameter download: From ``nextNumber()``.
+    mutating func begin(_ download: Int, _ key: Key, _ waiter: Waiter) -> Place {
+        let place = Place(download: download, waiter: nextNumber())
+        entries[place.download] = Entry(key: key, waiters: [(place.waiter, waiter)])
+        open[key] = place.download
+        switch prioritization {
+        case .fifo: queue.append(place.download)
+        case .lifo: queue.insert(place.download, at: 0)
+        }
+        return place
+    }
+
+    /// The download to start, if one may be started. It counts as running.
+    mutating func next() -> Int? {
+        guard active < maximumActive, !queue.isEmpty else { return nil }
+        let download = queue.removeFirst()
+        entries[download]?.isRunning = true
+        active += 1
+        return download
+    }
+
+    /// Somebody else has started the download of ``next()``, or has ended it: it takes no place.
+    mutating func wasStartedElsewhere(_ download: Int) {
+        guard entries[download]?.isRunning == true else { return }
+        entries[download]?.isRunning = false
+        active -= 1
+    }
+
+    /// Whether anybody waits for it still.
+    func isAwaited(_ download: Int) -> Bool { entries[download]?.waiters.isEmpty == false }
+
+    /// Takes somebody away; nil if he does not wait any more.
+    mutating func cancel(_ place: Place) -> Cancellation? {
+        guard let entry = entries[place.download],
+            let index = entry.waiters.firstIndex(where: { $0.number == place.waiter })
+        else { return nil }
+        let waiter = entry.waiters[index].waiter
+        entries[place.download]?.waiters.remove(at: index)
+        let isLast = entry.waiters.count == 1
+        if isLast { abandon(place.download, entry) }
+        return Cancellation(waiter: waiter, isLast: isLast)
+    }
+
+    private mutating func abandon(_ download: Int, _ entry: Entry) {
+        if open[entry.key] == download { open[entry.key] = nil }
+        guard !entry.isRunning else { return }
+        queue.removeAll { $0 == download }
+        entries[download] = nil
+    }
+
+    /// The task of a download has ended: returns those who waited, in their order.
+    mutating func complete(_ download: Int) -> [Waiter] {
+        guard let entry = entries.removeValue(forKey: download) else { return [] }
+        if open[entry.key] == download { open[entry.key] = nil }
+        // Its task may have been cancelled before it was its turn.
+        if entry.isRunning { active -= 1 } else { queue.removeAll { $0 == download } }
+        return entry.waiters.map(\.waiter)
+    }
+
+    /// For tests: what must hold after every event.
+    var isConsistent: Bool {
+        active == entries.values.count(where: \.isRunning)
+            && queue.allSatisfy { entries[$0]?.isRunning == false }
+            && Set(queue).count == queue.count
+            && open.allSatisfy { entries[$0.value]?.key == $0.key && isAwaited($0.value) }
+            && entries.values.allSatisfy { $0.isRunning || !$0.waiters.isEmpty }
+    }
+
+    var isEmpty: Bool { entries.isEmpty && queue.isEmpty && open.isEmpty && active == 0 }
+}

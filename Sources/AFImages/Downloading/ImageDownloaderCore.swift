@@ -1,0 +1,224 @@
+import AFNetworking
+import Dispatch
+import Foundation
+
+/// What a downloader's pending work holds, so that the downloader itself may go.
+final class ImageDownloaderCore: Sendable {
+    struct State: Sendable {
+        var machine: ImageDownloadMachine<ImageRequestKey, ImageWaiter>
+        /// Those that the machine knows.
+        var downloads: [Int: ImageDownload] = [:]
+        /// Those whose task is being made, with its end if it has one before anybody waits for it: a session may be
+        /// invalid.
+        var unborn: [Int: ImageTaskEnding?] = [:]
+        var manager: HTTPSessionManager
+        var imageCache: (any ImageRequestCache)?
+        var maximumResponseSize: Int64 = 64 << 20
+        var resumesDownloads = true
+        /// The manager that goes with the downloader.
+        var ownManager: HTTPSessionManager?
+        /// There is no downloader any more.
+        var isReleased = false
+    }
+
+    /// Where the end of a download is dealt with.
+    private static let responseQueue = DispatchQueue(
+        label: "com.alamofire.imagedownloader.responsequeue",
+        attributes: .concurrent
+    )
+
+    let parts = PartialImages(memoryPressure: .system)
+    private let state: Lock<State>
+
+    init(
+        _ manager: HTTPSessionManager,
+        ownsManager: Bool,
+        _ prioritization: ImageDownloadPrioritization,
+        _ maximumActive: Int,
+        _ imageCache: (any ImageRequestCache)?
+    ) {
+        let machine = ImageDownloadMachine<ImageRequestKey, ImageWaiter>(
+            prioritization: prioritization,
+            maximumActive: max(maximumActive, 1)
+        )
+        let own = ownsManager ? manager : nil
+        state = Lock(State(machine: machine, manager: manager, imageCache: imageCache, ownManager: own))
+    }
+
+    /// The downloader goes; what it was asked for does not.
+    func release() {
+        state.withLock { $0.isReleased = true }
+        endSessionIfDone()
+    }
+
+    /// Tasks that wait for their turn would not survive the end of their session.
+    private func endSessionIfDone() {
+        let manager = state.withLock { state -> HTTPSessionManager? in
+            guard state.isReleased, state.machine.isEmpty else { return nil }
+            defer { state.ownManager = nil }
+            return state.ownManager
+        }
+        manager?.invalidateSessionCancelingTasks(false, resetSession: false)
+    }
+
+    subscript<Value: Sendable>(setting: WritableKeyPath<State, Value>) -> Value {
+        get { state.withLock { $0[keyPath: setting] } }
+        set {
+            // What was there may run code when it goes: not under the lock.
+            var value = newValue
+            state.withLock { swap(&$0[keyPath: setting], &value) }
+        }
+    }
+
+    subscript<Value>(value: KeyPath<State, Value>) -> Value { state.withLock { $0[keyPath: value] } }
+
+    // MARK: - Asking
+
+    func download(
+        _ request: URLRequest,
+        _ receiptID: UUID,
+        _ answer: @escaping @Sendable (Result<DownloadedImage, ImageDownloadFailure>) -> Void
+    ) -> ImageDownloadReceipt? {
+        guard let key = ImageRequestKey(request) else {
+            answer(.failure(.withoutURL(request)))
+            return nil
+        }
+        let waiter = ImageWaiter(answer: answer)
+        if let receipt = state.withLock({ $0.join(key, waiter, receiptID) }) { return receipt }
+        if request.mayComeFromMemory, key.isRepeatable,
+            let image = self[\.imageCache]?.image(for: request, withAdditionalIdentifier: nil)
+        {
+            answer(.success(DownloadedImage(image: image, request: request, response: nil)))
+            return nil
+        }
+        return begin(key, request, waiter, receiptID)
+    }
+
+    private func begin(
+        _ key: ImageRequestKey,
+        _ request: URLRequest,
+        _ waiter: ImageWaiter,
+        _ receiptID: UUID
+    ) -> ImageDownloadReceipt? {
+        let (number, manager, cache) = state.withLock { state in
+            let number = state.machine.nextNumber()
+            state.unborn.updateValue(nil, forKey: number)
+            return (number, state.manager, state.imageCache)
+        }
+        // Without the lock: a manager, or a cache, may be a subclass of the program's.
+        let part = self[\.resumesDownloads] ? parts.take(key) : nil
+        let attempt = attempt(number, key, request, manager, goingOnWith: part)
+        let download = ImageDownload(key, request, manager, cache, attempt)
+        let (receipt, ending) = state.withLock { state in
+            let ending = state.unborn.removeValue(forKey: number) ?? nil
+            // Somebody else may have begun it meanwhile. A task that was never resumed is nobody's loss.
+            if let receipt = state.join(key, waiter, receiptID) { return (receipt, ImageTaskEnding?.none) }
+            let place = state.machine.begin(number, key, waiter)
+            state.downloads[number] = download
+            return (ImageDownloadReceipt(receiptID: receiptID, download: download, place: place), ending)
+        }
+        if let ending { ended(number, ending) }
+        startNext()
+        return receipt
+    }
+
+    private func attempt(
+        _ number: Int,
+        _ key: ImageRequestKey,
+        _ request: URLRequest,
+        _ manager: HTTPSessionManager,
+        goingOnWith part: PartialImage?
+    ) -> ImageDownload.Attempt {
+        let (limit, resumes) = state.withLock { ($0.maximumResponseSize, $0.resumesDownloads) }
+        let listener = ImageTaskListener(manager, request, goingOnWith: part, limit: limit) { [parts] part in
+            if resumes { parts.keep(part, for: key) }
+        }
+        let task = manager.dataTask(
+            with: part?.request(forRestOf: request) ?? request,
+            uploadProgress: nil,
+            downloadProgress: nil
+        ) { [self] response, object, error in
+            ended(number, ImageTaskEnding(response, object, error, of: request))
+        }
+        manager.setCompletionQueue(ImageDownloaderCore.responseQueue, for: task)
+        task.delegate = listener
+        return ImageDownload.Attempt(task: task, listener: listener)
+    }
+
+    func cancel(_ receipt: ImageDownloadReceipt) {
+        let cancellation = state.withLock { $0.machine.cancel(receipt.place) }
+        guard let cancellation else { return }
+        cancellation.waiter.answer(.failure(.cancelled(receipt.download.request)))
+        if cancellation.isLast { receipt.download.task.cancel() }
+    }
+
+    // MARK: - Running
+
+    /// Starts what may be started. A task that somebody else has resumed or cancelled runs, or ends, by itself.
+    func startNext() {
+        while let (number, download) = next() {
+            if download.task.state == .suspended {
+                download.task.resume()
+            } else {
+                state.withLock { $0.machine.wasStartedElsewhere(number) }
+            }
+        }
+    }
+
+    private func next() -> (Int, ImageDownload)? {
+        state.withLock { state in
+            while let number = state.machine.next() {
+                if let download = state.downloads[number] { return (number, download) }
+            }
+            return nil
+        }
+    }
+
+    // MARK: - Ending
+
+    private func ended(_ number: Int, _ ending: ImageTaskEnding) {
+        let found = state.withLock { state -> (download: ImageDownload, isAwaited: Bool)? in
+            if state.unborn.keys.contains(number) { state.unborn[number] = .some(ending) }
+            return state.downloads[number].map { ($0, state.machine.isAwaited(number)) }
+        }
+        guard let (download, isAwaited) = found else { return }
+        if isAwaited, download.listener.mustBeginAgain {
+            let (key, request, manager) = (download.key, download.request, download.manager)
+            download.begin(again: attempt(number, key, request, manager, goingOnWith: nil))
+            // Whoever was the last to cancel meanwhile has cancelled the task before it.
+            if !state.withLock({ $0.machine.isAwaited(number) }) { download.task.cancel() }
+            return
+        }
+        let result = ending.result(of: download)
+        // First, so that whoever asks from now on finds it, here or there.
+        if isAwaited, case .success(let loaded) = result { download.keep(loaded.image) }
+        let waiters = state.withLock { state in
+            state.downloads[number] = nil
+            return state.machine.complete(number)
+        }
+        for waiter in waiters { waiter.answer(result) }
+        startNext()
+        endSessionIfDone()
+    }
+}
+
+extension ImageDownloaderCore.State {
+    /// Waits with others for a download, if there is one.
+    fileprivate mutating func join(
+        _ key: ImageRequestKey,
+        _ waiter: ImageWaiter,
+        _ receiptID: UUID
+    ) -> ImageDownloadReceipt? {
+        guard let place = machine.join(key, waiter), let download = downloads[place.download] else { return nil }
+        return ImageDownloadReceipt(receiptID: receiptID, download: download, place: place)
+    }
+}
+
+extension URLRequest {
+    fileprivate var mayComeFromMemory: Bool {
+        switch cachePolicy {
+        case .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad: true
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData, .reloadRevalidatingCacheData: false
+        }
+    }
+}

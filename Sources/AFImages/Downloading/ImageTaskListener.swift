@@ -1,0 +1,201 @@
+import AFNetworking
+import Foundation
+
+/// Stands between a task and its manager: holds a response to the limit, puts the part that is there in front of its
+/// rest, and keeps what has arrived if there is no more. All else goes to the manager as it comes.
+final class ImageTaskListener: URLSessionDataDelegate {
+    private struct State: Sendable {
+        /// The part whose rest was asked for, until the response says what comes.
+        var offered: PartialImage?
+        /// Bytes for the manager before all others.
+        var prefix: Data?
+        /// What has arrived, of a response that can be gone on with.
+        var gathered: PartialImage?
+        var received: Int64 = 0
+        /// What is wrong with the response.
+        var refusal: (any Error)?
+        /// The answer to the request for the rest cannot be used.
+        var mustBeginAgain = false
+    }
+
+    private let manager: URLSessionManager
+    /// Without what was added to go on with a part.
+    private let request: URLRequest
+    private let limit: Int64
+    /// Takes what has arrived, when the task has failed.
+    private let keep: @Sendable (PartialImage) -> Void
+    private let state: Lock<State>
+
+    init(
+        _ manager: URLSessionManager,
+        _ request: URLRequest,
+        goingOnWith part: PartialImage?,
+        limit: Int64,
+        keep: @escaping @Sendable (PartialImage) -> Void
+    ) {
+        self.manager = manager
+        self.request = request
+        self.limit = limit
+        self.keep = keep
+        state = Lock(State(offered: part))
+    }
+
+    /// Why the response was not taken, if it was not.
+    var refusal: (any Error)? { state.withLock { $0.refusal } }
+
+    var mustBeginAgain: Bool { state.withLock { $0.mustBeginAgain } }
+
+    // MARK: - The response
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        guard state.withLock({ accept(response, &$0) }) else { return completionHandler(.cancel) }
+        manager.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
+    }
+
+    private func accept(_ response: URLResponse, _ state: inout State) -> Bool {
+        let offered = state.offered
+        state.offered = nil
+        let status = (response as? HTTPURLResponse)?.statusCode
+        if let offered, let response = response as? HTTPURLResponse, status == 206 || status == 416 {
+            guard status == 206, offered.isCompleted(by: response) else {
+                state.mustBeginAgain = true
+                return false
+            }
+            state.prefix = offered.data
+            state.received = Int64(offered.data.count)
+            state.gathered = offered
+        } else {
+            state.gathered = PartialImage(response, to: request)
+        }
+        let (expected, isTooLarge) = state.received.addingReportingOverflow(max(response.expectedContentLength, 0))
+        guard isTooLarge || expected > limit else { return true }
+        refuse(&state)
+        return false
+    }
+
+    private func refuse(_ state: inout State) {
+        state.refusal = ImageDownloadFailure.tooLong(request, limit: limit)
+        state.gathered = nil
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        let (prefix, isRefused) = state.withLock { state in
+            guard state.refusal == nil else { return (Data?.none, true) }
+            state.received += Int64(data.count)
+            guard state.received <= limit else {
+                refuse(&state)
+                return (nil, true)
+            }
+            if state.gathered?.append(data) == false { state.gathered = nil }
+            defer { state.prefix = nil }
+            return (state.prefix, false)
+        }
+        if isRefused { return dataTask.cancel() }
+        if let prefix { manager.urlSession(session, dataTask: dataTask, didReceive: prefix) }
+        manager.urlSession(session, dataTask: dataTask, didReceive: data)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let part = state.withLock { state in
+            defer { (state.gathered, state.prefix, state.offered) = (nil, nil, nil) }
+            // Before there was an answer it is as good as before.
+            return state.gathered ?? state.offered
+        }
+        if error != nil, let part, part.isWorthKeeping { keep(part) }
+        manager.urlSession(session, task: task, didCompleteWithError: error)
+    }
+
+    // MARK: - What is the manager's alone
+
+    func urlSession(
+        _ session: URLSession,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        manager.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        manager.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        manager.urlSession(
+            session,
+            task: task,
+            willPerformHTTPRedirection: response,
+            newRequest: request,
+            completionHandler: completionHandler
+        )
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        manager.urlSession(session, task: task, needNewBodyStream: completionHandler)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        manager.urlSession(
+            session,
+            task: task,
+            didSendBodyData: bytesSent,
+            totalBytesSent: totalBytesSent,
+            totalBytesExpectedToSend: totalBytesExpectedToSend
+        )
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        manager.urlSession(session, task: task, didFinishCollecting: metrics)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didBecome downloadTask: URLSessionDownloadTask
+    ) {
+        manager.urlSession(session, dataTask: dataTask, didBecome: downloadTask)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        manager.urlSession(
+            session,
+            dataTask: dataTask,
+            willCacheResponse: proposedResponse,
+            completionHandler: completionHandler
+        )
+    }
+}

@@ -1,0 +1,121 @@
+import AFNetworking
+import Foundation
+
+/// What had arrived of an image when its download broke off, and how to tell whether it is the same one still.
+struct PartialImage: Sendable {
+    enum Validator: Hashable, Sendable {
+        /// A strong entity tag, quotes included.
+        case entityTag(String)
+        /// A date before that of the response: what had changed in the same second could change once more in it.
+        case lastModified(String)
+
+        var fieldValue: String {
+            switch self {
+            case .entityTag(let value), .lastModified(let value): value
+            }
+        }
+    }
+
+    /// Of more the beginning is not kept.
+    static let maximumSize = 16 << 20
+    /// Longer ones are not worth keeping.
+    private static let maximumValidator = 1024
+
+    private(set) var data = Data()
+    /// The length of the whole, if it was announced.
+    private let total: Int64?
+    private let validator: Validator
+
+    /// Nothing yet, of a response whose rest can be asked for some day; nil for other ones.
+    init?(_ response: URLResponse, to request: URLRequest) {
+        guard let response = response as? HTTPURLResponse, response.statusCode == 200,
+            request.httpMethod ?? "GET" == "GET", request.value(forHTTPHeaderField: "Range") == nil,
+            Self.isUncoded(response), Self.mayBeKept(response), let validator = Self.validator(of: response)
+        else { return nil }
+        self.validator = validator
+        total = response.expectedContentLength >= 0 ? response.expectedContentLength : nil
+    }
+
+    /// Whether it is worth asking for the rest.
+    var isWorthKeeping: Bool { !data.isEmpty && total.map { Int64(data.count) < $0 } ?? true }
+
+    /// Adds what has arrived.
+    ///
+    /// - Returns: Whether there is room for it.
+    mutating func append(_ bytes: Data) -> Bool {
+        guard bytes.count <= Self.maximumSize - data.count else { return false }
+        data.append(bytes)
+        return true
+    }
+
+    /// The request for the rest; RFC 9110 §13.1.5: for the whole, if it is another one by now.
+    func request(forRestOf request: URLRequest) -> URLRequest {
+        var request = request
+        request.setValue("bytes=\(data.count)-", forHTTPHeaderField: "Range")
+        request.setValue(validator.fieldValue, forHTTPHeaderField: "If-Range")
+        // Offsets count bytes as they are coded.
+        request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        return request
+    }
+
+    /// Whether a response with the status 206 is the rest, all of it and of the same image.
+    func isCompleted(by response: HTTPURLResponse) -> Bool {
+        guard Self.isUncoded(response),
+            let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ByteRange.init),
+            range.first == Int64(data.count), range.last == range.total - 1, total ?? range.total == range.total
+        else { return false }
+        switch validator {
+        case .entityTag(let tag): return response.value(forHTTPHeaderField: "ETag") == tag
+        case .lastModified(let date): return response.value(forHTTPHeaderField: "Last-Modified") ?? date == date
+        }
+    }
+
+    // MARK: - What a response says
+
+    private static func isUncoded(_ response: HTTPURLResponse) -> Bool {
+        ["", "identity"].contains((response.value(forHTTPHeaderField: "Content-Encoding") ?? "").lowercased())
+    }
+
+    private static func mayBeKept(_ response: HTTPURLResponse) -> Bool {
+        let ranges = response.value(forHTTPHeaderField: "Accept-Ranges") ?? ""
+        let rules = response.value(forHTTPHeaderField: "Cache-Control") ?? ""
+        return ranges.lowercased() != "none" && !rules.lowercased().contains("no-store")
+    }
+
+    private static func validator(of response: HTTPURLResponse) -> Validator? {
+        if let tag = response.value(forHTTPHeaderField: "ETag") {
+            let isStrong = tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"")
+            return isStrong && isUsable(tag) ? .entityTag(tag) : nil
+        }
+        guard let date = response.value(forHTTPHeaderField: "Last-Modified"), isUsable(date),
+            let sent = response.value(forHTTPHeaderField: "Date"), sent != date
+        else { return nil }
+        return .lastModified(date)
+    }
+
+    private static func isUsable(_ value: String) -> Bool {
+        value.utf8.count <= maximumValidator && value.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
+    }
+}
+
+/// The value of a field `Content-Range`: `bytes 5-9/10`.
+private struct ByteRange {
+    let first: Int64
+    let last: Int64
+    let total: Int64
+
+    init?(_ text: String) {
+        let words = text.split(separator: " ")
+        guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+        let numbers = words[1].split(whereSeparator: { "-/".contains($0) }).map(Self.number)
+        guard numbers.count == 3, let first = numbers[0], let last = numbers[1], let total = numbers[2],
+            words[1] == "\(first)-\(last)/\(total)", first <= last, last < total
+        else { return nil }
+        (self.first, self.last, self.total) = (first, last, total)
+    }
+
+    private static func number(_ text: Substring) -> Int64? {
+        // Signs and digits of other scripts are numbers to Int64, too.
+        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
+    }
+}

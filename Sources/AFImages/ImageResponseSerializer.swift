@@ -1,0 +1,167 @@
+public import AFNetworking
+public import Foundation
+
+/// Returns an ``Image`` of a body in PNG, JPEG, WebP, GIF, or a format you registered an ``ImageDecoder`` for.
+///
+/// Accepts `image/tiff`, `image/jpeg`, `image/gif`, `image/png`, `image/ico`, `image/x-icon`, `image/bmp`,
+/// `image/x-bmp`, `image/x-xbitmap` and `image/x-win-bitmap`, as AFNetworking does, and `image/webp`. What a picture is
+/// decoded as is said by its first bytes. An empty body has no object; what cannot be decoded is an error, with the
+/// ``ImageError`` under `NetworkingOperationFailingDecodingErrorKey`.
+///
+/// Decodes on the thread it is called on, for managers one that processes responses, and never the network thread. Not
+/// more pictures are decoded at once than ``ImageDecodingQueue/shared`` lets.
+// As its superclass; adds locked state.
+open class ImageResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
+    private struct State: Sendable {
+        var imageScale = 1.0
+        var inflates = true
+        var requiresMatchingContentType = false
+        var options = ImageDecodingOptions()
+    }
+
+    /// The state in archives, where a later version may find less than it has.
+    private struct ArchivedState: Codable {
+        var imageScale: Double?
+        var inflates: Bool?
+        var requiresMatchingContentType: Bool?
+        var options: ImageDecodingOptions?
+    }
+
+    static let contentTypes: Set<String> = [
+        "image/tiff", "image/jpeg", "image/gif", "image/png", "image/ico", "image/x-icon", "image/bmp", "image/x-bmp",
+        "image/x-xbitmap", "image/x-win-bitmap", "image/webp",
+    ]
+
+    private static let archiveKey = "AF.image"
+
+    private let state: Lock<State>
+
+    /// A serializer that decodes at the scale 1.
+    public required init() {
+        state = Lock(State())
+        super.init()
+        acceptableContentTypes = Self.contentTypes
+    }
+
+    /// How many pixels of a picture there are to a point: 1. On a screen with four pixels where others have one it is 2.
+    ///
+    /// Pictures are not larger or smaller for it; only their ``Image/size`` is. With a scale that is not from 0.001 to
+    /// 1000 every picture is an error.
+    open var imageScale: Double {
+        get { state.withLock { $0.imageScale } }
+        set { state.withLock { $0.imageScale = newValue } }
+    }
+
+    /// Whether pictures are decoded at once, off the network thread and the main thread. They are.
+    ///
+    /// Otherwise the object is an ``EncodedImage``, of which only the header has been read, and which takes the memory of
+    /// the file only. Of a picture that moves it has all frames, where an ``Image`` is the first.
+    open var automaticallyInflatesResponseImage: Bool {
+        get { state.withLock { $0.inflates } }
+        set { state.withLock { $0.inflates = newValue } }
+    }
+
+    /// Whether a picture in another format than its content type says is an error. It is not: servers get it wrong often.
+    open var requiresMatchingContentType: Bool {
+        get { state.withLock { $0.requiresMatchingContentType } }
+        set { state.withLock { $0.requiresMatchingContentType = newValue } }
+    }
+
+    /// What pictures may cost, and how large they are wanted.
+    open var decodingOptions: ImageDecodingOptions {
+        get { state.withLock { $0.options } }
+        set { state.withLock { $0.options = newValue } }
+    }
+
+    /// Returns an ``Image``, or an ``EncodedImage`` if pictures are not to be inflated.
+    ///
+    /// Decoded and returned beside an error, if only the status is not acceptable.
+    open override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
+        serializeContent(of: response, data: data, error: error) { body in
+            guard !body.isEmpty else { return nil }
+            let state = state.withLock { $0 }
+            do throws(ImageError) {
+                let file = try EncodedImage(body, scale: state.imageScale, options: state.options)
+                if state.requiresMatchingContentType { try Self.check(file, response?.mimeType) }
+                guard state.inflates else { return file }
+                return try ImageDecodingQueue.shared.decodeNow(file)
+            } catch {
+                throw Self.described(error, response, body)
+            }
+        }
+    }
+
+    // MARK: - Errors
+
+    private static let formats: [String: ImageFormat] = [
+        "image/png": .png, "image/jpeg": .jpeg, "image/gif": .gif, "image/webp": .webp, "image/tiff": .tiff,
+        "image/bmp": .bmp, "image/x-bmp": .bmp, "image/x-win-bitmap": .bmp, "image/ico": .ico, "image/x-icon": .ico,
+    ]
+
+    private static func check(_ file: EncodedImage, _ type: String?) throws(ImageError) {
+        guard let type, let announced = formats[type], announced != file.header.format else { return }
+        throw ImageError(
+            .mismatch,
+            format: file.header.format,
+            text: "A \(file.header.format) picture was sent as \(type)"
+        )
+    }
+
+    private static func described(_ failure: ImageError, _ response: URLResponse?, _ body: Data) -> NSError {
+        var userInfo: [String: Any] = [
+            NSLocalizedDescriptionKey: "Request failed: \(failure.text)",
+            NetworkingOperationFailingDecodingErrorKey: failure,
+            NetworkingOperationFailingURLResponseDataErrorKey: body,
+        ]
+        if let response { userInfo[NetworkingOperationFailingURLResponseErrorKey] = response }
+        return NSError(
+            domain: URLResponseSerializationErrorDomain,
+            code: NSURLErrorCannotDecodeRawData,
+            userInfo: userInfo
+        )
+    }
+
+    // MARK: - Copying and coding
+
+    /// Another serializer of the same class with the same settings.
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = super.copy(with: zone)
+        let state = state.withLock { $0 }
+        (copy as? ImageResponseSerializer)?.state.withLock { $0 = state }
+        return copy
+    }
+
+    /// Reads an archived serializer.
+    public required init?(coder: NSCoder) {
+        var state = State()
+        if coder.allowsKeyedCoding, coder.containsValue(forKey: Self.archiveKey) {
+            let data = coder.withDecodedUnsafeBytes(forKey: Self.archiveKey) { bytes in bytes.map { Data($0) } }
+            guard let data, let archived = try? JSONDecoder().decode(ArchivedState.self, from: data) else { return nil }
+            state.imageScale = archived.imageScale ?? state.imageScale
+            state.inflates = archived.inflates ?? state.inflates
+            state.requiresMatchingContentType = archived.requiresMatchingContentType ?? false
+            state.options = archived.options ?? state.options
+        }
+        self.state = Lock(state)
+        super.init(coder: coder)
+    }
+
+    /// Archives the settings.
+    open override func encode(with coder: NSCoder) {
+        super.encode(with: coder)
+        let state = state.withLock { $0 }
+        let archived = ArchivedState(
+            // JSON has no numbers for scales that are none.
+            imageScale: state.imageScale.isFinite ? state.imageScale : 0,
+            inflates: state.inflates,
+            requiresMatchingContentType: state.requiresMatchingContentType,
+            options: state.options
+        )
+        guard coder.allowsKeyedCoding, let data = try? JSONEncoder().encode(archived) else { return }
+        // As bytes: Foundation's unarchiver ends the process when it comes upon an object it was not told of.
+        data.withUnsafeBytes { bytes in
+            let start = bytes.bindMemory(to: UInt8.self).baseAddress
+            coder.encodeBytes(start, length: bytes.count, forKey: Self.archiveKey)
+        }
+    }
+}

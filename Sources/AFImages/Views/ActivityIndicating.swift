@@ -1,0 +1,46 @@
+public import AFNetworking
+
+/// A view that turns while something is under way.
+///
+/// ```swift
+/// final class Spinner: Widget, ActivityIndicating {
+///     let taskFollowing = TaskFollowing()
+///     func startAnimating() { … }
+///     func stopAnimating() { … }
+/// }
+///
+/// spinner.setAnimatingWithState(of: task)
+/// ```
+@MainActor public protocol ActivityIndicating: AnyObject {
+    /// Begins to turn. Called again while it does.
+    func startAnimating()
+
+    /// Stops.
+    func stopAnimating()
+
+    /// What it follows: a constant, made with the view.
+    var taskFollowing: TaskFollowing { get }
+}
+
+extension ActivityIndicating {
+    /// Turns while a task runs, from now on until it has completed. What was followed before is forgotten.
+    ///
+    /// - Parameter task: A task of a ``/AFNetworking/URLSessionManager``; of one that has completed nothing is shown.
+    ///   With nil only the former one is forgotten.
+    public func setAnimatingWithState(of task: URLSessionTask?) {
+        taskFollowing.follow(task) { [weak self] in
+            self?.startAnimating()
+        } end: { [weak self] in
+            self?.stopAnimating()
+        }
+    }
+
+    /// Turns while an operation executes, from now on until it has finished. What was followed before is forgotten.
+    public func setAnimatingWithState(of operation: URLConnectionOperation) {
+        taskFollowing.follow(operation) { [weak self] in
+            self?.startAnimating()
+        } end: { [weak self] in
+            self?.stopAnimating()
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import AFNetworking
+import Foundation
+
+/// Hears of tasks and operations that begin and end.
+final class ActivityNotifications: Sendable {
+    enum News: Sendable {
+        case taskRuns(URLSessionTask)
+        case taskRests(URLSessionTask)
+        case operationRuns(ObjectIdentifier)
+        case operationRests(ObjectIdentifier)
+    }
+
+    private static let names: [Notification.Name] = [
+        .networkingTaskDidResume, .networkingTaskDidSuspend, .networkingTaskDidComplete, .networkingOperationDidStart,
+        .networkingOperationDidFinish,
+    ]
+
+    private let observations: [NotificationObservation]
+
+    init(_ center: NotificationCenter, _ tell: @escaping @Sendable (News) -> Void) {
+        observations = Self.names.map { name in
+            NotificationObservation(of: name, in: center) { notification in
+                if let news = Self.news(notification) { tell(news) }
+            }
+        }
+    }
+
+    /// Nil if it is about nothing that goes over the network.
+    private static func news(_ notification: Notification) -> News? {
+        switch notification.object {
+        case let task as URLSessionTask:
+            guard task.originalRequest?.url != nil else { return nil }
+            return notification.name == .networkingTaskDidResume ? .taskRuns(task) : .taskRests(task)
+        case let operation as URLConnectionOperation:
+            guard operation.request.url != nil else { return nil }
+            let identity = ObjectIdentifier(operation)
+            return notification.name == .networkingOperationDidStart
+                ? .operationRuns(identity) : .operationRests(identity)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,135 @@
+public import AFNetworking
+public import Foundation
+
+/// A button that shows an image and a background image in each of its states, and can load them.
+///
+/// Each state has two places for images, which load by the rules of ``ImageDisplaying``, and do not know of each other.
+/// Combined and unknown states share the places of the normal one.
+@MainActor public protocol ButtonImageDisplaying: AnyObject {
+    /// Shows an image, or none, in a state.
+    func setImage(_ image: Image?, for state: ControlState)
+
+    /// Shows a background image, or none, in a state.
+    func setBackgroundImage(_ image: Image?, for state: ControlState)
+
+    /// What loads them: a constant, made with the button.
+    var buttonImageLoading: ButtonImageLoading { get }
+}
+
+extension ButtonImageDisplaying {
+    /// What loads the images of all buttons that have no downloader of their own.
+    public static var sharedImageDownloader: ImageDownloader {
+        get { ButtonImageLoading.sharedImageDownloader }
+        set { ButtonImageLoading.sharedImageDownloader = newValue }
+    }
+
+    // MARK: - Images
+
+    /// Loads the image at a URL for a state, with the field `Accept: image/*`.
+    ///
+    /// - Parameters:
+    ///   - state: The state.
+    ///   - url: The URL.
+    ///   - placeholderImage: Shown until the image is there; nil leaves what is shown.
+    public func setImage(for state: ControlState, with url: URL, placeholderImage: Image? = nil) {
+        let request = URLRequest(imageAt: url)
+        setImage(for: state, with: request, placeholderImage: placeholderImage, success: nil, failure: nil)
+    }
+
+    /// Loads an image for a state, as ``ImageDisplaying/setImage(with:placeholderImage:success:failure:)`` does.
+    public func setImage(
+        for state: ControlState,
+        with request: URLRequest,
+        placeholderImage: Image?,
+        success: ImageDownloader.Success?,
+        failure: ImageDownloader.Failure?
+    ) {
+        let order = ImageSlot.Order(
+            request: request,
+            placeholder: placeholderImage,
+            success: success,
+            failure: failure
+        )
+        let slot = buttonImageLoading.slot(.image, state)
+        slot.load(order, by: buttonImageLoading.downloader) { [weak self] image in
+            self?.setImage(image, for: state)
+        }
+    }
+
+    /// Ends the loading of the image for a state. Its closures are not called.
+    public func cancelImageDownloadTask(for state: ControlState) {
+        buttonImageLoading.slot(.image, state).cancel()
+    }
+
+    // MARK: - Background images
+
+    /// Loads the background image at a URL for a state, with the field `Accept: image/*`.
+    ///
+    /// - Parameters:
+    ///   - state: The state.
+    ///   - url: The URL.
+    ///   - placeholderImage: Shown until the image is there; nil leaves what is shown.
+    public func setBackgroundImage(for state: ControlState, with url: URL, placeholderImage: Image? = nil) {
+        let request = URLRequest(imageAt: url)
+        setBackgroundImage(for: state, with: request, placeholderImage: placeholderImage, success: nil, failure: nil)
+    }
+
+    /// Loads a background image for a state, as
+    /// ``ImageDisplaying/setImage(with:placeholderImage:success:failure:)`` does.
+    public func setBackgroundImage(
+        for state: ControlState,
+        with request: URLRequest,
+        placeholderImage: Image?,
+        success: ImageDownloader.Success?,
+        failure: ImageDownloader.Failure?
+    ) {
+        let order = ImageSlot.Order(
+            request: request,
+            placeholder: placeholderImage,
+            success: success,
+            failure: failure
+        )
+        let slot = buttonImageLoading.slot(.background, state)
+        slot.load(order, by: buttonImageLoading.downloader) { [weak self] image in
+            self?.setBackgroundImage(image, for: state)
+        }
+    }
+
+    /// Ends the loading of the background image for a state. Its closures are not called.
+    public func cancelBackgroundImageDownloadTask(for state: ControlState) {
+        buttonImageLoading.slot(.background, state).cancel()
+    }
+}
+
+/// What a button keeps about the images that it loads.
+@MainActor public final class ButtonImageLoading {
+    enum Kind: Hashable { case image, background }
+
+    private struct Place: Hashable {
+        let kind: Kind
+        let state: ControlState
+    }
+
+    /// What loads the images of all buttons that have no downloader of their own: ``ImageDownloader/shared``, unless
+    /// set.
+    public static var sharedImageDownloader: ImageDownloader = .shared
+
+    private var slots: [Place: ImageSlot] = [:]
+
+    /// What loads the images of this button; nil, as it is at first, for ``sharedImageDownloader``.
+    public var imageDownloader: ImageDownloader?
+
+    /// For a new button.
+    public nonisolated init() {}
+
+    var downloader: ImageDownloader { imageDownloader ?? Self.sharedImageDownloader }
+
+    func slot(_ kind: Kind, _ state: ControlState) -> ImageSlot {
+        let known: Set<ControlState> = [.normal, .highlighted, .selected, .disabled]
+        let place = Place(kind: kind, state: known.contains(state) ? state : .normal)
+        if let slot = slots[place] { return slot }
+        let slot = ImageSlot()
+        slots[place] = slot
+        return slot
+    }
+}

@@ -1,0 +1,90 @@
+public import AFNetworking
+public import Foundation
+
+/// A view that shows an image, and can load it.
+///
+/// A view of any toolkit becomes one with two properties:
+///
+/// ```swift
+/// final class Picture: Widget, ImageDisplaying {
+///     let imageLoading = ImageLoading()
+///     var image: Image? { didSet { redraw() } }
+/// }
+///
+/// picture.setImage(with: url, placeholderImage: grey)
+/// ```
+///
+/// **Which image is shown.** The one that was asked for last: an answer to an earlier request is dropped, and its
+/// closures are not called. The same URL again, while it loads, changes nothing; the new closures are dropped. An image
+/// that is in the image cache is shown before the call returns, whatever the request's cache policy.
+@MainActor public protocol ImageDisplaying: AnyObject {
+    /// What is shown.
+    var image: Image? { get set }
+
+    /// What loads it: a constant, made with the view.
+    var imageLoading: ImageLoading { get }
+}
+
+extension ImageDisplaying {
+    /// What loads the images of all views that have no downloader of their own.
+    public static var sharedImageDownloader: ImageDownloader {
+        get { ImageLoading.sharedImageDownloader }
+        set { ImageLoading.sharedImageDownloader = newValue }
+    }
+
+    /// Loads the image at a URL, with the field `Accept: image/*`.
+    ///
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - placeholderImage: Shown until the image is there; nil leaves what is shown.
+    public func setImage(with url: URL, placeholderImage: Image? = nil) {
+        setImage(with: URLRequest(imageAt: url), placeholderImage: placeholderImage, success: nil, failure: nil)
+    }
+
+    /// Loads an image.
+    ///
+    /// - Parameters:
+    ///   - request: What to load. Without a URL the placeholder is shown, and the failure closure called, before this
+    ///     returns.
+    ///   - placeholderImage: Shown until the image is there; nil leaves what is shown.
+    ///   - success: Called in the place of showing the image, which is its job then. The response is nil for an image
+    ///     from the image cache.
+    ///   - failure: Called when there is no image; what is shown stays.
+    public func setImage(
+        with request: URLRequest,
+        placeholderImage: Image?,
+        success: ImageDownloader.Success?,
+        failure: ImageDownloader.Failure?
+    ) {
+        imageLoading.slot.load(
+            ImageSlot.Order(request: request, placeholder: placeholderImage, success: success, failure: failure),
+            by: imageLoading.downloader
+        ) { [weak self] image in
+            self?.image = image
+        }
+    }
+
+    /// Ends the loading of the image that was asked for last. Its closures are not called.
+    public func cancelImageDownloadTask() {
+        imageLoading.slot.cancel()
+    }
+}
+
+/// What an image view keeps about the image that it loads.
+@MainActor public final class ImageLoading {
+    /// What loads the images of all views that have no downloader of their own: ``ImageDownloader/shared``, unless set.
+    public static var sharedImageDownloader: ImageDownloader = .shared
+
+    let slot = ImageSlot()
+
+    /// What loads the images of this view; nil, as it is at first, for ``sharedImageDownloader``.
+    public var imageDownloader: ImageDownloader?
+
+    /// For a new view.
+    public nonisolated init() {}
+
+    /// What the view waits for; nil if it does not load.
+    public var activeReceipt: ImageDownloadReceipt? { slot.receipt }
+
+    var downloader: ImageDownloader { imageDownloader ?? Self.sharedImageDownloader }
+}

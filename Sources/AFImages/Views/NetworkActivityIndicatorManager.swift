@@ -1,0 +1,211 @@
+import AFNetworking
+import Dispatch
+public import Foundation
+
+/// Says when to show that the network is used.
+///
+/// ```swift
+/// let indicator = NetworkActivityIndicatorManager.shared
+/// indicator.setNetworkingActivityAction { isVisible in window.setBusy(isVisible) }
+/// indicator.isEnabled = true
+/// ```
+///
+/// It counts the tasks of all session managers that run, and the operations that execute. When there has been one for
+/// ``activationDelay`` the action is called with true; when there has been none for ``completionDelay``, with false.
+/// What overlaps is one activity.
+///
+/// Safe to use from any thread.
+public final class NetworkActivityIndicatorManager: Sendable {
+    /// Called with whether activity is to be shown, on the main queue.
+    public typealias Action = @MainActor @Sendable (Bool) -> Void
+    /// Called with the number of activities, on the main queue.
+    public typealias CountObserver = @MainActor @Sendable (Int) -> Void
+
+    struct State: Sendable {
+        var isEnabled = false
+        var activationDelay: TimeInterval = 1
+        var completionDelay: TimeInterval = 0.17
+        var action: Action?
+        var countObserver: CountObserver?
+        /// What was counted by hand.
+        var manualCount = 0
+        /// Each counts once, however often it is said to run.
+        var tasks: Set<URLSessionTask> = []
+        var operations: Set<ObjectIdentifier> = []
+        var machine = ActivityMachine()
+        var isVisible = false
+        var timer: ActivityTimer?
+
+        var count: Int { manualCount + tasks.count + operations.count }
+    }
+
+    private let state = Lock(State())
+    private let clock: any ActivityClock
+    private let notifications = Lock<ActivityNotifications?>(nil)
+
+    private static let sharedInstance = NetworkActivityIndicatorManager()
+
+    /// The one of the process.
+    public class var shared: NetworkActivityIndicatorManager { sharedInstance }
+
+    /// ``shared`` by its other name.
+    public class func sharedManager() -> NetworkActivityIndicatorManager { shared }
+
+    /// One that is not enabled.
+    public convenience init() {
+        self.init(clock: MainQueueClock())
+    }
+
+    /// - Parameters:
+    ///   - clock: Measures the delays.
+    ///   - center: Where tasks are announced.
+    init(clock: any ActivityClock, center: NotificationCenter = .default) {
+        self.clock = clock
+        let heard = ActivityNotifications(center) { [weak self] in self?.heard($0) }
+        notifications.withLock { $0 = heard }
+    }
+
+    // MARK: - Settings
+
+    /// Whether activity is shown. False, unless set. What runs already is shown, too; with false, what is shown is
+    /// hidden.
+    public var isEnabled: Bool {
+        get { state.withLock { $0.isEnabled } }
+        set {
+            state.withLock { $0.isEnabled = newValue }
+            if newValue { evaluate() } else { MainQueue.async { self.handle(.disabled) } }
+        }
+    }
+
+    /// How long there must be activity before it is shown, in seconds. 1, unless set.
+    public var activationDelay: TimeInterval {
+        get { state.withLock { $0.activationDelay } }
+        set { state.withLock { $0.activationDelay = newValue } }
+    }
+
+    /// How long there must be none before it is hidden, in seconds. 0.17, unless set: between two requests nothing
+    /// flickers.
+    public var completionDelay: TimeInterval {
+        get { state.withLock { $0.completionDelay } }
+        set { state.withLock { $0.completionDelay = newValue } }
+    }
+
+    /// Whether activity is shown at present.
+    public var isNetworkActivityIndicatorVisible: Bool { state.withLock { $0.isVisible } }
+
+    /// Sets what shows and hides. Called on the main queue, for changes only.
+    public func setNetworkingActivityAction(_ block: Action?) {
+        // The former one is let go of after the lock: it holds what is the program's.
+        var block = block
+        state.withLock { swap(&$0.action, &block) }
+    }
+
+    /// Sets what hears of each change of ``activityCount``, once. Called on the main queue.
+    public func setActivityCountDidChange(_ block: CountObserver?) {
+        var block = block
+        state.withLock { swap(&$0.countObserver, &block) }
+    }
+
+    // MARK: - Counting
+
+    /// How many activities there are. Counted whether enabled or not.
+    public var activityCount: Int { state.withLock { $0.count } }
+
+    /// Counts something that no task or operation stands for.
+    public func incrementActivityCount() {
+        change { $0.manualCount += 1 }
+    }
+
+    /// Takes back an ``incrementActivityCount()``. Nothing happens if there is none.
+    public func decrementActivityCount() {
+        change { $0.manualCount = max($0.manualCount - 1, 0) }
+    }
+
+    private func heard(_ news: ActivityNotifications.News) {
+        change { state in
+            switch news {
+            case .taskRuns(let task): state.tasks.insert(task)
+            case .taskRests(let task): state.tasks.remove(task)
+            case .operationRuns(let operation): state.operations.insert(operation)
+            case .operationRests(let operation): state.operations.remove(operation)
+            }
+        }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let (count, observer) = state.withLock { state -> (Int?, CountObserver?) in
+            let former = state.count
+            body(&state)
+            return (state.count == former ? nil : state.count, state.countObserver)
+        }
+        guard let count else { return }
+        if let observer { MainQueue.async { observer(count) } }
+        evaluate()
+    }
+
+    // MARK: - Showing
+
+    private func evaluate() {
+        MainQueue.async {
+            let event = self.state.withLock { state in
+                state.isEnabled ? ActivityMachine.Event.activity(state.count > 0) : .disabled
+            }
+            self.handle(event)
+        }
+    }
+
+    @MainActor private func handle(_ event: ActivityMachine.Event) {
+        switch state.withLock({ $0.machine.handle(event) }) {
+        case .none: break
+        case .startActivationTimer: startTimer(activationDelay)
+        case .startCompletionTimer: startTimer(completionDelay)
+        case .cancelTimer: cancelTimer()
+        case .show: show(true)
+        case .hide: show(false)
+        case .cancelTimerAndHide:
+            cancelTimer()
+            show(false)
+        }
+    }
+
+    @MainActor private func startTimer(_ delay: TimeInterval) {
+        cancelTimer()
+        let timer = ActivityTimer()
+        state.withLock { $0.timer = timer }
+        clock.call(after: delay) { [weak self] in
+            // One that was cancelled is another phase's, or nobody's.
+            guard let self, state.withLock({ $0.timer === timer }) else { return }
+            cancelTimer()
+            handle(.timer(isActive: activityCount > 0))
+        }
+    }
+
+    @MainActor private func cancelTimer() {
+        state.withLock { $0.timer = nil }
+    }
+
+    @MainActor private func show(_ isVisible: Bool) {
+        let (isChange, action) = state.withLock { state in
+            defer { state.isVisible = isVisible }
+            return (state.isVisible != isVisible, state.action)
+        }
+        if isChange { action?(isVisible) }
+    }
+}
+
+/// Tells one start of a timer from another.
+final class ActivityTimer: Sendable {}
+
+/// Measures delays.
+protocol ActivityClock: Sendable {
+    /// Calls `body` on the main queue, not before `seconds` have passed.
+    func call(after seconds: TimeInterval, _ body: @escaping @MainActor @Sendable () -> Void)
+}
+
+private struct MainQueueClock: ActivityClock {
+    func call(after seconds: TimeInterval, _ body: @escaping @MainActor @Sendable () -> Void) {
+        // A year, for those who say for ever. NaN is no time at all.
+        let seconds = min(max(seconds.isNaN ? 0 : seconds, 0), 31_536_000)
+        DispatchQueue.main.asyncAfter(deadline: .now() + seconds) { MainQueue.async(body) }
+    }
+}

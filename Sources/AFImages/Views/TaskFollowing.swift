@@ -1,0 +1,49 @@
+import AFNetworking
+import Foundation
+
+/// What a view keeps about the task, or the operation, whose state it shows.
+@MainActor public final class TaskFollowing {
+    typealias Call = @MainActor @Sendable () -> Void
+
+    private var observations: [NotificationObservation] = []
+    /// Tells what is followed from what was.
+    private var generation = 0
+
+    /// For a new view.
+    public nonisolated init() {}
+
+    /// Forgets what was followed, and follows a task until it has completed.
+    func follow(_ task: URLSessionTask?, begin: @escaping Call, end: @escaping Call) {
+        forget()
+        guard let task, task.state != .completed else { return }
+        if task.state == .running { begin() } else { end() }
+        hear(.networkingTaskDidResume, of: task, begin)
+        hear(.networkingTaskDidSuspend, of: task, end)
+        hear(.networkingTaskDidComplete, of: task, end)
+    }
+
+    /// Forgets what was followed, and follows an operation until it has finished.
+    func follow(_ operation: URLConnectionOperation, begin: @escaping Call, end: @escaping Call) {
+        forget()
+        guard !operation.isFinished else { return }
+        if operation.isExecuting { begin() } else { end() }
+        hear(.networkingOperationDidStart, of: operation, begin)
+        hear(.networkingOperationDidFinish, of: operation, end)
+    }
+
+    private func forget() {
+        observations = []
+        generation += 1
+    }
+
+    private func hear(_ name: Notification.Name, of object: AnyObject, _ call: @escaping Call) {
+        let generation = generation
+        let observation = NotificationObservation(of: name, object) { [weak self] _ in
+            MainQueue.async {
+                // What was posted before may arrive after something else is followed.
+                if self?.generation == generation { call() }
+            }
+        }
+        observations.append(observation)
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Glibc
+
+/// Asks a terminal what pictures it can draw.
+package enum TerminalQuestion {
+    /// A query of kitty's, which others ignore, and one for the attributes, which every terminal answers.
+    private static let text = "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[c"
+    private static let patience = Duration.milliseconds(500)
+
+    /// The best that it has. A terminal that says nothing gets blocks.
+    static func ask() -> GraphicsMode {
+        let device = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+        guard device >= 0 else { return .blocks }
+        defer { close(device) }
+        var former = termios()
+        // In the background, changing the terminal would stop the program.
+        guard tcgetpgrp(device) == getpgrp(), tcgetattr(device, &former) == 0 else { return .blocks }
+        var raw = former
+        // The answer is neither shown nor kept until the line ends.
+        raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
+        guard tcsetattr(device, TCSANOW, &raw) == 0 else { return .blocks }
+        defer { tcsetattr(device, TCSANOW, &former) }
+        let question = Array(text.utf8)
+        guard write(device, question, question.count) == question.count else { return .blocks }
+        return mode(answer: answer(from: device))
+    }
+
+    private static func answer(from device: Int32) -> [UInt8] {
+        let end = ContinuousClock.now + patience
+        var answer: [UInt8] = []
+        while !isComplete(answer), answer.count < 4096 {
+            let rest = Int32(max((end - .now) / .milliseconds(1), 0))
+            var entry = pollfd(fd: device, events: Int16(POLLIN), revents: 0)
+            guard poll(&entry, 1, rest) > 0 else { break }
+            var buffer = [UInt8](repeating: 0, count: 256)
+            let count = read(device, &buffer, buffer.count)
+            guard count > 0 else { break }
+            answer += buffer[..<count]
+        }
+        return answer
+    }
+
+    /// Whether the answer to the second question, `ESC [ ? … c`, is there.
+    package static func isComplete(_ answer: [UInt8]) -> Bool { attributes(answer) != nil }
+
+    private static func attributes(_ answer: [UInt8]) -> ArraySlice<UInt8>? {
+        let opening = Array("\u{1B}[?".utf8)
+        for start in answer.indices where answer[start...].starts(with: opening) {
+            let rest = answer[(start + opening.count)...]
+            if let end = rest.firstIndex(of: UInt8(ascii: "c")) { return rest[..<end] }
+        }
+        return nil
+    }
+
+    package static func mode(answer: [UInt8]) -> GraphicsMode {
+        let words = String(decoding: answer, as: UTF8.self)
+        if words.contains("\u{1B}_Gi=31;OK") { return .kitty }
+        let attributes = String(decoding: attributes(answer) ?? [], as: UTF8.self).split(separator: ";")
+        return attributes.contains("4") ? .sixel : .blocks
+    }
+}
