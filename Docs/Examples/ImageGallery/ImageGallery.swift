@@ -124,7 +124,7 @@ private final class CountingSerializer: ImageResponseSerializer, @unchecked Send
     }
 }
 
-/// Serves pictures, each a few milliseconds after it was asked for.
+/// Serves pictures, each twenty milliseconds after it was asked for.
 private struct PictureServer {
     private let server: TestServer
 
@@ -135,7 +135,7 @@ private struct PictureServer {
                 let number = UInt8(truncatingIfNeeded: Int(request.parameters["number"] ?? "") ?? 0)
                 let pixels = [UInt8](repeating: number, count: size * size * 4)
                 let image = try Image(width: size, height: size, pixels: pixels)
-                return try .data(image.pngData(), type: "image/png").delayed(by: .milliseconds(5))
+                return try .data(image.pngData(), type: "image/png").delayed(by: .milliseconds(20))
             }
         }
     }
