@@ -250,7 +250,9 @@ struct MultipartUploadTests {
             let (data, _) = try await URLSession(configuration: .ephemeral).data(for: request)
 
             #expect(data == Data("ok".utf8) && length > 64 << 20)
-            #expect(before > 0 && Self.kibibytes("VmHWM") - before < 24 << 10)
+            // A few mebibytes; the address sanitizer needs more for itself.
+            let more = Self.kibibytes("VmHWM") - before
+            #expect(before > 0 && more < 40 << 10, "\(more) KiB")
         }
     }
 
