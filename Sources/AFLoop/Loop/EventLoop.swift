@@ -241,8 +241,8 @@ public final class EventLoop: @unchecked Sendable {
 
         var deadline = limit
         if let timer = timers.earliestDeadline { deadline = min(timer, deadline ?? .distantFuture) }
-        let isOver = turnEnds.isEmpty && quietEnds.isEmpty && closes.isEmpty
-        let hasWork = !ready.isEmpty || !events.isEmpty || !isOver || isDone()
+        let hasEnds = !turnEnds.isEmpty || !quietEnds.isEmpty || !closes.isEmpty
+        let hasWork = !ready.isEmpty || !events.isEmpty || hasEnds || isDone()
         let wanted = expectsEcho ? Sleep.napping : .asleep
         let mayWait = inbox.withLock { inbox in
             guard inbox.jobs.isEmpty, !hasWork else { return false }
