@@ -7,6 +7,9 @@ import Glibc
 /// In the place of Foundation's `Process`, which hears of an end by a descriptor that whatever else is started at the
 /// same moment inherits as well: then it ends for us when the last of those has ended.
 package enum ChildProcess {
+    /// Somebody else has waited for the child, and how it ended is not known.
+    package struct LostChild: Error {}
+
     package struct CannotStart: Error, CustomStringConvertible {
         package let description: String
     }
@@ -73,7 +76,7 @@ package enum ChildProcess {
         guard child > 0 else {
             throw CannotStart(description: "\(program) cannot be started: \(String(cString: strerror(-child)))")
         }
-        return end(of: child, within: seconds)
+        return try end(of: child, within: seconds)
     }
 
     /// Runs a program, and blocks until it ends.
@@ -108,10 +111,13 @@ package enum ChildProcess {
         return (status, try Data(contentsOf: outputFile))
     }
 
-    private static func end(of child: pid_t, within seconds: Int) -> Int32 {
+    private static func end(of child: pid_t, within seconds: Int) throws -> Int32 {
         var status: Int32 = 0
         let limit = ContinuousClock.now + .seconds(seconds)
-        while waitpid(child, &status, WNOHANG) == 0 {
+        while true {
+            let ended = waitpid(child, &status, WNOHANG)
+            if ended == child { break }
+            if ended < 0, errno != EINTR { throw LostChild() }
             if ContinuousClock.now > limit { kill(child, SIGKILL) }
             usleep(1000)
         }
