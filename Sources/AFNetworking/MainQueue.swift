@@ -1,12 +1,12 @@
-import Dispatch
+package import Dispatch
 import Foundation
 
 /// The main queue, as Foundation knows it.
 ///
 /// Whatever is called in the main queue of Dispatch directly is not on `OperationQueue.main` in Foundation's eyes, and
 /// a notification that is posted there would wait for ever for its observers on `OperationQueue.main`.
-enum MainQueue {
-    static func async(group: DispatchGroup? = nil, _ body: @escaping @Sendable () -> Void) {
+package enum MainQueue {
+    package static func async(group: DispatchGroup? = nil, _ body: @escaping @Sendable () -> Void) {
         group?.enter()
         OperationQueue.main.addOperation {
             body()

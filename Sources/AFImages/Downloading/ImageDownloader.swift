@@ -185,7 +185,7 @@ public final class ImageDownloader: Sendable {
         failure: Failure?
     ) -> ImageDownloadReceipt? {
         core.download(request, receiptID) { result in
-            MainQueue.async {
+            MainQueue.onMainActor {
                 switch result {
                 case .success(let loaded): success?(loaded.request, loaded.response as? HTTPURLResponse, loaded.image)
                 case .failure(let failed): failure?(failed.request, failed.response as? HTTPURLResponse, failed.error)

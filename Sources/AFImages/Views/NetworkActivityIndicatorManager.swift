@@ -73,7 +73,7 @@ public final class NetworkActivityIndicatorManager: Sendable {
         get { state.withLock { $0.isEnabled } }
         set {
             state.withLock { $0.isEnabled = newValue }
-            if newValue { evaluate() } else { MainQueue.async { self.handle(.disabled) } }
+            if newValue { evaluate() } else { MainQueue.onMainActor { self.handle(.disabled) } }
         }
     }
 
@@ -139,14 +139,14 @@ public final class NetworkActivityIndicatorManager: Sendable {
             return (state.count == former ? nil : state.count, state.countObserver)
         }
         guard let count else { return }
-        if let observer { MainQueue.async { observer(count) } }
+        if let observer { MainQueue.onMainActor { observer(count) } }
         evaluate()
     }
 
     // MARK: - Showing
 
     private func evaluate() {
-        MainQueue.async {
+        MainQueue.onMainActor {
             let event = self.state.withLock { state in
                 state.isEnabled ? ActivityMachine.Event.activity(state.count > 0) : .disabled
             }
@@ -206,6 +206,6 @@ private struct MainQueueClock: ActivityClock {
     func call(after seconds: TimeInterval, _ body: @escaping @MainActor @Sendable () -> Void) {
         // A year, for those who say for ever. NaN is no time at all.
         let seconds = min(max(seconds.isNaN ? 0 : seconds, 0), 31_536_000)
-        DispatchQueue.main.asyncAfter(deadline: .now() + seconds) { MainQueue.async(body) }
+        DispatchQueue.main.asyncAfter(deadline: .now() + seconds) { MainQueue.onMainActor(body) }
     }
 }

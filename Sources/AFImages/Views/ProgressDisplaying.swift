@@ -77,7 +77,7 @@ extension ProgressDisplaying {
             block?(count, total, expected)
             guard expected > 0 else { return }
             let progress = min(Float(total) / Float(expected), 1)
-            MainQueue.async { show(progress) }
+            MainQueue.onMainActor { show(progress) }
         }
     }
 }

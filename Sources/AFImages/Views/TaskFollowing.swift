@@ -39,7 +39,7 @@ import Foundation
     private func hear(_ name: Notification.Name, of object: AnyObject, _ call: @escaping Call) {
         let generation = generation
         let observation = NotificationObservation(of: name, object) { [weak self] _ in
-            MainQueue.async {
+            MainQueue.onMainActor {
                 // What was posted before may arrive after something else is followed.
                 if self?.generation == generation { call() }
             }
