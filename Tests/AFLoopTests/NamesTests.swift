@@ -57,6 +57,39 @@ private final class Client: ResolverClient {
 }
 
 /// With a hook in the process, so each in a process of its own.
+struct LoopbackNamesTests {
+    private func address(_ text: String) throws -> SocketAddress {
+        try #require(SocketAddress(ipv4: text, port: 0) ?? SocketAddress(ipv6: text, port: 0))
+    }
+
+    @Test(arguments: ["localhost", "LOCALHOST", "localhost.", "a.localhost", "a.b.localhost."])
+    func `localhost and what is below it is this machine, whatever name servers say`(name: String) throws {
+        let silence = Result<[SocketAddress], ResolutionFailure>.failure(.init(.notFound, message: "no such name"))
+        let lie = Result<[SocketAddress], ResolutionFailure>.success([try address("93.184.216.34")])
+        let mixed = Result<[SocketAddress], ResolutionFailure>.success([
+            try address("10.0.0.1"), try address("127.0.0.2"),
+        ])
+        let usual = try [address("::1"), address("127.0.0.1")]
+
+        #expect(try LoopbackNames.checked(silence, of: name).get() == usual)
+        #expect(try LoopbackNames.checked(lie, of: name).get() == usual)
+        #expect(try LoopbackNames.checked(mixed, of: name).get() == [address("127.0.0.2")])
+    }
+
+    @Test(arguments: ["", ".", "localhost.test", "alocalhost", "local host", "localhos"])
+    func `other names are the business of the system`(name: String) throws {
+        let answer = Result<[SocketAddress], ResolutionFailure>.success([try address("93.184.216.34")])
+
+        #expect(LoopbackNames.checked(answer, of: name) == answer)
+    }
+
+    @Test func `a lookup that cannot be made is none that failed`() {
+        let refusal = Result<[SocketAddress], ResolutionFailure>.failure(.init(.overloaded, message: "too many"))
+
+        #expect(LoopbackNames.checked(refusal, of: "localhost") == refusal)
+    }
+}
+
 @Suite(.serialized) struct GetaddrinfoResolverTests {
     private static func run(_ loop: EventLoop, until condition: () -> Bool) {
         let deadline = loop.now + .seconds(10)

@@ -42,6 +42,7 @@ package final class GetaddrinfoResolver: Resolver {
     }
 
     private func finish(_ name: String, _ answer: Result<[SocketAddress], ResolutionFailure>) {
+        let answer = LoopbackNames.checked(answer, of: name)
         for client in clients.removeValue(forKey: name) ?? [] { client.resolved(answer) }
     }
 }

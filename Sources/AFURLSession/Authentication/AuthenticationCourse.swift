@@ -14,7 +14,7 @@ import AFWire
 ///    and says how the task goes on. The others are to be called only after `ask`.
 /// 4. ``answered(_:_:in:)`` takes the answer of the delegate, or default handling if there is none, and says the same.
 ///
-/// ```swift
+/// ```
 /// var course = AuthenticationCourse()
 /// let exchange = AuthenticationExchange(url, method: "GET")
 /// while true {

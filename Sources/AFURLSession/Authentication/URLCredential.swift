@@ -51,8 +51,12 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
     ///
     /// ```swift
     /// let space = URLProtectionSpace(
-    ///     host: "api.example.com", port: 443, protocol: "https", realm: nil,
-    ///     authenticationMethod: NSURLAuthenticationMethodHTTPBearer)
+    ///     host: "api.example.com",
+    ///     port: 443,
+    ///     protocol: "https",
+    ///     realm: nil,
+    ///     authenticationMethod: NSURLAuthenticationMethodHTTPBearer
+    /// )
     /// storage.setDefaultCredential(URLCredential(bearerToken: token), for: space)
     /// ```
     public convenience init(bearerToken: String, persistence: Persistence = .forSession) {

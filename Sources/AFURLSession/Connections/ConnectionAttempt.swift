@@ -1,5 +1,6 @@
 import AFLoop
 import AFTLS
+import AFWire
 
 protocol ConnectionAttemptClient: AnyObject {
     func attemptSucceeded(_ attempt: ConnectionAttempt, _ channel: any ByteChannel)
@@ -105,6 +106,8 @@ final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClient, Prox
     }
     var handshakeReport: HandshakeReport? { handshake?.report }
     var isProxied: Bool { key.route != nil }
+    /// What an HTTP proxy said when it was asked for a tunnel.
+    private(set) var tunnelAnswer: ResponseHead?
 
     // MARK: - Time
 
@@ -175,11 +178,13 @@ final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClient, Prox
 
     func passageSucceeded(_ passage: ProxyPassage, _ channel: any ByteChannel) {
         note(.proxyEnded)
+        tunnelAnswer = passage.answer
         secure(channel)
     }
 
     func passageFailed(_ passage: ProxyPassage, _ cause: ProxyFailure.Cause) {
         guard let route = key.route else { return }
+        tunnelAnswer = passage.answer
         self.passage = nil
         if case .tunnel(.reply(let reply)) = cause, reply.concernsAddress, destinations.count > 1 {
             destinations.removeFirst()

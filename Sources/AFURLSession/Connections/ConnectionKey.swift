@@ -149,7 +149,7 @@ struct ConnectionKey: Hashable {
 
 extension Endpoint {
     /// Nil if its zone is none of this machine's.
-    fileprivate var target: DialTarget? {
+    var target: DialTarget? {
         if let address = host.socketAddress { return .address(address.withPort(port)) }
         return host.kind == .name ? .name(host.text, port: port) : nil
     }

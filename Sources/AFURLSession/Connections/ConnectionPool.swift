@@ -204,7 +204,8 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
         // Most programs talk to one peer at a time, and comparing a key is several
         // times cheaper than hashing it.
         if let lastPeer, lastPeer.key == key { return lastPeer }
-        let peer = peers[key] ?? key.target.map { Peer(key, $0, limit: limits.perHost, pool: self, world: world) }
+        let peer =
+            peers[key] ?? rules.target(for: key).map { Peer(key, $0, limit: limits.perHost, pool: self, world: world) }
         if let peer, peer.machine.isEmpty {
             peers[key] = peer
             peer.avoidsPipelining = poorPipeliners.contains(key.endpoint)

@@ -299,7 +299,7 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection, RateCl
         case .needMore: break
         case .interim(let head):
             perform(.interimResponse)
-            transfer.receivedInterim()
+            transfer.receivedInterim(head)
             // Not sent from here: bytes are being decoded.
             if head.status == 100, writer.serverGoesOn() { channel.continueNextTurn() }
         case .head(let head):
@@ -315,7 +315,8 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection, RateCl
             transfer.receivedHead(head, headBytes: step.headBytes)
         case .body(let slice):
             transfer.receivedBody(slice)
-        case .end:
+        case .end(let trailers):
+            if !trailers.isEmpty { transfer.receivedTrailers(trailers) }
             perform(.responseFinished(framedExactly: step.framedExactly, surplus: surplus))
         }
     }

@@ -1,4 +1,5 @@
 import AFLoop
+import AFWire
 
 /// One place a session talks to: its queue, its connections, those in the making.
 final class Peer: ConnectionAttemptClient {
@@ -140,6 +141,8 @@ final class ConnectionReport: Sendable {
     let local: SocketAddress?
     /// `remote` is a proxy.
     let isProxied: Bool
+    /// What the proxy said when it was asked for a tunnel.
+    let tunnelAnswer: ResponseHead?
 
     init(_ attempt: ConnectionAttempt, _ channel: (any ByteChannel)? = nil) {
         number = attempt.number
@@ -147,6 +150,7 @@ final class ConnectionReport: Sendable {
         handshake = attempt.handshakeReport
         remote = channel?.remoteAddress ?? handshake?.remote ?? dial.connectedAddress
         isProxied = attempt.isProxied
+        tunnelAnswer = attempt.tunnelAnswer
         local = channel?.localAddress ?? handshake?.local
     }
 }

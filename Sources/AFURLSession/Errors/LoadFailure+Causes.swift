@@ -8,7 +8,7 @@ extension LoadFailure {
             switch (rejection.component, rejection.rule) {
             case (.scheme, .notHTTP): .scheme
             case (_, .tooLong) where rejection.component != .host: .size
-            case (_, .bodyNotAllowed): .size
+            case (_, .bodyNotAllowed), (_, .lengthUnknown): .size
             case (.method, _): .method
             case (.fieldName, _), (.fieldValue, _), (.hostField, _): .header
             default: nil
@@ -148,6 +148,7 @@ extension LoadFailure {
         switch (rejection.component, rejection.rule) {
         case (.scheme, _): "Use an absolute http:// or https:// URL."
         case (.userInfo, _): "Give user name and password as a credential instead of in the URL."
+        case (.body, .lengthUnknown): "Say the length, or use HTTP/1.1."
         case (.body, _): "Use another method, or move the body into the query."
         case (.fieldValue, _), (.fieldName, _), (.hostField, _): "Change or remove the field."
         case (_, .tooLong): "Shorten it; long values belong in the body."

@@ -27,7 +27,9 @@ public struct RequestAdapter: RequestInterceptor {
 ///
 /// ```swift
 /// request.requestInterceptors = [
-///     RequestRetrier { attempt in attempt.status == 409 && attempt.number < 3 ? .retry(after: .seconds(1)) : .giveUp }
+///     RequestRetrier { attempt in
+///         attempt.status == 409 && attempt.number < 3 ? .retry(after: .seconds(1)) : .giveUp
+///     }
 /// ]
 /// ```
 public struct RequestRetrier: RequestInterceptor {

@@ -12,6 +12,7 @@ struct LimitSettings: Sendable {
     var receiveRate: Int?
     var sendRate: Int?
     var addressFilter: AddressFilter?
+    var overrides: [HostOverride] = []
     var link = LinkRules()
 
     var queueInterval: LoopInterval? { LimitSettings.interval(queueTimeout) }
@@ -21,7 +22,8 @@ struct LimitSettings: Sendable {
             connect: LimitSettings.interval(connectTimeout),
             attempt: LimitSettings.interval(connectAttemptTimeout),
             handshake: LimitSettings.interval(tlsTimeout),
-            filter: addressFilter
+            filter: addressFilter,
+            overrides: overrides
         )
     }
 
@@ -71,6 +73,17 @@ struct ConnectionRules: Sendable {
     var attempt: LoopInterval?
     var handshake: LoopInterval?
     var filter: AddressFilter?
+    var overrides: [HostOverride] = []
+
+    /// Where to dial. Nil if the key names nothing that could be dialled.
+    func target(for key: ConnectionKey) -> DialTarget? {
+        // A proxy is told the server's own name.
+        guard !overrides.isEmpty, key.unixPath == nil, key.route == nil else { return key.target }
+        for override in overrides {
+            if let endpoint = override.apply(to: key.endpoint) { return endpoint.target }
+        }
+        return key.target
+    }
 
     /// - Parameter host: Whom the addresses belong to.
     func dialRules(_ link: LinkRules, to host: String, as role: AddressFilter.Role) -> DialRules {

@@ -73,6 +73,16 @@ extension URLSessionConfiguration {
         get { self[\.limits.addressFilter] }
         set { self[\.limits.addressFilter] = newValue }
     }
+
+    /// Hosts whose connections are made to another place, under their own names. The first that fits counts. Empty
+    /// unless set.
+    ///
+    /// For connections to servers: a proxy is told the URL's host, and a Unix-domain socket goes before them.
+    /// ``addressFilter`` is asked about the place that is connected to.
+    public var hostOverrides: [HostOverride] {
+        get { self[\.limits.overrides] }
+        set { self[\.limits.overrides] = newValue }
+    }
 }
 
 // MARK: - Shares

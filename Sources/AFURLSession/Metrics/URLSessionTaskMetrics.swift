@@ -7,17 +7,25 @@ public final class URLSessionTaskMetrics: Sendable {
     public enum ResourceFetchType: Int, Sendable {
         /// Nowhere: nothing was sent.
         case unknown = 0
+        /// A server, or a class of the program.
         case networkLoad = 1
+        /// A push of the server. Never: HTTP/1.1 has none.
         case serverPush = 2
+        /// The cache.
         case localCache = 3
     }
 
     /// How a name was looked up.
     public enum DomainResolutionProtocol: Int, Sendable {
+        /// Nobody knows: always, since the system looks names up.
         case unknown = 0
+        /// DNS over UDP. Never said.
         case udp = 1
+        /// DNS over TCP. Never said.
         case tcp = 2
+        /// DNS over TLS. Never said.
         case tls = 3
+        /// DNS over HTTPS. Never said.
         case https = 4
     }
 
@@ -25,6 +33,7 @@ public final class URLSessionTaskMetrics: Sendable {
     public enum ServerProof: Int, Sendable {
         /// It was given none, or said nothing that could be checked.
         case absent = 0
+        /// It knows the password.
         case right = 1
         /// It does not know the password, or somebody changed its answer on the way. The response was delivered
         /// nevertheless; credentials for this server are not kept.

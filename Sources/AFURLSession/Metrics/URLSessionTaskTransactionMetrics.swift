@@ -1,3 +1,4 @@
+import AFWire
 public import Foundation
 
 /// When each phase of one request and its response happened.
@@ -10,6 +11,14 @@ public final class URLSessionTaskTransactionMetrics: Sendable {
     public let request: URLRequest
     /// The response, if its head arrived.
     public let response: URLResponse?
+    /// The interim responses (100, 103 and others) that came before it, in order.
+    public let informationalResponses: [HTTPURLResponse]
+    /// What an HTTP proxy said when it was asked for the tunnel of this connection: 200, or why there is none. Nil also
+    /// if an earlier request had asked.
+    public let proxyResponse: HTTPURLResponse?
+    /// The fields that came behind a body in chunks, in the order of the wire.
+    public var trailerFields: [(name: String, value: String)] { trailers?.fields ?? [] }
+    private let trailers: HTTPHeaders?
     /// Where the response came from.
     public let resourceFetchType: URLSessionTaskMetrics.ResourceFetchType
     /// The protocol spoken, as in ALPN. Nil if the response came from the cache, or there is none.
@@ -86,6 +95,10 @@ public final class URLSessionTaskTransactionMetrics: Sendable {
         let http = attempt.fetchType == .networkLoad ? attempt.response as? HTTPURLResponse : nil
         request = attempt.request
         response = attempt.response
+        let place = attempt.sent?.location ?? attempt.request.url
+        informationalResponses = Self.responses(times.sideHeads?.interim ?? [], of: place)
+        proxyResponse = Self.responses(times.tunnelAnswer.map { [$0] } ?? [], of: place).first
+        trailers = times.sideHeads?.trailers
         resourceFetchType = attempt.fetchType
         networkProtocolName = http.map { $0.version == .http10 ? "http/1.0" : "http/1.1" }
         isReusedConnection = times.isReused
@@ -114,6 +127,11 @@ public final class URLSessionTaskTransactionMetrics: Sendable {
         localAddress = times.local?.host
         localPort = times.local?.port.map(Int.init)
         serverProof = .init(attempt.proof)
+    }
+
+    private static func responses(_ heads: [ResponseHead], of url: URL?) -> [HTTPURLResponse] {
+        guard let url else { return [] }
+        return heads.map { HTTPURLResponse(url: url, head: $0) }
     }
 }
 

@@ -11,6 +11,7 @@ struct ConnectExchange: TunnelExchange {
     }()
 
     private let request: [UInt8]
+    private(set) var answer: ResponseHead?
     private var decoder = ResponseDecoder(method: .connect, limits: ConnectExchange.limits)
 
     init(to destination: Endpoint, by route: ProxyRoute) {
@@ -70,7 +71,8 @@ struct ConnectExchange: TunnelExchange {
     }
 
     /// A length or a coding in an answer that grants the tunnel means nothing (RFC 9110 §9.3.6).
-    private func conclude(_ head: ResponseHead, hasSurplus: Bool) -> TunnelStep {
+    private mutating func conclude(_ head: ResponseHead, hasSurplus: Bool) -> TunnelStep {
+        answer = head
         guard 200..<300 ~= head.status else { return .failed(.refused(head)) }
         return hasSurplus ? .failed(.surplus) : .established
     }

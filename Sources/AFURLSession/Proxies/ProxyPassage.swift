@@ -33,6 +33,9 @@ final class ProxyPassage: HandshakeClient, ProxyTunnelClient {
         self.client = client
     }
 
+    /// What an HTTP proxy said when it was asked for a tunnel.
+    var answer: ResponseHead? { tunnel?.answer }
+
     func start(_ channel: any ByteChannel) {
         guard let proxyKey = key.proxyKey, let security = proxyKey.security else { return ask(over: channel) }
         let handshake = Handshake(

@@ -1,4 +1,5 @@
 import AFLoop
+import AFWire
 
 protocol ProxyTunnelClient: AnyObject {
     func tunnelEstablished(_ tunnel: ProxyTunnel, _ channel: any ByteChannel)
@@ -27,6 +28,9 @@ final class ProxyTunnel: ChannelHandler {
         self.buffer = buffer
         self.client = client
     }
+
+    /// What an HTTP proxy said in the end.
+    var answer: ResponseHead? { exchange.answer }
 
     func start() {
         channel?.handler = self

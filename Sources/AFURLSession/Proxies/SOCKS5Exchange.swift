@@ -43,6 +43,9 @@ struct SOCKS5Exchange: TunnelExchange {
         self.login = login
     }
 
+    /// It answers in another language.
+    var answer: ResponseHead? { nil }
+
     mutating func begin() -> [UInt8] {
         login == nil ? [SOCKS5Exchange.version, 1, 0] : [SOCKS5Exchange.version, 2, 0, 2]
     }

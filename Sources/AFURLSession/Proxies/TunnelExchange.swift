@@ -6,6 +6,8 @@ protocol TunnelExchange {
     mutating func begin() -> [UInt8]
     /// Takes in all of what the proxy said.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) -> TunnelStep
+    /// The head of what an HTTP proxy answered.
+    var answer: ResponseHead? { get }
 }
 
 enum TunnelStep {

@@ -9,6 +9,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     /// The fields in the bytes of the wire.
     package let headers: HTTPHeaders
     package let version: HTTPVersion
+    /// Where the phrase stands in the block of the fields.
+    private let phrase: Range<UInt32>?
     private let status: Int
     /// What `Content-Length` says, whatever the body is coded in.
     let announcedLength: Int64
@@ -22,6 +24,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         guard let headers = HTTPHeaders(checking: headerFields ?? [:]) else { return nil }
         self.headers = headers
         version = httpVersion == "HTTP/1.0" ? .http10 : .http11
+        phrase = nil
         status = statusCode
         concernsCaches = true
         contentPlan = ContentPlan(headers, status: statusCode)
@@ -33,6 +36,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     package init(url: URL, head: ResponseHead, decodes: Bool = true) {
         headers = head.headers
         version = head.version
+        phrase = head.reasonRange
         status = head.status
         concernsCaches = head.concernsCaches
         contentPlan = decodes && head.hasContentCoding ? ContentPlan(head.headers, status: head.status) : .asItIs
@@ -44,6 +48,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     init(url: URL, status: Int, version: HTTPVersion, headers: HTTPHeaders, decodes: Bool = true) {
         self.headers = headers
         self.version = version
+        phrase = nil
         self.status = status
         concernsCaches = true
         contentPlan = decodes ? ContentPlan(headers, status: status) : .asItIs
@@ -53,6 +58,13 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     /// The status code.
     open var statusCode: Int { status }
+
+    /// The version of the protocol that the server spoke: `HTTP/1.1` or `HTTP/1.0`.
+    public var httpVersion: String { version == .http10 ? "HTTP/1.0" : "HTTP/1.1" }
+
+    /// What the server wrote behind the status code; empty if it wrote nothing, and in responses of caches and
+    /// archives. For people only: servers write what they like.
+    public var reasonPhrase: String { phrase.map(headers.startText) ?? "" }
 
     /// The media type of `Content-Type` in lower case without parameters; nil when there is none or it is malformed.
     open override var mimeType: String? { contentType?.essence }
@@ -67,10 +79,15 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     /// A name to save the body under: from `Content-Disposition`, else the last component of the URL's path, else
     /// `Unknown`. Folders, leading dots and control characters are removed.
     open override var suggestedFilename: String? {
+        contentDispositionFilename ?? Self.fileName(fromPathOf: url)
+    }
+
+    /// The name that `Content-Disposition` gives, made harmless as in ``suggestedFilename``. Nil if it gives none.
+    public var contentDispositionFilename: String? {
         let disposition = headers.firstBytes("Content-Disposition").flatMap { bytes in
             bytes.withUnsafeBytes { ContentDisposition($0) }
         }
-        return disposition?.fileName ?? Self.fileName(fromPathOf: url)
+        return disposition?.fileName
     }
 
     private var contentType: MediaType? {
@@ -94,6 +111,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         else { return nil }
         self.headers = headers
         version = coder.decodeInteger(forKey: ResponseKey.version.rawValue) == 0 ? .http10 : .http11
+        phrase = nil
         status = coder.decodeInteger(forKey: ResponseKey.status.rawValue)
         concernsCaches = true
         contentPlan = ContentPlan(headers, status: status)

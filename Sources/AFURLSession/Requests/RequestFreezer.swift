@@ -49,12 +49,22 @@ package enum RequestFreezer {
         let isChunked = isStreamed && length == nil
         let hasBody = (length ?? 0) > 0 || isChunked
         if hasBody, !method.mayHaveBody { throw RequestRejection(.body, .bodyNotAllowed) }
+        let version = contents.wire.version
+        if isChunked, version == .http10 { throw RequestRejection(.body, .lengthUnknown) }
 
-        var head = try HeadAssembly(target, method: contents.method, fields: fields, defaults: defaults)
-        try head.add(fields, hasBody: hasBody)
-        if hasBody, let expectsContinueAbove, Int64(length ?? .max) > expectsContinueAbove { head.expectContinue() }
+        var head = try HeadAssembly(
+            target,
+            method: contents.method,
+            version: version,
+            fields: fields,
+            defaults: defaults
+        )
+        // RFC 9110 §10.1.1: a server of HTTP/1.0 never says that it wants the body.
+        let mayExpect = hasBody && version == .http11
+        try head.add(fields, hasBody: mayExpect)
+        if mayExpect, let expectsContinueAbove, Int64(length ?? .max) > expectsContinueAbove { head.expectContinue() }
         if request.cachePolicy == .reloadIgnoringLocalAndRemoteCacheData { head.addNoCache(fields) }
-        head.add(defaults, lackingIn: fields)
+        head.add(defaults, lackingIn: fields, butFor: contents.wire.withheld.map { names in { names.contains($0) } })
         let bytes = try head.finish(bodyLength: length, isChunked: isChunked)
 
         return FrozenRequest(
@@ -75,7 +85,8 @@ package enum RequestFreezer {
             isStreamed: isStreamed,
             isChunked: isChunked,
             expectation: head.expectation,
-            closesConnection: head.closesConnection
+            // RFC 9112 §9.3: in HTTP/1.0 a connection is for one request, unless both say otherwise.
+            closesConnection: head.closesConnection || version == .http10
         )
     }
 

@@ -13,6 +13,8 @@ private enum RequestKey: String {
     case refusesCellular
     case refusesCookies
     case usesPipelining
+    case withheldFields
+    case usesHTTP10
 }
 
 extension URLRequest {
@@ -38,6 +40,9 @@ extension URLRequest {
         allowsCellularAccess = !coder.flag(.refusesCellular)
         httpShouldHandleCookies = !coder.flag(.refusesCookies)
         httpShouldUsePipelining = coder.flag(.usesPipelining)
+        let withheld = coder.contains(.withheldFields) ? coder.data(.withheldFields) : nil
+        withheldHeaderFields = withheld.flatMap { try? JSONDecoder().decode(Set<String>.self, from: $0) } ?? []
+        usesHTTP10 = coder.flag(.usesHTTP10)
     }
 
     /// Without what is the program's own, and without a stream.
@@ -57,6 +62,10 @@ extension URLRequest {
         coder.encode(!allowsCellularAccess, forKey: RequestKey.refusesCellular.rawValue)
         coder.encode(!httpShouldHandleCookies, forKey: RequestKey.refusesCookies.rawValue)
         coder.encode(httpShouldUsePipelining, forKey: RequestKey.usesPipelining.rawValue)
+        if !withheldHeaderFields.isEmpty, let names = try? JSONEncoder().encode(withheldHeaderFields) {
+            coder.encode(NSData(data: names), forKey: RequestKey.withheldFields.rawValue)
+        }
+        coder.encode(usesHTTP10, forKey: RequestKey.usesHTTP10.rawValue)
     }
 }
 

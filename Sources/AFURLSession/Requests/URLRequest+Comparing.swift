@@ -6,7 +6,7 @@ extension URLRequest: Hashable {
         one.url == other.url && one.httpMethod == other.httpMethod && one.cachePolicy == other.cachePolicy
             && one.timeoutInterval == other.timeoutInterval && one.httpBody == other.httpBody
             && one.contents.cookies == other.contents.cookies && one.contents.limits == other.contents.limits
-            && one.bodyStream?.stream === other.bodyStream?.stream
+            && one.contents.wire == other.contents.wire && one.bodyStream?.stream === other.bodyStream?.stream
             && one.allHTTPHeaderFields == other.allHTTPHeaderFields
     }
 

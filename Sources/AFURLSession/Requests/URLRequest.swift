@@ -33,6 +33,7 @@ public struct URLRequest: Sendable {
         var redirectPolicy: RedirectPolicy?
         var cookies = RequestCookies()
         var limits = OwnLimits.usual
+        var wire = OwnWire.usual
         var interception = OwnInterception.usual
         /// What classes of the program have noted about it.
         var properties: [String: any Sendable]?

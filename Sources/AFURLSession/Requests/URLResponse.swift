@@ -1,8 +1,8 @@
 public import Foundation
 
-/// What is known about loaded data, whatever protocol it came by.
 // Every stored property of this class and of `HTTPURLResponse` is a constant of a Sendable type. An open class cannot
 // be checked for that, hence unchecked; a subclass that adds state has to keep the promise itself.
+/// What is known about loaded data, whatever protocol it came by.
 open class URLResponse: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     private let location: URL?
     private let plain: Plain?

@@ -2,7 +2,7 @@ import AFWire
 import Foundation
 
 /// Hides what is secret from what is shown to people: one set of rules for events, commands and records.
-struct SecretMask: Sendable {
+package struct SecretMask: Sendable {
     static let cover = "***"
 
     private static let secretFields: Set<String> = [
@@ -20,12 +20,12 @@ struct SecretMask: Sendable {
 
     private let sensitiveFields: Set<String>
 
-    init(sensitiveFields: Set<String> = []) {
+    package init(sensitiveFields: Set<String> = []) {
         self.sensitiveFields = Set(sensitiveFields.map(HTTPText.lowered))
     }
 
     /// The value of a header field.
-    func value(_ value: String, of name: String) -> String {
+    package func value(_ value: String, of name: String) -> String {
         let name = HTTPText.lowered(name)
         if sensitiveFields.contains(name) { return SecretMask.cover }
         if SecretMask.secretFields.contains(name) { return credential(value) }
@@ -43,7 +43,7 @@ struct SecretMask: Sendable {
     }
 
     /// The items of a query, or of a form in a body.
-    func query(_ text: Substring) -> String {
+    package func query(_ text: Substring) -> String {
         text.split(separator: "&", omittingEmptySubsequences: false).map(item).joined(separator: "&")
     }
 

@@ -36,6 +36,7 @@ extension SessionEvent {
         case created(method: String, url: String)
         /// It runs, for the first time or after it was suspended.
         case resumed
+        /// It was suspended.
         case suspended
         /// It was asked to end.
         case cancelled
@@ -82,17 +83,25 @@ extension SessionEvent {
 
         // MARK: Of a connection
 
+        /// The name of its host is looked up.
         case lookupStarted(host: String)
+        /// The name has so many addresses.
         case lookupEnded(addresses: Int)
         /// The first of the addresses is tried.
         case connectStarted(addresses: [String])
+        /// This address has answered.
         case connectEnded(address: String)
         /// A proxy is asked to lead on.
         case proxyStarted(proxy: String)
+        /// The proxy leads on.
         case proxyEnded
+        /// The handshake begins.
         case tlsStarted(host: String)
+        /// The connection is secured: by which version, with which suite, and whether by a short handshake.
         case tlsEnded(version: String, cipherSuite: UInt16, isResumed: Bool)
+        /// It could not be made.
         case connectionFailed(message: String)
+        /// It was closed, by whichever side.
         case connectionClosed
 
         // MARK: Of the monitor

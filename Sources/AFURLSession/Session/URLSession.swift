@@ -17,6 +17,7 @@ public final class URLSession: Sendable {
     public enum ResponseDisposition: Int, Sendable {
         /// The task fails with `URLError.cancelled`.
         case cancel = 0
+        /// The body is delivered.
         case allow = 1
         /// The body goes to a file: a download task takes the place of the data task, and is
         /// named to the delegate by `urlSession(_:dataTask:didBecome:)`.

@@ -270,7 +270,7 @@ final class StreamDesk: TaskConsumer {
         startLifetime(until: core.hardDeadline, of: core)
         do throws(TransferError) {
             let key = try session.streamKey(to: endpoint)
-            guard let target = key.target else { throw .impossibleSocketPath }
+            guard let target = session.pool.rules.target(for: key) else { throw .impossibleSocketPath }
             self.key = key
             let number = session.pool.nextNumber()
             let attempt = ConnectionAttempt(

@@ -16,10 +16,13 @@ public let NSURLSessionTransferSizeUnknown: Int64 = -1
 public class URLSessionTask: @unchecked Sendable {
     /// What a task is doing.
     public enum State: Int, Sendable {
+        /// It was resumed and has not ended.
         case running = 0
+        /// It was not resumed yet, or was suspended since.
         case suspended = 1
         /// `cancel()` was called; the completion is on its way.
         case canceling = 2
+        /// It has ended, well or not.
         case completed = 3
     }
 

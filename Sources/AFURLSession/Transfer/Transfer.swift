@@ -267,6 +267,7 @@ final class Transfer: QueuedWaiter {
         times.requestStarted = loop.now
         times.requestEnded = nil
         times.responseStarted = nil
+        times.sideHeads = nil
         times.requestHeadBytes = 0
         times.requestBodyBytes = 0
         trace?.acquired(connection.made, isReused: connection.isReused)
@@ -333,9 +334,10 @@ final class Transfer: QueuedWaiter {
         if times.responseStarted == nil { times.responseStarted = loop.now }
     }
 
-    func receivedInterim() {
+    func receivedInterim(_ head: ResponseHead) {
         // The body may have waited for it: the response itself has not begun.
         times.responseStarted = nil
+        times.sideHeads = .adding(head, to: times.sideHeads)
         noteProgress()
     }
 
@@ -354,6 +356,10 @@ final class Transfer: QueuedWaiter {
         trace?.note(.bytesReceived(total: times.responseBodyBytes))
         noteProgress()
         client?.transferReceivedBody(self, bytes)
+    }
+
+    func receivedTrailers(_ trailers: HTTPHeaders) {
+        times.sideHeads = .adding(trailers, to: times.sideHeads)
     }
 
     /// The connection is back in the pool, or closed, before this is called: the

@@ -1,5 +1,6 @@
 import AFLoop
 import AFTLS
+import AFWire
 
 /// What happened when to one request and its response, on the loop's clock.
 struct TransferTimes: Sendable {
@@ -8,6 +9,8 @@ struct TransferTimes: Sendable {
     var queueStarted: LoopInstant
     /// The connection, also if it came to nothing.
     var connection: ConnectionReport?
+    /// Interim responses and trailers.
+    var sideHeads: SideHeads?
     var requestStarted: LoopInstant?
     var requestEnded: LoopInstant?
     var responseStarted: LoopInstant?
@@ -38,6 +41,7 @@ struct TransferTimes: Sendable {
 
     /// Nil if another request had paid for the connection.
     var dial: DialReport? { isReused ? nil : connection?.dial }
+    var tunnelAnswer: ResponseHead? { isReused ? nil : connection?.tunnelAnswer }
     var handshake: HandshakeReport? { isReused ? nil : connection?.handshake }
 
     var tlsVersion: TLSVersion? { connection?.handshake?.version }

@@ -6,8 +6,8 @@ public import Foundation
 ///
 /// ```swift
 /// final class Page: URLConnectionDataDelegate {
-///     func connection(_ connection: URLConnection, didReceive data: Data) { … }
-///     func connectionDidFinishLoading(_ connection: URLConnection) { … }
+///     func connection(_ connection: URLConnection, didReceive data: Data) { show(data) }
+///     func connectionDidFinishLoading(_ connection: URLConnection) { finish() }
 /// }
 ///
 /// let connection = URLConnection(request: URLRequest(url: url), delegate: Page())

@@ -66,7 +66,7 @@ extension HTTPHeaders {
     }
 
     /// A part of the start line the fields were received with.
-    func startText(_ range: Range<UInt32>) -> String {
+    package func startText(_ range: Range<UInt32>) -> String {
         storage.withUnsafeBytes {
             Self.text(UnsafeRawBufferPointer(rebasing: $0[Int(range.lowerBound)..<Int(range.upperBound)]))
         }

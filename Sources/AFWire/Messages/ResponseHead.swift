@@ -33,7 +33,7 @@ package struct ResponseHead: Sendable {
     package let concernsCaches: Bool
 
     /// Where the reason phrase stands in the received block.
-    let reasonRange: Range<UInt32>
+    package let reasonRange: Range<UInt32>
 
     /// The reason phrase, often empty. For people only; it may hold anything the
     /// server chose to write.

@@ -18,15 +18,19 @@ package struct HeadAssembly {
         }
     }
 
-    package init(_ url: RequestURL, method: String, fields: RequestFields, defaults: HeaderDefaults)
-        throws(RequestRejection)
-    {
+    package init(
+        _ url: RequestURL,
+        method: String,
+        version: HTTPVersion = .http11,
+        fields: RequestFields,
+        defaults: HeaderDefaults
+    ) throws(RequestRejection) {
         closesConnection = defaults.closesConnection
         bytes.reserveCapacity(256 + url.target.count + defaults.allLines.count + fields.byteCount)
         bytes.append(contentsOf: method.utf8)
         bytes.append(UInt8(ascii: " "))
         bytes.append(contentsOf: url.target)
-        append(" HTTP/1.1\r\nHost: ")
+        append(version == .http11 ? " HTTP/1.1\r\nHost: " : " HTTP/1.0\r\nHost: ")
         if let host = fields.isEmpty ? nil : fields["Host"] {
             try host.withUTF8Bytes { host throws(RequestRejection) in
                 let value = try RequestSyntax.checkedHostValue(host)
@@ -89,12 +93,19 @@ package struct HeadAssembly {
     }
 
     /// Those of the session's fields that the request lacks.
-    package mutating func add(_ defaults: HeaderDefaults, lackingIn fields: RequestFields) {
-        if fields.isEmpty {
+    ///
+    /// - Parameter isWithheld: whether the request is to go without one, by its name in lower case.
+    package mutating func add(
+        _ defaults: HeaderDefaults,
+        lackingIn fields: RequestFields,
+        butFor isWithheld: ((String) -> Bool)? = nil
+    ) {
+        if fields.isEmpty, isWithheld == nil {
             bytes.append(contentsOf: defaults.allLines)
             return
         }
         for field in defaults.fields where !fields.contains(field.name) {
+            if let isWithheld, isWithheld(HTTPText.lowered(String(decoding: field.name, as: UTF8.self))) { continue }
             if field.yieldsToRange, fields["Range"] != nil {
                 append("Accept-Encoding: identity\r\n")
             } else {

@@ -43,6 +43,7 @@ package struct RequestRejection: Error, Hashable, Sendable {
         case notAllowed = "is not allowed"
         case bodyNotAllowed = "is not allowed for this method"
         case notLength = "must be one decimal number"
+        case lengthUnknown = "needs a Content-Length in HTTP/1.0, which knows no chunks"
         case reversed = "ends before it begins"
         case negative = "must not be negative"
         case colonInUser = "must not contain a colon in the user name"

@@ -6,26 +6,6 @@ import Testing
 
 /// Runs what the article "Retrying and adapting requests" shows.
 @Suite struct RetryingArticleTests {
-    private static let here = URL(fileURLWithPath: #filePath)
-
-    @Test func `every line of the snippets stands in this file`() throws {
-        let root = (1...4).reduce(Self.here) { url, _ in url.deletingLastPathComponent() }
-        let article = try String(
-            contentsOf: root.appendingPathComponent("Docs/AFNetworking.docc/Retrying.md"),
-            encoding: .utf8
-        )
-        let source = try String(contentsOf: Self.here, encoding: .utf8)
-        let known = Set(source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
-        let snippets = article.components(separatedBy: "```swift\n").dropFirst()
-            .compactMap { $0.components(separatedBy: "\n```").first }
-        let missing = snippets.flatMap { $0.split(separator: "\n") }
-            .map { $0.trimmingCharacters(in: .whitespaces) }
-            .filter { !$0.isEmpty && !known.contains($0) }
-
-        #expect(snippets.count == 7)
-        #expect(missing == [])
-    }
-
     @Test func `policies, keys and retriers do what they say`() async throws {
         let server = try TestServer()
         defer { server.stop() }

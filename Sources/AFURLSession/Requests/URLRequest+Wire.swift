@@ -1,0 +1,27 @@
+import AFWire
+
+extension URLRequest {
+    /// The header fields in the order in which they were set, which is that of the wire. What the session adds is not
+    /// among them.
+    public var headerFields: [(name: String, value: String)] {
+        contents.fields.map { (name: $0.name, value: $0.value) }
+    }
+
+    /// Fields of the session that this request goes without, by name and in any case: `Accept`, `User-Agent` and
+    /// `Accept-Encoding`, which every session has, and those of
+    /// ``URLSessionConfiguration/httpAdditionalHeaders``. Empty unless set.
+    ///
+    /// A field that the request has itself is sent nevertheless, and so is what the exchange needs: `Host` and those
+    /// that say how long a body is.
+    public var withheldHeaderFields: Set<String> {
+        get { contents.wire.value.withheld }
+        set { change { $0.wire.value.withheld = Set(newValue.map(HTTPText.lowered)) } }
+    }
+
+    /// Whether the request says that it is one of HTTP/1.0. False. For servers that mistake requests of HTTP/1.1; its
+    /// connection serves no other request, and a body needs a length that is known beforehand.
+    public var usesHTTP10: Bool {
+        get { contents.wire.version == .http10 }
+        set { change { $0.wire.value.version = newValue ? .http10 : .http11 } }
+    }
+}

@@ -1,0 +1,80 @@
+import AFURLSession
+import AFWire
+import Foundation
+import Testing
+
+/// What a request says about the form in which it is sent.
+struct WireFormTests {
+    @Test func `a request goes without the fields of the session that it withholds, in any case`() throws {
+        let defaults = HeaderDefaults(additionalHeaders: ["X-Team": "1"], userAgent: "test/1", contentCodings: "gzip")
+
+        let bare = try freeze("http://a.test/", defaults: defaults) {
+            $0.withheldHeaderFields = ["accept", "USER-AGENT", "x-team", "Accept-Encoding"]
+        }
+        let own = try freeze("http://a.test/", defaults: defaults) {
+            $0.withheldHeaderFields = ["Accept", "Host", "X-Team"]
+            $0.setValue("text/css", forHTTPHeaderField: "Accept")
+        }
+
+        #expect(bare.lines == ["GET / HTTP/1.1", "Host: a.test", ""])
+        #expect(
+            own.lines[1...] == ["Host: a.test", "Accept: text/css", "User-Agent: test/1", "Accept-Encoding: gzip", ""]
+        )
+    }
+
+    @Test func `HTTP 1.0 is said in the request line, and the connection serves no other request`() throws {
+        let old = try freeze("http://a.test/") { $0.usesHTTP10 = true }
+
+        #expect(old.lines == ["GET / HTTP/1.0", "Host: a.test", "User-Agent: test/1", "Accept: */*", ""])
+        #expect(old.closesConnection)
+        #expect(try !freeze("http://a.test/") { $0.usesHTTP10 = false }.closesConnection)
+    }
+
+    @Test func `HTTP 1.0 has neither chunks nor an expectation`() throws {
+        var request = AFURLSession.URLRequest(url: try #require(URL(string: "http://a.test/")))
+        request.usesHTTP10 = true
+        request.httpMethod = "POST"
+        request.setValue("100-continue", forHTTPHeaderField: "Expect")
+
+        let known = try RequestFreezer.freeze(
+            request,
+            defaults: testDefaults,
+            plan: .length(5),
+            expectsContinueAbove: 1
+        )
+        #expect(known.values("Expect") == [] && known.expectation == nil && known.values("Content-Length") == ["5"])
+        #expect(throws: RequestRejection(.body, .lengthUnknown)) {
+            try RequestFreezer.freeze(request, defaults: testDefaults, plan: .stream)
+        }
+    }
+
+    @Test func `fields are listed in the order of the wire`() throws {
+        var request = AFURLSession.URLRequest(url: try #require(URL(string: "http://a.test/")))
+        request.setValue("1", forHTTPHeaderField: "X-b")
+        request.setValue("2", forHTTPHeaderField: "X-a")
+        request.addValue("3", forHTTPHeaderField: "x-B")
+
+        #expect(request.headerFields.map { "\($0.name): \($0.value)" } == ["X-b: 1,3", "X-a: 2"])
+    }
+
+    @Test func `requests of another form are not equal, and archives keep it`() throws {
+        let plain = AFURLSession.URLRequest(url: try #require(URL(string: "http://a.test/")))
+        var old = plain
+        old.usesHTTP10 = true
+        var bare = plain
+        bare.withheldHeaderFields = ["Accept"]
+        var same = plain
+        same.withheldHeaderFields = ["ACCEPT"]
+
+        #expect(plain != old && plain != bare && old != bare && bare == same)
+        for request in [plain, old, bare] {
+            let archive = try NSKeyedArchiver.archivedData(
+                withRootObject: NSURLRequest(request),
+                requiringSecureCoding: true
+            )
+            let read = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSURLRequest.self, from: archive)
+            let copy = AFURLSession.URLRequest(try #require(read))
+            #expect(copy.withheldHeaderFields == request.withheldHeaderFields && copy.usesHTTP10 == request.usesHTTP10)
+        }
+    }
+}
