@@ -1,6 +1,7 @@
 public import AFNetworking
 public import Foundation
 
+// As its superclass; adds locked state.
 /// Returns an ``Image`` of a body in PNG, JPEG, WebP, GIF, or a format you registered an ``ImageDecoder`` for.
 ///
 /// Accepts `image/tiff`, `image/jpeg`, `image/gif`, `image/png`, `image/ico`, `image/x-icon`, `image/bmp`,
@@ -10,7 +11,6 @@ public import Foundation
 ///
 /// Decodes on the thread it is called on, for managers one that processes responses, and never the network thread. Not
 /// more pictures are decoded at once than ``ImageDecodingQueue/shared`` lets.
-// As its superclass; adds locked state.
 open class ImageResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
     private struct State: Sendable {
         var imageScale = 1.0

@@ -1,5 +1,6 @@
 public import AFNetworking
 
+// Constants and a locked value only. An open class cannot be checked for that.
 /// Keeps images in memory up to a limit; when that is passed, those used longest ago go until a lower one is reached.
 ///
 /// ```swift
@@ -17,7 +18,6 @@ public import AFNetworking
 /// method than GET, or with a body, are not kept.
 ///
 /// Safe to use from any thread. Subclass it to decide which images are kept.
-// Constants and a locked value only. An open class cannot be checked for that.
 open class AutoPurgingImageCache: ImageRequestCache, @unchecked Sendable {
     private struct State: Sendable {
         var images = AgedImages()

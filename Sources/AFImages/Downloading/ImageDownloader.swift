@@ -207,6 +207,9 @@ public final class ImageDownloader: Sendable {
         let waiting = Lock((receipt: ImageDownloadReceipt?.none, isCancelled: false))
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
+                guard !waiting.withLock({ $0.isCancelled }) else {
+                    return continuation.resume(throwing: ImageDownloadFailure.cancelled(request).error)
+                }
                 let receipt = core.download(request, UUID()) { result in
                     continuation.resume(with: result.mapError { $0.error })
                 }

@@ -5,8 +5,8 @@ public import AFNetworking
 /// ```swift
 /// final class Spinner: Widget, ActivityIndicating {
 ///     let taskFollowing = TaskFollowing()
-///     func startAnimating() { … }
-///     func stopAnimating() { … }
+///     func startAnimating() { isTurning = true }
+///     func stopAnimating() { isTurning = false }
 /// }
 ///
 /// spinner.setAnimatingWithState(of: task)

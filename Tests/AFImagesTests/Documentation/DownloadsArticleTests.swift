@@ -2,7 +2,7 @@ import AFImages
 import Foundation
 import Testing
 
-/// The snippets about downloads and views of the article about images; ``ImagesArticleTests`` looks them up here.
+/// The snippets about downloads and views of the article about images.
 @MainActor @Suite struct DownloadsArticleTests {
     private let site: ImageSite
 

@@ -5,29 +5,7 @@ import Testing
 
 /// The snippets of the article about images.
 @Suite struct ImagesArticleTests {
-    private static let here = URL(fileURLWithPath: #filePath)
-    private static let root = (1...4).reduce(here) { url, _ in url.deletingLastPathComponent() }
-
     private let data = PNGFile(.distinct(4, 2)).data
-
-    @Test func `every line of the snippets stands in a file beside this one`() throws {
-        let page = Self.root.appendingPathComponent("Docs/AFNetworking.docc/Images.md")
-        let folder = Self.here.deletingLastPathComponent()
-        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        let sources = try files.map { try String(contentsOf: $0, encoding: .utf8) }
-        let known = Set(
-            sources.flatMap { $0.split(separator: "\n") }.map { $0.trimmingCharacters(in: .whitespaces) }
-        )
-
-        let snippets = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```swift\n").dropFirst()
-            .compactMap { $0.components(separatedBy: "\n```").first }
-        let missing = snippets.flatMap { $0.split(separator: "\n") }
-            .map { $0.trimmingCharacters(in: .whitespaces) }
-            .filter { !known.contains($0) }
-
-        #expect(snippets.count >= 6)
-        #expect(missing == [])
-    }
 
     @Test func `a manager downloads a picture`() async throws {
         let loopback = try TestServer()
