@@ -3,6 +3,7 @@ public import Foundation
 public import FoundationXML
 import Synchronization
 
+// As its superclass; adds an atomic value.
 /// Returns an `XMLDocument` of a body in XML.
 ///
 /// Accepts `application/xml` and `text/xml`. An empty body has no object; what is not well-formed is an error, and so
@@ -10,7 +11,6 @@ import Synchronization
 ///
 /// Nothing that a document names is ever loaded, whatever the options say: neither external entities nor an external
 /// document type.
-// As its superclass; adds an atomic value.
 open class XMLDocumentResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
     private static let optionsKey = "AF.options"
 

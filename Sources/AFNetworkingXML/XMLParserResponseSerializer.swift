@@ -1,12 +1,13 @@
 public import AFNetworking
 public import Foundation
 
+// As its superclass; adds nothing.
 /// Returns an `XMLParser` over a body in XML, not yet started.
 ///
 /// ```swift
 /// let parser = serializer.serialize(response, data: data).object as? XMLParser
 /// parser?.delegate = self
-/// parser?.parse()
+/// let isWellFormed = parser?.parse()
 /// ```
 ///
 /// Accepts `application/xml` and `text/xml`. An empty body has no object. The parser loads no external entities; leave
@@ -16,7 +17,6 @@ public import Foundation
 /// What is not XML is told by the parser. What Foundation's parser cannot tell without ending the process is an error here:
 /// text that is not valid in its encoding, and documents that declare entities or notations. For those use
 /// ``XMLDocumentResponseSerializer``.
-// As its superclass; adds nothing.
 open class XMLParserResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
     /// A serializer that accepts the media types of XML.
     public required init() {

@@ -5,24 +5,6 @@ import Testing
 
 /// Runs what `Docs/TestServer.md` shows.
 @Suite struct DocumentationTests {
-    @Test func `every line of the page's snippets stands in this file`() throws {
-        let here = URL(fileURLWithPath: #filePath)
-        let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let page = try String(contentsOf: root.appendingPathComponent("Docs/TestServer.md"), encoding: .utf8)
-        let source = try String(contentsOf: here, encoding: .utf8)
-        let known = Set(source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
-
-        let snippets = page.components(separatedBy: "```swift\n").dropFirst()
-            .compactMap { $0.components(separatedBy: "\n```").first }
-            .filter { !$0.hasPrefix("// Package.swift") }
-        let missing = snippets.flatMap { $0.split(separator: "\n") }
-            .map { $0.trimmingCharacters(in: .whitespaces) }
-            .filter { !$0.isEmpty && !known.contains($0) }
-
-        #expect(snippets.count == 12)
-        #expect(missing == [])
-    }
-
     @Test func `the first server answers`() throws {
         let server = try TestServer()
         server.route("GET", "/hello/:name") { request in
@@ -170,12 +152,12 @@ import Testing
         let site = try authority.issue(for: "localhost", "127.0.0.1", "::1")
         let forgery = try impostor.issue(for: "localhost", "127.0.0.1", "::1")
         let server = try TestServer(tls: ServerTLS(site))
-        defer { server.stop() }
         server.route("GET", "/secret", .text("42"))
         #expect(load(server.url("/secret"), pinning: authority.certificate) == "42")
         try server.use(tls: ServerTLS(forgery))
         #expect(load(server.url("/secret"), pinning: authority.certificate) == nil)
         #expect(server.connections.last?.bytesReceived == 0)
+        server.stop()
     }
 
     @Test func `certificates and servers are changed as shown`() throws {

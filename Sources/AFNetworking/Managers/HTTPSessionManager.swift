@@ -88,6 +88,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         securityPolicy = policy
     }
 
+    /// Writes what `init(coder:)` reads.
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
         coder.encode(baseURL as NSURL?, forKey: Key.baseURL)
@@ -109,6 +110,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         return copy
     }
 
+    /// That of the superclass, and the base URL.
     open override var description: String {
         let base = baseURL?.absoluteString ?? "none"
         return super.description.replacing(">", with: ", baseURL: \(base)>", maxReplacements: 1)

@@ -21,7 +21,8 @@ public struct RequestFailure: Error, @unchecked Sendable {
 
     /// What kind of thing went wrong.
     public let kind: Kind
-    /// What the closure of the same method would have received.
+    /// What the closure of the same method would have received. If the status is not acceptable, it is that error, also
+    /// where the body is not what was to be decoded.
     public let error: any Error
     /// The response, if there is one.
     public let response: HTTPURLResponse?
@@ -29,10 +30,21 @@ public struct RequestFailure: Error, @unchecked Sendable {
     public let object: Any?
 
     init(_ error: any Error, _ response: URLResponse? = nil, _ object: Any? = nil, kind: Kind? = nil) {
+        let error = kind == nil ? RequestFailure.refusal(beneath: error as NSError) ?? error : error
         self.error = error
         self.response = response as? HTTPURLResponse
         self.object = object
         self.kind = kind ?? RequestFailure.kind(of: error as NSError, self.response)
+    }
+
+    /// What was wrong with the response. A body that says why is seldom what was to be decoded, and that comes first.
+    private static func refusal(beneath error: NSError) -> NSError? {
+        guard error.domain != URLResponseSerializationErrorDomain,
+            let beneath = error.userInfo[NSUnderlyingErrorKey] as? NSError,
+            beneath.domain == URLResponseSerializationErrorDomain,
+            beneath.code == URLError.badServerResponse.rawValue
+        else { return nil }
+        return beneath
     }
 
     private static func kind(of error: NSError, _ response: HTTPURLResponse?) -> Kind {

@@ -323,6 +323,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
 
     // MARK: - Coding and copying
 
+    /// Managers can be archived securely.
     open class var supportsSecureCoding: Bool { true }
 
     /// Reads the settings of the session. The manager's own, its closures and queues among them, are as in a new one.
@@ -330,6 +331,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         self.init(sessionConfiguration: SessionConfigurationArchive.read(coder))
     }
 
+    /// Writes the settings of the session.
     open func encode(with coder: NSCoder) {
         SessionConfigurationArchive(sessionConfiguration).write(to: coder)
     }
@@ -340,6 +342,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         type(of: self).init(sessionConfiguration: sessionConfiguration)
     }
 
+    /// Class, session and operation queue.
     open override var description: String {
         let address = String(UInt(bitPattern: ObjectIdentifier(self).hashValue), radix: 16)
         return "<\(type(of: self)): 0x\(address), session: \(session), operationQueue: \(operationQueue)>"
@@ -349,10 +352,12 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
     //
     // Here, and not in extensions, so that subclasses can override them. They must call super.
 
+    /// Calls the block for it, and posts that the session is invalid.
     open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         becameInvalid(session, error)
     }
 
+    /// Answers with the block for sessions, or as a task of it would.
     open func urlSession(
         _ session: URLSession,
         didReceive challenge: URLAuthenticationChallenge,
@@ -361,6 +366,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         answer(challenge, in: session, completionHandler)
     }
 
+    /// Answers with the handler for challenges, or with ``securityPolicy``.
     open func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -370,14 +376,17 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         answer(challenge, of: task, in: session, completionHandler)
     }
 
+    /// Posts `networkingTaskDidResume`.
     open func urlSession(_ session: URLSession, taskDidResume task: URLSessionTask) {
         announce(.networkingTaskDidResume, task, in: session)
     }
 
+    /// Posts `networkingTaskDidSuspend`.
     open func urlSession(_ session: URLSession, taskDidSuspend task: URLSessionTask) {
         announce(.networkingTaskDidSuspend, task, in: session)
     }
 
+    /// Asks the block for redirects.
     open func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -389,6 +398,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         completionHandler(redirect(session, task, response, request))
     }
 
+    /// Asks the block for streams, or copies that of the request.
     open func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -397,6 +407,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         completionHandler(newBodyStream(of: task, in: session))
     }
 
+    /// Tells the progress of the upload, and the block for it.
     open func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -407,6 +418,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         sent(bytesSent, total: totalBytesSent, expected: totalBytesExpectedToSend, of: task, in: session)
     }
 
+    /// Keeps the metrics for the notification, and tells the block for them.
     open func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -416,10 +428,12 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         hooks.taskDidFinishCollectingMetrics?(session, task, metrics)
     }
 
+    /// Makes the object of the response, and calls the completion handler of the task.
     open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         completed(task, in: session, error)
     }
 
+    /// Asks the block for responses.
     open func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -429,6 +443,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         completionHandler(hooks.dataTaskDidReceiveResponse?(session, dataTask, response) ?? .allow)
     }
 
+    /// Hands the completion handler of the data task on to the download.
     open func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -437,10 +452,12 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         became(downloadTask, dataTask, in: session)
     }
 
+    /// Keeps the data for the serializer, and tells progress and the block for them.
     open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         received(data, of: dataTask, in: session)
     }
 
+    /// Asks the block for the cache.
     open func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -451,6 +468,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         completionHandler(change(session, dataTask, proposedResponse))
     }
 
+    /// Moves the file to where it belongs.
     open func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -459,6 +477,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         downloaded(downloadTask, to: location, in: session)
     }
 
+    /// Tells the progress of the download, and the block for it.
     open func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -477,6 +496,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         )
     }
 
+    /// Tells the progress of the download, and the block for it.
     open func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,

@@ -256,6 +256,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
 
     // MARK: - Describing, coding, copying
 
+    /// Class, base URL and queue.
     open override var description: String {
         let address = UInt(bitPattern: ObjectIdentifier(self))
         return "<\(type(of: self)): 0x\(String(address, radix: 16)), "

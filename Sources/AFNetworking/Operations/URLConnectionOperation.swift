@@ -300,8 +300,10 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
 
     // MARK: - The connection's delegate
 
+    /// Answers with ``shouldUseCredentialStorage``.
     open func connectionShouldUseCredentialStorage(_ connection: URLConnection) -> Bool { shouldUseCredentialStorage }
 
+    /// Answers with the block for challenges, or with policy and credential.
     open func connection(_ connection: URLConnection, willSendRequestFor challenge: URLAuthenticationChallenge) {
         answer(challenge, of: connection)
     }
@@ -310,6 +312,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     /// a certificate of its own, has connections of its own.
     open func connectionTrustIdentity(_ connection: URLConnection) -> Data? { trustIdentity }
 
+    /// Asks the block for redirects.
     open func connection(
         _ connection: URLConnection,
         willSend request: URLRequest,
@@ -318,14 +321,17 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         self.request(toSend: request, after: response, by: connection)
     }
 
+    /// Takes the response of this attempt.
     open func connection(_ connection: URLConnection, didReceive response: URLResponse) {
         receive(response, from: connection)
     }
 
+    /// Keeps the data, or writes them to ``outputStream``.
     open func connection(_ connection: URLConnection, didReceive data: Data) {
         receive(data, from: connection)
     }
 
+    /// Tells the block for upload progress.
     open func connection(
         _ connection: URLConnection,
         didSendBodyData bytesWritten: Int,
@@ -336,6 +342,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         tell({ $0.uploadProgress }, bytesWritten, Int64(totalBytesWritten), Int64(totalBytesExpectedToWrite))
     }
 
+    /// Asks the block for the cache.
     open func connection(
         _ connection: URLConnection,
         willCacheResponse cachedResponse: CachedURLResponse
@@ -344,10 +351,12 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         return isCancelled ? nil : cachedResponse
     }
 
+    /// Ends the operation, or loads the rest.
     open func connectionDidFinishLoading(_ connection: URLConnection) {
         receiveEnd(from: connection)
     }
 
+    /// Ends the operation with the error.
     open func connection(_ connection: URLConnection, didFailWithError error: any Error) {
         guard isCurrent(connection) else { return }
         finish(with: state.withLock { $0.trustError } ?? error as NSError)
@@ -355,6 +364,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
 
     // MARK: - Describing, coding, copying
 
+    /// Class, address, state, request and response.
     open override var description: String {
         let (phase, isCancelled, request, response) = state.withLock {
             ($0.machine.phase, $0.machine.isCancelled, $0.request, $0.response)

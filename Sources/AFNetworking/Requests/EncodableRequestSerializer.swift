@@ -13,7 +13,7 @@ public import Foundation
 ///     urlString: "https://api.example.com/items",
 ///     parameters: Search(text: "swift", page: 2)
 /// )
-/// // GET /items?page=2&text=swift
+/// #expect(request.url?.query == "page=2&text=swift")
 /// ```
 ///
 /// In the body they are JSON. In the query they are the members of that same JSON, flattened as

@@ -11,7 +11,7 @@ public import Foundation
 ///     urlString: "https://api.example.com/items",
 ///     parameters: ["page": 2, "tags": ["a", "b"]]
 /// )
-/// // GET /items?page=2&tags%5B%5D=a&tags%5B%5D=b
+/// #expect(request.url?.query == "page=2&tags%5B%5D=a&tags%5B%5D=b")
 /// ```
 ///
 /// Whatever is set here goes on every request made afterwards. Properties that were never set are put on none, so that

@@ -1,5 +1,6 @@
 public import Foundation
 
+// As its superclass; adds locked state.
 /// Asks several serializers, in their order, until one has an object.
 ///
 /// ```swift
@@ -10,7 +11,6 @@ public import Foundation
 ///
 /// If none has, the body is returned as it is, validated by this serializer's own settings, which accept any content
 /// type; what the members found wrong is lost then. Members that are no ``HTTPResponseSerializer`` are never asked.
-// As its superclass; adds locked state.
 open class CompoundResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
     private let members: Lock<[any URLResponseSerialization]>
 

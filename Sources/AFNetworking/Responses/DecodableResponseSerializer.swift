@@ -1,5 +1,6 @@
 public import Foundation
 
+// As its superclass; adds locked state.
 /// Decodes bodies to values of a type of your own.
 ///
 /// ```swift
@@ -17,7 +18,6 @@ public import Foundation
 ///
 /// It can be copied, but what decodes cannot be archived: archives of it are written, and refused when they are
 /// read. A subclass that is not generic is archived as a member of a ``CompoundResponseSerializer``.
-// As its superclass; adds locked state.
 open class DecodableResponseSerializer<Value: Decodable & SendableMetatype>: HTTPResponseSerializer, @unchecked Sendable
 {
     private typealias Decode = @Sendable (Data) throws -> Value

@@ -1,5 +1,6 @@
 public import Foundation
 
+// The state is locked. An open class cannot be checked for that; a subclass that adds state keeps the promise itself.
 /// Checks status and content type of HTTP responses, and returns the body as it is: a `Data`.
 ///
 /// The serializers of JSON, property lists, XML and types of your own are subclasses, and set their own content types:
@@ -28,7 +29,6 @@ public import Foundation
 ///     return copy
 /// }
 /// ```
-// The state is locked. An open class cannot be checked for that; a subclass that adds state keeps the promise itself.
 open class HTTPResponseSerializer: NSObject, URLResponseSerialization, @unchecked Sendable {
     private struct State: Sendable {
         var acceptableStatusCodes: IndexSet? = IndexSet(200..<300)

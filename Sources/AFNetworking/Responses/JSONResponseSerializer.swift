@@ -1,5 +1,6 @@
 public import Foundation
 
+// As its superclass; adds locked state.
 /// Decodes bodies in JSON to dictionaries, arrays, strings, numbers and `NSNull`.
 ///
 /// Accepts `application/json`, `text/json` and `text/javascript`, in UTF-8, UTF-16 or UTF-32, with or without a byte
@@ -7,7 +8,6 @@ public import Foundation
 ///
 /// Text that is not valid, and text with more than 512 arrays and dictionaries within each other, is an error. Of
 /// equal keys the last one counts. For types of your own see ``DecodableResponseSerializer``.
-// As its superclass; adds locked state.
 open class JSONResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
     private struct State: Sendable {
         var readingOptions: JSONSerialization.ReadingOptions = []

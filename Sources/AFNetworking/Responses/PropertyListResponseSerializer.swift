@@ -1,11 +1,11 @@
 public import Foundation
 
+// As its superclass; adds locked state.
 /// Decodes property lists, in XML, binary or the format of OpenStep, to dictionaries, arrays, strings, numbers, dates
 /// and data.
 ///
 /// Accepts `application/x-plist`. An empty body has no object. More than 512 arrays and dictionaries within each other, in
 /// binary lists more than 128, are an error, and so are binary lists that name the same objects over and over.
-// As its superclass; adds locked state.
 open class PropertyListResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
     private struct State: Sendable {
         var format = PropertyListSerialization.PropertyListFormat.xml

@@ -2,8 +2,8 @@
 ///
 /// ```swift
 /// let fields: HeaderFields = ["Content-Type": "text/plain", "Set-Cookie": "a=1", "Set-Cookie": "b=2"]
-/// fields["content-type"]          // "text/plain"
-/// fields.values(of: "set-cookie") // ["a=1", "b=2"]
+/// #expect(fields["content-type"] == "text/plain")
+/// #expect(fields.values(of: "set-cookie") == ["a=1", "b=2"])
 /// ```
 public struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// One line of a head or of a trailer section.

@@ -3,11 +3,11 @@
 /// Make one with a factory, then add to it; every method returns a changed copy.
 ///
 /// ```swift
-/// .text("hi")
-/// .status(204)
-/// .json(#"{"id": 7}"#).status(201).header("Location", "/users/7")
-/// .text("slow").delayed(by: .milliseconds(200)).dribbling(1, every: .milliseconds(5))
-/// .stream(.repeating("x", count: 10_000)).resetting(after: 4_096)
+/// let found = ServerReply.text("hi")
+/// let nothing = ServerReply.status(204)
+/// let made = ServerReply.json(#"{"id": 7}"#).status(201).header("Location", "/users/7")
+/// let slow = ServerReply.text("slow").delayed(by: .milliseconds(200)).dribbling(1, every: .milliseconds(5))
+/// let torn = ServerReply.stream(.repeating("x", count: 10_000)).resetting(after: 4_096)
 /// ```
 public struct ServerReply: Sendable {
     /// How the body is delimited on the wire.

@@ -9,10 +9,8 @@ public import Foundation
 /// proxy.rules.authentication = .password(user: "ann", password: "secret")
 /// proxy.rules.names["origin.test"] = origin.address
 ///
-/// // … the client under test asks for http://origin.test/ through proxy.url …
-///
-/// #expect(proxy.requests.map(\.target) == ["http://origin.test/", "http://origin.test/"])
-/// #expect(proxy.forwardings.last?.outcome == .ended)
+/// #expect(load("http://origin.test/", through: proxy.url) == "hi")
+/// #expect(proxy.requests.last?.target == "http://origin.test/")
 /// ```
 ///
 /// It speaks HTTP, forwarding requests in absolute form and opening tunnels with CONNECT, or SOCKS 5; with `tls:`

@@ -12,7 +12,7 @@ extension RouteSet {
     /// with a 3xx, `url=`:
     ///
     /// ```swift
-    /// server.url("/cookies/raw?line=a=1%3B%20Path=/deep%3B%20HttpOnly")
+    /// let url = server.url("/cookies/raw?line=a=1%3B%20Path=/deep%3B%20HttpOnly")
     /// ```
     public static var cookies: RouteSet {
         RouteSet { server in

@@ -74,20 +74,6 @@ import Testing
         #expect(old.filter { !rows.contains($0) } == [])
     }
 
-    @Test func `every line of the snippet stands in this file`() throws {
-        let source = try String(contentsOf: Self.here, encoding: .utf8)
-        let known = Set(source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
-
-        let snippets = try Self.article().components(separatedBy: "```swift\n").dropFirst()
-            .compactMap { $0.components(separatedBy: "\n```").first }
-        let missing = snippets.flatMap { $0.split(separator: "\n") }
-            .map { $0.trimmingCharacters(in: .whitespaces) }
-            .filter { !known.contains($0) }
-
-        #expect(snippets.count == 1)
-        #expect(missing == [])
-    }
-
     @Test func `code with old names runs`() throws {
         let serializer = AFJSONResponseSerializer(readingOptions: .fragmentsAllowed)
         serializer.acceptableContentTypes?.insert("application/vnd.api+json")

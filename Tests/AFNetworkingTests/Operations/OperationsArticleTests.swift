@@ -5,9 +5,6 @@ import Testing
 
 /// Runs what the article about operations shows.
 @Suite struct OperationsArticleTests {
-    private static let here = URL(fileURLWithPath: #filePath)
-    private static let root = (1...4).reduce(here) { url, _ in url.deletingLastPathComponent() }
-
     private let server: TestServer
     private let shown = Collected<String>()
     private let drawn = Collected<[Int64]>()
@@ -21,22 +18,6 @@ import Testing
         server.route("GET", "/text", .text("text"))
         server.route("GET", "/moved", ServerReply.status(302).header("Location", "/text"))
         server.route("GET", "/long") { .file(Data(repeating: 0x78, count: 3_000_000), entityTag: "\"1\"", to: $0) }
-    }
-
-    @Test func `every line of the snippets stands in this file`() throws {
-        let source = try String(contentsOf: Self.here, encoding: .utf8)
-        let known = Set(source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
-        let article = Self.root.appendingPathComponent("Docs/AFNetworking.docc/Operations.md")
-
-        let snippets = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```swift\n")
-            .dropFirst()
-            .compactMap { $0.components(separatedBy: "\n```").first }
-        let missing = snippets.flatMap { $0.split(separator: "\n") }
-            .map { $0.trimmingCharacters(in: .whitespaces) }
-            .filter { !$0.isEmpty && !known.contains($0) }
-
-        #expect(snippets.count == 10)
-        #expect(missing == [])
     }
 
     private var show: @Sendable (Any?) -> Void {
@@ -182,15 +163,15 @@ import Testing
     }
 
     final class Page: URLConnectionDataDelegate {
+        func connection(_ connection: URLConnection, didReceive data: Data) {
+            show(data)
+        }
+
         let shown = Collected<Data>()
         let ends = Collected<Bool>()
 
         private func show(_ data: Data) { shown.add(data) }
         private func finish(_ error: (any Error)?) { ends.add(error == nil) }
-
-        func connection(_ connection: URLConnection, didReceive data: Data) {
-            show(data)
-        }
 
         func connectionDidFinishLoading(_ connection: URLConnection) {
             finish(nil)

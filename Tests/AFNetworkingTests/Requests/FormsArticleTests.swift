@@ -4,25 +4,6 @@ import Testing
 
 /// Runs what the article about parameters and forms shows.
 @Suite struct FormsArticleTests {
-    private static let here = URL(fileURLWithPath: #filePath)
-    private static let root = (1...4).reduce(here) { url, _ in url.deletingLastPathComponent() }
-
-    @Test func `every line of the snippets stands in this file`() throws {
-        let source = try String(contentsOf: Self.here, encoding: .utf8)
-        let known = Set(source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
-        let article = Self.root.appendingPathComponent("Docs/AFNetworking.docc/ParametersAndForms.md")
-
-        let snippets = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```swift\n")
-            .dropFirst()
-            .compactMap { $0.components(separatedBy: "\n```").first }
-        let missing = snippets.flatMap { $0.split(separator: "\n") }
-            .map { $0.trimmingCharacters(in: .whitespaces) }
-            .filter { !$0.isEmpty && !known.contains($0) }
-
-        #expect(snippets.count == 5)
-        #expect(missing == [])
-    }
-
     @Test func `the requests of the article are as it says`() throws {
         let serializer = HTTPRequestSerializer()
         serializer.setValue("application/json", forHTTPHeaderField: "Accept")

@@ -3,11 +3,11 @@ import Foundation
 /// Media types by the extensions of file names.
 ///
 /// A list of our own: that of the system differs from machine to machine and may be missing.
-enum FileTypes {
+package enum FileTypes {
     static let unknown = "application/octet-stream"
 
     /// - Parameter ending: Without its dot, in any case.
-    static func mimeType(ofExtension ending: String) -> String {
+    package static func mimeType(ofExtension ending: String) -> String {
         types[ending.lowercased()] ?? unknown
     }
 

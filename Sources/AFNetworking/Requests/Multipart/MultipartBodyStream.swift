@@ -48,8 +48,10 @@ public final class MultipartBodyStream: InputStream, NSCopying {
 
     // MARK: - Reading
 
+    /// Where it is: not open, open, closed or failed.
     public override var streamStatus: Stream.Status { status }
 
+    /// Why it failed; nil if it has not.
     public override var streamError: (any Error)? { failure }
 
     /// Whether it is open: whether there is something can only be found out by reading.
@@ -64,11 +66,13 @@ public final class MultipartBodyStream: InputStream, NSCopying {
         }
     }
 
+    /// Ends reading, and closes what it reads from.
     public override func close() {
         reader.close()
         status = .closed
     }
 
+    /// Reads up to ``numberOfBytesInPacket`` bytes. 0 at the end, and after a failure; never a negative number.
     public override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
         guard status == .open, len > 0 else { return 0 }
         let room = UnsafeMutableBufferPointer(start: buffer, count: min(len, layout.packets.size))
@@ -94,6 +98,7 @@ public final class MultipartBodyStream: InputStream, NSCopying {
 
     // MARK: - What it does not have
 
+    /// Has no buffer of its own to show. False.
     public override func getBuffer(
         _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>,
         length len: UnsafeMutablePointer<Int>
@@ -101,8 +106,10 @@ public final class MultipartBodyStream: InputStream, NSCopying {
         false
     }
 
+    /// Has no properties. Nil.
     public override func property(forKey key: Stream.PropertyKey) -> AnyObject? { nil }
 
+    /// Takes no properties. False.
     public override func setProperty(_ property: AnyObject?, forKey key: Stream.PropertyKey) -> Bool { false }
 
     /// Does nothing: it never has to be waited for.

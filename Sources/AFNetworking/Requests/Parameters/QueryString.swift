@@ -1,8 +1,8 @@
 /// The query, or the body of a form, that parameters make.
 ///
 /// ```swift
-/// queryString(from: ["name": "Ada", "langs": ["en", "fr"], "at": ["x": 1]])
-/// // at%5Bx%5D=1&langs%5B%5D=en&langs%5B%5D=fr&name=Ada
+/// let query = queryString(from: ["name": "Ada", "langs": ["en", "fr"], "at": ["x": 1]])
+/// #expect(query == "at%5Bx%5D=1&langs%5B%5D=en&langs%5B%5D=fr&name=Ada")
 /// ```
 ///
 /// Dictionaries are sorted by their keys and become `key[nested]`, arrays `key[]` for each element, sets the same key
