@@ -1,0 +1,137 @@
+import AFNetworking
+import AFNetworkingTesting
+import Foundation
+import Testing
+
+private let password = "secret"
+
+/// The snippets of the article about authenticating.
+@Suite struct AuthenticatingTests {
+    @Test func `credentials are stored for a place`() throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        let token = "t-1"
+
+        let space = URLProtectionSpace(
+            host: "api.example.com",
+            port: 443,
+            protocol: NSURLProtectionSpaceHTTPS,
+            realm: "files",
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic
+        )
+        let credential = URLCredential(user: "anna", password: password, persistence: .forSession)
+        configuration.urlCredentialStorage?.setDefaultCredential(credential, for: space)
+
+        let place = URLProtectionSpace(
+            host: "api.example.com",
+            port: 443,
+            protocol: NSURLProtectionSpaceHTTPS,
+            realm: nil,
+            authenticationMethod: NSURLAuthenticationMethodHTTPBearer
+        )
+        configuration.urlCredentialStorage?.set(URLCredential(bearerToken: token), for: place)
+
+        #expect(configuration.urlCredentialStorage?.defaultCredential(for: space)?.user == "anna")
+        #expect(configuration.urlCredentialStorage?.credentials(for: place)?.count == 1)
+    }
+
+    @Test(arguments: ["/basic-auth/anna/secret", "/digest-auth/auth/anna/secret"])
+    func `a delegate answers challenges`(path: String) async throws {
+        let site = try Site()
+        let session = site.owned(URLSession(configuration: .ephemeral, delegate: Login(), delegateQueue: nil))
+
+        let (_, response) = try await session.data(from: site.url(path))
+
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        #expect(site.server.requests.count == 2)
+    }
+
+    @Test func `a wrong password is told once, and then given up`() async throws {
+        let site = try Site()
+        let session = site.owned(URLSession(configuration: .ephemeral, delegate: Login(), delegateQueue: nil))
+
+        let error = await #expect(throws: URLError.self) {
+            _ = try await session.data(from: site.url("/basic-auth/anna/other"))
+        }
+
+        #expect(error?.code == .cancelled && site.server.requests.count == 2)
+    }
+
+    @Test func `tokens are renewed, and put on requests by hand`() async throws {
+        let site = try Site()
+        site.server.route("GET", "/") { $0.headers["Authorization"] == "Bearer new" ? .text("in") : .status(401) }
+        let (configuration, api, url) = (site.configuration, site.url("/"), site.url("/"))
+        @Sendable func newToken(inPlaceOf old: String?) async throws -> String { "new" }
+
+        do {
+            let token = "old"
+            let tokens = try TokenInterceptor(for: [api], token: token) { old in
+                try await newToken(inPlaceOf: old)
+            }
+            configuration.requestInterceptors = [tokens]
+        }
+        let session = site.owned(URLSession(configuration: configuration))
+        let (data, _) = try await session.data(from: url)
+        #expect(String(decoding: data, as: UTF8.self) == "in")
+
+        let token = "new"
+        var request = URLRequest(url: url)
+        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+        let (again, _) = try await site.session.data(for: request)
+        #expect(String(decoding: again, as: UTF8.self) == "in")
+    }
+
+    @Test func `a manager sends a password unasked`() async throws {
+        let site = try Site()
+        site.server.route("GET", "/me") { .json(#"{"field": "\#($0.headers["Authorization"] ?? "")"}"#) }
+        let manager = site.manager
+
+        manager.requestSerializer.setAuthorizationHeaderFieldWithUsername("anna", password: password)
+
+        let field = try await manager.get("me", decode: [String: String].self)
+        #expect(field["field"] == "Basic YW5uYTpzZWNyZXQ=")
+    }
+
+    @Test func `an identity is read and bound to its hosts`() throws {
+        let folder = try TemporaryFolder()
+        let me = try CertificateAuthority().issueClient("me")
+        let certificate = try folder.file("me.pem", holding: me.pem).path
+        let key = try folder.file("me.key", holding: me.privateKeyPEM).path
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
+        let configuration = URLSessionConfiguration.ephemeral
+
+        var identity = try ClientIdentity(certificatePath: certificate, keyPath: key)
+        identity.hosts = ["*.internal.example.com"]
+        configuration.tls.identity = identity
+
+        #expect(configuration.tls.identity?.certificates.count == 1)
+    }
+
+    @Test func `a file of passwords is read`() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("netrc", holding: "machine api.example.com login anna password secret\n")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        let configuration = URLSessionConfiguration.ephemeral
+
+        configuration.netrc = try NetrcFile(contentsOf: file)
+
+        #expect(configuration.netrc?.description == "NetrcFile(1 entries)")
+    }
+}
+
+final class Login: URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let method = challenge.protectionSpace.authenticationMethod
+        guard [NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest].contains(method) else {
+            return completionHandler(.performDefaultHandling, nil)
+        }
+        guard challenge.previousFailureCount == 0 else {
+            return completionHandler(.cancelAuthenticationChallenge, nil)
+        }
+        completionHandler(.useCredential, URLCredential(user: "anna", password: password, persistence: .forSession))
+    }
+}

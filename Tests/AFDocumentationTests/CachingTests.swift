@@ -1,0 +1,99 @@
+import AFNetworking
+import AFNetworkingTesting
+import Foundation
+import Testing
+
+/// The snippets of the article about caching.
+@Suite struct CachingTests {
+    private let site: Site
+    private let folder: URL
+    private let temporary: TemporaryFolder
+
+    init() throws {
+        site = try Site()
+        temporary = try TemporaryFolder()
+        folder = temporary.url
+    }
+
+    @Test func `an answer is kept on disk and given again`() async throws {
+        let url = site.url("/cache/60")
+
+        let configuration = URLSessionConfiguration.default
+        configuration.urlCache = URLCache(memoryCapacity: 8 << 20, diskCapacity: 100 << 20, directory: folder)
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+
+        _ = try await session.data(from: url)
+        do {
+            var request = URLRequest(url: url)
+            request.cachePolicy = .returnCacheDataElseLoad
+            let (data, response) = try await session.data(for: request)
+            #expect(!data.isEmpty && (response as? HTTPURLResponse)?.statusCode == 200)
+        }
+        do {
+            let collector = TaskMetricsCollector()
+            let (data, response) = try await session.data(from: url, delegate: collector)
+            let isFromCache = collector.metrics?.transactionMetrics.last?.resourceFetchType == .localCache
+            #expect(isFromCache && !data.isEmpty && response.url == url)
+        }
+        #expect(site.server.requests.count == 1)
+    }
+
+    @Test func `a delegate keeps answers out of the cache`() async throws {
+        let session = site.owned(URLSession(configuration: .ephemeral, delegate: Discreet(), delegateQueue: nil))
+        let url = site.url("/cache/60")
+
+        for count in 1...2 {
+            session.dataTask(with: url).resume()
+            try await ended.wait(for: count)
+        }
+
+        #expect(site.server.requests.count == 2)
+    }
+
+    @Test func `what is kept is looked at and removed`() async throws {
+        let cache = URLCache(memoryCapacity: 8 << 20, diskCapacity: 0)
+        let configuration = site.configuration
+        configuration.urlCache = cache
+        let session = site.owned(URLSession(configuration: configuration))
+        let request = URLRequest(url: site.url("/cache/60"))
+        _ = try await session.data(for: request)
+
+        let kept = cache.cachedResponse(for: request)
+        cache.removeCachedResponse(for: request)
+        cache.removeCachedResponses(since: Date(timeIntervalSinceNow: -3600))
+        cache.removeAllCachedResponses()
+
+        #expect(kept != nil && cache.cachedResponse(for: request) == nil)
+    }
+
+    @Test func `without anything kept, an answer of the cache alone is -1008`() async throws {
+        let request = URLRequest(url: site.url("/cache/60"), cachePolicy: .returnCacheDataDontLoad)
+        let session = site.session
+
+        let error = await #expect(throws: URLError.self) { _ = try await session.data(for: request) }
+
+        #expect(error?.errorCode == -1008 && site.server.requests.isEmpty)
+    }
+}
+
+private let ended = Notes<Bool>()
+
+extension Discreet {
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        ended.add(error == nil)
+    }
+}
+
+private func isPublic(_ task: URLSessionDataTask) -> Bool { false }
+
+final class Discreet: URLSessionDataDelegate {
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        completionHandler(isPublic(dataTask) ? proposedResponse : nil)
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import Testing
+
+/// What the pages about mechanisms have to have.
+@Suite struct InternalsTests {
+    @Test(arguments: ["Loop", "Codec", "Connections", "TLS", "Cache", "VirtualWorld"])
+    func `the page of a mechanism has a picture, what it costs, and what was tried before`(page: String) throws {
+        let text = try Repository.text("Docs/Internals/\(page).md")
+        let picture = text.components(separatedBy: "```\n").dropFirst().first
+
+        #expect(picture?.contains("──") == true)
+        for heading in ["Costs", "What was tried before", "Tests"] {
+            #expect(text.contains("\n## \(heading)\n"), "\(heading)")
+        }
+    }
+
+    @Test func `every page is in the index, once`() throws {
+        let index = try Repository.text("Docs/Internals/README.md")
+        let pages = try Repository.files(in: "Docs/Internals", endingWith: ".md")
+            .compactMap { $0.split(separator: "/").last }.filter { $0 != "README.md" }
+
+        #expect(pages.count > 20)
+        #expect(pages.filter { index.components(separatedBy: "](\($0)) |").count != 2 } == [])
+    }
+
+    @Test func `links between pages lead somewhere`() throws {
+        let pages = try Repository.files(in: "Docs", endingWith: ".md").filter { !$0.contains(".docc") }
+        let broken = try pages.flatMap { page in
+            let folder = Repository.root.appendingPathComponent(page).deletingLastPathComponent()
+            return try Repository.text(page).matches(of: /\]\(([^)#\s]+\.(?:md|svg|json|swift))(?:#[^)]*)?\)/)
+                .map { String($0.output.1) }
+                .filter { !$0.contains("://") }
+                .filter { !FileManager.default.fileExists(atPath: folder.appendingPathComponent($0).path) }
+                .map { "\(page): \($0)" }
+        }
+
+        #expect(pages.count > 25)
+        #expect(broken == [])
+    }
+}

@@ -1,0 +1,84 @@
+import AFNetworking
+import AFNetworkingTesting
+import Foundation
+import Testing
+
+/// Runs what `README.md` shows, and looks up what it refers to.
+@Suite struct ReadmeTests {
+    private static func section(_ heading: String) throws -> String {
+        try #require(
+            Repository.text("README.md").components(separatedBy: "\n## \(heading)\n").dropFirst().first?
+                .components(separatedBy: "\n## ").first
+        )
+    }
+
+    @Test func `every claim about us is shown by a test that exists`() throws {
+        let section = try Self.section("On Linux today")
+        let rows = section.split(separator: "\n").filter { $0.hasPrefix("| ") && !$0.hasPrefix("| |") }
+        let claimed = rows.flatMap { $0.matches(of: /\[(\d+)\]/).map { String($0.output.1) } }
+        let named = section.matches(of: /^(\d+) `([^`]+)`/.anchorsMatchLineEndings())
+        let sources = try Repository.files(in: "Tests", endingWith: "Tests.swift").map(Repository.text)
+        let missing = named.filter { test in !sources.contains { $0.contains("func `\(test.output.2)`") } }
+
+        #expect(rows.count >= 10 && rows.allSatisfy { $0.filter { $0 == "|" }.count == 7 })
+        #expect(Set(claimed) == Set(named.map { String($0.output.1) }) && claimed.count == rows.count + 1)
+        #expect(missing.map(\.output.2) == [])
+    }
+
+    @Test func `every command is one of dev, every file is there, and every product is one`() throws {
+        let readme = try Repository.text("README.md")
+        let (dev, package) = (try Repository.text("dev"), try Repository.text("Package.swift"))
+        let commands = readme.matches(of: /`\.\/dev ([a-z]+)/).map { String($0.output.1) }
+        let files = readme.matches(of: /\]\(([^)#]+)\)/).map { String($0.output.1) }.filter { !$0.contains("://") }
+        let products = try Self.section("Modules").matches(of: /^\| `(\w+)`/.anchorsMatchLineEndings())
+
+        #expect(Set(commands).isSuperset(of: ["demo", "test", "check", "bench", "interop", "docs"]))
+        #expect(commands.filter { !dev.contains("cmd_\($0)() {") } == [])
+        #expect(files.count > 10)
+        #expect(
+            files.filter {
+                !FileManager.default.fileExists(atPath: Repository.root.appendingPathComponent($0).path)
+            } == []
+        )
+        #expect(products.count == 5)
+        #expect(products.filter { !package.contains(".library(name: \"\($0.output.1)\"") }.map(\.output.1) == [])
+    }
+
+    /// Compiled as it stands, and not run: a test cannot count on port 8000.
+    private func get() async throws {
+        let url = URL(string: "http://127.0.0.1:8000/")!
+        let (data, response) = try await URLSession.shared.data(from: url)
+        print(String(decoding: data, as: UTF8.self), response)
+    }
+
+    @Test func `the pinned manager has its rule, and refuses a server without the key`() async throws {
+        let site = try Site(tls: true)
+        site.server.route("GET", "/v1/users/1", .json(#"{"name": "anna"}"#))
+
+        let keys = ["sha256/i7WTqTvh0OioIruIfFR4kMPnBqrS2rdiVPl/s2uC/CY="]
+        let spares = ["sha256/hxqRlPTu1bMS/0DITB1SSu0vd4u/8l8TjPgfaAp63Gc="]
+        let policy = SecurityPolicy()
+        policy.hostRules = [try .pins("api.example.com", PinSet(keys, backups: spares))]
+        let api = HTTPSessionManager(baseURL: URL(string: "https://api.example.com/v1/"))
+        api.securityPolicy = policy
+
+        #expect(site.owned(api).securityPolicy.rule(for: "api.example.com") != nil && policy.lint().isEmpty)
+
+        // The same with a server that is there.
+        do {
+            let own = SecurityPolicy()
+            own.hostRules = [try .pins("localhost", PinSet(keys, backups: spares))]
+            let configuration = site.configuration
+            let api = site.owned(HTTPSessionManager(baseURL: site.url("/v1/"), sessionConfiguration: configuration))
+            api.securityPolicy = own
+            let error = await #expect(throws: RequestFailure.self) { _ = try await api.get("users/1") }
+            #expect((error?.error as? NSError)?.code == URLError.Code.serverCertificateUntrusted.rawValue)
+            #expect(site.server.requests.isEmpty)
+
+            own.hostRules = []
+            struct User: Decodable { let name: String }
+            let user = try await api.get("users/1", decode: User.self)
+            #expect(user.name == "anna")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import AFNetworking
+import AFNetworkingTesting
+import Foundation
+import Testing
+
+/// The snippets of the article about threads and queues.
+@Suite struct ThreadsAndQueuesTests {
+    private static let key = DispatchSpecificKey<String>()
+
+    private let site: Site
+
+    init() throws {
+        site = try Site()
+        site.server.route("GET", "/text", .json("{}"))
+    }
+
+    @Test func `answers of a manager come on the queue that was set`() async throws {
+        let manager = site.manager
+        let heard = Notes<String>()
+
+        manager.completionQueue = DispatchQueue(label: "answers")
+
+        manager.completionQueue?.setSpecific(key: Self.key, value: "answers")
+        manager.get("text", parameters: nil) { _, _ in
+            heard.add(DispatchQueue.getSpecific(key: Self.key) ?? "another")
+        } failure: { _, _ in
+            heard.add("failure")
+        }
+        #expect(try await heard.wait() == ["answers"])
+    }
+
+    @Test func `a delegate queue may stand on a queue of the program's`() async throws {
+        let model = DispatchQueue(label: "model")
+        model.setSpecific(key: Self.key, value: "model")
+        let heard = Notes<String>()
+
+        let queue = OperationQueue()
+        queue.underlyingQueue = model
+        let session = URLSession(configuration: .default, delegate: nil, delegateQueue: queue)
+
+        session.dataTask(with: site.url("/text")) { _, _, _ in
+            heard.add(DispatchQueue.getSpecific(key: Self.key) ?? "another")
+        }.resume()
+        #expect(try await heard.wait() == ["model"])
+    }
+
+    @Test func `cancelling the Swift task cancels the request`() async throws {
+        site.server.route("GET", "/held", ServerReply.text("late").held(until: "never"))
+        let (session, url) = (site.session, site.url("/held"))
+
+        let loading = Task { try await session.data(from: url) }
+        loading.cancel()
+
+        let error = await #expect(throws: URLError.self) { _ = try await loading.value }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test func `many small requests run where their answers are`() async throws {
+        let session = site.session
+        let urls = (1...20).map { _ in site.url("/text") }
+        let counted = Notes<Int>()
+        @Sendable func count(_ data: Data) { counted.add(data.count) }
+
+        try await withTaskExecutorPreference(URLSession.networkExecutor) {
+            for url in urls { count(try await session.data(from: url).0) }
+        }
+
+        #expect(counted.all.count == 20)
+    }
+}
