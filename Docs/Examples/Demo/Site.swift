@@ -1,0 +1,107 @@
+import AFNetworking
+import AFNetworkingTesting
+import Foundation
+
+/// The other side: a server, an impostor with the same name, and the authorities that vouch for them.
+struct Site: Sendable {
+    static let host = "localhost"
+    /// The server breaks off here when it is asked for the whole film.
+    static let cut = film / 2 + 1
+    private static let film = 8 << 20
+
+    /// Our authority, and one that has nothing to do with us. Sessions trust both.
+    let authority: CertificateAuthority
+    let otherAuthority: CertificateAuthority
+    /// The server's, and ours as a client.
+    let certificate: IssuedCertificate
+    let clientCertificate: IssuedCertificate
+    /// Pinned as well, and kept elsewhere.
+    let spareKey: CertificateKey
+    let film: Data
+    let server: TestServer
+    let impostor: TestServer
+
+    init() throws {
+        authority = try CertificateAuthority("Our Authority")
+        otherAuthority = try CertificateAuthority("Some Other Authority")
+        certificate = try authority.issue(for: Self.host)
+        clientCertificate = try authority.issueClient("demo client")
+        spareKey = try CertificateKey()
+        film = try Self.randomBytes(Self.film)
+        server = try TestServer(tls: Self.tls(certificate))
+        impostor = try TestServer(tls: Self.tls(otherAuthority.issue(for: Self.host)))
+        impostor.route("GET", "/greeting", .json(#"{"text": "hello from somebody else"}"#))
+        addRoutes()
+    }
+
+    func stop() {
+        server.stop()
+        impostor.stop()
+    }
+
+    /// Anybody who connects is asked for a certificate.
+    private static func tls(_ certificate: IssuedCertificate) -> ServerTLS {
+        var tls = ServerTLS(certificate)
+        tls.clientCertificates = .requested
+        return tls
+    }
+
+    static func randomBytes(_ count: Int) throws -> Data {
+        let source = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/dev/urandom"))
+        return try source.read(upToCount: count) ?? Data()
+    }
+
+    // MARK: - What it answers
+
+    private func addRoutes() {
+        let (film, cut) = (film, Self.cut)
+        server.route("GET", "/greeting", .json(#"{"text": "hello"}"#))
+        server.route("POST", "/orders") { request in
+            let order: Order = try request.json()
+            return try .json(encoding: Receipt(number: 7, total: order.count * 3)).status(201)
+        }
+        server.route("POST", "/photos") { request in
+            let photo = Self.file(in: request.body)
+            return try .json(encoding: Delivery(bytes: photo.count, sha256: photo.sha256))
+        }
+        server.route("GET", "/film") { request in
+            let reply = ServerReply.file(film, entityTag: "\"film-1\"", to: request)
+            return request.headers["Range"] == nil ? reply.closing(after: cut) : reply
+        }
+        server.route("GET", "/timetable", .json(#"{"next": "10:42"}"#).header("Cache-Control", "max-age=60"))
+    }
+
+    /// The file of a form that has one.
+    private static func file(in form: Data) -> Data {
+        guard let name = form.range(of: Data("filename=".utf8)),
+            let head = form.range(of: Data("\r\n\r\n".utf8), in: name.upperBound..<form.endIndex),
+            let end = form.range(of: Data("\r\n--".utf8), options: .backwards, in: head.upperBound..<form.endIndex)
+        else { return Data() }
+        return form[head.upperBound..<end.lowerBound]
+    }
+}
+
+struct Order: Codable, Equatable {
+    var item: String
+    var count: Int
+}
+
+struct Receipt: Codable, Equatable {
+    var number: Int
+    var total: Int
+}
+
+/// What has arrived of a file.
+struct Delivery: Codable, Equatable {
+    var bytes: Int
+    var sha256: String
+}
+
+extension Data {
+    var sha256: String { SHA256Digest.of(Array(self)).map { String(format: "%02x", $0) }.joined() }
+}
+
+extension String {
+    /// Enough of a digest to compare it by eye.
+    var shortened: String { "\(prefix(8))…\(suffix(8))" }
+}
