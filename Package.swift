@@ -7,6 +7,10 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
+let fuzzed: [Target.Dependency] = [
+    "AFImages", "AFLoop", "AFNetworking", "AFNetworkingTesting", "AFTLS", "AFURLSession", "AFWire",
+]
+
 let package = Package(
     name: "swift-afnetworking",
     products: [
@@ -71,7 +75,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "afnet",
-            dependencies: ["AFURLSession", "AFNetworking", "AFImages"],
+            dependencies: ["AFURLSession", "AFNetworking", "AFImages", "AFNetworkingTesting"],
             swiftSettings: strict
         ),
 
@@ -86,6 +90,42 @@ let package = Package(
             name: "ImageGallery",
             dependencies: ["AFImages", "AFNetworkingTesting"],
             path: "Docs/Examples/ImageGallery",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "Demo",
+            dependencies: ["AFNetworking", "AFNetworkingTesting"],
+            path: "Docs/Examples/Demo",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "PinnedClient",
+            dependencies: ["AFNetworking", "AFNetworkingTesting"],
+            path: "Docs/Examples/PinnedClient",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "Downloader",
+            dependencies: ["AFNetworking", "AFNetworkingTesting"],
+            path: "Docs/Examples/Downloader",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "LinkChecker",
+            dependencies: ["AFNetworking", "AFNetworkingTesting"],
+            path: "Docs/Examples/LinkChecker",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "PinRotation",
+            dependencies: ["AFNetworking", "AFNetworkingTesting"],
+            path: "Docs/Examples/PinRotation",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "TestingYourCode",
+            dependencies: ["AFNetworking", "AFNetworkingTesting"],
+            path: "Docs/Examples/TestingYourCode",
             swiftSettings: strict
         ),
 
@@ -167,12 +207,32 @@ let package = Package(
             dependencies: ["AFURLSession", "AFNetworkingTesting"],
             swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]
         ),
+        // What the pages show, compiled and run; one target, so that it can be tried without the rest.
+        .testTarget(
+            name: "AFDocumentationTests",
+            dependencies: ["AFImages", "AFNetworking", "AFNetworkingXML", "AFURLSession", "AFNetworkingTesting"],
+            swiftSettings: strict
+        ),
         .testTarget(name: "AFVirtualWorldTests", dependencies: ["AFVirtualWorld"], swiftSettings: strict),
         .testTarget(
             name: "afnetTests",
             dependencies: [
                 "afnet", "AFImages", "AFNetworking", "AFURLSession", "AFNetworkingTesting", "AFFaults",
             ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ExamplesTests",
+            dependencies: [
+                "Demo", "PinnedClient", "Downloader", "LinkChecker", "PinRotation", "TestingYourCode", "AFNetworking",
+                "AFNetworkingTesting", "AFFaults",
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "AFFuzzTests",
+            dependencies: fuzzed,
+            exclude: ["Driver", "Corpus"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -183,3 +243,25 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// What is built for some tests only, as with a sanitizer, need not compile all others, and no examples.
+if let names = Context.environment["AFNET_TESTS"]?.split(separator: " ").map(String.init) {
+    package.targets.removeAll { target in
+        target.isTest ? !names.contains(target.name) : target.path?.hasPrefix("Docs/Examples") == true
+    }
+}
+
+// The targets of the fuzzer are compiled into one program with it, which has no main of its own and which no other
+// build can link. `./dev fuzz` builds it.
+if Context.environment["AFNET_FUZZ"] != nil {
+    package.targets.removeAll(where: \.isTest)
+    package.targets.append(
+        .executableTarget(
+            name: "afnet-fuzz",
+            dependencies: fuzzed,
+            path: "Tests/AFFuzzTests",
+            exclude: ["CorpusTests.swift", "Corpus"],
+            swiftSettings: strict
+        )
+    )
+}

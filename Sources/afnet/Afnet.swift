@@ -17,6 +17,11 @@ enum Afnet {
     }
 
     @MainActor private static func run(_ words: [String]) async -> ExitCode {
+        switch words.first {
+        case "cookies": return await CookiesCommand(Array(words.dropFirst())).run()
+        case "verify-chain": return VerifyChainCommand.run(Array(words.dropFirst()))
+        default: break
+        }
         let groups: [Arguments]
         do throws(ArgumentError) {
             groups = try Arguments.groups(words)
@@ -24,32 +29,37 @@ enum Afnet {
             Console(isSilent: false).report("\(error.message); see afnet --help")
             return error.code
         }
-        switch groups.first(where: { $0.action != .transfer })?.action {
-        case .help: return show(Usage.text)
+        let first = groups.first { $0.action != .transfer } ?? groups[0]
+        switch first.action {
+        case .transfer: return await Client().run(groups.map { $0.askingForPasswords() })
+        case .help: return show(HelpText.text(on: first.topic ?? first.urls.first))
         case .version: return show("afnet \(Usage.version)\n")
-        case .pins: return await inspect(groups[0])
-        case .images: return await show(groups[0])
-        case .transfer, nil: return await Client().run(groups)
+        default: return await command(first)
         }
     }
 
-    @MainActor private static func inspect(_ arguments: Arguments) async -> ExitCode {
+    @MainActor private static func command(_ arguments: Arguments) async -> ExitCode {
         do throws(TransferFailure) {
-            try await PinsCommand(arguments).run()
-            return .done
+            switch arguments.action {
+            case .pins: return try await PinsCommand(arguments).run()
+            case .images: return try await ImagesCommand(arguments.askingForPasswords()).run()
+            case .lint: return try LintCommand(arguments).run()
+            case .reach: return try await ReachCommand(arguments).run()
+            case .serve: return try await ServeCommand(arguments).run()
+            case .completion: return show(try Completions(arguments).text)
+            case .transfer, .help, .version: return .usage
+            }
         } catch {
             Console(arguments).report(error, isVerbose: arguments.isVerbose)
             return error.code
         }
     }
 
-    @MainActor private static func show(_ arguments: Arguments) async -> ExitCode {
-        do throws(TransferFailure) {
-            return try await ImagesCommand(arguments).run()
-        } catch {
-            Console(arguments).report(error, isVerbose: arguments.isVerbose)
-            return error.code
-        }
+    /// Nil: there is no such text.
+    private static func show(_ text: String?) -> ExitCode {
+        if let text { return show(text) }
+        Console(isSilent: false).report("there is no such topic; there are \(HelpTopic.names)")
+        return .usage
     }
 
     private static func show(_ text: String) -> ExitCode {

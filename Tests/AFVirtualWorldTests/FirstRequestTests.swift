@@ -20,6 +20,18 @@ struct FirstRequestTests {
         #expect(world.finish() == [])
     }
 
+    /// The example of `Docs/Internals/VirtualWorld.md`.
+    @Test func `a peer that stalls in its body is timed out`() {
+        let world = VirtualWorld()
+        world.script("api.test", .expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel"), .stall)
+
+        let events = world.get("http://api.test/", idleTimeout: .seconds(10))
+        world.run()
+
+        #expect(events.all == [.response(200), .data(3), .failed(.timedOut)])
+        #expect(world.finish() == [])
+    }
+
     @Test func `a stalled body fails after the idle interval`() {
         let world = VirtualWorld()
         world.script("api.test", .expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel"), .stall)

@@ -34,11 +34,10 @@ import afnet
         let long = try Arguments([
             "--location", "--user", "a:b:c", "--cookie", "k=v", "--cookie-jar", "j", "--junk-session-cookies",
             "--proxy",
-            "h", "--proxy-user", "x:y", "--proxytunnel", "--dump-header", "d", "--netrc", "--upload-file", "f",
-            "--resume-from", "7", "u",
+            "h", "--proxy-user", "x:y", "--proxytunnel", "--dump-header", "d", "--netrc", "--resume-from", "7", "u",
         ])
         let short = try Arguments([
-            "-L", "-ua:b:c", "-bk=v", "-cj", "-j", "-xh", "-Ux:y", "-p", "-Dd", "-n", "-Tf", "--continue-at", "7", "u",
+            "-L", "-ua:b:c", "-bk=v", "-cj", "-j", "-xh", "-Ux:y", "-p", "-Dd", "-n", "--continue-at", "7", "u",
         ])
 
         #expect(long == short)
@@ -51,6 +50,14 @@ import afnet
 
         #expect(long.isHead && !long.includesHead)
         #expect(short.isHead && short.includesHead)
+    }
+
+    @Test func `some letters do what curl's do, and their long names what they always did`() throws {
+        #expect(try Arguments(["-d", "@f", "u"]).body == .pieces([.file("f", .text)]))
+        #expect(try Arguments(["--data", "@f", "u"]).body == .text("@f"))
+        #expect(try Arguments(["-T", "f", "u"]).namesUpload && !Arguments(["--upload-file", "f", "u"]).namesUpload)
+        let cookies = try Arguments(["-b", "f", "u"]).cookies
+        #expect(cookies.isOn && cookies.files == ["f"])
     }
 
     @Test func `several data options are the fields of one form`() throws {
@@ -72,7 +79,15 @@ import afnet
         ["--auth", "ntlm", "-u", "a:b", "u"], ["-u", "a:b", "--bearer", "c", "u"], ["-L", "--max-redirs", "-1", "u"],
         ["-L", "--keep-post", "307", "u"], ["--resume", "u"], ["-C", "x", "u"], ["-r", "0-1", "-C", "3", "u"],
         ["--cache-mode", "reload", "u"], ["--cache", "d", "--cache-mode", "never", "u"], ["-U", "a:b", "u"],
-        ["--noproxy", "h", "u"], ["-p", "u"],
+        ["--noproxy", "h", "u"], ["-p", "u"], ["-J", "u"], ["-G", "u"], ["-G", "-T", "f", "u"],
+        ["--json", "1", "-d", "2", "u"],
+        ["--retry-delay", "1", "u"], ["--parallel-max", "2", "u"], ["-Z", "--parallel-max", "0", "u"],
+        ["--limit-rate", "0", "u"], ["--limit-rate", "1x", "u"], ["--policy", "f", "-k", "u"],
+        ["--tlsv1.3", "--tls-max", "1.2", "u"], ["--tls-max", "1.1", "u"], ["-w", "%{nothing}", "u"],
+        ["-w", "%{", "u"],
+        ["--once", "u"], ["--port", "1", "u"], ["reach", "a", "b"], ["reach", "-o", "f"], ["serve"],
+        ["serve", "--ca-out", "f", "d"], ["serve", "--port", "70000", "d"], ["lint"], ["completion"],
+        ["-OJ", "-C", "3", "u"], ["--output-dir", "d", "u"],
     ])
     func `a bad command line is 2`(words: [String]) {
         #expect(throws: ArgumentError.self) { try Arguments(words) }
@@ -80,7 +95,8 @@ import afnet
     }
 
     @Test(arguments: [
-        ["-b", "file", "u"], ["-x", "ftp://h", "u"], ["-x", "h:99999", "u"], ["-x", "h", "--proxy-header", "A:", "u"],
+        ["--cookie", "file", "u"], ["-x", "ftp://h", "u"], ["-x", "h:99999", "u"],
+        ["-x", "h", "--proxy-header", "A:", "u"],
         ["-H", "no colon", "u"], ["-H", ": x", "u"], ["-H", "Host:", "u"], ["--unix-socket", "", "u"],
         ["--unix-socket", String(repeating: "x", count: 108), "u"],
     ])

@@ -42,7 +42,7 @@ import afnet
         _ = try await Program.run("--cookie", "b=2", "--cookie", "a==", see)
 
         #expect(sent == ["b=2; a=1", "b=2; a=="])
-        #expect(try await Program.run("-b", "file", see).code == 43)
+        #expect(try await Program.run("--cookie", "file", see).code == 43)
     }
 
     @Test func `a jar brings cookies to the next run`() async throws {

@@ -51,6 +51,33 @@ import afnet
         #expect(run.text == "\(url("/moved.png")): PNG 2×2\n" + drawing)
     }
 
+    @Test func `pictures for those who are asked who they are, and with cookies`() async throws {
+        server.install(.digestAuthentication)
+        let png = try Self.picture([Self.red], width: 1).pngData()
+        server.route("GET", "/bake", ServerReply.data(png, type: "image/png").header("Set-Cookie", "s=1; Max-Age=99"))
+        let folder = try Program.Folder()
+        let login = url("/digest-auth/auth/me/secret")
+
+        // What comes with the right password is no picture; with a wrong one nothing comes.
+        #expect(try await Program.run("images", "--auth", "digest", "-u", "me:secret", login).code == 91)
+        let wrong = try await Program.run("images", "--digest", "-u", "me:guess", login)
+        #expect(wrong.code == 22 && !wrong.errors.contains("guess"), "\(wrong)")
+        #expect(try await Program.run("images", "-c", folder.path("jar"), "-b", "x=2", url("/bake")).code == 0)
+        #expect(try await Program.run("images", "-b", folder.path("jar"), url("/a.png")).code == 0)
+        #expect(server.requests.suffix(2).map { $0.headers["Cookie"] } == ["x=2", "s=1"])
+    }
+
+    @Test func `what is given by hand stays with its origin, unless it is trusted on`() async throws {
+        let other = try TestServer()
+        defer { other.stop() }
+        other.route("GET", "/a.png", .data(try Self.picture([Self.red], width: 1).pngData(), type: "image/png"))
+        server.route("GET", "/away.png", .status(302).header("Location", other.url("/a.png").absoluteString))
+
+        #expect(try await Program.run("images", "-u", "me:secret", url("/away.png")).code == 0)
+        #expect(try await Program.run("images", "--location-trusted", "-u", "me:secret", url("/away.png")).code == 0)
+        #expect(other.requests.map { $0.headers["Authorization"] } == [nil, "Basic bWU6c2VjcmV0"])
+    }
+
     @Test(arguments: [("/gone.png", 22), ("/page.png", 91)] as [(String, Int32)])
     func `what is no picture is said, and the others are shown`(path: String, code: Int32) async throws {
         let run = try await Program.run("images", url(path), url("/a.png"))

@@ -1,3 +1,4 @@
+import AFFaults
 import AFNetworkingTesting
 import Foundation
 import Testing
@@ -99,5 +100,32 @@ import Testing
         try FileManager.default.moveItem(atPath: file, toPath: folder.path(".netrc"))
         let atHome = try await Program.run(["-n", "-f", address], environment: ["HOME": folder.url.path])
         #expect(atHome.code == 0)
+    }
+
+    /// Makes a terminal, and runs a command there.
+    private static let script = "/usr/bin/script"
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: script)))
+    func `-u with a user alone asks on the terminal, and shows nothing of the answer`() async throws {
+        let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: folder.make("input", Data("secret\n".utf8))))
+        let shown = try folder.make("shown")
+        let output = try FileHandle(forWritingTo: URL(fileURLWithPath: shown))
+        let code = try await ChildProcess.run(
+            Self.script,
+            ["-qec", "\(Program.path) -s -u me \(url("/open"))", "/dev/null"],
+            environment: ProcessInfo.processInfo.environment,
+            input: input.fileDescriptor,
+            output: output.fileDescriptor
+        )
+
+        #expect(code == 0 && authorizations == ["Basic bWU6c2VjcmV0"])
+        let text = String(decoding: folder.contents("shown") ?? Data(), as: UTF8.self)
+        #expect(text.contains("password of me for the server: "))
+    }
+
+    @Test func `the long name asks nobody`() async throws {
+        _ = try await Program.run("--user", "me", url("/open"))
+
+        #expect(authorizations == ["Basic bWU6"])
     }
 }

@@ -27,8 +27,40 @@ import afnet
         #expect(bar.line(received: 0, now: start)?.hasPrefix("  0% [      ") == true)
         #expect(bar.line(received: 500, now: start + .milliseconds(99)) == nil)
         let half = bar.line(received: 1000, now: start + .milliseconds(500))
-        #expect(half == " 50% [###############               ] 1.0 kB of 2.0 kB  2.0 kB/s")
+        #expect(half == " 50% [###############               ] 1.0 kB of 2.0 kB  2.0 kB/s  0:01 left")
         #expect(bar.line(received: 9000, now: start + .seconds(1))?.hasPrefix("100% [####") == true)
+    }
+
+    @Test(
+        arguments: [
+            (200, " 10% [###                           ] 100.0 MB of 1.0 GB  1.0 MB/s  15:00 left"),
+            (60, " 10% [#          ] 100.0 MB of 1.0 GB  1.0 MB/s  15:00 left"),
+            (53, " 10% 100.0 MB of 1.0 GB  1.0 MB/s  15:00 left"), (30, " 10% 100.0 MB of 1.0 GB"), (12, " 10%"),
+            (3, " 1"),
+        ] as [(Int, String)]
+    )
+    func `the bar says how long the rest takes, and fits the terminal`(width: Int, text: String) {
+        let start = ContinuousClock.now
+        let bar = ProgressBar(expected: 1_000_000_000, width: width, now: start)
+        let line = bar.text(received: 100_000_000, now: start + .seconds(100))
+
+        #expect(line == text && line.count < width)
+    }
+
+    @Test func `hours are left as well, or nobody can say`() {
+        let start = ContinuousClock.now
+        let bar = ProgressBar(expected: 10_000_000, now: start)
+
+        #expect(bar.text(received: 1000, now: start + .seconds(1)).hasSuffix(" 2:46:39 left"))
+        #expect(!bar.text(received: 1, now: start + .seconds(1)).contains("left"))
+        #expect(!bar.text(received: 10_000_000, now: start + .seconds(1)).contains("left"))
+    }
+
+    @Test func `the plain bar is a bar`() {
+        let bar = ProgressBar(expected: 200, width: 16, isPlain: true)
+
+        #expect(bar.text(received: 100) == "#####       50%")
+        #expect(ProgressBar(expected: -1, isPlain: true).text(received: 7) == "#  7 B")
     }
 
     @Test func `without a length there is no bar to draw`() {

@@ -1,6 +1,7 @@
 import AFFaults
 import AFNetworkingTesting
 import Foundation
+import Glibc
 
 /// Runs the program that was built beside the tests.
 struct Program {
@@ -15,8 +16,10 @@ struct Program {
     private static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("afnet")
 
+    static var path: String { executable.path }
+
     /// A folder of its own for each test, removed when the last reference goes away.
-    final class Folder {
+    final class Folder: Sendable {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("afnet-\(UUID().uuidString)")
 
         init() throws {
@@ -56,6 +59,55 @@ struct Program {
     }
 
     static func run(_ arguments: String...) async throws -> Run { try await run(arguments) }
+
+    /// One that runs until it is interrupted.
+    final class Running: Sendable {
+        let folder: Folder
+        private let end: Task<Int32, any Error>
+
+        fileprivate init(_ folder: Folder, _ end: Task<Int32, any Error>) {
+            self.folder = folder
+            self.end = end
+        }
+
+        /// What it has written so far.
+        var text: String { String(decoding: folder.contents("output") ?? Data(), as: UTF8.self) }
+        var errors: String { String(decoding: folder.contents("errors") ?? Data(), as: UTF8.self) }
+
+        /// Its first line, once it is there.
+        func firstLine() async throws -> String {
+            let limit = ContinuousClock.now + .seconds(60)
+            while !text.contains("\n"), ContinuousClock.now < limit { try await Task.sleep(for: .milliseconds(5)) }
+            return text.components(separatedBy: "\n")[0]
+        }
+
+        /// Interrupts it, and waits.
+        func interrupt() async throws -> Int32 {
+            let number = String(decoding: folder.contents("pid") ?? Data(), as: UTF8.self)
+            if let pid = pid_t(number.trimmingCharacters(in: .whitespacesAndNewlines)) { kill(pid, SIGINT) }
+            return try await end.value
+        }
+    }
+
+    /// Starts it, and does not wait.
+    static func begin(_ arguments: [String]) throws -> Running {
+        let folder = try Folder()
+        let output = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("output")))
+        let errors = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("errors")))
+        // The shell knows its own number, which then is the program's.
+        let script = "echo $$ > \"$0\"; exec \"$@\""
+        let words = ["-c", script, folder.path("pid"), executable.path] + arguments
+        let end = Task {
+            try await ChildProcess.run(
+                "/bin/sh",
+                words,
+                environment: ProcessInfo.processInfo.environment,
+                output: output.fileDescriptor,
+                errors: errors.fileDescriptor
+            )
+        }
+        return Running(folder, end)
+    }
 
     /// Standard output is a pipe whose reader is gone.
     static func runWithoutReader(_ arguments: String...) async throws -> Run {

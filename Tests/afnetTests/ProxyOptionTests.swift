@@ -94,5 +94,11 @@ import afnet
         )
 
         #expect(run.text == "answer" && socks.forwardings.count == 1)
+        let place = "127.0.0.1:\(socks.server.port)"
+        let named = "http://origin.test:\(origin.port)/x"
+        #expect(try await Program.run("--socks5-hostname", place, named).text == "answer")
+        // The name is looked up here, where nobody knows it.
+        #expect(try await Program.run("--socks5", place, "http://afnet.invalid:\(origin.port)/x").code == 6)
+        #expect(try await Program.run("--socks5", place, url).text == "answer")
     }
 }

@@ -147,5 +147,8 @@ import Testing
 
         #expect(shown.text.contains("100% [##############################] 10 B of 10 B"))
         #expect(silent.text == "" && piped.errors == "")
+        let plain = try await Program.runOnTerminal("-#", "-o", folder.path("f"), url)
+        #expect(plain.text.contains("#### 100%") && !plain.text.contains("10 B"))
+        #expect(try await Program.runOnTerminal("--no-progress-meter", "-o", folder.path("f"), url).text == "")
     }
 }

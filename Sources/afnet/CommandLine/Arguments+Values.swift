@@ -15,6 +15,23 @@ extension Arguments {
         return size
     }
 
+    /// `k`, `M` and `G` behind it are 1024, and so on.
+    static func rate(_ text: String, of name: String) throws(ArgumentError) -> Int {
+        let units: [Character: Double] = ["b": 1, "k": 1024, "m": 1024 * 1024, "g": 1024 * 1024 * 1024]
+        let unit = text.last.flatMap { units[Character($0.lowercased())] }
+        guard let number = Double(unit == nil ? text : String(text.dropLast())), number.isFinite else {
+            throw .usage("\(name) needs a number of bytes, or one with k, M or G behind it, not \"\(text)\"")
+        }
+        let rate = number * (unit ?? 1)
+        guard (1...1e12).contains(rate) else { throw .usage("\(name) needs 1 to 1000000000000 bytes in a second") }
+        return Int(rate)
+    }
+
+    static func port(_ text: String, of name: String) throws(ArgumentError) -> UInt16 {
+        guard let port = UInt16(text) else { throw .usage("\(name) needs a number from 0 to 65535, not \"\(text)\"") }
+        return port
+    }
+
     static func count(_ text: String, of name: String) throws(ArgumentError) -> Int {
         guard let count = Int(text), (1...10_000).contains(count) else {
             throw .usage("\(name) needs a number from 1 to 10000, not \"\(text)\"")

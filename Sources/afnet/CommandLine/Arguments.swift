@@ -1,55 +1,117 @@
+package import AFURLSession
+
 /// A command line, understood; or one group of it, if there is a `--next`.
 package struct Arguments: Sendable, Equatable {
-    package enum Action: Sendable { case transfer, pins, images, help, version }
+    package enum Action: String, Sendable, CaseIterable {
+        case transfer = "get"
+        case pins, images, lint, reach, serve, completion, help, version
+    }
 
     package enum Body: Sendable, Equatable {
         case text(String)
         case file(String)
         /// Sent with PUT, and never held in memory as a whole.
         case upload(String)
+        /// A multipart form, sent with POST.
+        case form([FormPart])
+        /// The fields of a form, some of them from files.
+        case pieces([BodyPiece])
+        case json([BodyPiece])
     }
 
-    package fileprivate(set) var action = Action.transfer
-    package fileprivate(set) var urls: [String] = []
-    package fileprivate(set) var method: String?
-    package fileprivate(set) var fields: [HeaderOption] = []
-    package fileprivate(set) var body: Body?
-    package fileprivate(set) var isHead = false
-    /// The k-th belongs to the k-th URL.
-    package fileprivate(set) var outputs: [String] = []
-    package fileprivate(set) var includesHead = false
-    /// The file that the heads of all responses are added to.
-    package fileprivate(set) var headFile: String?
-    package fileprivate(set) var failure: StatusFailure?
-    /// In seconds; 0 is no limit.
-    package fileprivate(set) var maximumTime: Double = 0
-    /// The same for connecting, and for TLS.
-    package fileprivate(set) var connectTime: Double = 0
-    package fileprivate(set) var maximumSize: Int64?
-    package fileprivate(set) var unixSocket: String?
-    package fileprivate(set) var security = SecurityOptions()
-    package fileprivate(set) var redirects = RedirectOptions()
-    package fileprivate(set) var login: Login?
-    package fileprivate(set) var loginScheme = LoginScheme.basic
-    package fileprivate(set) var bearer: String?
-    /// The file with passwords; empty is the one in the home folder.
-    package fileprivate(set) var netrc: String?
-    package fileprivate(set) var cookies = CookieOptions()
-    package fileprivate(set) var proxy = ProxyOptions()
-    package fileprivate(set) var range: String?
-    package fileprivate(set) var resume: ResumeOption?
-    package fileprivate(set) var isCompressed = false
-    package fileprivate(set) var cache: String?
-    package fileprivate(set) var cacheMode = CacheMode.default
-    package fileprivate(set) var graphics = GraphicsMode.auto
-    /// How many columns a picture may have.
-    package fileprivate(set) var width: Int?
-    package fileprivate(set) var isSilent = false
-    package fileprivate(set) var showsErrors = false
-    package fileprivate(set) var isVerbose = false
+    // MARK: The request
 
-    /// All options that were given.
-    private var given: Set<CommandOption> = []
+    package internal(set) var action = Action.transfer
+    /// What stands on the command line and is no option: URLs, or what else the command takes.
+    package internal(set) var urls: [String] = []
+    package internal(set) var method: String?
+    package internal(set) var fields: [HeaderOption] = []
+    package internal(set) var userAgent: String?
+    package internal(set) var referer: String?
+    /// Redirects name where they came from.
+    package internal(set) var refersToRedirects = false
+    package internal(set) var body: Body?
+    /// The body goes into the query.
+    package internal(set) var isQuery = false
+    /// A URL that ends in a slash gets the name of the file that is sent.
+    package internal(set) var namesUpload = false
+    package internal(set) var isHead = false
+    package internal(set) var range: String?
+    package internal(set) var isCompressed = false
+    package internal(set) var usesHTTP10 = false
+
+    // MARK: The response
+
+    /// The k-th belongs to the k-th URL.
+    package internal(set) var targets: [OutputTarget] = []
+    package internal(set) var namesAll = false
+    package internal(set) var takesServersName = false
+    package internal(set) var outputFolder: String?
+    package internal(set) var makesFolders = false
+    package internal(set) var includesHead = false
+    /// The file that the heads of all responses are added to.
+    package internal(set) var headFile: String?
+    package internal(set) var writeOut: String?
+    /// The file that gets a line of JSON about each URL.
+    package internal(set) var report: String?
+    package internal(set) var failure: StatusFailure?
+    package internal(set) var maximumSize: Int64?
+    package internal(set) var resume: ResumeOption?
+    package internal(set) var redirects = RedirectOptions()
+    package internal(set) var retries = RetryOptions()
+    package internal(set) var cache: String?
+    package internal(set) var cacheMode = CacheMode.default
+    var hasCacheMode = false
+
+    // MARK: The way there
+
+    /// In seconds; 0 is no limit.
+    package internal(set) var maximumTime: Double = 0
+    /// The same for connecting, and for TLS.
+    package internal(set) var connectTime: Double = 0
+    /// In bytes a second, each way.
+    package internal(set) var rate: Int?
+    package internal(set) var unixSocket: String?
+    /// Where hosts are to be found; the first that fits counts.
+    package internal(set) var overrides: [HostOverride] = []
+    package internal(set) var proxy = ProxyOptions()
+    package internal(set) var security = SecurityOptions()
+
+    // MARK: Who we are
+
+    package internal(set) var login: Login?
+    package internal(set) var loginScheme = LoginScheme.basic
+    package internal(set) var bearer: String?
+    /// The file with passwords; empty is the one in the home folder.
+    package internal(set) var netrc: String?
+    package internal(set) var cookies = CookieOptions()
+
+    // MARK: Several URLs
+
+    package internal(set) var isParallel = false
+    package internal(set) var parallelMaximum: Int?
+    package internal(set) var failsEarly = false
+
+    // MARK: Of single commands
+
+    package internal(set) var graphics = GraphicsMode.auto
+    /// How many columns a picture may have.
+    package internal(set) var width: Int?
+    /// Whose rules are wanted.
+    package internal(set) var hosts: [String] = []
+    package internal(set) var isOnce = false
+    package internal(set) var port: UInt16?
+    package internal(set) var isSecured = false
+    package internal(set) var authorityFile: String?
+    package internal(set) var topic: String?
+
+    // MARK: What is said
+
+    package internal(set) var isSilent = false
+    package internal(set) var showsErrors = false
+    package internal(set) var progress = ProgressStyle.full
+    package internal(set) var isVerbose = false
+    package internal(set) var showsSecrets = false
 
     /// - Parameter words: the arguments without the name of the program.
     package init(_ words: [String]) throws(ArgumentError) {
@@ -65,23 +127,20 @@ package struct Arguments: Sendable, Equatable {
         repeat {
             groups.append(try Arguments(&rest))
         } while !rest.isEmpty
-        if groups.count > 1, let action = groups.map(\.action).first(where: { $0 == .pins || $0 == .images }) {
-            throw .usage("\(action) stands alone: leave out --next")
+        if groups.count > 1, let action = groups.map(\.action).first(where: { $0.standsAlone }) {
+            throw .usage("\(action.rawValue) stands alone: leave out --next")
         }
         return groups
     }
 
     /// Takes words up to a `--next`, which is taken as well.
     private init(_ rest: inout ArraySlice<String>) throws(ArgumentError) {
-        if rest.first == "get" {
+        if let action = rest.first.flatMap(Action.init(rawValue:)) {
             rest.removeFirst()
-        } else if rest.first == "pins" {
-            rest.removeFirst()
-            action = .pins
-        } else if rest.first == "images" {
-            rest.removeFirst()
-            action = .images
+            self.action = action
         }
+        // What follows is for one command only, whatever --help makes of it.
+        let command = action
         var hasNext = false
         while !hasNext, let word = rest.popFirst() {
             if word == "--next" || word == "-:" {
@@ -90,184 +149,110 @@ package struct Arguments: Sendable, Equatable {
                 urls += rest
                 rest = []
             } else if word.hasPrefix("--") {
-                try takeLong(word, &rest)
+                try takeLong(word, &rest, command)
             } else if word.hasPrefix("-"), word != "-" {
-                try takeLetters(word, &rest)
+                try takeLetters(word, &rest, command)
             } else {
                 urls.append(word)
             }
         }
+        if action == .images { redirects.isFollowing = true }
+        if action == .help, command != .help, command != .transfer, topic == nil { topic = command.rawValue }
         if hasNext, rest.isEmpty { throw .usage("nothing follows --next") }
-        switch action {
-        case .transfer: try check()
-        case .pins: try checkInspection()
-        case .images: try checkImages()
-        case .help, .version: break
-        }
+        try check()
     }
 
-    private mutating func takeLong(_ word: String, _ rest: inout ArraySlice<String>) throws(ArgumentError) {
-        guard let option = CommandOption(name: String(word.dropFirst(2))) else {
+    private mutating func takeLong(
+        _ word: String,
+        _ rest: inout ArraySlice<String>,
+        _ command: Action
+    ) throws(ArgumentError) {
+        guard let option = OptionTable.standard[String(word.dropFirst(2))] else {
             throw .usage("there is no option \(word)")
         }
-        try apply(option, option.takesValue ? Self.value(of: word, &rest) : "", as: word)
+        try apply(option, option.takesValue ? Self.value(of: word, &rest) : "", as: word, command)
+        takeTopic(&rest)
     }
 
     /// `-sf` is `-s -f`; `-m5` is `-m 5`.
-    private mutating func takeLetters(_ word: String, _ rest: inout ArraySlice<String>) throws(ArgumentError) {
+    private mutating func takeLetters(
+        _ word: String,
+        _ rest: inout ArraySlice<String>,
+        _ command: Action
+    ) throws(ArgumentError) {
         var letters = word.dropFirst()
         while let letter = letters.popFirst() {
-            guard let option = CommandOption(letter: letter) else { throw .usage("there is no option -\(letter)") }
+            guard let option = OptionTable.standard[letter] else { throw .usage("there is no option -\(letter)") }
             // curl's -I shows the head; --head only sends HEAD, and leaves the output to the body.
             if letter == "I" { includesHead = true }
             guard option.takesValue else {
-                try apply(option, "", as: "-\(letter)")
+                try apply(option, "", as: "-\(letter)", command)
                 continue
             }
             let value = try letters.isEmpty ? Self.value(of: "-\(letter)", &rest) : String(letters)
-            return try apply(option, value, as: "-\(letter)")
+            return try apply(option, value, as: "-\(letter)", command)
         }
+        takeTopic(&rest)
+    }
+
+    /// `--help tls`
+    private mutating func takeTopic(_ rest: inout ArraySlice<String>) {
+        guard action == .help, topic == nil, let word = rest.first, HelpTopic.named(word) != nil else { return }
+        topic = word
+        rest.removeFirst()
     }
 
     private static func value(of name: String, _ rest: inout ArraySlice<String>) throws(ArgumentError) -> String {
         guard let value = rest.popFirst() else { throw .usage("\(name) needs a value") }
         return value
     }
+
+    private mutating func apply(
+        _ option: CommandOption,
+        _ value: String,
+        as name: String,
+        _ command: Action
+    ) throws(ArgumentError) {
+        guard option.commands.contains(command.options) else {
+            if command == .transfer { throw .usage("\(name) is for \(option.commands.names)") }
+            throw .usage("\(command.rawValue) has no use for \(name)")
+        }
+        do {
+            try option.effect(&self, CommandOption.Given(value: value, name: name))
+        } catch let error as ArgumentError {
+            throw error
+        } catch {
+            throw .usage("\(name): \(error)")
+        }
+    }
 }
 
-// MARK: - Options
-
-extension Arguments {
-    private mutating func apply(_ option: CommandOption, _ value: String, as name: String) throws(ArgumentError) {
-        given.insert(option)
-        switch option {
-        case .bearer: bearer = value
-        case .cache: cache = value
-        case .cacheMode: cacheMode = try Self.choice(value, of: name)
-        case .compressed: isCompressed = true
-        case .connectTimeout: connectTime = try Self.seconds(value, of: name)
-        case .data: try addBody(.text(value))
-        case .dataFile: try addBody(.file(value))
-        case .dumpHeader: headFile = value
-        case .fail: failure = .dropsBody
-        case .failWithBody: failure = .keepsBody
-        case .graphics: graphics = try Self.choice(value, of: name)
-        case .head: isHead = true
-        case .header: fields.append(try HeaderOption(value))
-        case .help: action = .help
-        case .include: includesHead = true
-        case .maxFilesize: maximumSize = try Self.size(value, of: name)
-        case .maxTime: maximumTime = try Self.seconds(value, of: name)
-        case .netrc: netrc = netrc ?? ""
-        case .netrcFile: netrc = value
-        case .output: outputs.append(value)
-        case .range: range = value
-        case .request: method = value
-        case .resume: resume = .size
-        case .resumeFrom: resume = value == "-" ? .size : .offset(try Self.size(value, of: name))
-        case .showError: showsErrors = true
-        case .silent: isSilent = true
-        case .unixSocket: unixSocket = try Self.socketPath(value, of: name)
-        case .uploadFile: try addBody(.upload(value))
-        case .verbose: isVerbose = true
-        case .version: action = .version
-        case .width: width = try Self.count(value, of: name)
-        default: try applyToParts(option, value, as: name)
+extension Arguments.Action {
+    /// There is one group of it.
+    var standsAlone: Bool {
+        switch self {
+        case .transfer, .help, .version: false
+        case .pins, .images, .lint, .reach, .serve, .completion: true
         }
     }
 
-    /// Options that belong to one of the groups of properties.
-    private mutating func applyToParts(_ option: CommandOption, _ value: String, as name: String) throws(ArgumentError)
-    {
-        switch option {
-        case .auth: loginScheme = try Self.choice(value, of: name)
-        case .user: login = Login(value)
-        case .cacert: security.authorities = value
-        case .cert: security.certificate = value
-        case .certPassFile: security.passphraseFile = value
-        case .insecure: security.isInsecure = true
-        case .key: security.privateKey = value
-        case .pin: security.pins.append(try PinOption(value, of: name))
-        case .pinnedCert: security.pinnedCertificates.append(value)
-        case .keepPost: redirects.keepsPost.insert(try Self.redirectStatus(value, of: name))
-        case .location: redirects.isFollowing = true
-        case .locationTrusted: (redirects.isFollowing, redirects.isTrusting) = (true, true)
-        case .maxRedirs: redirects.maximum = Int(clamping: try Self.size(value, of: name))
-        case .proxy: proxy.address = value
-        case .proxyAuth: proxy.scheme = try Self.choice(value, of: name)
-        case .proxyHeader: proxy.fields.append(try HeaderOption(value))
-        case .proxytunnel: proxy.tunnels = true
-        case .proxyUser: proxy.login = Login(value)
-        case .noproxy: proxy.bypassed = value
-        case .cookie: try cookies.add(value, of: name)
-        case .cookies: cookies.isOn = true
-        case .cookieFile: (cookies.isOn, cookies.files) = (true, cookies.files + [value])
-        case .cookieJar: (cookies.isOn, cookies.jar) = (true, value)
-        case .junkSessionCookies: cookies.skipsSessionCookies = true
-        default: preconditionFailure("nobody applies \(name)")
+    /// Those of its options. Help and the like take those of all commands: somebody may have put --help in front.
+    var options: CommandOption.Commands {
+        switch self {
+        case .transfer, .help, .version, .completion: .transfer
+        case .pins: .pins
+        case .images: .images
+        case .lint: .lint
+        case .reach: .reach
+        case .serve: .serve
         }
     }
+}
 
-    /// Several `--data` are the fields of one form.
-    private mutating func addBody(_ addition: Body) throws(ArgumentError) {
-        switch (body, addition) {
-        case (nil, _): body = addition
-        case (.text(let earlier), .text(let later)): body = .text("\(earlier)&\(later)")
-        default: throw .usage("a request has one body: one --data-file or --upload-file stands alone")
-        }
-    }
-
-    // MARK: Checking
-
-    private func check() throws(ArgumentError) {
-        if urls.isEmpty { throw .usage("there is no URL") }
-        if outputs.count > urls.count { throw .usage("there are more --output than URLs") }
-        if isHead, body != nil { throw .usage("--head has no body to send") }
-        if body == .upload("-"), urls.count > 1 { throw .usage("standard input can be sent to one URL only") }
-        if login != nil, bearer != nil { throw .usage("--user and --bearer exclude each other") }
-        if resume != nil, range != nil { throw .usage("--range and --resume exclude each other") }
-        if resume == .size, outputs.count < urls.count || outputs.contains("-") {
-            throw .usage("--resume needs an --output for each URL: its size says where to go on")
-        }
-        if given.contains(.cacheMode), cache == nil { throw .usage("--cache-mode needs --cache") }
-        if let option = [CommandOption.graphics, .width].first(where: given.contains) {
-            throw .usage("--\(option.rawValue) is for images")
-        }
-        try security.check()
-        try proxy.check()
-    }
-
-    /// What makes sense for `afnet images`, which gets pictures and nothing else.
-    private static let imageOptions: Set<CommandOption> = [
-        .bearer, .cacert, .cache, .cacheMode, .cert, .certPassFile, .connectTimeout, .graphics, .header, .insecure,
-        .key, .maxFilesize, .maxTime, .netrc, .netrcFile, .noproxy, .pin, .pinnedCert, .proxy, .proxyAuth, .proxyHeader,
-        .proxytunnel, .proxyUser, .showError, .silent, .unixSocket, .user, .verbose, .width,
-    ]
-
-    private mutating func checkImages() throws(ArgumentError) {
-        redirects.isFollowing = true
-        if urls.isEmpty { throw .usage("images needs a URL") }
-        try refuse(allBut: Self.imageOptions, of: "images")
-        if login != nil, bearer != nil { throw .usage("--user and --bearer exclude each other") }
-        if given.contains(.cacheMode), cache == nil { throw .usage("--cache-mode needs --cache") }
-        try security.check()
-        try proxy.check()
-    }
-
-    /// What makes sense for `afnet pins`, which sends nothing.
-    private static let inspectionOptions: Set<CommandOption> = [
-        .cacert, .maxTime, .showError, .silent, .unixSocket, .verbose,
-    ]
-
-    private func checkInspection() throws(ArgumentError) {
-        guard urls.count == 1 else { throw .usage("pins needs one HOST, HOST:PORT or FILE") }
-        try refuse(allBut: Self.inspectionOptions, of: "pins")
-    }
-
-    /// Refuses all options but some.
-    private func refuse(allBut known: Set<CommandOption>, of command: String) throws(ArgumentError) {
-        let others = CommandOption.allCases.filter { given.contains($0) && !known.contains($0) }
-        guard let option = others.first else { return }
-        throw .usage("\(command) has no use for --\(option.rawValue)")
+extension CommandOption.Commands {
+    /// Of commands, for errors.
+    fileprivate var names: String {
+        Arguments.Action.allCases.filter { $0 != .transfer && $0.standsAlone && contains($0.options) }
+            .filter { $0 != .completion }.map(\.rawValue).joined(separator: ", ")
     }
 }

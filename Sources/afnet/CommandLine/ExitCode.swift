@@ -1,5 +1,5 @@
 /// What a run tells the program that started it. The numbers are curl's.
-package enum ExitCode: Int32, Sendable {
+package enum ExitCode: Int32, Sendable, CaseIterable {
     case done = 0
     /// The scheme is not supported, or the reply is not HTTP/1.x.
     case unsupported = 1
@@ -20,6 +20,8 @@ package enum ExitCode: Int32, Sendable {
     case handshakeFailed = 35
     case badArgument = 43
     case tooManyRedirects = 47
+    /// A place of `--resolve` or `--connect-to` that is none.
+    case badPlace = 49
     case nothingReceived = 52
     case cannotSend = 55
     case cannotReceive = 56
@@ -32,4 +34,7 @@ package enum ExitCode: Int32, Sendable {
     case authoritiesUnusable = 77
     case pinMismatch = 90
     case notAnImage = 91
+
+    /// The answer of a command that was asked a question.
+    static let no = ExitCode.unsupported
 }

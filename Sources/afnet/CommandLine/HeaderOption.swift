@@ -5,8 +5,14 @@ package enum HeaderOption: Sendable, Equatable {
     /// `Name:`
     case removed(name: String)
 
-    /// What is always sent: a request cannot yet be told to leave it out.
-    private static let permanent = ["accept", "content-length", "host", "user-agent"]
+    /// What an exchange cannot do without.
+    private static let permanent = ["content-length", "host"]
+
+    /// `Transfer-Encoding: chunked`
+    var asksForChunks: Bool {
+        guard case .set(let name, let value) = self, name.lowercased() == "transfer-encoding" else { return false }
+        return value.lowercased().split(separator: ",").contains { $0.drop { $0 == " " }.hasPrefix("chunked") }
+    }
 
     init(_ text: String) throws(ArgumentError) {
         guard let colon = text.firstIndex(of: ":") else {
@@ -20,7 +26,7 @@ package enum HeaderOption: Sendable, Equatable {
         let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
         if name.isEmpty { throw .badArgument("--header \"\(text)\" has no name") }
         if value.isEmpty, Self.permanent.contains(name.lowercased()) {
-            throw .badArgument("\(name) cannot be left out yet; \"\(name);\" sends it empty where that is allowed")
+            throw .badArgument("\(name) cannot be left out: HTTP/1.1 needs it")
         }
         self = value.isEmpty ? .removed(name: name) : .set(name: name, value: String(value))
     }

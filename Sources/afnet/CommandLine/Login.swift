@@ -4,16 +4,28 @@ import Foundation
 package struct Login: Sendable, Equatable {
     package let user: String
     package let password: String
+    /// Nobody has named a password, and the terminal may be asked for it.
+    package let isOpen: Bool
 
-    init(user: String, password: String) {
+    init(user: String, password: String, isOpen: Bool = false) {
         self.user = user
         self.password = password
+        self.isOpen = isOpen
     }
 
-    /// - Parameter text: `USER:PASSWORD`. Without a colon the password is empty: nobody is asked for it.
-    init(_ text: String) {
+    /// - Parameters:
+    ///   - text: `USER:PASSWORD`. Without a colon the password is empty.
+    ///   - mayAsk: unless somebody is there to be asked.
+    init(_ text: String, mayAsk: Bool = false) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        self.init(user: String(parts[0]), password: parts.count > 1 ? String(parts[1]) : "")
+        let password = parts.count > 1 ? String(parts[1]) : ""
+        self.init(user: String(parts[0]), password: password, isOpen: mayAsk && parts.count == 1)
+    }
+
+    /// With the answer of whoever sits at the terminal.
+    func asking(for what: String) -> Login {
+        guard isOpen, let answer = PasswordQuestion.ask("password of \(user) for \(what): ") else { return self }
+        return Login(user: user, password: answer)
     }
 
     /// What stands in front of the host of a URL.

@@ -12,14 +12,26 @@ package struct RedirectOptions: Sendable, Equatable {
 
     /// The next request, as these options want it.
     ///
-    /// - Parameter original: what was asked for in the beginning.
-    func adjust(_ next: URLRequest, after status: Int, to original: URLRequest?) -> URLRequest {
+    /// - Parameters:
+    ///   - original: what was asked for in the beginning.
+    ///   - stream: the body from its beginning, if it is one that has to be made anew.
+    func adjust(
+        _ next: URLRequest,
+        after status: Int,
+        to original: URLRequest?,
+        _ stream: @autoclosure () -> InputStream? = nil
+    ) -> URLRequest {
         var next = next
         var kept: [String] = isTrusting ? ["Authorization", "Cookie"] : []
         if keepsPost.contains(status), original?.httpMethod == "POST" {
             next.httpMethod = "POST"
-            next.httpBody = original?.httpBody
             kept.append("Content-Type")
+            if let stream = stream() {
+                next.httpBodyStream = stream
+                kept.append("Content-Length")
+            } else {
+                next.httpBody = original?.httpBody
+            }
         }
         for name in kept where next.value(forHTTPHeaderField: name) == nil {
             next.setValue(original?.value(forHTTPHeaderField: name), forHTTPHeaderField: name)

@@ -1,3 +1,5 @@
+package import AFURLSession
+
 /// The options about who is at the other end, and who we are. Files are not looked at yet.
 package struct SecurityOptions: Sendable, Equatable {
     /// The file with the only authorities to trust.
@@ -11,8 +13,22 @@ package struct SecurityOptions: Sendable, Equatable {
     package var pins: [PinOption] = []
     /// Files with pinned certificates.
     package var pinnedCertificates: [String] = []
+    /// The file that says which hosts must show which pins.
+    package var policy: String?
+    package var minimumVersion = TLSVersion.v1_2
+    package var maximumVersion = TLSVersion.v1_3
+
+    /// The words of `--tls-max`.
+    enum NewestVersion: String, CaseIterable, Sendable {
+        case v1_2 = "1.2"
+        case v1_3 = "1.3"
+        case `default`
+
+        var version: TLSVersion { self == .v1_2 ? .v1_2 : .v1_3 }
+    }
 
     func check() throws(ArgumentError) {
+        try checkPolicy()
         if certificate == nil {
             if privateKey != nil { throw .usage("--key needs --cert") }
             if passphraseFile != nil { throw .usage("--cert-pass-file needs --cert") }
@@ -20,6 +36,12 @@ package struct SecurityOptions: Sendable, Equatable {
         if isPKCS12, privateKey != nil {
             throw .usage("a PKCS#12 file has its key in it; leave out --key")
         }
+    }
+
+    private func checkPolicy() throws(ArgumentError) {
+        if policy != nil, isInsecure { throw .usage("--policy and --insecure exclude each other") }
+        if policy != nil, hasPins { throw .usage("--policy and --pin exclude each other: put the pin into the file") }
+        if maximumVersion < minimumVersion { throw .usage("--tlsv1.3 and --tls-max 1.2 exclude each other") }
     }
 
     /// By its name, as everywhere.

@@ -8,12 +8,20 @@ import Foundation
     private let manager: HTTPSessionManager
     private let downloader: ImageDownloader
     private let graphics: TerminalPicture.Graphics
+    private let jar: CookieKeeper
+    private let plans: [Result<TransferPlan, TransferFailure>]
 
     init(_ arguments: Arguments) throws(TransferFailure) {
         self.arguments = arguments
         console = Console(arguments)
-        let configuration = try Sessions(TrustLog()).configuration(SessionOptions(arguments))
+        let sessions = Sessions(TrustLog())
+        let configuration = try sessions.configuration(SessionOptions(arguments))
+        jar = try CookieKeeper(arguments.cookies, sessions.cookies)
+        plans = arguments.urls.map { text in
+            Result { () throws(TransferFailure) in try TransferPlan(text, arguments) }
+        }
         manager = HTTPSessionManager(baseURL: nil, sessionConfiguration: configuration)
+        Self.prepare(manager, plans.compactMap { try? $0.get() }, arguments)
         let serializer = ImageResponseSerializer()
         // Whatever a server calls it: its first bytes say what it is.
         serializer.acceptableContentTypes = nil
@@ -32,11 +40,34 @@ import Foundation
         graphics = TerminalPicture.Graphics(mode: mode, size: size, width: arguments.width ?? size.columns)
     }
 
+    /// Answers those who ask who we are, and takes along over redirects what is to come along.
+    private static func prepare(_ manager: HTTPSessionManager, _ plans: [TransferPlan], _ arguments: Arguments) {
+        let identities = Dictionary(
+            plans.map { ($0.url, Identity($0.url, $0.login, arguments)) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        if identities.values.contains(where: \.mayAnswer) {
+            manager.setAuthenticationChallengeHandler { _, task, challenge, _ in
+                guard let identity = task.originalRequest?.url.flatMap({ identities[$0] }) else {
+                    return .performDefaultHandling
+                }
+                let (disposition, credential) = identity.answer(to: challenge)
+                if let credential { return .credential(credential) }
+                return disposition == .rejectProtectionSpace ? .rejectProtectionSpace : .performDefaultHandling
+            }
+        }
+        guard arguments.redirects.isTrusting else { return }
+        manager.setTaskWillPerformHTTPRedirectionBlock { _, task, response, next in
+            arguments.redirects.adjust(next, after: response.statusCode, to: task.originalRequest)
+        }
+    }
+
     /// The code is that of the last picture that failed, so that a script sees that not all are there.
-    func run() async -> ExitCode {
+    func run() async throws(TransferFailure) -> ExitCode {
         defer { manager.invalidateSessionCancelingTasks(true, resetSession: false) }
         var code = ExitCode.done
-        let loads = arguments.urls.map { Load($0, self) }
+        for plan in plans { if case .success(let plan) = plan { try jar.addExtra(for: plan.url) } }
+        let loads = zip(arguments.urls, plans).map { Load(SecretText.withoutPassword($0), $1, self) }
         for load in loads {
             do throws(TransferFailure) {
                 try await show(load)
@@ -45,6 +76,7 @@ import Foundation
                 code = error.code
             }
         }
+        try jar.finish()
         return code
     }
 
@@ -54,17 +86,19 @@ import Foundation
         let receipt: ImageDownloadReceipt?
         private let outcome: AsyncStream<Result<(Image, HTTPURLResponse?), TransferFailure>>
 
-        init(_ text: String, _ command: ImagesCommand) {
-            name = text
+        init(_ name: String, _ given: Result<TransferPlan, TransferFailure>, _ command: ImagesCommand) {
+            self.name = name
             let (stream, continuation) = AsyncStream<Result<(Image, HTTPURLResponse?), TransferFailure>>.makeStream()
             outcome = stream
-            guard let url = URL(string: text, encodingInvalidCharacters: false) else {
+            let plan: TransferPlan
+            do throws(TransferFailure) {
+                plan = try given.get()
+            } catch {
                 receipt = nil
-                let advice = "are special characters percent-encoded?"
-                continuation.yield(.failure(TransferFailure(.malformedURL, "not a URL: \(text) (\(advice))")))
+                continuation.yield(.failure(error))
                 return
             }
-            var request = command.arguments.request(for: url, command.arguments.login, form: nil, from: nil)
+            var request = command.arguments.request(for: plan.url, plan.login, form: nil, from: nil)
             if command.arguments.asksForAnything { request.setValue("image/*", forHTTPHeaderField: "Accept") }
             receipt = command.downloader.downloadImage(for: request) { _, response, image in
                 continuation.yield(.success((image, response)))
@@ -124,12 +158,12 @@ extension TransferFailure {
     /// Why a picture was not loaded.
     fileprivate init(image error: any Error, _ response: HTTPURLResponse?) {
         let details = (error as NSError).userInfo
-        if let cause = details[NetworkingOperationFailingDecodingErrorKey] as? ImageError {
+        if let response, !(200..<300).contains(response.statusCode) {
+            self.init(.statusRefused, "the server answered \(response.statusCode)")
+        } else if let cause = details[NetworkingOperationFailingDecodingErrorKey] as? ImageError {
             self.init(.notAnImage, cause.text)
         } else if let error = error as? ImageError {
             self.init(.notAnImage, error.text)
-        } else if let response, !(200..<300).contains(response.statusCode) {
-            self.init(.statusRefused, "the server answered \(response.statusCode)")
         } else if (error as? URLError)?.code == .dataLengthExceedsMaximum {
             self.init(.tooLarge, "the picture is larger than --max-filesize")
         } else {

@@ -80,6 +80,37 @@ struct Descriptor {
         return try result.get()
     }
 
+    /// A file without a name, which goes away when it is closed.
+    static func temporary() throws(SystemFailure) -> Descriptor {
+        let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        var path = Array("\(folder)/afnet-XXXXXX".utf8CString)
+        let file = Descriptor(number: try checked { mkstemp(&path) })
+        unlink(path)
+        _ = fcntl(file.number, F_SETFD, FD_CLOEXEC)
+        return file
+    }
+
+    /// Makes the folders that a path goes through, for their owner and his group, as far as they are not there.
+    static func makeFolders(above path: String) throws(SystemFailure) {
+        for (index, byte) in path.utf8.enumerated() where byte == UInt8(ascii: "/") && index > 0 {
+            let folder = String(decoding: path.utf8.prefix(index), as: UTF8.self)
+            if mkdir(folder, 0o750) == -1, errno != EEXIST { throw SystemFailure(code: errno) }
+        }
+    }
+
+    /// Everything that was written to it goes to another.
+    func copyFromStart(to other: Descriptor) throws(SystemFailure) {
+        _ = try Self.checked { lseek(number, 0, SEEK_SET) }
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = try Self.checked {
+                buffer.withUnsafeMutableBytes { Glibc.read(number, $0.baseAddress, $0.count) }
+            }
+            if count == 0 { return }
+            try other.write(Data(buffer[..<count]))
+        }
+    }
+
     func close() throws(SystemFailure) {
         // Not again after EINTR: Linux has closed it then.
         if Glibc.close(number) == -1, errno != EINTR { throw SystemFailure(code: errno) }
@@ -101,17 +132,23 @@ struct Descriptor {
     /// Everything up to the end, which some devices do not have.
     func readToEnd(limit: Int = .max) throws(SystemFailure) -> Data {
         var data = Data()
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            let count = try Self.checked {
-                buffer.withUnsafeMutableBytes { Glibc.read(number, $0.baseAddress, $0.count) }
-            } waiting: {
-                wait(for: POLLIN)
-            }
-            if count == 0 { return data }
-            data += buffer[..<count]
+            let more = try readSome()
+            if more.isEmpty { return data }
+            data += more
             if data.count > limit { throw SystemFailure(code: EFBIG) }
         }
+    }
+
+    /// What there is, and something if it is not the end.
+    func readSome() throws(SystemFailure) -> Data {
+        var buffer = Data(count: 64 << 10)
+        let count = try Self.checked {
+            buffer.withUnsafeMutableBytes { Glibc.read(number, $0.baseAddress, $0.count) }
+        } waiting: {
+            wait(for: POLLIN)
+        }
+        return buffer.prefix(count)
     }
 
     /// The streams we inherit may be non-blocking.

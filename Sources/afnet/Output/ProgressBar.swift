@@ -1,17 +1,25 @@
 import Foundation
 
-/// The line that shows how far a download has come. Drawn at most ten times a second.
+/// The line that shows how far a transfer has come. Drawn at most ten times a second.
 package struct ProgressBar {
-    private static let width = 30
     private static let interval = Duration.milliseconds(100)
+    /// A bar is no shorter, and in the full line no longer.
+    private static let barWidths = 5...30
 
     private let expected: Int64
+    private let width: Int
+    private let isPlain: Bool
     private let start: ContinuousClock.Instant
     private var drawn: ContinuousClock.Instant?
 
-    /// - Parameter expected: the length of the body; negative if it was not announced.
-    package init(expected: Int64, now: ContinuousClock.Instant = .now) {
+    /// - Parameters:
+    ///   - expected: the length of the body; negative if it was not announced.
+    ///   - width: of the terminal, in columns. The last one is left free: some terminals begin a new line there.
+    ///   - isPlain: nothing but a bar and the percentage.
+    package init(expected: Int64, width: Int = 80, isPlain: Bool = false, now: ContinuousClock.Instant = .now) {
         self.expected = expected
+        self.width = max(width - 1, 1)
+        self.isPlain = isPlain
         start = now
     }
 
@@ -22,14 +30,49 @@ package struct ProgressBar {
         return text(received: received, now: now)
     }
 
+    /// No wider than the terminal: what does not fit is left out, the least important first.
     package func text(received: Int64, now: ContinuousClock.Instant = .now) -> String {
+        if isPlain { return plainText(received) }
         let seconds = max((now - start) / .seconds(1), 0.001)
-        let rate = ByteCount.text(Int64(Double(received) / seconds))
-        guard expected > 0 else { return "\(ByteCount.text(received))  \(rate)/s" }
-        let share = min(Double(received) / Double(expected), 1)
-        let filled = Int(share * Double(Self.width))
-        let bar = String(repeating: "#", count: filled) + String(repeating: " ", count: Self.width - filled)
-        let percent = String(format: "%3d%%", Int(share * 100))
-        return "\(percent) [\(bar)] \(ByteCount.text(received)) of \(ByteCount.text(expected))  \(rate)/s"
+        let perSecond = Double(received) / seconds
+        let rate = "\(ByteCount.text(Int64(perSecond)))/s"
+        let amount = ByteCount.text(received)
+        guard expected > 0 else { return fitting(["\(amount)  \(rate)", amount]) }
+        let percent = percent(received)
+        let sizes = "\(amount) of \(ByteCount.text(expected))"
+        let rest = Self.left(expected - received, perSecond)
+        let figures = "\(sizes)  \(rate)\(rest.map { "  \($0) left" } ?? "")"
+        let room = min(width - figures.count - percent.count - 4, Self.barWidths.upperBound)
+        if room >= Self.barWidths.lowerBound { return "\(percent) [\(bar(received, room))] \(figures)" }
+        return fitting(["\(percent) \(figures)", "\(percent) \(sizes)", percent])
+    }
+
+    private func plainText(_ received: Int64) -> String {
+        guard expected > 0 else { return fitting(["#  \(ByteCount.text(received))"]) }
+        let percent = percent(received)
+        return fitting(["\(bar(received, max(width - percent.count - 1, 0))) \(percent)", percent])
+    }
+
+    private func fitting(_ texts: [String]) -> String {
+        texts.first { $0.count <= width } ?? String((texts.last ?? "").prefix(width))
+    }
+
+    private func share(_ received: Int64) -> Double { min(Double(received) / Double(expected), 1) }
+
+    private func percent(_ received: Int64) -> String { String(format: "%3d%%", Int(share(received) * 100)) }
+
+    private func bar(_ received: Int64, _ room: Int) -> String {
+        let filled = Int(share(received) * Double(room))
+        return String(repeating: "#", count: filled) + String(repeating: " ", count: room - filled)
+    }
+
+    /// How long the rest takes at this rate; nil if there is none, or nobody can say.
+    private static func left(_ count: Int64, _ perSecond: Double) -> String? {
+        guard count > 0, perSecond > 0 else { return nil }
+        let seconds = (Double(count) / perSecond).rounded(.up)
+        guard seconds < 360_000 else { return nil }
+        let whole = Int(seconds)
+        if whole < 3600 { return String(format: "%d:%02d", whole / 60, whole % 60) }
+        return String(format: "%d:%02d:%02d", whole / 3600, whole / 60 % 60, whole % 60)
     }
 }

@@ -15,12 +15,13 @@ import Foundation
         }
     }
 
-    func run() async throws(TransferFailure) {
+    func run() async throws(TransferFailure) -> ExitCode {
         let report = try await report()
         // What a certificate says is not for a terminal to obey.
         let text = report.lines.map { TerminalText.escaped($0) + "\n" }.joined()
         do throws(SystemFailure) {
             try Descriptor.standardOutput.write(Data(text.utf8))
+            return .done
         } catch {
             throw TransferFailure(.cannotWrite, "cannot write standard output: \(error.text)")
         }

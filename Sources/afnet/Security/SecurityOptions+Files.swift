@@ -3,7 +3,10 @@ import Foundation
 
 /// What the options say, with the files they name read.
 extension SecurityOptions {
-    func serverRules() throws(TransferFailure) -> ServerRules {
+    /// - Parameter reportsTo: hears of servers that a rule of `--policy` would refuse, but only reports.
+    func serverRules(
+        _ reportsTo: @escaping @Sendable (PinningReport) -> Void = { _ in }
+    ) throws(TransferFailure) -> ServerRules {
         var keys: Set<PublicKeyPin> = []
         for pin in pins {
             switch pin {
@@ -19,7 +22,21 @@ extension SecurityOptions {
                 throw TransferFailure(.badArgument, "--pinned-cert: \(error)")
             }
         }
-        return ServerRules(verifies: !isInsecure, keys: keys, certificates: certificates)
+        let policy = try policy.map { path throws(TransferFailure) in try Self.policy(inFile: path, reportsTo) }
+        return ServerRules(verifies: !isInsecure, keys: keys, certificates: certificates, policy: policy)
+    }
+
+    private static func policy(
+        inFile path: String,
+        _ reportsTo: @escaping @Sendable (PinningReport) -> Void
+    ) throws(TransferFailure) -> SecurityPolicy {
+        do throws(PolicyFile.Problem) {
+            let policy = try PolicyFile(path: path).policy
+            policy.reportHandler = reportsTo
+            return policy
+        } catch {
+            throw TransferFailure(.badArgument, "--policy: \(error.message)")
+        }
     }
 
     private static func key(inFile path: String) throws(TransferFailure) -> PublicKeyPin {

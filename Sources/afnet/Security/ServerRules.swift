@@ -6,15 +6,19 @@ struct ServerRules: ServerTrustEvaluating {
     // The names of our own refusals, which nobody else gives: they tell a wrong pin from everything else.
     private static let keyRule = "afnet --pin"
     private static let certificateRule = "afnet --pinned-cert"
+    private static let policyRule = "afnet --policy"
 
     let verifies: Bool
     /// One of them must be in the proven part of the chain; none: no key is asked for.
     let keys: Set<PublicKeyPin>
     private let certificates: SecurityPolicy?
+    /// Which hosts must show what.
+    private let policy: SecurityPolicy?
 
-    init(verifies: Bool, keys: Set<PublicKeyPin>, certificates: [Certificate]) {
+    init(verifies: Bool, keys: Set<PublicKeyPin>, certificates: [Certificate], policy: SecurityPolicy? = nil) {
         self.verifies = verifies
         self.keys = keys
+        self.policy = policy
         guard !certificates.isEmpty else {
             self.certificates = nil
             return
@@ -26,11 +30,20 @@ struct ServerRules: ServerTrustEvaluating {
     }
 
     /// Whether a refusal under this name is for want of a pin.
-    static func asksForPins(_ rule: String?) -> Bool { rule == keyRule || rule == certificateRule }
+    static func asksForPins(_ rule: String?) -> Bool {
+        [keyRule, certificateRule, policyRule].contains(rule)
+    }
 
     func evaluate(_ trust: ServerTrust) -> ServerTrustDecision {
+        if let policy { return Self.renamed(policy.evaluate(trust)) }
         if verifies, let failure = trust.evaluation.failure { return .untrusted(failure) }
         return refusalByKeys(trust) ?? refusalByCertificates(trust) ?? .accept
+    }
+
+    /// Under our name, that of the rule goes into the explanation.
+    private static func renamed(_ decision: ServerTrustDecision) -> ServerTrustDecision {
+        guard case .reject(let rule, let explanation) = decision else { return decision }
+        return .reject(rule: policyRule, explanation: "\(rule): \(explanation)")
     }
 
     private func refusalByKeys(_ trust: ServerTrust) -> ServerTrustDecision? {
@@ -65,10 +78,13 @@ struct ServerRules: ServerTrustEvaluating {
         var fingerprint = TrustFingerprint("afnet.ServerRules")
         fingerprint.add([verifies ? 1 : 0])
         fingerprint.add(certificates?.fingerprint ?? [])
+        fingerprint.add(policy?.fingerprint ?? [])
         for key in keys.map(\.description).sorted() { fingerprint.add(key.utf8) }
         return fingerprint.bytes
     }
 
     /// Without TLS no pin is looked at.
-    func forbidsPlainText(to host: String) -> Bool { !keys.isEmpty || certificates != nil }
+    func forbidsPlainText(to host: String) -> Bool {
+        !keys.isEmpty || certificates != nil || policy?.forbidsPlainText(to: host) == true
+    }
 }

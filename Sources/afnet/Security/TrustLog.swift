@@ -1,20 +1,21 @@
 import AFURLSession
 import Foundation
 
-/// The server that was judged last, for `--verbose`.
+/// The servers that were judged, for `--verbose`.
 @MainActor final class TrustLog {
-    private var latest: ServerTrust?
+    private var latest: [String: ServerTrust] = [:]
 
     nonisolated func note(_ trust: ServerTrust) {
         // The way the session's callbacks take, so that it is known before them.
         OperationQueue.main.addOperation {
-            MainActor.assumeIsolated { self.latest = trust }
+            MainActor.assumeIsolated { self.latest[Self.key(trust.host)] = trust }
         }
     }
 
-    /// The server, if one was judged since the last time.
-    func take() -> ServerTrust? {
-        defer { latest = nil }
-        return latest
+    /// The server of this host, if it was judged since the last time.
+    func take(for host: String?) -> ServerTrust? { latest.removeValue(forKey: Self.key(host ?? "")) }
+
+    nonisolated private static func key(_ host: String) -> String {
+        host.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
     }
 }

@@ -3,16 +3,37 @@ import Glibc
 
 /// Where a body goes: a file, or standard output. Writing waits until the bytes are taken.
 @MainActor final class BodySink {
-    let path: String?
-    private let appends: Bool
-    private var stream: Descriptor?
+    enum Mode {
+        /// The file is replaced once there is a response.
+        case replaces
+        /// The file stays, and what comes is added to it.
+        case appends
+        /// There must be no such file.
+        case makesNew
+    }
 
-    /// - Parameters:
-    ///   - path: of a file, which is replaced once there is a response; `-` is standard output.
-    ///   - appends: the file stays, and what comes is added to it.
-    init(_ path: String, appends: Bool) {
+    private(set) var path: String?
+    /// What was written, heads included.
+    private(set) var written: Int64 = 0
+    private let mode: Mode
+    private let makesFolders: Bool
+    /// Standard output is shared; this is our place in it.
+    private let place: (queue: OutputQueue, index: Int)?
+    private var stream: Descriptor?
+    /// How long the file was when it was opened.
+    private var formerSize: Int64?
+
+    /// - Parameter path: of a file; `-` is standard output.
+    init(
+        _ path: String,
+        _ mode: Mode,
+        makesFolders: Bool = false,
+        place: (queue: OutputQueue, index: Int)? = nil
+    ) {
         self.path = path == "-" ? nil : path
-        self.appends = appends
+        self.mode = mode
+        self.makesFolders = makesFolders
+        self.place = place
     }
 
     var name: String { path ?? "standard output" }
@@ -20,19 +41,55 @@ import Glibc
     var isOpen: Bool { stream != nil }
     var isTerminal: Bool { stream?.isTerminal ?? false }
 
+    /// Whether the server may say how it is called.
+    var mayBeRenamed: Bool { mode == .makesNew }
+
+    /// Another name in the same folder, before it is opened.
+    func rename(to name: String) {
+        guard let path else { return }
+        let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? ""
+        self.path = folder + name
+    }
+
     func open() throws(SystemFailure) {
-        stream =
-            try path.map { path throws(SystemFailure) in
-                try Descriptor.opening(path, O_WRONLY | O_CREAT | (appends ? O_APPEND : O_TRUNC))
-            } ?? .standardOutput
+        guard let path else {
+            stream = .standardOutput
+            return
+        }
+        if makesFolders { try Descriptor.makeFolders(above: path) }
+        let flags =
+            switch mode {
+            case .replaces: O_TRUNC
+            case .appends: O_APPEND
+            case .makesNew: O_EXCL
+            }
+        let stream = try Descriptor.opening(path, O_WRONLY | O_CREAT | flags)
+        self.stream = stream
+        if mode == .appends { formerSize = try Descriptor.size(of: path) }
     }
 
     func write(_ data: Data) throws(SystemFailure) {
-        try stream?.write(data)
+        guard let stream else { return }
+        written += Int64(data.count)
+        if let place, !isFile {
+            try place.queue.write(data, of: place.index)
+        } else {
+            try stream.write(data)
+        }
     }
 
     /// Some file systems tell only now that there was no room.
     func close() throws(SystemFailure) {
         if isFile { try stream?.close() }
+    }
+
+    /// Takes back what was written to a file. What a file is replaced with, the next try replaces.
+    func undo() {
+        guard isOpen, let path else { return }
+        switch mode {
+        case .replaces: break
+        case .appends: if let formerSize { _ = truncate(path, off_t(formerSize)) }
+        case .makesNew: unlink(path)
+        }
     }
 }

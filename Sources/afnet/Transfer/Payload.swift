@@ -10,13 +10,21 @@ struct Payload {
         case file(URL)
         /// Something without a length, as a pipe.
         case stream(String)
+        case form(FormBody)
     }
 
     private let source: Source
+    /// Somebody asked for chunks, although the length is known.
+    private let isChunked: Bool
 
     /// In memory are the parts of the command line, standard input where several URLs may get it, and what
     /// must be there again although a redirect has dropped it.
     init(_ arguments: Arguments) throws(TransferFailure) {
+        isChunked = arguments.fields.contains { $0.asksForChunks } && !arguments.isQuery
+        if case .form(let parts) = arguments.body {
+            source = .form(try FormBody(parts))
+            return
+        }
         do throws(SystemFailure) {
             source = try Self.source(of: arguments)
         } catch {
@@ -27,8 +35,14 @@ struct Payload {
     private static func source(of arguments: Arguments) throws(SystemFailure) -> Source {
         let isKept = !arguments.redirects.keepsPost.isEmpty
         switch arguments.body {
-        case nil: return .none
+        case nil, .form: return .none
         case .text(let text): return .memory(Data(text.utf8))
+        case .pieces(let pieces):
+            guard let path = Self.onlyFile(pieces), !isKept, !arguments.isQuery else {
+                return .memory(try data(of: pieces, joinedBy: "&"))
+            }
+            return try source(at: path)
+        case .json(let pieces): return .memory(try data(of: pieces, joinedBy: ""))
         case .file("-"): return .memory(try Descriptor.standardInput.readToEnd())
         case .upload("-") where isKept: return .memory(try Descriptor.standardInput.readToEnd())
         case .file(let path) where isKept, .upload(let path) where isKept:
@@ -46,12 +60,63 @@ struct Payload {
         return .file(URL(fileURLWithPath: path))
     }
 
-    var data: Data? { if case .memory(let data) = source { data } else { nil } }
+    /// Nothing but a file, as with `--data-file`: that need not be held in memory.
+    private static func onlyFile(_ pieces: [BodyPiece]) -> String? {
+        guard pieces.count == 1, case .file(let path, .binary) = pieces[0], path != "-" else { return nil }
+        return path
+    }
+
+    private static func data(of pieces: [BodyPiece], joinedBy separator: String) throws(SystemFailure) -> Data {
+        var data = Data()
+        for (index, piece) in pieces.enumerated() {
+            if index > 0 { data += Data(separator.utf8) }
+            switch piece {
+            case .text(let text): data += Data(text.utf8)
+            case .file("-", let reading): data += BodyPiece.bytes(try Descriptor.standardInput.readToEnd(), reading)
+            case .file(let path, let reading): data += BodyPiece.bytes(try Descriptor.contents(of: path), reading)
+            }
+        }
+        return data
+    }
+
+    /// Whether it can be sent again from its beginning.
+    var isRepeatable: Bool { if case .stream = source { false } else { true } }
+
+    var data: Data? {
+        guard !isChunked, case .memory(let data) = source else { return nil }
+        return data
+    }
+
+    /// Of a multipart form, with its boundary.
+    var contentType: String? { if case .form(let form) = source { form.contentType } else { nil } }
+
+    /// The body once more, where it can be had again.
+    var newStream: InputStream? {
+        switch source {
+        case .form(let form): form.newStream
+        case .memory(let data) where isChunked: InputStream(data: data)
+        case .file(let url) where isChunked: InputStream(url: url)
+        case .none, .memory, .file, .stream: nil
+        }
+    }
 
     @MainActor func task(for request: URLRequest, in session: URLSession) -> URLSessionDataTask {
         switch source {
+        case .memory where isChunked, .file where isChunked:
+            var request = request
+            request.httpBodyStream = newStream
+            request.setValue(nil, forHTTPHeaderField: "Content-Length")
+            return session.dataTask(with: request)
         case .none, .memory: return session.dataTask(with: request)
         case .file(let url): return session.uploadTask(with: request, fromFile: url)
+        case .form(let form):
+            var request = request
+            request.httpBodyStream = form.newStream
+            // With chunks it has no length, whoever asked for them.
+            if request.value(forHTTPHeaderField: "Transfer-Encoding") == nil {
+                request.setValue("\(form.contentLength)", forHTTPHeaderField: "Content-Length")
+            }
+            return session.dataTask(with: request)
         case .stream(let path):
             var request = request
             request.httpBodyStream = InputStream(fileAtPath: path)

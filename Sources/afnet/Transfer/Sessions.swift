@@ -22,6 +22,7 @@ import Foundation
     }
 
     func configuration(_ options: SessionOptions) throws(TransferFailure) -> URLSessionConfiguration {
+        let console = Console(isSilent: options.isSilent)
         let configuration = options.plainConfiguration
         configuration.httpCookieStorage = options.usesCookies ? cookies : nil
         configuration.httpCookieAcceptPolicy = .always
@@ -32,8 +33,16 @@ import Foundation
         configuration.sendsPasswordsInClear = options.mayTellPasswords
         configuration.proxies = try proxies(options.proxy)
         configuration.tls.anchors = try options.security.anchors()
+        configuration.tls.minimumVersion = options.security.minimumVersion
+        configuration.tls.maximumVersion = options.security.maximumVersion
         configuration.tls.identity = try options.security.identity()
-        configuration.tls.evaluator = WatchedRules(rules: try options.security.serverRules(), seen: servers.note)
+        let rules = try options.security.serverRules { report in
+            guard !report.isRefused else { return }
+            console.report(
+                "--policy: \(report.host) would be refused, but its rule only reports: \(report.explanation)"
+            )
+        }
+        configuration.tls.evaluator = WatchedRules(rules: rules, seen: servers.note)
         return configuration
     }
 

@@ -20,7 +20,7 @@ struct TLSReport {
         lines = [words.joined(separator: ", ")] + (server.map(Self.certificate) ?? [])
     }
 
-    private static func name(of version: tls_protocol_version_t) -> String {
+    static func name(of version: tls_protocol_version_t) -> String {
         switch version {
         case .TLSv10: "TLS 1.0"
         case .TLSv11: "TLS 1.1"

@@ -4,14 +4,16 @@ import Foundation
 /// What `--verbose` tells: `>` was sent, `<` was received, `*` is said by us.
 struct Trace {
     private let console: Console
+    private let secrets: SecretText
 
-    init(_ console: Console) {
+    init(_ console: Console, _ secrets: SecretText) {
         self.console = console
+        self.secrets = secrets
     }
 
     /// - Parameter length: of its body, as far as is known.
     func request(_ request: URLRequest, length: Int64) {
-        for line in Self.head(of: request, length) { console.say("> \(line)") }
+        for line in head(of: request, length) { console.say("> \(line)") }
         console.say(">")
     }
 
@@ -24,7 +26,9 @@ struct Trace {
     func response(_ response: HTTPURLResponse) {
         let phrase = HTTPURLResponse.localizedString(forStatusCode: response.statusCode)
         console.say("< \(response.statusCode) (\(phrase))")
-        for field in response.headerFields { console.say("< \(field.name): \(field.value)") }
+        for field in response.headerFields {
+            console.say("< \(field.name): \(secrets.value(field.value, of: field.name))")
+        }
         console.say("<")
     }
 
@@ -35,16 +39,16 @@ struct Trace {
         for line in report.lines { console.say("* \(line)") }
     }
 
-    /// As the library puts it together: Host, the request's fields, those of the session it lacks, framing.
-    private static func head(of request: URLRequest, _ length: Int64) -> [String] {
-        let (host, target) = parts(of: request.url?.absoluteString ?? "")
-        let given = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
-        let defaults = Arguments.sessionFields.filter { request.value(forHTTPHeaderField: $0.0) == nil }
-        var lines = ["\(request.httpMethod ?? "GET") \(target) HTTP/1.1"]
+    /// As the library puts it together: Host, the request's fields, framing.
+    private func head(of request: URLRequest, _ length: Int64) -> [String] {
+        let (host, target) = Self.parts(of: request.url?.absoluteString ?? "")
+        let version = request.usesHTTP10 ? "1.0" : "1.1"
+        var lines = ["\(request.httpMethod ?? "GET") \(secrets.target(target)) HTTP/\(version)"]
         lines.append("Host: \(request.value(forHTTPHeaderField: "Host") ?? host)")
-        lines += given.filter { $0.key.lowercased() != "host" }.map { "\($0.key): \($0.value)" }
-        lines += defaults.map { "\($0.0): \($0.1)" }
-        let isAnnounced = request.value(forHTTPHeaderField: "Content-Length") != nil
+        for field in request.headerFields where !Self.unsent.contains(field.name.lowercased()) {
+            lines.append("\(field.name): \(secrets.value(field.value, of: field.name))")
+        }
+        let isAnnounced = request.httpBodyStream != nil && request.value(forHTTPHeaderField: "Content-Length") != nil
         if let body = request.httpBody {
             lines.append("Content-Length: \(body.count)")
         } else if request.httpBodyStream != nil {
@@ -54,6 +58,9 @@ struct Trace {
         }
         return lines
     }
+
+    /// What is said in another place, or is the connection's.
+    private static let unsent: Set<String> = ["host", "transfer-encoding", "connection", "keep-alive", "te", "trailer"]
 
     /// Of a URL that was sent, so there is nothing left in it to refuse.
     private static func parts(of url: String) -> (host: String, target: String) {

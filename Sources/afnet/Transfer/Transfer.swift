@@ -8,25 +8,31 @@ import Foundation
 @MainActor final class Transfer {
     private let task: URLSessionDataTask
     private let arguments: Arguments
+    private let payload: Payload
     private let sink: BodySink
     private let console: Console
     private let trace: Trace
     private let servers: TrustLog
     private let identity: Identity
     private let heads: HeadLog
+    private let attempts: Attempts
 
     /// The request under way; redirects change it.
-    private var request: URLRequest?
+    private(set) var request: URLRequest?
     private var progress: ProgressBar?
     private var sending: ProgressBar?
-    private var received: Int64 = 0
+    private(set) var received: Int64 = 0
     /// Where the download goes on; nil if it begins at its beginning.
     private var offset: Int64?
     /// The body is none that was asked for.
     private var dropsBody = false
     /// What the transfer is to fail with once it is over.
     private var verdict: TransferFailure?
-    private var metrics: URLSessionTaskMetrics?
+    private(set) var metrics: URLSessionTaskMetrics?
+    /// Who showed up, if it was asked about.
+    private(set) var server: ServerTrust?
+    /// In seconds; the response is one that is asked for again.
+    private(set) var wait: Double?
     /// Why the transfer was given up on our side; the first reason stays.
     private var failure: TransferFailure?
     private var completion: CheckedContinuation<(any Error)?, Never>?
@@ -34,20 +40,24 @@ import Foundation
     init(
         _ task: URLSessionDataTask,
         _ arguments: Arguments,
+        _ payload: Payload,
         _ identity: Identity,
         _ sink: BodySink,
         _ console: Console,
-        _ servers: TrustLog
+        _ servers: TrustLog,
+        _ attempts: Attempts
     ) {
         self.task = task
         self.arguments = arguments
+        self.payload = payload
         self.sink = sink
         self.console = console
         self.servers = servers
         self.identity = identity
+        self.attempts = attempts
         heads = HeadLog(arguments.headFile)
         request = task.originalRequest
-        trace = Trace(console)
+        trace = Trace(console, SecretText(isShown: arguments.showsSecrets))
     }
 
     func run(from offset: Int64?) async throws(TransferFailure) {
@@ -61,12 +71,10 @@ import Foundation
         finishSending()
         finishProgress()
         closeSink()
-        let server = servers.take()
+        server = servers.take(for: request?.url?.host)
         if arguments.isVerbose, let metrics { trace.times(metrics, server) }
         if var failure = failure ?? error.map({ explain($0) }) ?? verdict {
-            if sink.isFile, sink.isOpen, failure.code != .statusRefused {
-                failure.message += " What arrived is kept in \(sink.name)."
-            }
+            if sink.isFile, sink.isOpen, failure.code != .statusRefused { failure.keptIn = sink.name }
             throw failure
         }
     }
@@ -82,6 +90,13 @@ import Foundation
         } catch {
             failure = failure ?? .cannotWrite(sink, error)
         }
+    }
+
+    var response: HTTPURLResponse? { task.response as? HTTPURLResponse }
+
+    /// Somebody else has failed, and nothing else is wanted.
+    func abandon() {
+        giveUp(TransferFailure(.otherProtocolError, "given up because of --fail-early"))
     }
 
     private func giveUp(_ reason: TransferFailure) {
@@ -110,7 +125,15 @@ extension Transfer {
 extension Transfer {
     func redirected(by response: HTTPURLResponse, to next: URLRequest) -> URLRequest {
         note(response)
-        let next = arguments.redirects.adjust(next, after: response.statusCode, to: task.originalRequest)
+        var next = arguments.redirects.adjust(
+            next,
+            after: response.statusCode,
+            to: task.originalRequest,
+            payload.newStream
+        )
+        if arguments.refersToRedirects, let url = response.url {
+            next.setValue(url.absoluteString.components(separatedBy: "#")[0], forHTTPHeaderField: "Referer")
+        }
         request = next
         return next
     }
@@ -147,6 +170,7 @@ extension Transfer {
             failure = .tooLarge(limit)
             return
         }
+        if sink.mayBeRenamed, let name = response.givenName { sink.rename(to: name) }
         do throws(SystemFailure) {
             try sink.open()
             if arguments.includesHead {
@@ -155,7 +179,21 @@ extension Transfer {
         } catch {
             failure = .cannotWrite(sink, error)
         }
-        if sink.isFile, !arguments.isSilent, console.isTerminal { progress = ProgressBar(expected: length) }
+        if showsProgress { progress = newBar(length) }
+    }
+
+    /// The plain bar is shown beside standard output as well, as long as that is another place.
+    private var showsProgress: Bool {
+        guard !arguments.isSilent, !arguments.isParallel, console.isTerminal else { return false }
+        switch arguments.progress {
+        case .full: return sink.isFile
+        case .plain: return sink.isFile || !Descriptor.standardOutput.isTerminal
+        case .none: return false
+        }
+    }
+
+    private func newBar(_ expected: Int64) -> ProgressBar {
+        ProgressBar(expected: expected, width: console.width, isPlain: arguments.progress == .plain)
     }
 
     /// Whether the body is for the output. If not, it is given up or dropped.
@@ -163,6 +201,8 @@ extension Transfer {
         let answer = offset.map { ResumeAnswer(response, from: $0) }
         if answer == .isComplete {
             dropsBody = true
+        } else if let wait = attempts.wait(after: response) {
+            (self.wait, dropsBody) = (wait, true)
         } else if response.statusCode >= 400, let mode = arguments.failure {
             let refusal = TransferFailure.refused(response.statusCode)
             if mode == .dropsBody { failure = refusal } else { verdict = refusal }
@@ -191,11 +231,14 @@ extension Transfer {
 
     func sent(_ count: Int64, of expected: Int64) {
         // Standard output may be the same terminal.
-        guard sink.isFile, !arguments.isSilent, console.isTerminal, task.response == nil else { return }
-        var bar = sending ?? ProgressBar(expected: expected)
+        guard showsProgress, task.response == nil else { return }
+        var bar = sending ?? newBar(expected)
         if let line = bar.line(received: count) { drawProgress(line) }
         sending = bar
     }
+
+    /// For a request that is sent once more.
+    var newBodyStream: InputStream? { payload.newStream }
 
     private func finishSending() {
         guard let bar = sending else { return }
@@ -211,13 +254,21 @@ extension Transfer {
     }
 }
 
+extension HTTPURLResponse {
+    /// That of `Content-Disposition`, without folders and what else could do harm.
+    var givenName: String? {
+        let field = value(forHTTPHeaderField: "Content-Disposition") ?? ""
+        return field.lowercased().contains("filename") ? suggestedFilename : nil
+    }
+}
+
 extension TransferFailure {
     fileprivate static let binaryForTerminal = TransferFailure(
         .cannotWrite,
         "the body is binary and would upset the terminal: send it to a file with --output PATH"
     )
 
-    fileprivate static func refused(_ status: Int) -> TransferFailure {
+    static func refused(_ status: Int) -> TransferFailure {
         let phrase = HTTPURLResponse.localizedString(forStatusCode: status)
         return TransferFailure(.statusRefused, "the server answered \(status), \(phrase)")
     }

@@ -1,5 +1,6 @@
 import AFURLSession
 import Foundation
+import Glibc
 
 /// Why a URL was not loaded: what to say, and what to exit with.
 struct TransferFailure: Error {
@@ -7,6 +8,10 @@ struct TransferFailure: Error {
     var message: String
     /// What else is known, line by line: the addresses that were tried, what the server showed.
     private(set) var details: [String] = []
+    /// The file with what arrived.
+    var keptIn: String?
+    /// Nobody listens at any of the addresses.
+    private(set) var isRefused = false
 
     init(_ code: ExitCode, _ message: String) {
         self.code = code
@@ -20,6 +25,7 @@ struct TransferFailure: Error {
         message = failure?.message ?? error.localizedDescription
         guard let failure else { return }
         message += Self.advice(failure)
+        isRefused = !failure.attempts.isEmpty && failure.attempts.allSatisfy { $0.errno == ECONNREFUSED }
         details = failure.description.split(separator: "\n").dropFirst().map(String.init)
     }
 

@@ -74,6 +74,14 @@ extension TransferListener {
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        MainActor.assumeIsolated { completionHandler(transfer.newBodyStream) }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
         didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
         MainActor.assumeIsolated { transfer.collected(metrics) }

@@ -1,0 +1,75 @@
+// What makes sense together.
+
+extension Arguments {
+    func check() throws(ArgumentError) {
+        switch action {
+        case .transfer: try checkTransfer()
+        case .pins: if urls.count != 1 { throw .usage("pins needs one HOST, HOST:PORT or FILE") }
+        case .images: try checkImages()
+        case .lint: if urls.count != 1 { throw .usage("lint needs one file with a policy") }
+        case .reach: if urls.count > 1 { throw .usage("reach watches one HOST, or the way to the internet") }
+        case .serve: try checkServer()
+        case .completion:
+            if urls.count != 1 { throw .usage("completion needs the name of a shell: \(Completions.Shell.list)") }
+        case .help, .version: break
+        }
+    }
+
+    private func checkTransfer() throws(ArgumentError) {
+        if urls.isEmpty { throw .usage("there is no URL") }
+        if targets.count > urls.count { throw .usage("there are more --output than URLs") }
+        if isHead, body != nil, !isQuery { throw .usage("--head has no body to send") }
+        if body == .upload("-"), urls.count > 1 { throw .usage("standard input can be sent to one URL only") }
+        if resume == .size, targets.count < urls.count, !namesAll {
+            throw .usage("--resume needs an --output for each URL: its size says where to go on")
+        }
+        if resume == .size, outputs.contains("-") {
+            throw .usage("--resume needs an --output for each URL: its size says where to go on")
+        }
+        try checkQuery()
+        try checkNames()
+        try checkShared()
+        if !retries.isOn, retries != RetryOptions() { throw .usage("the options --retry-… need --retry") }
+        if parallelMaximum != nil, !isParallel { throw .usage("--parallel-max needs --parallel") }
+        if isParallel, body == .upload("-") || body == .file("-"), urls.count > 1 {
+            throw .usage("standard input can be sent to one URL only")
+        }
+    }
+
+    private func checkQuery() throws(ArgumentError) {
+        guard isQuery else { return }
+        switch body {
+        case nil: throw .usage("--get needs --data: it goes into the query")
+        case .text, .pieces: break
+        case .file, .upload, .form, .json:
+            throw .usage("--get puts --data and its like into the query, and nothing else")
+        }
+    }
+
+    private func checkNames() throws(ArgumentError) {
+        let names = targets.contains(.remoteName) || namesAll
+        if takesServersName, !names { throw .usage("--remote-header-name needs --remote-name") }
+        if takesServersName, resume != nil { throw .usage("--remote-header-name and --resume exclude each other") }
+        if outputFolder != nil, !names, targets.isEmpty { throw .usage("--output-dir needs --output or --remote-name") }
+    }
+
+    /// What is true of everything that loads.
+    private func checkShared() throws(ArgumentError) {
+        if login != nil, bearer != nil { throw .usage("--user and --bearer exclude each other") }
+        if resume != nil, range != nil { throw .usage("--range and --resume exclude each other") }
+        if hasCacheMode, cache == nil { throw .usage("--cache-mode needs --cache") }
+        if let writeOut { _ = try WriteOut.parts(writeOut) }
+        try security.check()
+        try proxy.check()
+    }
+
+    private func checkImages() throws(ArgumentError) {
+        if urls.isEmpty { throw .usage("images needs a URL") }
+        try checkShared()
+    }
+
+    private func checkServer() throws(ArgumentError) {
+        if urls.count != 1 { throw .usage("serve needs one folder") }
+        if authorityFile != nil, !isSecured { throw .usage("--ca-out needs --tls") }
+    }
+}

@@ -1,0 +1,161 @@
+package import Foundation
+
+/// One part of a multipart form.
+package struct FormPart: Sendable, Equatable {
+    package enum Content: Sendable, Equatable {
+        case value(Data)
+        /// A file that is read while it is sent; `-` is standard input.
+        case file(String)
+        /// A file whose content is the value of the field; `-` is standard input.
+        case valueOfFile(String)
+    }
+
+    package var name: String
+    package var content: Content
+    /// The name that a file is sent under: that of the file, unless given. With one, a value is sent as a file.
+    package var fileName: String?
+    /// The media type; that of the file's name, unless given. A value has none.
+    package var type: String?
+
+    package init(name: String, content: Content, fileName: String? = nil, type: String? = nil) {
+        self.name = name
+        self.content = content
+        self.fileName = fileName
+        self.type = type
+    }
+}
+
+extension FormPart {
+    private static let shape = "NAME=VALUE, NAME=@FILE or NAME=<FILE, with ;type=TYPE and ;filename=NAME behind it"
+
+    /// curl's `--form`.
+    ///
+    /// - Parameter isLiteral: the value is taken as it is: curl's `--form-string`.
+    static func parts(_ text: String, of name: String, isLiteral: Bool = false) throws(ArgumentError) -> [FormPart] {
+        guard let sign = text.firstIndex(of: "=") else {
+            throw .badArgument("\(name) needs \(isLiteral ? "NAME=VALUE" : shape), not \"\(text)\"")
+        }
+        let field = String(text[..<sign])
+        let rest = text[text.index(after: sign)...]
+        if isLiteral { return [FormPart(name: field, content: .value(Data(rest.utf8)))] }
+        switch rest.first {
+        case "@": return try files(FormText(rest.dropFirst()), field, of: name)
+        case "<":
+            var text = FormText(rest.dropFirst())
+            let path = text.word(endingAt: ";")
+            return [try part(FormPart(name: field, content: .valueOfFile(path)), &text, of: name)]
+        default:
+            var text = FormText(rest)
+            let value = text.word(endingAt: ";", keepingUnknown: true)
+            return [try part(FormPart(name: field, content: .value(Data(value.utf8))), &text, of: name)]
+        }
+    }
+
+    /// Several files may stand behind one `@`, with commas between them.
+    private static func files(_ text: FormText, _ field: String, of name: String) throws(ArgumentError) -> [FormPart] {
+        var text = text
+        var parts: [FormPart] = []
+        repeat {
+            let path = text.word(endingAt: ";,")
+            if path.isEmpty { throw .badArgument("\(name): there is no name of a file behind the @ of \"\(field)\"") }
+            parts.append(try part(FormPart(name: field, content: .file(path)), &text, of: name))
+        } while text.take(",")
+        return parts
+    }
+
+    /// What stands behind the content: `;type=` and `;filename=`.
+    private static func part(
+        _ part: FormPart,
+        _ text: inout FormText,
+        of name: String
+    ) throws(ArgumentError) -> FormPart {
+        var part = part
+        let isFile = if case .file = part.content { true } else { false }
+        while text.take(";") {
+            switch text.key() {
+            case "type": part.type = text.type(endingAt: isFile ? "," : "")
+            case "filename": part.fileName = text.word(endingAt: isFile ? ";," : ";")
+            case let key:
+                throw .badArgument(
+                    "\(name) knows ;type= and ;filename=, not \";\(key)\"; a value with a ; goes in quotes"
+                )
+            }
+        }
+        return part
+    }
+}
+
+/// What stands behind the equals sign of a `--form`, read from left to right.
+private struct FormText {
+    private var rest: Substring
+
+    init(_ text: Substring) {
+        rest = text
+    }
+
+    mutating func take(_ sign: Character) -> Bool {
+        guard rest.first == sign else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    /// Up to one of the ends, or in quotes, where `\"` and `\\` stand for what is behind the backslash.
+    ///
+    /// - Parameter keepingUnknown: a `;` that begins nothing known is a part of the word.
+    mutating func word(endingAt ends: String, keepingUnknown: Bool = false) -> String {
+        if rest.first == "\"", let quoted = quoted() { return quoted }
+        var end = rest.startIndex
+        while end < rest.endIndex {
+            let isEnd = ends.contains(rest[end])
+            if isEnd, !keepingUnknown || Self.beginsSetting(rest[end...].dropFirst()) { break }
+            end = rest.index(after: end)
+        }
+        defer { rest = rest[end...] }
+        return String(rest[..<end])
+    }
+
+    private static func beginsSetting(_ text: Substring) -> Bool {
+        let text = text.drop { $0 == " " }.lowercased()
+        return text.hasPrefix("type=") || text.hasPrefix("filename=")
+    }
+
+    /// Nil, and nothing is taken, if the quotes have no end.
+    private mutating func quoted() -> String? {
+        var word = ""
+        var at = rest.index(after: rest.startIndex)
+        while at < rest.endIndex {
+            let character = rest[at]
+            at = rest.index(after: at)
+            if character == "\"" {
+                rest = rest[at...]
+                return word
+            }
+            if character == "\\", at < rest.endIndex, rest[at] == "\"" || rest[at] == "\\" {
+                word.append(rest[at])
+                at = rest.index(after: at)
+            } else {
+                word.append(character)
+            }
+        }
+        return nil
+    }
+
+    /// What stands in front of the next equals sign, in lower case.
+    mutating func key() -> String {
+        rest = rest.drop { $0 == " " }
+        let key = rest.prefix { $0 != "=" && $0 != ";" }
+        guard rest[key.endIndex...].first == "=" else { return "\(key) without a value" }
+        rest = rest[key.endIndex...].dropFirst()
+        return key.lowercased()
+    }
+
+    /// A type may have parameters of its own: `text/plain; charset=utf-8`.
+    mutating func type(endingAt ends: String) -> String {
+        var type = word(endingAt: ";\(ends)")
+        while rest.first == ";", !Self.beginsSetting(rest.dropFirst()), rest.dropFirst().contains("=") {
+            rest.removeFirst()
+            type += ";" + word(endingAt: ";\(ends)")
+        }
+        return type
+    }
+}

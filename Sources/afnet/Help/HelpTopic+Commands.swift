@@ -1,0 +1,199 @@
+extension HelpTopic {
+    static let pins = HelpTopic(
+        "pins",
+        usage: "pins [options] HOST[:PORT] | FILE",
+        takes: .pins,
+        summary: "what of a server, or of a file, can be pinned",
+        """
+        Shows the certificates of a server, or of a file, with their pins, whether they
+        are trusted, and the Swift for a session that is pinned. The server gets no
+        request.
+
+            afnet pins example.com
+            afnet pins --cacert root.pem intern.example.com:8443
+            afnet pins ./certificate.pem
+
+        A pin is the SHA-256 of a public key. --pin wants one in the server's chain:
+
+            afnet --pin sha256//i7WTqTvh0OioIruIfFR4kMPnBqrS2rdiVPl/s2uC/CY= https://example.com/
+
+        Pins for several hosts belong into a file: afnet help policy.
+
+        """
+    )
+
+    static let verifyChain = HelpTopic(
+        "verify-chain",
+        usage: "verify-chain --trusted F --untrusted F --leaf F --host NAME --time S",
+        summary: "whether a session would trust these certificates",
+        """
+        Judges certificates as a session would those of a server, with the roots of
+        --trusted and no others. --untrusted has what the server sends behind its own,
+        and may be empty. --ip ADDRESS stands in the place of --host. The time is in
+        seconds since 1970.
+
+            afnet verify-chain --trusted root.pem --untrusted middle.pem --leaf site.pem \\
+                --host example.com --time $(date +%s)
+
+        0: the path and the name are good. 1: they are not; the reason is on standard
+        output. 2: something is missing, or a file cannot be read.
+
+        """
+    )
+
+    static let policy = HelpTopic(
+        "policy",
+        """
+        A policy is a file in JSON that says which hosts must show which pins. --policy
+        loads by it, and lint looks for mistakes in it:
+
+            afnet lint policy.json
+            afnet lint --host api.example.com policy.json
+            afnet --policy policy.json https://api.example.com/
+
+        {
+          "hostRules": [
+            {
+              "hosts": "**.example.com",
+              "pins": {
+                "pins": ["sha256/i7WTqTvh0OioIruIfFR4kMPnBqrS2rdiVPl/s2uC/CY="],
+                "backupPins": ["sha256/hxqRlPTu1bMS/0DITB1SSu0vd4u/8l8TjPgfaAp63Gc="],
+                "expiry": {"date": "2037-06-01T00:00:00Z", "choice": "failClosed"},
+                "isReportOnly": false
+              }
+            },
+            {"hosts": "cdn.example.com", "noPins": true}
+          ],
+          "refusesHostsWithoutRule": true
+        }
+
+        hosts    one host; *.example.com is each one label below it; **.example.com
+                 each below it, however deep. The most specific rule counts.
+        pins     keys in use, and backupPins: keys that are kept elsewhere. Both are
+                 accepted. "certificate/BASE64" is a certificate.
+        expiry   a date, and what then: failOpen (not pinned) or failClosed (refused).
+                 Without it a set is good for ever.
+        isReportOnly             true: a server without a pin is told of, and accepted.
+        refusesHostsWithoutRule  true: all other hosts are refused.
+
+        Hosts that are pinned are not loaded over plain http. There may also be
+        SSLPinningMode (0 none, 1 keys, 2 certificates), pinnedCertificates (DER in
+        base64), allowInvalidCertificates and validatesDomainName, which are for hosts
+        without a rule. A name that means nothing is an error.
+
+        A program reads the same file, with "SSLPinningMode": 0 in it:
+
+            let decoder = JSONDecoder()
+            decoder.dateDecodingStrategy = .iso8601
+            let policy = try decoder.decode(SecurityPolicy.self, from: data)
+
+        """
+    )
+
+    static let images = HelpTopic(
+        "images",
+        usage: "images [options] URL [URL ...]",
+        takes: .images,
+        summary: "load pictures, and show them in the terminal",
+        """
+        Loads pictures, four at a time, follows redirects, and shows them in the
+        terminal, in the order of the URLs. PNG, JPEG, WebP and GIF.
+
+            afnet images https://example.com/a.png https://example.com/b.jpg
+            afnet images --graphics blocks --width 60 https://example.com/a.png
+            afnet images --digest -u ann:secret -b jar.txt https://example.com/private.png
+
+        The exit code is that of the last picture that failed.
+
+        """
+    )
+
+    static let lint = HelpTopic(
+        "lint",
+        usage: "lint [--host NAME] POLICY",
+        takes: .lint,
+        summary: "look for mistakes in a file with pins",
+        """
+        Looks for mistakes in a policy, the gravest first: whose rule it is, what is
+        wrong, and what to change. With --host it says which rule is for that host.
+
+            afnet lint policy.json
+            afnet lint --host api.example.com --host example.com policy.json
+
+        The exit code is 0 if there is nothing to change (notes are no problem), 1 if
+        there is, and 2 if the file cannot be read. afnet help policy has the format.
+
+        """
+    )
+
+    static let reach = HelpTopic(
+        "reach",
+        usage: "reach [--once] [HOST]",
+        takes: .reach,
+        summary: "watch whether there is a way to a host",
+        """
+        Watches whether this machine has a way to a host, or to the internet, and says
+        so with the time, at first and whenever it changes. Ctrl-C ends it. Nothing is
+        sent to the host: a way is what the kernel knows of, and no promise that
+        somebody answers.
+
+            afnet reach
+            afnet reach --once example.com
+
+        With --once the exit code is 0 if there is a way, 7 if not.
+
+        """
+    )
+
+    static let serve = HelpTopic(
+        "serve",
+        usage: "serve [--port N] [--tls [--ca-out PATH]] DIR",
+        takes: .serve,
+        summary: "serve a folder to this machine",
+        """
+        Serves a folder to this machine, at 127.0.0.1: files, index.html, or a page
+        with the names of a folder. GET and HEAD, one range of a file, If-None-Match.
+        Links that lead out of the folder, and paths that do, are not found. Ctrl-C
+        ends it.
+
+            afnet serve .
+            afnet serve --port 8000 public
+            afnet serve --tls --ca-out root.pem public
+
+        With --tls the server has a certificate for localhost and 127.0.0.1 from an
+        authority that is made for this run; its certificate is written to --ca-out, or
+        to a file that is named on the first line. Files are read while they are sent,
+        64 KiB at a time. Each request is a line on standard error: method, path,
+        status, bytes of the body.
+
+        It is for trying things out, and not for the internet: it remembers a few
+        hundred bytes of each connection until it ends.
+
+        """
+    )
+
+    static let completion = HelpTopic(
+        "completion",
+        usage: "completion bash | zsh | fish",
+        summary: "what makes a shell complete all this",
+        """
+        Prints what makes a shell complete afnet's options.
+
+            afnet completion bash > ~/.local/share/bash-completion/completions/afnet
+            afnet completion zsh > ~/.zfunc/_afnet
+            afnet completion fish > ~/.config/fish/completions/afnet.fish
+
+        """
+    )
+
+    static let exitCodes = HelpTopic(
+        "exit-codes",
+        addition: HelpText.exitCodes,
+        """
+        The code is that of the last URL; with --parallel, and of images, that of the
+        one that failed last. A status such as 404 is no failure without --fail.
+
+
+        """
+    )
+}

@@ -1,0 +1,93 @@
+/// Who we are.
+extension CommandOption {
+    static let login: [CommandOption] = [
+        CommandOption(
+            "-u, --user U:P",
+            "user and password; they may stand in the URL, too. For a user alone the letter asks on the terminal",
+            for: .loading
+        ) { $0.login = Login($1.value, mayAsk: $1.name == "-u") },
+        .choice(
+            "--auth SCHEME",
+            "basic (told at once), digest, or any: the strongest that the server asks for",
+            for: .loading
+        ) { $0.loginScheme = $1 },
+        .flag("--basic", "--auth basic", for: .loading) { $0.loginScheme = .basic },
+        .flag("--digest", "--auth digest", for: .loading) { $0.loginScheme = .digest },
+        .flag("--anyauth", "--auth any", for: .loading) { $0.loginScheme = .any },
+        CommandOption("--bearer, --oauth2-bearer TOKEN", "a token", for: .loading) { $0.bearer = $1.value },
+        .flag("-n, --netrc", "passwords from ~/.netrc for hosts that ask", for: .loading) { $0.netrc = $0.netrc ?? "" },
+        CommandOption("--netrc-file PATH", "the same from another file", for: .loading) { $0.netrc = $1.value },
+    ]
+
+    static let cookies: [CommandOption] = [
+        CommandOption(
+            "-b, --cookie \"a=b; c=d\"",
+            "these cookies; the letter takes a file, too, where there is no \"=\"",
+            for: .loading
+        ) {
+            if $1.name == "-b", !$1.value.contains("=") {
+                ($0.cookies.isOn, $0.cookies.files) = (true, $0.cookies.files + [$1.value])
+            } else {
+                try $0.cookies.add($1.value, of: $1.name)
+            }
+        },
+        .flag("--cookies", "take cookies, and send them", for: .loading) { $0.cookies.isOn = true },
+        CommandOption("--cookie-file PATH", "cookies of this file (Netscape's format), and --cookies", for: .loading) {
+            ($0.cookies.isOn, $0.cookies.files) = (true, $0.cookies.files + [$1.value])
+        },
+        CommandOption("-c, --cookie-jar PATH", "write all cookies to it in the end, and --cookies", for: .loading) {
+            ($0.cookies.isOn, $0.cookies.jar) = (true, $1.value)
+        },
+        .flag(
+            "-j, --junk-session-cookies",
+            "without those of --cookie-file that end with a session",
+            for: .loading
+        ) { $0.cookies.skipsSessionCookies = true },
+    ]
+
+    static let security: [CommandOption] = [
+        CommandOption(
+            "--cacert PATH",
+            "trust only the authorities in this file, PEM or DER",
+            for: [.transfer, .images, .pins]
+        ) { $0.security.authorities = $1.value },
+        CommandOption(
+            "-E, --cert PATH",
+            "show this certificate to servers that ask for one: PEM, or PKCS#12 if its name ends in .p12 or .pfx",
+            for: .loading
+        ) { $0.security.certificate = $1.value },
+        CommandOption("--key PATH", "its key, PEM; without it, it is in the file of --cert", for: .loading) {
+            $0.security.privateKey = $1.value
+        },
+        CommandOption("--cert-pass-file PATH", "its first line is the passphrase of the key", for: .loading) {
+            $0.security.passphraseFile = $1.value
+        },
+        CommandOption(
+            "--pin, --pinnedpubkey SPEC",
+            "want one of these public keys in the server's chain: sha256//BASE64[;sha256//BASE64...], or a file with "
+                + "one key or certificate, PEM or DER; again: adds to it",
+            for: .loading,
+            completing: .files
+        ) { $0.security.pins.append(try PinOption($1.value, of: $1.name)) },
+        CommandOption(
+            "--pinned-cert PATH",
+            "want one of these certificates in it, PEM or DER; again: adds to it",
+            for: .loading
+        ) { $0.security.pinnedCertificates.append($1.value) },
+        CommandOption(
+            "--policy POLICY",
+            "a file that says which hosts must show which pins: afnet help policy",
+            for: .loading
+        ) { $0.security.policy = $1.value },
+        .flag(
+            "-k, --insecure",
+            "accept any certificate, for any host, as long as it has what --pin and --pinned-cert want",
+            for: .loading
+        ) { $0.security.isInsecure = true },
+        .flag("--tlsv1.2", "TLS 1.2 or newer, as without it", for: .loading) { $0.security.minimumVersion = .v1_2 },
+        .flag("--tlsv1.3", "TLS 1.3 or newer", for: .loading) { $0.security.minimumVersion = .v1_3 },
+        .choice("--tls-max VERSION", "no newer TLS than 1.2, 1.3 or default", for: .loading) {
+            $0.security.maximumVersion = ($1 as SecurityOptions.NewestVersion).version
+        },
+    ]
+}

@@ -1,0 +1,81 @@
+/// What becomes of the response.
+extension CommandOption {
+    static let response: [CommandOption] = [
+        CommandOption(
+            "-o, --output PATH",
+            "where the body goes, once for each URL; \"-\" and default: standard output. The file is replaced when the "
+                + "response begins, and what arrived stays in it if the rest does not"
+        ) { $0.targets.append(.path($1.value)) },
+        .flag("-O, --remote-name", "the same, with the last name of the URL's path") { $0.targets.append(.remoteName) },
+        .flag("--remote-name-all", "-O for all URLs that have neither -o nor -O") { $0.namesAll = true },
+        .flag(
+            "-J, --remote-header-name",
+            "with -O: the name that the server gives (Content-Disposition), without folders; a file that exists is "
+                + "left alone, and that is 23"
+        ) { $0.takesServersName = true },
+        CommandOption("--output-dir DIR", "the folder for -o and -O") { $0.outputFolder = $1.value },
+        .flag("--create-dirs", "make the folders that -o, -O and --output-dir need") { $0.makesFolders = true },
+        .flag("--resume", "go on behind what --output has already") { $0.resume = .size },
+        CommandOption("-C, --resume-from, --continue-at N", "go on at byte N; \"-\" is --resume") {
+            $0.resume = $1.value == "-" ? .size : .offset(try Arguments.size($1.value, of: $1.name))
+        },
+        .flag("-i, --include", "put the response heads before the body") { $0.includesHead = true },
+        CommandOption("-D, --dump-header PATH", "add the response heads to a file") { $0.headFile = $1.value },
+        CommandOption(
+            "-w, --write-out FORMAT",
+            "write this behind each URL's body: \"%{http_code}\\n\"; \"@FILE\" has it. afnet help write-out has the names"
+        ) { $0.writeOut = $1.value },
+        CommandOption(
+            "--report PATH",
+            "write a line of JSON about each URL, for other programs; afnet help report has the members"
+        ) { $0.report = $1.value },
+        .flag("-f, --fail", "status 400 and above is a failure; its body is dropped") { $0.failure = .dropsBody },
+        .flag("--fail-with-body", "the same, and its body is kept") { $0.failure = .keepsBody },
+        CommandOption("--max-filesize N", "refuse bodies of more than N bytes", for: .loading) {
+            $0.maximumSize = try Arguments.size($1.value, of: $1.name)
+        },
+    ]
+
+    static let cache: [CommandOption] = [
+        CommandOption("--cache DIR", "keep responses in this folder, and answer from it", for: .loading) {
+            $0.cache = $1.value
+        },
+        .choice(
+            "--cache-mode MODE",
+            "default, no-store, reload, no-cache, force-cache or only-if-cached",
+            for: .loading
+        ) { ($0.cacheMode, $0.hasCacheMode) = ($1, true) },
+    ]
+
+    static let repetition: [CommandOption] = [
+        .flag(
+            "-L, --location",
+            "follow redirects; passwords, tokens and cookies given here stay with the scheme, host and port of the URL"
+        ) { $0.redirects.isFollowing = true },
+        .flag("--location-trusted", "follow, and take them along", for: .loading) {
+            ($0.redirects.isFollowing, $0.redirects.isTrusting) = (true, true)
+        },
+        CommandOption("--max-redirs N", "how many, 50 unless given", for: .loading) {
+            $0.redirects.maximum = Int(clamping: try Arguments.size($1.value, of: $1.name))
+        },
+        CommandOption("--keep-post CODE", "keep POST over 301, 302 or 303; again: adds to it") {
+            $0.redirects.keepsPost.insert(try Arguments.redirectStatus($1.value, of: $1.name))
+        },
+        CommandOption(
+            "--retry N",
+            "try again up to N times: after a timeout, a name that is not found, and the statuses 408, 429, 500, 502, 503, "
+                + "504, 522 and 524"
+        ) { $0.retries.count = Int(clamping: try Arguments.size($1.value, of: $1.name)) },
+        CommandOption(
+            "--retry-delay S",
+            "wait so long before each; without it 1 second, then twice as long each time, and as long as Retry-After says"
+        ) { $0.retries.delay = try Arguments.seconds($1.value, of: $1.name) },
+        CommandOption("--retry-max-time S", "begin no further try after so many seconds") {
+            $0.retries.maximumTime = try Arguments.seconds($1.value, of: $1.name)
+        },
+        .flag("--retry-connrefused", "after a refused connection as well") { $0.retries.afterRefusal = true },
+        .flag("--retry-all-errors", "after every failure, and with --fail every status of 400 and above") {
+            $0.retries.afterEverything = true
+        },
+    ]
+}

@@ -1,0 +1,107 @@
+/// One option: how it is written, what the help says of it, which commands take it, and what it does.
+///
+/// The parser, the help and the completions read the same rows, so that they cannot disagree.
+struct CommandOption: Sendable {
+    typealias Effect = @Sendable (inout Arguments, Given) throws -> Void
+
+    /// An option as it was met.
+    struct Given {
+        let value: String
+        /// As it was written: `-o` or `--output`.
+        let name: String
+    }
+
+    /// Commands of the program that load something, or take options.
+    struct Commands: OptionSet {
+        let rawValue: Int
+
+        static let transfer = Commands(rawValue: 1)
+        static let pins = Commands(rawValue: 2)
+        static let images = Commands(rawValue: 4)
+        static let lint = Commands(rawValue: 8)
+        static let reach = Commands(rawValue: 16)
+        static let serve = Commands(rawValue: 32)
+
+        static let loading: Commands = [.transfer, .images]
+        static let every: Commands = [.transfer, .pins, .images, .lint, .reach, .serve]
+    }
+
+    /// What is completed behind it.
+    enum Completion: Sendable, Equatable {
+        case nothing
+        case files
+        case folders
+        case words([String])
+    }
+
+    /// As the help shows it: `-o, --output PATH`.
+    let spelling: String
+    let letter: Character?
+    /// The long names, without their dashes; the first is the one that is said.
+    let names: [String]
+    /// What the help calls the value; nil for an option without one.
+    let valueName: String?
+    let text: String
+    let commands: Commands
+    let completion: Completion
+    let effect: Effect
+
+    init(
+        _ spelling: String,
+        _ text: String,
+        for commands: Commands = .transfer,
+        completing completion: Completion? = nil,
+        _ effect: @escaping Effect
+    ) {
+        self.spelling = spelling
+        self.text = text
+        self.commands = commands
+        self.effect = effect
+        var names = spelling.components(separatedBy: ", ")
+        if let last = names.popLast() {
+            let words = last.split(separator: " ", maxSplits: 1).map(String.init)
+            names.append(words[0])
+            valueName = words.count > 1 ? words[1] : nil
+        } else {
+            valueName = nil
+        }
+        letter = names.first { !$0.hasPrefix("--") }?.last
+        self.names = names.filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
+        let isPath = ["PATH", "FILE", "POLICY"].contains(valueName)
+        self.completion = completion ?? (isPath ? .files : valueName == "DIR" ? .folders : .nothing)
+    }
+
+    /// The name that is said: `--output`.
+    var name: String { "--\(names[0])" }
+
+    var takesValue: Bool { valueName != nil }
+}
+
+extension CommandOption {
+    /// A flag.
+    static func flag(
+        _ spelling: String,
+        _ text: String,
+        for commands: Commands = .transfer,
+        _ effect: @escaping @Sendable (inout Arguments) throws -> Void
+    ) -> CommandOption {
+        CommandOption(spelling, text, for: commands) { arguments, _ in try effect(&arguments) }
+    }
+
+    /// An option that takes one of some words.
+    static func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
+        _ spelling: String,
+        _ text: String,
+        for commands: Commands = .transfer,
+        _ effect: @escaping @Sendable (inout Arguments, Choice) -> Void
+    ) -> CommandOption {
+        CommandOption(
+            spelling,
+            text,
+            for: commands,
+            completing: .words(Choice.allCases.map(\.rawValue))
+        ) { arguments, given in
+            effect(&arguments, try Arguments.choice(given.value, of: given.name))
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/// All options, in the sections of the help.
+struct OptionTable: Sendable {
+    struct Section: Sendable {
+        let title: String
+        /// The topic of the help that tells more, if there is one.
+        let topic: String?
+        let options: [CommandOption]
+
+        init(_ title: String, _ topic: String?, _ options: [CommandOption]) {
+            self.title = title
+            self.topic = topic
+            self.options = options
+        }
+    }
+
+    static let standard = OptionTable([
+        Section("The request", "bodies", CommandOption.request),
+        Section("Its body", "bodies", CommandOption.bodies),
+        Section("Who we are", "login", CommandOption.login),
+        Section("Cookies", "cookies", CommandOption.cookies),
+        Section("The response", "output", CommandOption.response),
+        Section("Redirects and retries", "retries", CommandOption.repetition),
+        Section("The cache", "cache", CommandOption.cache),
+        Section("The way there", "transfers", CommandOption.connection + CommandOption.places),
+        Section("Proxies", "proxies", CommandOption.proxies),
+        Section("Certificates and pins", "tls", CommandOption.security),
+        Section("Several URLs", "parallel", CommandOption.order),
+        Section("Of single commands", nil, CommandOption.commands),
+        Section("What is said", "output", CommandOption.words),
+    ])
+
+    let sections: [Section]
+    private let byName: [String: CommandOption]
+    private let byLetter: [Character: CommandOption]
+
+    init(_ sections: [Section]) {
+        self.sections = sections
+        var byName: [String: CommandOption] = [:]
+        var byLetter: [Character: CommandOption] = [:]
+        for option in sections.flatMap(\.options) {
+            for name in option.names { byName[name] = option }
+            if let letter = option.letter { byLetter[letter] = option }
+        }
+        self.byName = byName
+        self.byLetter = byLetter
+    }
+
+    var options: [CommandOption] { sections.flatMap(\.options) }
+
+    subscript(name: String) -> CommandOption? { byName[name] }
+    subscript(letter: Character) -> CommandOption? { byLetter[letter] }
+}
+
+/// For those who check that nothing is missing somewhere.
+package enum OptionNames {
+    /// All long names and letters, with their dashes.
+    package static var all: [String] {
+        OptionTable.standard.options.flatMap { option in
+            (option.letter.map { ["-\($0), "] } ?? []) + option.names.map { "--\($0)" }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import AFNetworking
+import Foundation
+
+/// `afnet lint`: looks for mistakes in a file with a policy, and says which rule is for a host.
+@MainActor struct LintCommand {
+    private let arguments: Arguments
+    private let file: PolicyFile
+
+    init(_ arguments: Arguments) throws(TransferFailure) {
+        self.arguments = arguments
+        do throws(PolicyFile.Problem) {
+            file = try PolicyFile(path: arguments.urls.first ?? "")
+        } catch {
+            throw TransferFailure(.usage, "lint: \(error.message)")
+        }
+        // A file has none; whoever loads it can.
+        file.policy.reportHandler = { _ in }
+    }
+
+    /// 0 if there is nothing to change, 1 if there is.
+    func run() throws(TransferFailure) -> ExitCode {
+        let findings = file.policy.lint()
+        let problems = findings.filter { $0.severity > .note }
+        var lines: [String] = []
+        if arguments.hosts.isEmpty {
+            lines = findings.flatMap(Self.lines) + [summary(problems.count)]
+        } else {
+            lines = arguments.hosts.map(cover)
+        }
+        if !arguments.isSilent || !arguments.hosts.isEmpty { try write(lines) }
+        return problems.isEmpty ? .done : .problems
+    }
+
+    private func write(_ lines: [String]) throws(TransferFailure) {
+        let text = lines.map { TerminalText.escaped($0) + "\n" }.joined()
+        do throws(SystemFailure) {
+            try Descriptor.standardOutput.write(Data(text.utf8))
+        } catch {
+            throw TransferFailure(.cannotWrite, "cannot write standard output: \(error.text)")
+        }
+    }
+
+    private func summary(_ problems: Int) -> String {
+        let rules = file.policy.hostRules.count
+        let counted = "\(rules) host rule\(rules == 1 ? "" : "s")"
+        let result = problems == 0 ? "nothing to change" : "\(problems) problem\(problems == 1 ? "" : "s")"
+        return "\(file.path): \(counted), \(result)"
+    }
+
+    private static func lines(_ finding: SecurityPolicy.Finding) -> [String] {
+        let place = finding.hosts.map { "rule for \($0)" } ?? "the policy"
+        let advice = LintAdvice.text(for: finding.kind).map { ["  change: \($0)"] } ?? []
+        return ["\(finding.severity): \(place): \(finding.message) (\(finding.kind.rawValue))"] + advice
+    }
+
+    private func cover(_ host: String) -> String {
+        let policy = file.policy
+        guard let name = PeerName(host) else { return "\(host): not a host" }
+        if let rule = policy.rule(for: host) {
+            return "\(host): the rule for \(Self.text(rule))"
+        }
+        if let pattern = policy.hostRules.map(\.hosts).first(where: { $0.matches(name) }) {
+            return "\(host): refused, there are two rules for \(pattern)"
+        }
+        if policy.refusesHostsWithoutRule { return "\(host): refused, there is no rule for it" }
+        switch policy.sslPinningMode {
+        case .none: return "\(host): no rule, so whatever the authorities vouch for"
+        case .publicKey: return "\(host): no rule, so the keys of pinnedCertificates"
+        case .certificate: return "\(host): no rule, so pinnedCertificates"
+        }
+    }
+
+    private static func text(_ rule: HostRule) -> String {
+        guard case .pins(let set) = rule.requirement else { return "\(rule.hosts): no pins" }
+        var words = ["\(set.pins.count) in use", "\(set.backupPins.count) as backup"]
+        if let expiry = set.expiry {
+            let end = expiry.date.formatted(.iso8601)
+            words.append("until \(end), then \(expiry.choice == .failOpen ? "not pinned" : "refused")")
+        }
+        if set.isReportOnly { words.append("only reported") }
+        return "\(rule.hosts): \(words.joined(separator: ", "))"
+    }
+}
+
+extension ExitCode {
+    /// Of lint. What a transfer says with 1 cannot be said of a file.
+    static let problems = ExitCode.unsupported
+}

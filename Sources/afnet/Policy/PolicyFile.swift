@@ -1,0 +1,110 @@
+import AFNetworking
+import Foundation
+
+/// A file that says which hosts must show which pins: a `SecurityPolicy` in JSON, as a program decodes it.
+struct PolicyFile {
+    struct Problem: Error {
+        let message: String
+    }
+
+    private static let sizeLimit = 16 << 20
+
+    let path: String
+    let policy: SecurityPolicy
+
+    init(path: String) throws(Problem) {
+        self.path = path
+        do {
+            let data =
+                path == "-"
+                ? try Descriptor.standardInput.readToEnd(limit: Self.sizeLimit)
+                : try Descriptor.contents(of: path, limit: Self.sizeLimit)
+            policy = try Self.read(data)
+        } catch let failure as SystemFailure {
+            throw Problem(message: "\(path): \(failure.text)")
+        } catch let problem as Problem {
+            throw Problem(message: "\(path): \(problem.message)")
+        } catch {
+            throw Problem(message: "\(path): \(error)")
+        }
+    }
+
+    private static func read(_ data: Data) throws(Problem) -> SecurityPolicy {
+        guard let object = try? JSONSerialization.jsonObject(with: data) else {
+            throw Problem(message: "it is not JSON")
+        }
+        guard var policy = object as? [String: Any] else { throw Problem(message: "it has to be one object, { … }") }
+        try PolicyKeys.check(policy)
+        // What pins by host rules needs no mode.
+        if policy["SSLPinningMode"] == nil { policy["SSLPinningMode"] = 0 }
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom(date)
+        do {
+            return try decoder.decode(SecurityPolicy.self, from: JSONSerialization.data(withJSONObject: policy))
+        } catch let error as DecodingError {
+            throw Problem(message: text(error))
+        } catch {
+            throw Problem(message: "\(error)")
+        }
+    }
+
+    /// `2027-06-01T00:00:00Z`, or the day alone.
+    @Sendable private static func date(_ decoder: any Decoder) throws -> Date {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        let full = text.contains("T") ? text : "\(text)T00:00:00Z"
+        if let date = try? Date(full, strategy: .iso8601) { return date }
+        throw DecodingError.dataCorrupted(
+            .init(
+                codingPath: decoder.codingPath,
+                debugDescription: "\"\(text)\" is no date: write 2027-06-01T00:00:00Z"
+            )
+        )
+    }
+
+    private static func text(_ error: DecodingError) -> String {
+        let (context, missing): (DecodingError.Context, String?) =
+            switch error {
+            case .dataCorrupted(let context), .typeMismatch(_, let context), .valueNotFound(_, let context):
+                (context, nil)
+            case .keyNotFound(let key, let context): (context, key.stringValue)
+            @unknown default: (DecodingError.Context(codingPath: [], debugDescription: "it cannot be read"), nil)
+            }
+        let place = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
+        let prefix = place.isEmpty ? "" : "\(place.joined(separator: ".").replacing(".[", with: "[")): "
+        return prefix + (missing.map { "\"\($0)\" is missing" } ?? context.debugDescription)
+    }
+}
+
+/// The names that there are in such a file: a word that nobody reads would protect nobody.
+private enum PolicyKeys {
+    private static let policy = [
+        "SSLPinningMode", "pinnedCertificates", "allowInvalidCertificates", "validatesDomainName", "hostRules",
+        "refusesHostsWithoutRule",
+    ]
+    private static let rule = ["hosts", "pins", "noPins"]
+    private static let set = ["pins", "backupPins", "expiry", "isReportOnly"]
+    private static let expiry = ["date", "choice"]
+
+    static func check(_ object: [String: Any]) throws(PolicyFile.Problem) {
+        try check(object, policy, "the policy")
+        for (index, item) in (object["hostRules"] as? [Any] ?? []).enumerated() {
+            let place = "hostRules[\(index)]"
+            guard let rule = item as? [String: Any] else { continue }
+            try check(rule, Self.rule, place)
+            guard let pins = rule["pins"] as? [String: Any] else { continue }
+            try check(pins, set, "\(place).pins")
+            if let end = pins["expiry"] as? [String: Any] { try check(end, expiry, "\(place).pins.expiry") }
+        }
+    }
+
+    private static func check(
+        _ object: [String: Any],
+        _ known: [String],
+        _ place: String
+    ) throws(PolicyFile.Problem) {
+        guard let other = object.keys.filter({ !known.contains($0) }).min() else { return }
+        throw PolicyFile.Problem(
+            message: "\(place) has a name that means nothing, \"\(other)\"; there are \(known.joined(separator: ", "))"
+        )
+    }
+}

@@ -1,0 +1,66 @@
+import AFNetworking
+import Dispatch
+import Foundation
+
+/// `afnet reach`: says whether there is a way to a host, or to the internet, and tells of each change.
+@MainActor struct ReachCommand {
+    private let arguments: Arguments
+    private let monitor: NetworkMonitor
+    private let manager: NetworkReachabilityManager
+
+    init(_ arguments: Arguments) throws(TransferFailure) {
+        self.arguments = arguments
+        let host = arguments.urls.first
+        if let host, PeerName(host) == nil {
+            throw TransferFailure(.badArgument, "reach needs the name or address of a host, not \"\(host)\"")
+        }
+        monitor = host.map { NetworkMonitor(host: $0) } ?? NetworkMonitor()
+        manager = NetworkReachabilityManager(reachability: monitor)
+    }
+
+    /// Until it is interrupted. With `--once`: 0 if there is a way, 7 if not.
+    func run() async throws(TransferFailure) -> ExitCode {
+        let interruption = Interruption()
+        let statuses = manager.statuses
+        let text = Task { @MainActor in await self.follow(statuses) }
+        interruption.onArrival { text.cancel() }
+        let result = await text.value
+        interruption.stop()
+        return try result.get()
+    }
+
+    private func follow(
+        _ statuses: AsyncStream<NetworkReachabilityStatus>
+    ) async -> Result<ExitCode, TransferFailure> {
+        var former: String?
+        for await status in statuses {
+            if arguments.isOnce, status == .unknown { continue }
+            let line = Self.text(status, monitor.currentPath)
+            if line != former {
+                do throws(TransferFailure) { try write(line) } catch { return .failure(error) }
+            }
+            former = line
+            if arguments.isOnce { return .success(status.isReachable ? .done : .cannotConnect) }
+        }
+        return .success(.done)
+    }
+
+    private func write(_ line: String) throws(TransferFailure) {
+        let text = "\(Date.now.formatted(.iso8601))  \(TerminalText.escaped(line))\n"
+        do throws(SystemFailure) {
+            try Descriptor.standardOutput.write(Data(text.utf8))
+        } catch {
+            throw TransferFailure(.cannotWrite, "cannot write standard output: \(error.text)")
+        }
+    }
+
+    private static func text(_ status: NetworkReachabilityStatus, _ path: NetworkPath) -> String {
+        let place = path.interface.map { " by \($0.name)" } ?? ""
+        switch status {
+        case .unknown: return "not known"
+        case .notReachable: return "not reachable" + (path.reason.map { ": \($0)" } ?? "")
+        case .reachableViaWWAN: return "reachable\(place), a cellular network"
+        case .reachableViaWiFi: return "reachable\(place)"
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import AFNetworkingTesting
+import Foundation
+
+/// `afnet serve`: a server for a folder, for this machine only.
+@MainActor struct ServeCommand {
+    private let arguments: Arguments
+    private let console: Console
+    private let site: FolderSite
+
+    init(_ arguments: Arguments) throws(TransferFailure) {
+        self.arguments = arguments
+        console = Console(arguments)
+        let folder = arguments.urls.first ?? ""
+        guard let site = FolderSite(folder) else {
+            throw TransferFailure(.badArgument, "serve: \(folder) is no folder that can be read")
+        }
+        self.site = site
+    }
+
+    /// Until it is interrupted.
+    func run() async throws(TransferFailure) -> ExitCode {
+        let authority = try authority()
+        let server = try server(authority)
+        let (site, console, isSilent) = (site, console, arguments.isSilent)
+        server.route("*", "/*", answering: .head) { [weak server] request in
+            let reply = site.reply(to: request)
+            if !isSilent { console.say(Self.line(request, reply)) }
+            // What is recorded would grow for as long as this runs.
+            server?.forgetRequests()
+            return reply
+        }
+        try announce(server, authority)
+        await Interruption.wait()
+        server.stop()
+        return .done
+    }
+
+    private func server(_ authority: CertificateAuthority?) throws(TransferFailure) -> TestServer {
+        do {
+            var options = TestServer.Options()
+            options.storedBodyLimit = 0
+            options.storedTranscriptLimit = 0
+            let tls = try authority.map { ServerTLS(try $0.issue(for: "localhost", "127.0.0.1")) }
+            return try TestServer(on: .ipv4Loopback(port: arguments.port ?? 0), tls: tls, options: options)
+        } catch {
+            throw TransferFailure(.cannotConnect, "serve: \(error)")
+        }
+    }
+
+    private func authority() throws(TransferFailure) -> CertificateAuthority? {
+        guard arguments.isSecured else { return nil }
+        do throws(CertificateMakingError) {
+            return try CertificateAuthority("afnet serve")
+        } catch {
+            throw TransferFailure(.otherProtocolError, "serve: \(error)")
+        }
+    }
+
+    private func announce(_ server: TestServer, _ authority: CertificateAuthority?) throws(TransferFailure) {
+        var text = "serving \(arguments.urls.first ?? "") at \(server.url("/").absoluteString)"
+        do throws(SystemFailure) {
+            if let authority {
+                let file = try write(authority.pem)
+                text += ", with --cacert \(file)"
+            }
+            try Descriptor.standardOutput.write(Data((TerminalText.escaped(text) + "\n").utf8))
+        } catch {
+            throw TransferFailure(.cannotWrite, "serve: \(arguments.authorityFile ?? "standard output"): \(error.text)")
+        }
+    }
+
+    /// - Returns: where the certificate is.
+    private func write(_ pem: String) throws(SystemFailure) -> String {
+        if let path = arguments.authorityFile {
+            try Descriptor.replace(path, with: Data(pem.utf8))
+            return path
+        }
+        let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        let path = "\(folder)/afnet-\(UUID().uuidString).pem"
+        try Descriptor.replace(path, with: Data(pem.utf8))
+        return path
+    }
+
+    /// `GET /a.txt 206 5`
+    nonisolated private static func line(_ request: RecordedRequest, _ reply: ServerReply) -> String {
+        let size = request.method == "HEAD" ? nil : reply.body?.count
+        return "\(request.method) \(request.target) \(reply.status)\(size.map { " \($0)" } ?? "")"
+    }
+}

@@ -1,0 +1,123 @@
+import AFNetworking
+import Foundation
+
+/// The body of a multipart form. Files are read while it is sent, and never held in memory as a whole.
+struct FormBody {
+    /// Copies of it are sent, each of them once.
+    private let stream: MultipartBodyStream
+
+    /// Whoever may not read a file is told before anything is sent.
+    init(_ parts: [FormPart]) throws(TransferFailure) {
+        var failure: TransferFailure?
+        let made = Result {
+            try HTTPRequestSerializer().multipartFormRequest(
+                withMethod: "POST",
+                urlString: "http://form.invalid/",
+                parameters: nil
+            ) { form in
+                for part in parts where failure == nil {
+                    do throws(TransferFailure) { try Self.append(part, to: form) } catch { failure = error }
+                }
+            }
+        }
+        if let failure { throw failure }
+        guard let stream = try? made.get().httpBodyStream as? MultipartBodyStream else {
+            throw TransferFailure(.badArgument, "the form cannot be sent: \(Self.reason(made))")
+        }
+        self.stream = stream
+    }
+
+    private static func reason(_ result: Result<URLRequest, any Error>) -> String {
+        if case .failure(let error) = result { error.localizedDescription } else { "it has no parts" }
+    }
+
+    /// For the field of that name.
+    var contentType: String { "multipart/form-data; boundary=\(stream.boundary)" }
+
+    var contentLength: Int64 { stream.contentLength }
+
+    /// The form from its beginning, for each request that sends it.
+    var newStream: InputStream? { stream.copy(with: nil) as? InputStream }
+
+    // MARK: Parts
+
+    private static func append(_ part: FormPart, to form: any MultipartFormData) throws(TransferFailure) {
+        switch part.content {
+        case .value(let value): append(value, part, to: form)
+        case .valueOfFile(let path): append(try contents(of: path, part), part, to: form)
+        case .file(let path): try append(fileAt: path, part, to: form)
+        }
+    }
+
+    private static func append(_ value: Data, _ part: FormPart, to form: any MultipartFormData) {
+        if let fileName = part.fileName {
+            form.appendPart(
+                withFileData: value,
+                name: part.name,
+                fileName: fileName,
+                mimeType: part.type ?? type(of: fileName)
+            )
+        } else if let type = part.type {
+            let disposition = "form-data; name=\"\(quotable(part.name))\""
+            form.appendPart(withHeaders: ["Content-Disposition": disposition, "Content-Type": type], body: value)
+        } else {
+            form.appendPart(withFormData: value, name: part.name)
+        }
+    }
+
+    private static func append(
+        fileAt path: String,
+        _ part: FormPart,
+        to form: any MultipartFormData
+    ) throws(TransferFailure) {
+        let fileName = part.fileName ?? (path == "-" ? "-" : (path as NSString).lastPathComponent)
+        let type = part.type ?? type(of: fileName)
+        // A pipe has no length that could be announced.
+        guard path != "-", try isRegularFile(path, part) else {
+            let contents = try contents(of: path, part)
+            return form.appendPart(withFileData: contents, name: part.name, fileName: fileName, mimeType: type)
+        }
+        do {
+            let url = URL(fileURLWithPath: path)
+            try form.appendPart(withFileURL: url, name: part.name, fileName: fileName, mimeType: type)
+        } catch {
+            throw TransferFailure(
+                .cannotRead,
+                "the form's part \"\(part.name)\": \(path): \(error.localizedDescription)"
+            )
+        }
+    }
+
+    private static func isRegularFile(_ path: String, _ part: FormPart) throws(TransferFailure) -> Bool {
+        do throws(SystemFailure) {
+            return try Descriptor.isRegularFile(path)
+        } catch {
+            throw unreadable(path, part, error)
+        }
+    }
+
+    private static func contents(of path: String, _ part: FormPart) throws(TransferFailure) -> Data {
+        do throws(SystemFailure) {
+            return path == "-" ? try Descriptor.standardInput.readToEnd() : try Descriptor.contents(of: path)
+        } catch {
+            throw unreadable(path, part, error)
+        }
+    }
+
+    private static func unreadable(_ path: String, _ part: FormPart, _ failure: SystemFailure) -> TransferFailure {
+        TransferFailure(.cannotRead, "the form's part \"\(part.name)\": \(path): \(failure.text)")
+    }
+
+    private static func type(of fileName: String) -> String {
+        FileTypes.mimeType(ofExtension: (fileName as NSString).pathExtension)
+    }
+
+    /// What would end the quotes, or the line, as browsers write it.
+    private static func quotable(_ name: String) -> String {
+        let bytes = name.utf8.flatMap { byte -> [UInt8] in
+            let isHarmless = byte != UInt8(ascii: "\"") && byte >= 0x20 && byte != 0x7F
+            return isHarmless ? [byte] : Array(String(format: "%%%02X", Int(byte)).utf8)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,256 @@
+import AFURLSession
+import Foundation
+
+/// The URLs of one group: one after the other, or several at a time.
+@MainActor final class TransferGroup {
+    private let arguments: Arguments
+    private let session: URLSession
+    private let jar: CookieKeeper
+    private let servers: TrustLog
+    private let reports: ReportLog
+    private let payload: Payload
+    private let writeOut: WriteOut?
+    private let console: Console
+    /// Of standard output, if several want it at a time.
+    private let queue: OutputQueue?
+    private var running: [Int: Transfer] = [:]
+    /// Nothing more is begun, and what ends now has no importance.
+    private var isOver = false
+
+    init(
+        _ arguments: Arguments,
+        _ session: URLSession,
+        _ jar: CookieKeeper,
+        _ servers: TrustLog,
+        _ reports: ReportLog
+    ) throws(TransferFailure) {
+        self.arguments = arguments
+        self.session = session
+        self.jar = jar
+        self.servers = servers
+        self.reports = reports
+        payload = try Payload(arguments)
+        writeOut = try arguments.writeOut.map { format throws(TransferFailure) in try WriteOut(format) }
+        console = Console(arguments)
+        queue = arguments.isParallel ? OutputQueue() : nil
+    }
+
+    /// The code of the last URL. In parallel: of the one that failed last.
+    func run() async -> ExitCode {
+        arguments.isParallel ? await runInParallel() : await runInOrder()
+    }
+
+    private func runInOrder() async -> ExitCode {
+        var code = ExitCode.done
+        for index in arguments.urls.indices {
+            code = await load(index)
+            if arguments.failsEarly, code != .done { break }
+        }
+        return code
+    }
+
+    private func runInParallel() async -> ExitCode {
+        let load: @MainActor @Sendable (Int) async -> ExitCode = { await self.load($0) }
+        var code = ExitCode.done
+        var rest = Array(arguments.urls.indices)[...]
+        await withTaskGroup(of: ExitCode.self) { group in
+            for index in rest.prefix(arguments.parallelMaximum ?? Self.usualMaximum) {
+                group.addTask { await load(index) }
+                rest.removeFirst()
+            }
+            while let result = await group.next() {
+                if isOver { continue }
+                if result != .done { code = result }
+                if arguments.failsEarly, result != .done {
+                    stop()
+                    // Those that wait for their next try.
+                    group.cancelAll()
+                } else if let index = rest.popFirst() {
+                    group.addTask { await load(index) }
+                }
+            }
+        }
+        return code
+    }
+
+    /// curl's.
+    nonisolated static let usualMaximum = 50
+
+    private func stop() {
+        isOver = true
+        for transfer in running.values { transfer.abandon() }
+    }
+}
+
+// MARK: - One URL
+
+extension TransferGroup {
+    private func load(_ index: Int) async -> ExitCode {
+        var outcome = Outcome()
+        do throws(TransferFailure) {
+            try await load(index, &outcome)
+        } catch {
+            outcome.failure = error
+        }
+        if isOver {
+            // What others had to say goes out.
+            try? queue?.finish(index)
+            return .done
+        }
+        var result = result(outcome, index)
+        if var failure = result.failure {
+            // If it is tried again, it is not kept.
+            if let file = failure.keptIn { failure.message += " What arrived is kept in \(file)." }
+            if arguments.isParallel {
+                failure.message = "\(SecretText.withoutPassword(arguments.urls[index])): \(failure.message)"
+            }
+            console.report(failure, isVerbose: arguments.isVerbose)
+        }
+        do throws(TransferFailure) {
+            try tell(result)
+        } catch {
+            if result.failure == nil { console.report(error, isVerbose: false) }
+            result.failure = result.failure ?? error
+        }
+        return result.code
+    }
+
+    /// To whoever wants to know what came of it.
+    private func tell(_ result: TransferResult) throws(TransferFailure) {
+        do throws(SystemFailure) {
+            try write(result)
+            try queue?.finish(result.index)
+        } catch {
+            throw TransferFailure(.cannotWrite, "cannot write standard output: \(error.text)")
+        }
+        if let path = arguments.report { try reports.add(result, to: path) }
+    }
+
+    /// What came of the last try.
+    private struct Outcome {
+        var transfer: Transfer?
+        var file: String?
+        var retries = 0
+        var failure: TransferFailure?
+    }
+
+    private func result(_ outcome: Outcome, _ index: Int) -> TransferResult {
+        var result = TransferResult(arguments.urls[index], outcome.failure)
+        result.index = index
+        result.retries = outcome.retries
+        result.file = outcome.file
+        if let transfer = outcome.transfer {
+            result.request = transfer.request
+            result.response = transfer.response
+            result.metrics = transfer.metrics
+            result.server = transfer.server
+            result.received = transfer.received
+        }
+        return result
+    }
+
+    private func write(_ result: TransferResult) throws(SystemFailure) {
+        guard let writeOut else { return }
+        let text = writeOut.text(TransferFigures(result))
+        if !text.error.isEmpty { console.write(text.error) }
+        let output = Data(text.output.utf8)
+        if let queue { try queue.write(output, of: result.index) } else { try Descriptor.standardOutput.write(output) }
+    }
+
+    private func load(_ index: Int, _ outcome: inout Outcome) async throws(TransferFailure) {
+        let fields = arguments.isQuery ? payload.data : nil
+        let plan = try TransferPlan(arguments.urls[index], arguments, query: fields)
+        let target = arguments.target(at: index)
+        let path = try plan.path(for: target, arguments)
+        let isNamedByServer = arguments.takesServersName && target == .remoteName
+        try jar.addExtra(for: plan.url)
+        let attempts = Attempts(arguments.retries, isRepeatable: payload.isRepeatable)
+        while true {
+            let offset = try offset(arguments.resume, of: path)
+            let mode: BodySink.Mode = isNamedByServer ? .makesNew : offset != nil ? .appends : .replaces
+            let place = queue.map { ($0, index) }
+            let sink = BodySink(path, mode, makesFolders: arguments.makesFolders, place: place)
+            let transfer = transfer(plan, offset, sink, attempts, at: index)
+            outcome.transfer = transfer
+            running[index] = transfer
+            defer { running[index] = nil }
+            let wait = try await finish(transfer, from: offset, sink, attempts)
+            outcome.file = sink.isOpen ? sink.path : nil
+            guard let wait, !isOver else { return }
+            outcome.retries += 1
+            attempts.begin()
+            try? await Task.sleep(for: .seconds(wait))
+            if isOver { return }
+        }
+    }
+
+    private func transfer(
+        _ plan: TransferPlan,
+        _ offset: Int64?,
+        _ sink: BodySink,
+        _ attempts: Attempts,
+        at index: Int
+    ) -> Transfer {
+        let request = arguments.request(
+            for: plan.url,
+            plan.login,
+            form: arguments.isQuery ? nil : payload.data,
+            type: payload.contentType,
+            from: offset
+        )
+        return Transfer(
+            payload.task(for: request, in: session),
+            arguments,
+            payload,
+            Identity(plan.url, plan.login, arguments),
+            sink,
+            // What several say at a time would be nobody's.
+            arguments.isParallel ? Console(arguments, prefix: "[\(index)] ") : console,
+            servers,
+            attempts
+        )
+    }
+
+    /// In seconds, until the next try; nil if there is none.
+    private func finish(
+        _ transfer: Transfer,
+        from offset: Int64?,
+        _ sink: BodySink,
+        _ attempts: Attempts
+    ) async throws(TransferFailure) -> Double? {
+        do throws(TransferFailure) {
+            try await transfer.run(from: offset)
+            guard let wait = transfer.wait, let status = transfer.response?.statusCode else { return nil }
+            announce(TransferFailure.refused(status).message, wait, attempts)
+            return wait
+        } catch {
+            // What has gone to standard output cannot be taken back.
+            guard !isOver, sink.isFile || sink.written == 0,
+                let wait = attempts.wait(after: error, transfer.response)
+            else { throw error }
+            if arguments.resume != .size { sink.undo() }
+            announce(error.message, wait, attempts)
+            return wait
+        }
+    }
+
+    private func announce(_ reason: String, _ wait: Double, _ attempts: Attempts) {
+        let seconds = wait == wait.rounded() ? "\(Int(wait))" : String(format: "%.1f", wait)
+        console.report("\(reason); next try in \(seconds) s, \(attempts.left - 1) left after it")
+    }
+
+    /// Nil for a download from its beginning.
+    private func offset(_ resume: ResumeOption?, of path: String) throws(TransferFailure) -> Int64? {
+        switch resume {
+        case nil: return nil
+        case .offset(let offset): return offset
+        case .size:
+            do throws(SystemFailure) {
+                let size = try Descriptor.size(of: path) ?? 0
+                return size > 0 ? size : nil
+            } catch {
+                throw TransferFailure(.cannotWrite, "--resume: \(path): \(error.text)")
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import AFURLSession
+import Foundation
+
+/// What came of one URL.
+struct TransferResult {
+    /// As it was given.
+    let text: String
+    /// Which of its group, from 0.
+    var index = 0
+    /// How often it was tried again.
+    var retries = 0
+    /// The file with the body; nil for standard output.
+    var file: String?
+    /// The last request; nil if none could be made.
+    var request: URLRequest?
+    var failure: TransferFailure?
+    var metrics: URLSessionTaskMetrics?
+    /// The last response.
+    var response: HTTPURLResponse?
+    /// Who showed up, if it was asked about.
+    var server: ServerTrust?
+    /// Of the body, as the program got it.
+    var received: Int64 = 0
+
+    init(_ text: String, _ failure: TransferFailure? = nil) {
+        self.text = text
+        self.failure = failure
+    }
+
+    var code: ExitCode { failure?.code ?? .done }
+
+    /// Those with a request: one for each time something was sent, or was to be.
+    var transactions: [URLSessionTaskTransactionMetrics] { metrics?.transactionMetrics ?? [] }
+
+    /// The last that was on the network.
+    var exchange: URLSessionTaskTransactionMetrics? { transactions.last { $0.resourceFetchType != .localCache } }
+
+    /// Where it led to in the end.
+    var effectiveURL: URL? { transactions.last?.request.url ?? request?.url }
+
+    /// Where a redirect that was not followed leads to.
+    var redirectURL: URL? {
+        guard let response, (300..<400).contains(response.statusCode),
+            let location = response.value(forHTTPHeaderField: "Location")
+        else { return nil }
+        return URL(string: location, relativeTo: response.url)?.absoluteURL
+    }
+
+    var connectionsMade: Int { transactions.count { !$0.isReusedConnection && $0.remoteAddress != nil } }
+
+    /// The seconds from the beginning of an exchange.
+    func seconds(to date: KeyPath<URLSessionTaskTransactionMetrics, Date?>) -> Double {
+        guard let exchange, let start = exchange.fetchStartDate, let end = exchange[keyPath: date] else { return 0 }
+        return max(0, end.timeIntervalSince(start))
+    }
+}
+
+// MARK: - Heads
+
+extension TransferResult {
+    /// The head of a response, and what it was for.
+    struct Head {
+        enum Kind: String, Encodable { case informational, connect, redirect, auth, final }
+
+        let kind: Kind
+        let response: HTTPURLResponse
+        var trailers: [(name: String, value: String)] = []
+    }
+
+    /// All heads in the order in which they came.
+    var heads: [Head] {
+        transactions.indices.flatMap { index in
+            let transaction = transactions[index]
+            var heads: [Head] = []
+            if let answer = transaction.proxyResponse { heads.append(Head(kind: .connect, response: answer)) }
+            heads += transaction.informationalResponses.map { Head(kind: .informational, response: $0) }
+            guard let response = transaction.response as? HTTPURLResponse, !isOfTunnel(transaction) else {
+                return heads
+            }
+            let isLast = index == transactions.count - 1
+            if !isLast, isConfirmation(response, before: index + 1) { return heads }
+            let kind = isLast ? Head.Kind.final : Self.kind(of: response.statusCode)
+            heads.append(Head(kind: kind, response: response, trailers: transaction.trailerFields))
+            return heads
+        }
+    }
+
+    /// The proxy refused to lead on, and what it said stands in the place of an answer.
+    private func isOfTunnel(_ transaction: URLSessionTaskTransactionMetrics) -> Bool {
+        transaction.proxyResponse != nil && transaction.requestStartDate == nil
+    }
+
+    /// The server said that what the cache has still holds.
+    private func isConfirmation(_ response: HTTPURLResponse, before next: Int) -> Bool {
+        response.statusCode == 304 && transactions[next].resourceFetchType == .localCache
+    }
+
+    private static func kind(of status: Int) -> Head.Kind {
+        switch status {
+        case 300..<400: .redirect
+        case 401, 407: .auth
+        default: .final
+        }
+    }
+
+    enum CacheUse: String, Encodable { case no, hit, revalidated }
+
+    var cacheUse: CacheUse {
+        guard let last = transactions.last, last.resourceFetchType == .localCache else { return .no }
+        let former = transactions.dropLast().last?.response as? HTTPURLResponse
+        return former.map { isConfirmation($0, before: transactions.count - 1) } ?? false ? .revalidated : .hit
+    }
+}

@@ -1,0 +1,127 @@
+import AFNetworkingTesting
+import Foundation
+import Testing
+import afnet
+
+/// curl's ways to give a body, and what else makes up a request. One process at a time: other tests measure the machine.
+@Suite(.serialized) final class BodyOptionTests {
+    let server: TestServer
+    let folder: Program.Folder
+
+    init() throws {
+        server = try TestServer()
+        folder = try Program.Folder()
+        server.install(.redirects)
+        server.route("GET", "/big", .stream(.repeating("x", count: 40_000)))
+        server.route("*", "/*", .text("answer"))
+    }
+
+    deinit {
+        server.stop()
+    }
+
+    private var url: String { server.url("/x").absoluteString }
+
+    private func sent(_ options: String..., input: String = "") async throws -> RecordedRequest {
+        let run = try await Program.run(options + [url], input: Data(input.utf8))
+        #expect(run.code == 0 && run.errors == "")
+        return try #require(server.requests.last)
+    }
+
+    @Test func `-d reads files without their line ends, --data sends its value as it is`() async throws {
+        let file = try folder.make("f", Data("a=1\r\nb=\0\n2\n".utf8))
+
+        #expect(try await sent("-d", "x=y", "-d", "@\(file)").bodyText == "x=y&a=1b=2")
+        #expect(try await sent("-d", "@-", input: "1\n2").bodyText == "12")
+        #expect(try await sent("--data", "@\(file)").bodyText == "@\(file)")
+        #expect(try await sent("--data-raw", "@\(file)", "-d", "z").bodyText == "@\(file)&z")
+    }
+
+    @Test func `--data-binary sends every byte of a file, large ones from the disk`() async throws {
+        let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        let file = try folder.make("f", bytes)
+        let request = try await sent("--data-binary", "@\(file)")
+
+        #expect(request.body == bytes && request.method == "POST")
+        #expect(request.headers["Content-Type"] == "application/x-www-form-urlencoded")
+        #expect(try await sent("--data-binary", "a", "--data-binary", "@\(file)").body == Data("a&".utf8) + bytes)
+        #expect(try await Program.run("--data-binary", "@\(folder.path("none"))", url).code == 26)
+    }
+
+    @Test func `--data-urlencode in all its forms`() async throws {
+        let file = try folder.make("f", Data("a b\n".utf8))
+        let request = try await sent(
+            "--data-urlencode",
+            "a b&ü",
+            "--data-urlencode",
+            "=a=b",
+            "--data-urlencode",
+            "n m=a@b",
+            "--data-urlencode",
+            "@\(file)",
+            "--data-urlencode",
+            "name@\(file)",
+            "-d",
+            "plain=1 2"
+        )
+
+        #expect(request.bodyText == "a+b%26%C3%BC&a%3Db&n m=a%40b&a+b%0A&name=a+b%0A&plain=1 2")
+    }
+
+    @Test func `--json sends and wants JSON, unless it is said otherwise`() async throws {
+        let file = try folder.make("f", Data("\"x\"\n}".utf8))
+        let request = try await sent("--json", "{\"a\":", "--json", "@\(file)")
+        let other = try await sent("--json", "1", "-H", "Content-Type: application/ld+json", "-X", "PATCH")
+
+        #expect(request.bodyText == "{\"a\":\"x\"\n}" && request.method == "POST")
+        #expect(request.headers.values(of: "Content-Type") == ["application/json"])
+        #expect(request.headers.values(of: "Accept") == ["application/json"])
+        #expect(other.method == "PATCH" && other.headers["Content-Type"] == "application/ld+json")
+    }
+
+    @Test func `--get puts the fields into the query`() async throws {
+        let request = try await sent("-G", "-d", "a=1", "--data-urlencode", "b=x y")
+        #expect(request.method == "GET" && request.target == "/x?a=1&b=x+y" && request.body.isEmpty)
+        #expect(request.headers["Content-Type"] == nil)
+
+        _ = try await Program.run("-G", "-I", "-d", "a", "\(url)?q=1#end")
+        #expect(server.requests.last?.target == "/x?q=1&a" && server.requests.last?.method == "HEAD")
+        #expect(try await Program.run("-G", "-d", "a b", url).code == 3)
+    }
+
+    @Test func `-T gives the file's name to a URL that has none, --upload-file does not`() async throws {
+        let file = try folder.make("a ü.txt", Data("1".utf8))
+        let root = server.url("/d/").absoluteString
+        _ = try await Program.run("-T", file, root)
+        _ = try await Program.run("-T", file, String(server.url("/").absoluteString.dropLast()))
+        _ = try await Program.run("-T", file, url)
+        _ = try await Program.run("--upload-file", file, root)
+
+        #expect(server.requests.map(\.target) == ["/d/a%20%C3%BC.txt", "/a%20%C3%BC.txt", "/x", "/d/"])
+    }
+
+    @Test func `-A and -e name us and where we come from`() async throws {
+        let request = try await sent("-A", "Me/1", "-e", "http://h/")
+        #expect(request.headers.values(of: "User-Agent") == ["Me/1"] && request.headers["Referer"] == "http://h/")
+
+        let address = server.url("/redirect/2").absoluteString
+        _ = try await Program.run("-L", "-e", ";auto", address)
+        let hops = server.requests.suffix(3).map { $0.headers["Referer"] }
+        #expect(hops == [nil, address, server.url("/redirect/1").absoluteString])
+    }
+
+    @Test func `--url is a URL`() async throws {
+        #expect(try await Program.run("--url", url, url).text == "answeranswer")
+    }
+
+    @Test func `--limit-rate holds up both ways`() async throws {
+        let file = try folder.make("f", Data(count: 40_000))
+        let start = ContinuousClock.now
+        #expect(try await Program.run("--limit-rate", "20k", server.url("/big").absoluteString).output.count == 40_000)
+        #expect(ContinuousClock.now - start > .seconds(1))
+        let middle = ContinuousClock.now
+        #expect(try await Program.run("--limit-rate", "20k", "-T", file, url).code == 0)
+        #expect(ContinuousClock.now - middle > .seconds(1))
+        #expect(try Arguments(["--limit-rate", "1.5M", "u"]).rate == 1_572_864)
+    }
+}

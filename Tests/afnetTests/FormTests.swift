@@ -1,0 +1,132 @@
+import AFNetworkingTesting
+import Foundation
+import Testing
+import afnet
+
+/// Multipart forms. One process at a time: other tests measure the machine.
+@Suite(.serialized) final class FormTests {
+    let server: TestServer
+    let folder: Program.Folder
+
+    init() throws {
+        server = try TestServer()
+        folder = try Program.Folder()
+        server.route("*", "/take", .text("taken"))
+        server.route("POST", "/moved", .status(307).header("Location", "/take"))
+        server.route("POST", "/found", .status(302).header("Location", "/take"))
+    }
+
+    deinit {
+        server.stop()
+    }
+
+    private func url(_ path: String) -> String { server.url(path).absoluteString }
+
+    /// A form as its server reads it: the heads of the parts without their lines' ends, and the bodies.
+    private static func parts(of request: RecordedRequest) throws -> [(head: [String], body: String)] {
+        let type = try #require(request.headers["Content-Type"])
+        let boundary = try #require(type.components(separatedBy: "multipart/form-data; boundary=").last)
+        let pieces = request.bodyText.components(separatedBy: "--\(boundary)")
+        #expect(pieces.last == "--\r\n" && type.hasPrefix("multipart/form-data"))
+        return pieces.dropFirst().dropLast().map { piece in
+            // A line's end is one character.
+            let halves = piece.components(separatedBy: "\r\n\r\n")
+            let head = halves[0].components(separatedBy: "\r\n").filter { !$0.isEmpty }
+            return (head.sorted(), String(halves.dropFirst().joined(separator: "\r\n\r\n").dropLast()))
+        }
+    }
+
+    @Test func `a form has values, files and values from files, in their order`() async throws {
+        let file = try folder.make("notes.html", Data("<p>hi".utf8))
+        let value = try folder.make("value", Data("from a file\r\n".utf8))
+
+        let run = try await Program.run(
+            [
+                "-F", "a=1;2", "-F", "f=@\(file)", "-F", "v=<\(value)", "-F", "t=x;type=text/css",
+                "-F", "g=@\(file);type=text/plain; charset=x;filename=other.txt", "-F", "i=@-;filename=in",
+                "-F", "q=\"a;type=b\"", "--form-string", "s=@no;type=file", url("/take"),
+            ],
+            input: Data("typed".utf8)
+        )
+        let request = try await server.waitForRequests(1)[0]
+        let parts = try Self.parts(of: request)
+
+        #expect(run.code == 0 && run.text == "taken" && request.method == "POST")
+        #expect(request.headers["Content-Length"] == "\(request.bodyByteCount)")
+        #expect(
+            parts.map(\.body) == [
+                "1;2", "<p>hi", "from a file\r\n", "x", "<p>hi", "typed", "a;type=b", "@no;type=file",
+            ]
+        )
+        let named = { (name: String) in "Content-Disposition: form-data; name=\"\(name)\"" }
+        #expect(
+            parts.map(\.head) == [
+                [named("a")], ["\(named("f")); filename=\"notes.html\"", "Content-Type: text/html"], [named("v")],
+                [named("t"), "Content-Type: text/css"],
+                ["\(named("g")); filename=\"other.txt\"", "Content-Type: text/plain; charset=x"],
+                ["\(named("i")); filename=\"in\"", "Content-Type: application/octet-stream"], [named("q")],
+                [named("s")],
+            ]
+        )
+    }
+
+    @Test func `another kind of multipart has a boundary, too`() async throws {
+        _ = try await Program.run("-F", "a=b", "-H", "Content-Type: multipart/mixed", url("/take"))
+        let request = try await server.waitForRequests(1)[0]
+
+        #expect(request.headers["Content-Type"]?.hasPrefix("multipart/mixed; boundary=") == true)
+        let boundary = request.headers["Content-Type"]?.components(separatedBy: "boundary=").last ?? "?"
+        #expect(request.bodyText.hasPrefix("--\(boundary)\r\n"))
+    }
+
+    @Test func `a large file is sent from the disk, and again where a redirect wants it`() async throws {
+        let size = 40_000_000
+        let file = try folder.make("big", Data(repeating: 7, count: size))
+
+        let moved = try await Program.run("-L", "-F", "f=@\(file)", url("/moved"))
+        let found = try await Program.run("-L", "--keep-post", "302", "-F", "a=b", url("/found"))
+        let requests = try await server.waitForRequests(4)
+
+        #expect(moved.code == 0 && moved.text == "taken" && found.code == 0 && found.text == "taken")
+        #expect(requests.map(\.method) == ["POST", "POST", "POST", "POST"])
+        #expect(requests[0].bodyByteCount > size && requests[1].bodyByteCount == requests[0].bodyByteCount)
+        #expect(requests[2].body == requests[3].body && requests[3].bodyByteCount > 0)
+    }
+
+    @Test func `a file that is not there is 26, and nothing is sent`() async throws {
+        let run = try await Program.run("-F", "f=@\(folder.path("none"))", url("/take"))
+
+        #expect(run.code == 26)
+        #expect(run.errors == "afnet: the form's part \"f\": \(folder.path("none")): No such file or directory\n")
+        #expect(server.acceptedConnections == 0)
+    }
+
+    @Test func `what a name may not have in the head of a part is escaped`() async throws {
+        _ = try await Program.run("-F", "a\"\r\nX: y=1;type=text/css", url("/take"))
+        let part = try Self.parts(of: try await server.waitForRequests(1)[0])[0]
+
+        #expect(part.head[0] == #"Content-Disposition: form-data; name="a%22%0D%0AX: y""#)
+    }
+
+    @Test func `a form is read from left to right`() throws {
+        func parts(_ texts: String...) throws -> [FormPart] {
+            guard case .form(let parts) = try Arguments(texts.flatMap { ["-F", $0] } + ["u"]).body else { return [] }
+            return parts
+        }
+
+        #expect(try parts("a=") == [FormPart(name: "a", content: .value(Data()))])
+        #expect(try parts("=b") == [FormPart(name: "", content: .value(Data("b".utf8)))])
+        #expect(
+            try parts("a=@x,y;type=t/u,\"z,;\\\"\";filename=n") == [
+                FormPart(name: "a", content: .file("x")), FormPart(name: "a", content: .file("y"), type: "t/u"),
+                FormPart(name: "a", content: .file("z,;\""), fileName: "n"),
+            ]
+        )
+        #expect(try parts("a=b;c;TYPE=t/u") == [FormPart(name: "a", content: .value(Data("b;c".utf8)), type: "t/u")])
+        #expect(try parts("a=\"open") == [FormPart(name: "a", content: .value(Data("\"open".utf8)))])
+        for words in [["-F", "a"], ["-F", "a=@"], ["-F", "a=@x;encoder=base64"], ["-F", "a=@x;type"]] {
+            #expect { try Arguments(words + ["u"]) } throws: { ($0 as? ArgumentError)?.code == .badArgument }
+        }
+        #expect { try Arguments(["-F", "a=b", "-d", "c", "u"]) } throws: { ($0 as? ArgumentError)?.code == .usage }
+    }
+}

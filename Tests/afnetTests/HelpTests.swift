@@ -1,0 +1,125 @@
+import AFFaults
+import Foundation
+import Testing
+import afnet
+
+/// The help, and the completions. One process at a time: other tests measure the machine.
+@Suite(.serialized) struct HelpTests {
+    private static let topics = [
+        "transfers", "bodies", "login", "cookies", "output", "write-out", "retries", "parallel", "cache", "proxies",
+        "tls",
+        "pins", "policy", "report", "images", "lint", "verify-chain", "reach", "serve", "completion", "exit-codes",
+    ]
+
+    @Test func `--help is one screen, help all has every option`() async throws {
+        let brief = try await Program.run("--help").text
+        let all = try await Program.run("help", "all").text
+
+        #expect(brief.split(separator: "\n").count < 40)
+        #expect(Self.topics.allSatisfy { brief.contains($0) })
+        #expect(OptionNames.all.allSatisfy { all.contains($0) } && OptionNames.all.count > 90)
+        #expect(try await Program.run("--help", "all").text == all)
+        let named = all.components(separatedBy: "(afnet help ").dropFirst().map { String($0.prefix { $0 != ")" }) }
+        #expect(named.count > 10 && named.allSatisfy(Self.topics.contains))
+        #expect((brief + all).split(separator: "\n").allSatisfy { $0.count < 80 })
+        #expect(all.hasSuffix("  91  not a picture that can be shown\n"))
+    }
+
+    @Test(arguments: topics)
+    func `a topic has a text that fits the screen, and examples that can be run`(topic: String) async throws {
+        let text = try await Program.run("help", topic).text
+
+        let lines = text.split(separator: "\n")
+        // An example can be copied only if it is one line.
+        let isLong = { (line: Substring) in line.hasPrefix("    ") || line.hasPrefix("usage: ") }
+        #expect(text.count > 200 && lines.allSatisfy { $0.count < (isLong($0) ? 95 : 80) })
+        #expect(try await Program.run("--help", topic).text == text)
+        for example in Self.examples(in: text) {
+            #expect(throws: Never.self, "\(example)") { try Arguments.groups(example) }
+        }
+    }
+
+    @Test func `the examples of --help can be run`() throws {
+        let examples = Self.examples(in: try #require(HelpText.text(on: nil)))
+
+        #expect(examples.count >= 5)
+        for example in examples { #expect(throws: Never.self, "\(example)") { try Arguments.groups(example) } }
+    }
+
+    @Test func `commands have help of their own, and what there is not is 2`() async throws {
+        #expect(try await Program.run("serve", "--help").text.hasPrefix("usage: afnet serve "))
+        #expect(try await Program.run("pins", "-h").text.contains("--cacert PATH"))
+        let unknown = try await Program.run("help", "nonsense")
+        #expect(unknown.code == 2 && unknown.errors.contains("write-out"))
+    }
+
+    @Test func `no two options have the same name`() {
+        #expect(Set(OptionNames.all).count == OptionNames.all.count)
+    }
+
+    /// The words of the lines that begin with the name of the program, as a shell would split them.
+    private static func examples(in text: String) -> [[String]] {
+        // That of verify-chain is for programs, and takes its words otherwise.
+        let lines = text.components(separatedBy: "\n").filter { !$0.contains(" verify-chain ") }
+        return lines.filter { $0.hasPrefix("    afnet ") }.map { line in
+            var words: [String] = []
+            var word: String?
+            var isQuoted = false
+            for character in line.dropFirst(10) {
+                switch character {
+                case "'":
+                    isQuoted.toggle()
+                    word = word ?? ""
+                case " " where !isQuoted:
+                    if let word { words.append(word) }
+                    word = nil
+                default: word = (word ?? "") + String(character)
+                }
+            }
+            if let word { words.append(word) }
+            // What follows is the shell's.
+            return Array(words.prefix { $0 != ">" })
+        }
+    }
+
+    // MARK: - Completions
+
+    private func complete(_ words: String...) async throws -> [String] {
+        let script = try await Program.run("completion", "bash").text
+        let list = words.map { "'\($0)'" }.joined(separator: " ")
+        let call = """
+            \(script)
+            COMP_WORDS=(afnet \(list)); COMP_CWORD=\(words.count)
+            _afnet; printf '%s\\n' "${COMPREPLY[@]}"
+            """
+        let environment = ProcessInfo.processInfo.environment
+        let answer = try ChildProcess.answer(of: "/bin/bash", ["-c", call], environment: environment, withErrors: true)
+        return String(decoding: answer.output, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    @Test func `bash completes options, their words, commands and topics`() async throws {
+        #expect(try await complete("--retry-c") == ["--retry-connrefused"])
+        #expect(try await complete("--auth", "d") == ["digest"])
+        #expect(try await complete("se") == ["serve"])
+        #expect(try await complete("help", "wr") == ["write-out"])
+        let folder = try Program.Folder()
+        let file = try folder.make("a b")
+        #expect(try await complete("-o", folder.path("a")) == [file])
+        #expect(try await complete("--max-time", "").isEmpty)
+    }
+
+    @Test(arguments: [("bash", "/bin/bash"), ("zsh", "/usr/bin/zsh"), ("fish", "/usr/bin/fish")])
+    func `each shell can read it, as far as it is there`(shell: String, program: String) async throws {
+        let run = try await Program.run("completion", shell)
+        #expect(run.code == 0 && run.text.contains("retry-connrefused"))
+        guard FileManager.default.isExecutableFile(atPath: program) else { return }
+        let folder = try Program.Folder()
+        let file = try folder.make("completion", run.output)
+        let environment = ProcessInfo.processInfo.environment
+        #expect(try ChildProcess.answer(of: program, ["-n", file], environment: environment).status == 0)
+    }
+
+    @Test func `a shell that there is not is 2`() async throws {
+        #expect(try await Program.run("completion", "tcsh").code == 2)
+    }
+}

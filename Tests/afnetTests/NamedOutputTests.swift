@@ -1,0 +1,95 @@
+import AFNetworkingTesting
+import Foundation
+import Testing
+
+/// Files that get their names from URLs and servers. One process at a time: other tests measure the machine.
+@Suite(.serialized) final class NamedOutputTests {
+    let server: TestServer
+    let folder: Program.Folder
+
+    init() throws {
+        server = try TestServer()
+        folder = try Program.Folder()
+        server.route("*", "/*") { request in
+            let name = request.queryItems.first?.value
+            let reply = ServerReply.text("body of \(request.path)")
+            return name.map { reply.header("Content-Disposition", "attachment; filename=\"\($0)\"") } ?? reply
+        }
+    }
+
+    deinit {
+        server.stop()
+    }
+
+    private func url(_ path: String) -> String { server.url(path).absoluteString }
+
+    private func run(_ options: String...) async throws -> Program.Run {
+        try await Program.run(["--output-dir", folder.url.path] + options)
+    }
+
+    private func text(_ name: String) -> String? { folder.contents(name).map { String(decoding: $0, as: UTF8.self) } }
+
+    @Test func `-O takes the name of the URL, -o and -O go to the URLs in their order`() async throws {
+        let run = try await run(
+            "-O",
+            "-o",
+            "mine",
+            "-O",
+            url("/a/one.txt?q=/x"),
+            url("/two"),
+            url("/3%20%2F3"),
+            url("/4")
+        )
+
+        #expect(run.code == 0 && run.text == "body of /4")
+        #expect(text("one.txt") == "body of /a/one.txt" && text("mine") == "body of /two")
+        #expect(text("3%20%2F3") == "body of /3%20%2F3")
+    }
+
+    @Test func `--remote-name-all is for all that have no output`() async throws {
+        #expect(try await run("--remote-name-all", "-o", "mine", url("/a"), url("/b"), url("/c")).text == "")
+        #expect(["mine", "b", "c"].map(text) == ["body of /a", "body of /b", "body of /c"])
+    }
+
+    @Test(arguments: ["/", "/a/", "/a/.."])
+    func `a URL without a name has none for a file`(path: String) async throws {
+        let run = try await Program.run("--output-dir", folder.url.path, "-O", "http://127.0.0.1:\(server.port)\(path)")
+
+        #expect(run.code == 23 && run.errors.hasPrefix("afnet: --remote-name: "))
+        #expect(server.acceptedConnections == 0)
+    }
+
+    @Test func `-J takes the server's name, without folders`() async throws {
+        for (given, name) in [
+            ("report.pdf", "report.pdf"), ("../../etc/passwd", "passwd"), ("/tmp/x1", "x1"), (".profile", "profile"),
+            ("..%5C..%5Cw.ini", "w.ini"),
+        ] {
+            #expect(try await run("-OJ", url("/download?name=\(given)")).code == 0)
+            #expect(text(name) == "body of /download", "\(given)")
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        #expect(names.sorted() == ["passwd", "profile", "report.pdf", "w.ini", "x1"])
+        #expect(try await run("-OJ", url("/plain")).code == 0 && text("plain") == "body of /plain")
+    }
+
+    @Test func `-J is for -O, and what -o names keeps its name`() async throws {
+        let address = url("/download?name=given")
+
+        #expect(try await run("-o", "mine", "-O", "-J", address, address).code == 0)
+        #expect(text("mine") != nil && text("given") != nil)
+    }
+
+    @Test func `-J leaves files alone`() async throws {
+        _ = try folder.make("report.pdf", Data("mine".utf8))
+
+        let run = try await run("-OJ", url("/download?name=report.pdf"))
+
+        #expect(run.code == 23 && run.errors.contains("report.pdf: File exists") && text("report.pdf") == "mine")
+    }
+
+    @Test func `--create-dirs makes what is missing`() async throws {
+        #expect(try await run("-o", "a/b/c", url("/x")).code == 23)
+        #expect(try await run("--create-dirs", "-o", "a/b/c", url("/x")).code == 0)
+        #expect(text("a/b/c") == "body of /x")
+    }
+}

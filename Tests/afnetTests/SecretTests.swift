@@ -1,0 +1,56 @@
+import AFNetworkingTesting
+import Foundation
+import Testing
+
+/// What `--verbose` shows and hides. One process at a time: other tests measure the machine.
+@Suite(.serialized) final class SecretTests {
+    let server: TestServer
+
+    init() throws {
+        server = try TestServer()
+        server.route("*", "/x", ServerReply.text("body").header("Set-Cookie", "sid=canary4; Path=/"))
+    }
+
+    deinit {
+        server.stop()
+    }
+
+    private func run(_ options: String...) async throws -> Program.Run {
+        let place = "http://me:canary1@127.0.0.1:\(server.port)/x?access_token=canary2&page=1"
+        return try await Program.run(
+            options + [
+                "-v", "-b", "a=canary3", "-H", "Proxy-Authorization: Basic canary5", "-H", "X-Api-Key: canary6", place,
+            ]
+        )
+    }
+
+    @Test func `no secret is in what --verbose says`() async throws {
+        let run = try await run()
+
+        #expect(run.code == 0 && !run.errors.contains("canary") && !run.errors.contains("bWU6"))
+        for line in [
+            "> GET /x?access_token=***&page=1 HTTP/1.1", "> Authorization: Basic ***", "> Cookie: a=***",
+            "> Proxy-Authorization: Basic ***", "> X-Api-Key: ***", "< Set-Cookie: sid=***; Path=/",
+        ] {
+            #expect(run.errors.contains("\(line)\n"), "\(line)")
+        }
+        #expect(server.requests.first?.headers["Cookie"] == "a=canary3")
+    }
+
+    @Test func `--show-secrets shows them`() async throws {
+        let run = try await run("--show-secrets")
+
+        for secret in ["canary2", "canary3", "canary4", "canary5", "canary6", "Basic bWU6Y2FuYXJ5MQ=="] {
+            #expect(run.errors.contains(secret), "\(secret)")
+        }
+    }
+
+    @Test func `a URL that is none keeps its password in errors, too`() async throws {
+        for words in [
+            ["http://me:canary@a b/"], ["images", "http://me:canary@a b/"], ["-Z", "http://me:canary@h:x/"],
+        ] {
+            let run = try await Program.run(words)
+            #expect(run.code == 3 && !run.errors.contains("canary") && run.errors.contains("http://"))
+        }
+    }
+}
