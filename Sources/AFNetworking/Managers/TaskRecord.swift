@@ -14,6 +14,8 @@ final class TaskRecord: Sendable {
         var upload: URLSessionManager.ProgressHandler?
         var download: URLSessionManager.ProgressHandler?
         var steps: [UUID: AsyncStream<TransferProgress>.Continuation] = [:]
+        /// There are no further steps.
+        var hasEnded = false
     }
 
     struct State: Sendable {
@@ -120,16 +122,19 @@ extension TaskRecord {
             continuation.onTermination = { [weak self] _ in
                 _ = self?.state.withLock { $0.watchers.steps.removeValue(forKey: key) }
             }
-            state.withLock { state in
+            let hasEnded = state.withLock { state in
+                guard !state.watchers.hasEnded else { return true }
                 state.watchers.steps[key] = continuation
                 continuation.yield(state.progress)
+                return false
             }
+            if hasEnded { continuation.finish() }
         }
     }
 
     func endSteps() {
         let steps = state.withLock { state in
-            defer { state.watchers.steps = [:] }
+            defer { (state.watchers.steps, state.watchers.hasEnded) = ([:], true) }
             return Array(state.watchers.steps.values)
         }
         for step in steps { step.finish() }
