@@ -16,7 +16,9 @@ extension HTTPCookieStorage {
 
     /// The value of the `Cookie` field that a session would send to a URL. Nil if it would send none.
     ///
-    /// - Parameter date: When it would: cookies that have ended until then are gone for good.
+    /// - Parameters:
+    ///   - url: Where the request goes.
+    ///   - date: When it would: cookies that have ended until then are gone for good.
     public func cookieField(for url: URL, at date: Date = Date()) -> String? {
         CookieQuestion(url).flatMap { cookieField(for: $0, now: date.wholeSeconds) }
     }
