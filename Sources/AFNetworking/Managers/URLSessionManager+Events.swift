@@ -107,15 +107,15 @@ extension URLSessionManager {
     // MARK: - Ending
 
     func completed(_ task: URLSessionTask, in session: URLSession, _ error: (any Error)?) {
-        if let record = record(of: task, in: session) {
+        // Out of the books before anybody is told: whoever is told, and asks, finds that the task has ended.
+        if let record = state.withLock({ $0.records.remove(task, in: session) }) {
+            record.endSteps()
             let ending = TaskEnding(task, record, of: self)
             if let failure = failure(of: task, record, error) {
                 ending.fail(failure)
             } else {
                 URLSessionManager.processingQueue.async { ending.succeed() }
             }
-            record.endSteps()
-            _ = state.withLock { $0.records.remove(task, in: session) }
         }
         hooks.taskDidComplete?(session, task, error)
     }
