@@ -7,6 +7,13 @@ func traps(url: URL, baseURL: URL?, endpoint: Endpoint, name: UnsafePointer<CCha
     fatalError("no")  // expect: fatal-error
     _ = endpoint as! Int  // expect: forced-cast
     _ = endpoint as? Int
+    _ = baseURL!.scheme  // expect: forced-unwrap
+    _ = names[0]! + run()!  // expect: forced-unwrap, forced-unwrap
+    let late: URL!  // expect: forced-unwrap
+    _ = !flag && endpoint != other && first !== second
+    _ = try Data(contentsOf: url, options: .mappedIfSafe)  // expect: mapped-file
+    let deadline = Date() + 5  // expect: wall-clock
+    _ = Date(timeIntervalSince1970: 0)
     _ = url.host  // expect: url-host
     _ = baseURL?.host == nil  // expect: url-host
     _ = URLComponents(string: "")
@@ -21,7 +28,7 @@ func traps(url: URL, baseURL: URL?, endpoint: Endpoint, name: UnsafePointer<CCha
     print("no")  // expect: print
     printer.print("yes")
     _ = "try! fatalError( \"as! \(text.lowercased()) unowned"  // expect: lowercased
-    _ = "\(baseURL.map { "\($0.host!)" }) try!"
+    _ = "\(baseURL.map { "\($0.host!)" }) try!"  // expect: forced-unwrap
     _ = #"raw \(try! x) " fatalError("# + #"\#(value as! Int)"#  // expect: forced-cast
     _ = """
         try! fatalError(
