@@ -23,8 +23,12 @@ package struct LoopInstant: Sendable, Hashable, Comparable {
     }
 
     package func duration(to later: LoopInstant) -> Duration {
+        .nanoseconds(nanoseconds(to: later))
+    }
+
+    package func nanoseconds(to later: LoopInstant) -> Int64 {
         let (difference, overflow) = later.nanoseconds.subtractingReportingOverflow(nanoseconds)
-        return .nanoseconds(overflow ? .max : difference)
+        return overflow ? .max : difference
     }
 }
 

@@ -72,13 +72,13 @@ package final class EpollPoller: Poller {
     private func milliseconds(until deadline: LoopInstant?) -> Int32 {
         guard let deadline else { return -1 }
         guard deadline > latest else { return 0 }
-        let remaining = now.duration(to: deadline).saturatingNanoseconds
+        let remaining = now.nanoseconds(to: deadline)
         guard remaining > 0 else { return 0 }
         return Int32(clamping: remaining / 1_000_000 + (remaining % 1_000_000 == 0 ? 0 : 1))
     }
 
     private func nap(until deadline: LoopInstant?) {
-        let remaining = deadline.map { now.duration(to: $0).saturatingNanoseconds } ?? .max
+        let remaining = deadline.map { now.nanoseconds(to: $0) } ?? .max
         if remaining > 0 { caf_sleep_nanoseconds(min(remaining, EpollPoller.napNanoseconds)) }
     }
 }

@@ -28,6 +28,14 @@ struct TaskEnding: Sendable {
         complete(nil, error)
     }
 
+    /// Whether the serializer will be done before another queue had even begun: one of ours, and no subclass, with
+    /// next to nothing to decode.
+    var isQuick: Bool {
+        let kind = ObjectIdentifier(type(of: serializer))
+        return kind == ObjectIdentifier(HTTPResponseSerializer.self)
+            || kind == ObjectIdentifier(JSONResponseSerializer.self) && state.body.count <= 1024
+    }
+
     /// There is a response. Takes as long as the serializer does.
     func succeed() {
         if task is URLSessionDownloadTask {
@@ -48,18 +56,18 @@ struct TaskEnding: Sendable {
     }
 
     private func complete(_ object: Any?, _ error: (any Error)?) {
-        let outcome = Outcome(object: object, error: error, userInfo: userInfo(object, error))
-        let call: @Sendable () -> Void = { [task, completion] in
+        let outcome = Outcome(object: object, error: error)
+        let call: @Sendable () -> Void = {
             completion?(task.response, outcome.object, outcome.error)
-            NotificationPost.main.post(.networkingTaskDidComplete, task, outcome.userInfo)
+            NotificationPost.main.post(.networkingTaskDidComplete, task, userInfo(outcome))
         }
         if state.isAwaited { call() } else { manager.complete(on: state.completionQueue, call) }
     }
 
-    private func userInfo(_ object: Any?, _ error: (any Error)?) -> [String: Any] {
-        var info: [String: Any] = [NetworkingTaskDidCompleteResponseSerializerKey: serializer]
-        info[NetworkingTaskDidCompleteSerializedResponseKey] = object
-        info[NetworkingTaskDidCompleteErrorKey] = error
+    private func userInfo(_ outcome: Outcome) -> NotificationPost.UserInfo {
+        var info: NotificationPost.UserInfo = [NetworkingTaskDidCompleteResponseSerializerKey: serializer]
+        info[NetworkingTaskDidCompleteSerializedResponseKey] = outcome.object
+        info[NetworkingTaskDidCompleteErrorKey] = outcome.error
         info[NetworkingTaskDidCompleteSessionTaskMetrics] = state.metrics
         if let file {
             info[NetworkingTaskDidCompleteAssetPathKey] = file
@@ -73,6 +81,5 @@ struct TaskEnding: Sendable {
     private struct Outcome: @unchecked Sendable {
         let object: Any?
         let error: (any Error)?
-        let userInfo: [String: Any]
     }
 }

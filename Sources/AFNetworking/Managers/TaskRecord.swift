@@ -82,13 +82,13 @@ extension TaskRecord {
 
     /// An upload or a download that is made while a progress is current becomes part of that.
     private func adoptCurrentProgress(_ task: URLSessionTask) {
-        guard let parent = Progress.current() else { return }
         let direction: Direction
         switch task {
         case is URLSessionUploadTask: direction = .upload
         case is URLSessionDownloadTask: direction = .download
         default: return
         }
+        guard let parent = Progress.current() else { return }
         let made = makeProgress(parent: parent)
         state.withLock { $0[direction] = made }
     }

@@ -113,6 +113,8 @@ extension URLSessionManager {
             let ending = TaskEnding(task, record, of: self)
             if let failure = failure(of: task, record, error) {
                 ending.fail(failure)
+            } else if ending.isQuick {
+                ending.succeed()
             } else {
                 URLSessionManager.processingQueue.async { ending.succeed() }
             }

@@ -32,7 +32,7 @@ extension TransferTimes {
         var sums: [LoadFailure.Phase: Int64] = [:]
         for (index, mark) in marks.enumerated() {
             let next = index + 1 < marks.count ? marks[index + 1].begun : end
-            let spent = mark.begun.duration(to: next).saturatingNanoseconds
+            let spent = mark.begun.nanoseconds(to: next)
             guard spent > 0 || index + 1 == marks.count else { continue }
             if sums[mark.phase] == nil { order.append(mark.phase) }
             sums[mark.phase, default: 0] += spent

@@ -64,7 +64,7 @@ extension TaskCore {
             // Somebody else's error may say anything, also a secret.
             errorCode: failure?.code ?? error.map { _ in .unknown },
             message: failure?.loadFailure?.message ?? error.map { "\(type(of: $0))" },
-            seconds: Double(started.duration(to: now).saturatingNanoseconds) / 1e9,
+            seconds: Double(started.nanoseconds(to: now)) / 1e9,
             bytesSent: sent,
             bytesReceived: received,
             redirects: course?.redirects ?? 0

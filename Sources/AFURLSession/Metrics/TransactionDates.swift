@@ -41,7 +41,7 @@ struct WallClock {
     }
 
     func date(of instant: LoopInstant) -> Date {
-        date.addingTimeInterval(-Double(instant.duration(to: now).saturatingNanoseconds) / 1e9)
+        date.addingTimeInterval(-Double(instant.nanoseconds(to: now)) / 1e9)
     }
 
     func date(ofPhase instant: LoopInstant?) -> Date? {

@@ -1,3 +1,4 @@
+import AFLoop
 import AFWire
 public import Foundation
 
@@ -68,13 +69,15 @@ public final class URLSessionTaskTransactionMetrics: Sendable {
     /// Bytes of the response body delivered, content coding removed.
     public let countOfResponseBodyBytesAfterDecoding: Int64
     /// The peer's address, or the path of a Unix-domain socket.
-    public let remoteAddress: String?
+    public var remoteAddress: String? { remote?.host }
     /// The peer's port.
-    public let remotePort: Int?
+    public var remotePort: Int? { remote?.port.map(Int.init) }
     /// Our own address.
-    public let localAddress: String?
+    public var localAddress: String? { local?.host }
     /// Our own port.
-    public let localPort: Int?
+    public var localPort: Int? { local?.port.map(Int.init) }
+    private let remote: SocketAddress?
+    private let local: SocketAddress?
     /// Whether the server has shown that it knows the password of a Digest authentication.
     public let serverProof: URLSessionTaskMetrics.ServerProof
 
@@ -122,10 +125,8 @@ public final class URLSessionTaskTransactionMetrics: Sendable {
         countOfResponseHeaderBytesReceived = times.responseHeadBytes
         countOfResponseBodyBytesReceived = times.responseBodyBytes
         countOfResponseBodyBytesAfterDecoding = times.bodyBytesAfterDecoding
-        remoteAddress = times.remote?.host
-        remotePort = times.remote?.port.map(Int.init)
-        localAddress = times.local?.host
-        localPort = times.local?.port.map(Int.init)
+        remote = times.remote
+        local = times.local
         serverProof = .init(attempt.proof)
     }
 

@@ -21,7 +21,7 @@ final class StreamClock: TimerTarget {
     func stop() {
         guard let running else { return }
         loop.cancelTimer(running.timer)
-        let rest = left.nanoseconds - running.since.duration(to: loop.now).saturatingNanoseconds
+        let rest = left.nanoseconds - running.since.nanoseconds(to: loop.now)
         left = LoopInterval(.nanoseconds(max(0, rest)))
         self.running = nil
     }

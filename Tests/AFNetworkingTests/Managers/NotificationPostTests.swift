@@ -73,7 +73,10 @@ import Testing
         let remains = Collected<Bool>()
 
         let heard = try await heard(name) { post in
-            for number in 0..<count { post.post(name, self, ["number": number, "body": Body(number)]) }
+            for number in 0..<count {
+                let body = Body(number)
+                post.post(name, self, ["number": number, "body": body])
+            }
             let wanted = Set((0..<count).suffix(Self.room))
             // They go on a queue of their own.
             let end = ContinuousClock.now + .seconds(60)

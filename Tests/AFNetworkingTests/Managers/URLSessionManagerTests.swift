@@ -1,7 +1,8 @@
-import AFNetworking
 import AFNetworkingTesting
 import Foundation
 import Testing
+
+@testable import AFNetworking
 
 /// The acceptance catalogue, 13.7, and the rules of section 5.
 @Suite struct URLSessionManagerTests {
@@ -17,6 +18,29 @@ import Testing
     private func finish(_ task: URLSessionTask, _ heard: Heard<Answer>) async throws -> Answer {
         task.resume()
         return try await heard.first
+    }
+
+    // MARK: - Queues
+
+    private final class WhereAmI: HTTPResponseSerializer, @unchecked Sendable {
+        let seen = Heard<Bool>()
+
+        override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
+            dispatchPrecondition(condition: .onQueue(URLSessionManager.processingQueue))
+            seen.say(true)
+            return data
+        }
+    }
+
+    @Test func `5.1 whoever wrote a serializer finds it called on the processing queue`() async throws {
+        let serializer = WhereAmI()
+        manager.responseSerializer = serializer
+        for _ in 1...2 {
+            let heard = Heard<Answer>()
+            let task = manager.dataTask(with: site.request("/bytes/10"), completionHandler: heard.completion)
+            #expect(try await finish(task, heard).error == nil)
+        }
+        #expect(serializer.seen.all == [true, true])
     }
 
     // MARK: - Progress

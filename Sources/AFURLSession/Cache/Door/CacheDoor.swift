@@ -74,7 +74,7 @@ final class CacheDoor {
     /// When something happened on the loop's clock.
     func moment(of instant: LoopInstant?) -> CacheInstant {
         guard let instant else { return now }
-        let elapsed = Int64(instant.duration(to: world.loop.now).saturatingNanoseconds / 1_000_000_000)
+        let elapsed = Int64(instant.nanoseconds(to: world.loop.now) / 1_000_000_000)
         return CacheInstant(wall: now.wall - elapsed, monotonic: now.monotonic - elapsed)
     }
 
