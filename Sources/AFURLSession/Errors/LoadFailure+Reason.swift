@@ -31,7 +31,7 @@ extension LoadFailure {
         public static let clientCertificate = Reason(rawValue: "clientCertificate")
         /// A redirect was not followed.
         public static let redirect = Reason(rawValue: "redirect")
-        /// Credentials are needed.
+        /// A token is needed, and there is none: see ``TokenInterceptor/token``.
         public static let authentication = Reason(rawValue: "authentication")
         /// The proxy failed.
         public static let proxy = Reason(rawValue: "proxy")

@@ -38,7 +38,7 @@ import Foundation
 // │   ├── location           to no usable place                          redirectToNonExistentLocation
 // │   ├── scheme             from https to http                          unsupportedURL
 // │   └── body               of the request, that must or can not follow requestBodyStreamExhausted
-// ├── authentication ─────── credentials are needed                      userAuthenticationRequired
+// ├── authentication ─────── a token is needed, and there is none        userAuthenticationRequired
 // ├── proxy ──────────────── the proxy failed us                         cannotConnectToHost
 // │   ├── credentials        it wants others, or some                    userAuthenticationRequired
 // │   └── nameNotFound, nameLookup, connect, tls, refused, malformed

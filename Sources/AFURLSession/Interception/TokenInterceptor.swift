@@ -108,7 +108,7 @@ public final class TokenInterceptor: RequestInterceptor {
         guard isMeant(request) else { return request }
         if let value = request.value(forHTTPHeaderField: field), !isOurs(value) { return request }
         let present = token
-        let token = if let present { present } else { try await refreshed(after: nil) }
+        let token = if let present { present } else { try await refreshed(after: nil, for: request) }
         var request = request
         request.setValue(value(of: token), forHTTPHeaderField: field)
         return request
@@ -121,7 +121,7 @@ public final class TokenInterceptor: RequestInterceptor {
             !attempt.earlierStatuses.contains(401)
         else { return .giveUp }
         do {
-            _ = try await refreshed(after: sent)
+            _ = try await refreshed(after: sent, for: attempt.request)
             return .retry
         } catch {
             return .fail(error)
@@ -146,7 +146,7 @@ public final class TokenInterceptor: RequestInterceptor {
     }
 
     /// Another token than `refused`, which may be there already.
-    private func refreshed(after refused: String?) async throws -> String {
+    private func refreshed(after refused: String?, for request: URLRequest) async throws -> String {
         let (present, shared, isFirst) = state.withLock { state -> (String?, SharedRefresh?, Bool) in
             if let token = state.token, token != refused { return (token, nil, false) }
             if let refresh = state.refresh { return (nil, refresh, false) }
@@ -159,8 +159,14 @@ public final class TokenInterceptor: RequestInterceptor {
         if isFirst { begin(shared, after: refused) }
         try await shared.end()
         // Somebody may have set another meanwhile, or taken it away.
-        guard let token else { throw URLError(.userAuthenticationRequired) }
+        guard let token else { throw TokenInterceptor.loggedOut(request.url) }
         return token
+    }
+
+    private static func loggedOut(_ url: URL?) -> URLError {
+        let message =
+            "The request was not sent: the token was set to nil while it waited for one. Log in, and set the token."
+        return ErrorMapping.error(LoadFailure(.authentication, phase: .preparing, message: message), url: url)
     }
 
     /// Of nobody's Swift task, so that nobody's cancellation ends it.

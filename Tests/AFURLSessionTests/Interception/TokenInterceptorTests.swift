@@ -266,6 +266,8 @@ struct TokenInterceptorTests {
             #expect(interceptor.token == set)
             #expect(outcome.status == (set == nil ? nil : 200))
             #expect(outcome.error?.code == (set == nil ? .userAuthenticationRequired : nil))
+            #expect(outcome.reason == (set == nil ? .authentication : nil))
+            #expect(outcome.error?.failingURL == (set == nil ? tokens.server.url("/free") : nil))
         }
         #expect(tokens.server.requests.map { $0.headers["Authorization"] } == ["Bearer set"])
     }
