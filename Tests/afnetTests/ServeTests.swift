@@ -35,6 +35,8 @@ import Testing
         #expect(whole.output.suffix(bytes.count) == bytes && whole.text.contains("application/octet-stream\r\n"))
         #expect(try await Program.run("-r", "100-199", "\(root)in").output == bytes[100..<200])
         #expect(try await Program.run("-r", "-5", "\(root)big.bin").output == bytes.suffix(5))
+        let both = try await Program.run("-i", "-r", "0-1,3-3", "\(root)a%20%26%20%3Cb%3E.txt").text
+        #expect(both.contains("multipart/byteranges") && both.contains("\r\nContent-Range: bytes 0-1/4\r\n\r\nte\r\n"))
         #expect(try await Program.run("-r", "200000-", "-w", "%{http_code}", "\(root)big.bin").text == "416")
         let head = try await Program.run("-I", "\(root)a%20%26%20%3Cb%3E.txt")
         #expect(head.text.contains("Content-Length: 4\r\n") && head.text.contains("text/plain; charset=utf-8"))
@@ -106,6 +108,15 @@ import Testing
         #expect(server.text.hasSuffix(", with --cacert \(folder.path("root.pem"))\n"))
 
         #expect(try await server.interrupt() == 0)
+    }
+
+    @Test func `the certificate of an authority goes with it`() async throws {
+        let (server, root) = try await serve("--tls")
+        let file = try #require(server.text.components(separatedBy: "--cacert ").last?.dropLast())
+        #expect(try await Program.run("--cacert", String(file), "\(root)page/").text == "<p>index")
+
+        #expect(try await server.interrupt() == 0)
+        #expect(file.hasSuffix(".pem") && !FileManager.default.fileExists(atPath: String(file)))
     }
 
     @Test func `what cannot be served is said`() async throws {

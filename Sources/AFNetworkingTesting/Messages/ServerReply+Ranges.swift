@@ -1,3 +1,5 @@
+import AFWire
+
 extension ServerReply {
     /// What a file server answers: the whole, or what `Range` asks for, if `If-Range` names the same file.
     ///
@@ -26,9 +28,22 @@ extension ServerReply {
         }
     }
 
-    /// The same of something that need not fit into memory.
+    /// The same of something that need not fit into memory, and was changed so many seconds after 1970.
+    package static func file(
+        count: Int,
+        type: String,
+        entityTag: String,
+        modified: Int64,
+        to request: RecordedRequest,
+        content: (Range<Int>) -> ReplyBody
+    ) -> ServerReply {
+        let date = HTTPDate.text(modified)
+        return file(count: count, type: type, entityTag: entityTag, lastModified: date, to: request, content: content)
+    }
+
     static func file(
         count: Int,
+        type: String = "application/octet-stream",
         entityTag: String?,
         lastModified: String?,
         to request: RecordedRequest,
@@ -43,15 +58,15 @@ extension ServerReply {
         let isSame = condition == nil || isSameTag || condition == lastModified
         switch isSame ? RangeSelection(request.headers["Range"], in: count) : .whole {
         case .whole:
-            return .stream(content(0..<count)).headers(fields)
+            return .stream(content(0..<count), type: type).headers(fields)
         case .nothing:
             return ServerReply(status: 416).headers(fields).header("Content-Range", "bytes */\(count)")
         case .parts(let parts) where parts.count == 1:
-            return .stream(content(parts[0])).status(206).headers(fields)
+            return .stream(content(parts[0]), type: type).status(206).headers(fields)
                 .header("Content-Range", contentRange(parts[0], of: count))
         case .parts(let parts):
-            let type = "multipart/byteranges; boundary=\(boundary)"
-            return .stream(multipart(parts, of: count, content: content), type: type).status(206).headers(fields)
+            let body = multipart(parts, of: count, type: type, content: content)
+            return .stream(body, type: "multipart/byteranges; boundary=\(boundary)").status(206).headers(fields)
         }
     }
 
@@ -64,11 +79,12 @@ extension ServerReply {
     private static func multipart(
         _ parts: [Range<Int>],
         of count: Int,
+        type: String,
         content: (Range<Int>) -> ReplyBody
     ) -> ReplyBody {
         let bodies = parts.flatMap { part -> [ReplyBody] in
             let head =
-                "\r\n--\(boundary)\r\nContent-Type: application/octet-stream\r\n"
+                "\r\n--\(boundary)\r\nContent-Type: \(type)\r\n"
                 + "Content-Range: \(contentRange(part, of: count))\r\n\r\n"
             return [.bytes(head.utf8), content(part)]
         }

@@ -1,5 +1,6 @@
 import AFNetworkingTesting
 import Foundation
+import Glibc
 
 /// `afnet serve`: a server for a folder, for this machine only.
 @MainActor struct ServeCommand {
@@ -29,7 +30,9 @@ import Foundation
             server?.forgetRequests()
             return reply
         }
-        try announce(server, authority)
+        let file = try authority.map { authority throws(TransferFailure) in try certificateFile(authority.pem) }
+        defer { if arguments.authorityFile == nil, let file { unlink(file) } }
+        try announce(server, file)
         await Interruption.wait()
         server.stop()
         return .done
@@ -56,29 +59,27 @@ import Foundation
         }
     }
 
-    private func announce(_ server: TestServer, _ authority: CertificateAuthority?) throws(TransferFailure) {
-        var text = "serving \(arguments.urls.first ?? "") at \(server.url("/").absoluteString)"
+    /// - Parameter authority: Where the certificate of the authority is.
+    private func announce(_ server: TestServer, _ authority: String?) throws(TransferFailure) {
+        let place = "serving \(arguments.urls.first ?? "") at \(server.url("/").absoluteString)"
+        let text = place + (authority.map { ", with --cacert \($0)" } ?? "")
         do throws(SystemFailure) {
-            if let authority {
-                let file = try write(authority.pem)
-                text += ", with --cacert \(file)"
-            }
             try Descriptor.standardOutput.write(Data((TerminalText.escaped(text) + "\n").utf8))
         } catch {
-            throw TransferFailure(.cannotWrite, "serve: \(arguments.authorityFile ?? "standard output"): \(error.text)")
+            throw TransferFailure(.cannotWrite, "serve: standard output: \(error.text)")
         }
     }
 
-    /// - Returns: where the certificate is.
-    private func write(_ pem: String) throws(SystemFailure) -> String {
-        if let path = arguments.authorityFile {
+    /// Where it was asked for, or in the folder for temporary files.
+    private func certificateFile(_ pem: String) throws(TransferFailure) -> String {
+        let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        let path = arguments.authorityFile ?? "\(folder)/afnet-\(UUID().uuidString).pem"
+        do throws(SystemFailure) {
             try Descriptor.replace(path, with: Data(pem.utf8))
             return path
+        } catch {
+            throw TransferFailure(.cannotWrite, "serve: \(path): \(error.text)")
         }
-        let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
-        let path = "\(folder)/afnet-\(UUID().uuidString).pem"
-        try Descriptor.replace(path, with: Data(pem.utf8))
-        return path
     }
 
     /// `GET /a.txt 206 5`

@@ -8,8 +8,8 @@ final class ServedFile: Sendable {
 
     let size: Int
     let tag: String
-    /// As in `Last-Modified`.
-    let modified: String
+    /// In seconds since 1970.
+    let modified: Int64
     private let file: Descriptor
 
     /// Nil if it cannot be read, or is no file.
@@ -27,7 +27,7 @@ final class ServedFile: Sendable {
         tag =
             "\"\(String(status.st_ino, radix: 16))-\(String(size, radix: 16))-"
             + "\(String(time.tv_sec, radix: 16)).\(String(time.tv_nsec, radix: 16))\""
-        modified = Self.date(time.tv_sec)
+        modified = Int64(time.tv_sec)
     }
 
     deinit {
@@ -42,16 +42,5 @@ final class ServedFile: Sendable {
             let count = pread(file.number, &buffer, buffer.count, off_t(part.lowerBound + offset))
             return count > 0 ? Array(buffer[..<count]) : []
         }
-    }
-
-    private static func date(_ seconds: Int) -> String {
-        var time = time_t(seconds)
-        var parts = tm()
-        gmtime_r(&time, &parts)
-        let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        let clock = String(format: "%02d:%02d:%02d", Int(parts.tm_hour), Int(parts.tm_min), Int(parts.tm_sec))
-        let day = String(format: "%02d", Int(parts.tm_mday))
-        return "\(days[Int(parts.tm_wday)]), \(day) \(months[Int(parts.tm_mon)]) \(1900 + parts.tm_year) \(clock) GMT"
     }
 }
