@@ -154,6 +154,32 @@ let package = Package(
             path: "Tests/Support/AFFaults",
             swiftSettings: strict
         ),
+        .target(
+            name: "AFTorture",
+            dependencies: ["AFFaults", "AFLoop", "AFURLSession", "AFNetworkingTesting", "CAFLinux"],
+            path: "Tests/Support/AFTorture",
+            swiftSettings: strict
+        ),
+        // Stands before OpenSSL and zlib in whatever is linked with it, so only one program is.
+        .target(
+            name: "CAFLibraryFaults",
+            path: "Tests/Support/CAFLibraryFaults",
+            cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")]
+        ),
+        .executableTarget(
+            name: "afnet-torture",
+            dependencies: [
+                "AFTorture", "AFFaults", "AFImages", "AFNetworking", "AFURLSession", "AFLoop", "AFTLS",
+                "AFNetworkingTesting", "CAFLibraryFaults",
+            ],
+            path: "Tests/Torture",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "AFTortureTests",
+            dependencies: ["AFTorture", "AFFaults", "AFURLSession", "AFNetworkingTesting"],
+            swiftSettings: strict
+        ),
         .testTarget(name: "AFWireTests", dependencies: ["AFWire"], swiftSettings: strict),
         .testTarget(name: "AFLoopTests", dependencies: ["AFLoop", "AFFaults", "CAFLinux"], swiftSettings: strict),
         .testTarget(
@@ -247,7 +273,9 @@ let package = Package(
 // What is built for some tests only, as with a sanitizer, need not compile all others, and no examples.
 if let names = Context.environment["AFNET_TESTS"]?.split(separator: " ").map(String.init) {
     package.targets.removeAll { target in
-        target.isTest ? !names.contains(target.name) : target.path?.hasPrefix("Docs/Examples") == true
+        if target.isTest { return !names.contains(target.name) }
+        if target.name == "afnet-torture" { return !names.contains("AFTortureTests") }
+        return target.path?.hasPrefix("Docs/Examples") == true
     }
 }
 

@@ -79,6 +79,42 @@ package enum ChildProcess {
         return try end(of: child, within: seconds)
     }
 
+    /// Starts a program that is read from while it runs.
+    ///
+    /// - Returns: Its number, for ``wait(for:)``, and a descriptor with what it writes, which is the caller's to close.
+    package static func start(
+        _ program: String,
+        _ arguments: [String],
+        environment: [String: String],
+        errors: Int32
+    ) throws -> (child: pid_t, output: Int32) {
+        var ends: [Int32] = [0, 0]
+        guard pipe2(&ends, O_CLOEXEC) == 0 else {
+            throw CannotStart(description: "there is no pipe for \(program): \(String(cString: strerror(errno)))")
+        }
+        let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        let words = ([program] + arguments).map { strdup($0) }
+        let variables = environment.map { strdup("\($0.key)=\($0.value)") }
+        defer {
+            (words + variables).forEach { free($0) }
+            close(nothing)
+            close(ends[1])
+        }
+        let child = caft_spawn(program, words + [nil], variables + [nil], nothing, ends[1], errors)
+        guard child > 0 else {
+            close(ends[0])
+            throw CannotStart(description: "\(program) cannot be started: \(String(cString: strerror(-child)))")
+        }
+        return (child, ends[0])
+    }
+
+    /// Blocks until a child ends.
+    ///
+    /// - Returns: As ``run(_:_:environment:input:output:errors:within:)`` does; -1 for a lost child.
+    package static func wait(for child: pid_t) -> Int32 {
+        (try? end(of: child, within: 60)) ?? -1
+    }
+
     /// Runs a program, and blocks until it ends.
     ///
     /// - Returns: How it ended, as of ``run(_:_:environment:input:output:errors:within:)``, and what it wrote.

@@ -10,12 +10,15 @@ package enum FaultInjector {
     package enum Fault: Sendable, CustomStringConvertible {
         /// It fails with this `errno`.
         case fails(Int32)
+        /// It is not made, and answers this.
+        case answers(Int)
         /// It moves no more than so many bytes.
         case isShort(Int)
 
         package var description: String {
             switch self {
             case .fails(let code): "fails with errno \(code)"
+            case .answers(let result): "answers \(result)"
             case .isShort(let count): "moves \(count) bytes"
             }
         }
@@ -34,15 +37,27 @@ package enum FaultInjector {
     ) async rethrows -> Int {
         defer { caft_stop() }
         for ordinal in 1...limit {
-            switch fault {
-            case .fails(let code): caft_fail_call(Int32(call.rawValue), ordinal, -Int(code))
-            case .isShort(let count): caft_shorten_call(Int32(call.rawValue), ordinal, count)
-            }
+            plan(fault, of: call, ordinal)
             try await scenario(ordinal)
             guard caft_fired() else { return ordinal - 1 }
         }
         return limit
     }
+
+    /// Has the so many-th call of a kind from now on, the first being 1, fail.
+    package static func plan(_ fault: Fault, of call: caf_call, _ ordinal: Int) {
+        switch fault {
+        case .fails(let code): caft_fail_call(Int32(call.rawValue), ordinal, -Int(code))
+        case .answers(let result): caft_fail_call(Int32(call.rawValue), ordinal, result)
+        case .isShort(let count): caft_shorten_call(Int32(call.rawValue), ordinal, count)
+        }
+    }
+
+    /// What was planned has happened.
+    package static var hasFired: Bool { caft_fired() }
+
+    /// Lets nothing fail from now on, but goes on counting.
+    package static func spare() { caft_spare() }
 
     /// Makes every socket block now and then, and move few bytes at a time.
     package static func disturb(percent: Int32, length: Int, seed: UInt64) {

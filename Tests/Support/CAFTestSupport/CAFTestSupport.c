@@ -26,7 +26,8 @@ static atomic_long calls_to_live;
 static atomic_int disturb_percent;
 static atomic_size_t disturb_length;
 static atomic_ullong random_state;
-static atomic_int epoll_descriptor = -1;
+// Each loop reads and writes on the thread on which it waits.
+static _Thread_local int epoll_descriptor = -1;
 static atomic_bool lookups_held;
 static atomic_long held_lookups, most_held_lookups, lookup_answer = 1;
 
@@ -44,7 +45,7 @@ static unsigned next_random(void) {
 // already. Touching the registration makes the kernel report the edge again, as it
 // would if the bytes had only just come.
 static void rearm(int descriptor) {
-    int epoll = atomic_load(&epoll_descriptor);
+    int epoll = epoll_descriptor;
     char path[64], line[256];
     snprintf(path, sizeof path, "/proc/self/fdinfo/%d", epoll);
     FILE *file = epoll < 0 ? NULL : fopen(path, "re");
@@ -105,7 +106,7 @@ static bool hook(caf_intercepted_call *call) {
     if (atomic_load(&calls_to_live) > 0 && atomic_fetch_sub(&calls_to_live, 1) == 1) kill(getpid(), SIGKILL);
     long ordinal = atomic_fetch_add(&counts[call->call], 1) + 1;
     switch (call->call) {
-        case CAF_CALL_EPOLL_WAIT: atomic_store(&epoll_descriptor, call->descriptor); break;
+        case CAF_CALL_EPOLL_WAIT: epoll_descriptor = call->descriptor; break;
         case CAF_CALL_CLOSE:
             if (fcntl(call->descriptor, F_GETFD) < 0) atomic_fetch_add(&bad_closes, 1);
             break;
@@ -145,6 +146,8 @@ void caft_stop(void) {
     atomic_store(&lookup_answer, 1);
     caf_set_hook(NULL);
 }
+
+void caft_spare(void) { atomic_store(&plan, PLAN_NOTHING); }
 
 void caft_fail_call(int call, long ordinal, long result) { make_plan(PLAN_FAIL, call, ordinal, result); }
 

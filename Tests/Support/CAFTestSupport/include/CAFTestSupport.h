@@ -11,6 +11,8 @@
 void caft_watch(void);
 // Ends everything below and stops counting.
 void caft_stop(void);
+// Nothing planned happens any more.
+void caft_spare(void);
 // The `ordinal`-th call of this kind from now on, the first being 1, answers
 // `result` instead of the kernel.
 void caft_fail_call(int call, long ordinal, long result);

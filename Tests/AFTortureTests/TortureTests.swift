@@ -1,0 +1,4 @@
+import AFTorture
+import Testing
+
+enum TortureTests {}

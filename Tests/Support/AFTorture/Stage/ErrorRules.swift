@@ -1,0 +1,28 @@
+import AFURLSession
+import Foundation
+
+/// What an error must be like.
+enum ErrorRules {
+    /// Codes that say a broken world is to blame; not -1 (unknown) nor -999 (cancelled), unless a scenario asks for it.
+    private static let codes: Set<Int> = [
+        -1001, -1003, -1004, -1005, -1006, -1009, -1011, -1013, -1014, -1015, -1017, -1100, -1101, -1102, -1103,
+        -1200, -1201, -1202, -1203, -1204, -1205, -1206, -3000, -3001, -3002, -3003, -3004, -3005, -3006, -3007,
+        310, 311, -1007, -1010, -1021,
+    ]
+
+    /// What is wrong with an error; nil if nothing is.
+    static func complaint(about error: any Error, orCodes others: Set<Int>) -> String? {
+        guard let error = error as? URLError else { return nil }
+        let code = error.code.rawValue
+        guard codes.contains(code) || others.contains(code) else { return "an error that nobody expects: \(error)" }
+        return error.loadFailure == nil && !others.contains(code) ? "an error \(code) without a reason" : nil
+    }
+
+    /// All that somebody may write down of an error.
+    static func text(of error: any Error) -> String {
+        let bridged = error as NSError
+        let causes = bridged.userInfo.map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " ")
+        return "\(error) \(String(reflecting: error)) \(error.localizedDescription) \(causes)"
+            .replacingOccurrences(of: "\n", with: " ")
+    }
+}

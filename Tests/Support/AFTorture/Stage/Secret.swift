@@ -1,0 +1,27 @@
+import AFNetworkingTesting
+import Foundation
+
+/// A word that only some servers may hear.
+struct Secret: Sendable {
+    let name: String
+    let text: String
+    let servers: [TestServer]
+
+    /// A server knows it that may not.
+    func wasTold(to server: TestServer) -> Bool {
+        guard !servers.contains(where: { $0 === server }) else { return false }
+        let forms = self.forms
+        return server.connections.contains { connection in
+            forms.contains { connection.received.range(of: $0) != nil }
+        }
+    }
+
+    /// As it is, and as it looks within Base64, where it depends on what stands before it.
+    private var forms: [Data] {
+        let coded = (0..<3).map { shift -> Data in
+            let text = (Data(count: shift) + Data(text.utf8)).base64EncodedString()
+            return Data(text.dropFirst(shift == 0 ? 0 : 4).dropLast(4).utf8)
+        }
+        return [Data(text.utf8)] + coded
+    }
+}

@@ -1,0 +1,5 @@
+import AFTorture
+
+extension Scenario {
+    static let proxy: [Scenario] = []
+}
