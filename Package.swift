@@ -156,7 +156,7 @@ let package = Package(
         ),
         .target(
             name: "AFTorture",
-            dependencies: ["AFFaults", "AFLoop", "AFURLSession", "AFNetworkingTesting", "CAFLinux"],
+            dependencies: ["AFFaults", "AFLoop", "AFNetworking", "AFNetworkingTesting", "AFURLSession", "CAFLinux"],
             path: "Tests/Support/AFTorture",
             swiftSettings: strict
         ),

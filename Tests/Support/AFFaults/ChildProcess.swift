@@ -89,9 +89,10 @@ package enum ChildProcess {
         errors: Int32
     ) throws -> (child: pid_t, output: Int32) {
         var ends: [Int32] = [0, 0]
-        guard pipe2(&ends, O_CLOEXEC) == 0 else {
+        guard pipe(&ends) == 0 else {
             throw CannotStart(description: "there is no pipe for \(program): \(String(cString: strerror(errno)))")
         }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
         let words = ([program] + arguments).map { strdup($0) }
         let variables = environment.map { strdup("\($0.key)=\($0.value)") }

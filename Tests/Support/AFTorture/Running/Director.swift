@@ -192,7 +192,8 @@ final class Troupe {
         defer { if isDone { try? FileManager.default.removeItem(at: temporary) } }
         if isDone { return true }
         if status != Watchdog.code {
-            let errors = String(decoding: (try? Data(contentsOf: URL(fileURLWithPath: errorsPath))) ?? Data(), as: UTF8.self)
+            let said = (try? Data(contentsOf: URL(fileURLWithPath: errorsPath))) ?? Data()
+            let errors = String(decoding: said, as: UTF8.self)
             let reason = errors.split(separator: "\n").first { $0.contains("atal error") || $0.contains("rashed") }
             let end = status < 0 ? "signal \(-status)" : "exit code \(status)"
             findings.append(

@@ -45,7 +45,7 @@ struct Table {
         func padded(_ text: String, _ count: Int) -> String {
             String(repeating: " ", count: max(count - text.count, 1)) + text
         }
-        return name + padded("", width + 1 - name.count) + padded(kinds, 7) + padded(failures, 10) + padded(findings, 10)
-            + padded(seconds, 9)
+        let numbers = padded(kinds, 7) + padded(failures, 10) + padded(findings, 10) + padded(seconds, 9)
+        return name + padded("", width + 1 - name.count) + numbers
     }
 }

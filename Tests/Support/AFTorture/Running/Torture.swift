@@ -80,23 +80,26 @@ package struct Torture: Sendable {
 
     /// All faults from where to start on, each with its source and its first ordinal.
     private var remaining: [(source: Int, fault: Fault, first: Int)] {
-        let all = sources.enumerated().flatMap { index, source in source.faults.map { (source: index, fault: $0, first: 1) } }
+        let all = sources.enumerated().flatMap { index, source in
+            source.faults.map { (source: index, fault: $0, first: 1) }
+        }
         let start = all.firstIndex { options.last?.hasPrefix("\($0.fault.call):\($0.fault.word):") == true }
-        guard let start, let ordinal = options.last?.split(separator: ":").last.flatMap({ Int($0) }) else { return all }
+        let ordinal = options.last?.split(separator: ":").last.flatMap { Int($0) }
+        guard let start, let ordinal else { return all }
         let again = (source: all[start].source, fault: all[start].fault, first: ordinal + 1)
         return [again] + all[(start + 1)...]
     }
 
     /// How many faults are going to be tried.
     private func planned(_ counts: [[Int32: Int]]) -> Int {
-        zip(sources, counts).reduce(0) { sum, pair in
-            sum
-                + pair.0.faults.reduce(0) { sum, fault in
-                    sum + (1...max(pair.1[fault.number] ?? 0, 1)).count {
-                        $0 <= pair.1[fault.number] ?? 0 && isChosen(FaultPoint(fault, ordinal: $0))
-                    }
-                }
+        var sum = 0
+        for (source, counts) in zip(sources, counts) {
+            for fault in source.faults {
+                let count = counts[fault.number] ?? 0
+                sum += (0..<count).count { isChosen(FaultPoint(fault, ordinal: $0 + 1)) }
+            }
         }
+        return sum
     }
 
     private func isChosen(_ point: FaultPoint) -> Bool {

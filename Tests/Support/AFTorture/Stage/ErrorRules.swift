@@ -1,4 +1,4 @@
-import AFURLSession
+import AFNetworking
 import Foundation
 
 /// What an error must be like.
@@ -12,6 +12,7 @@ enum ErrorRules {
 
     /// What is wrong with an error; nil if nothing is.
     static func complaint(about error: any Error, orCodes others: Set<Int>) -> String? {
+        if let failure = error as? RequestFailure { return complaint(about: failure.error, orCodes: others) }
         guard let error = error as? URLError else { return nil }
         let code = error.code.rawValue
         guard codes.contains(code) || others.contains(code) else { return "an error that nobody expects: \(error)" }

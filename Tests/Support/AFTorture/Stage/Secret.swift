@@ -6,6 +6,7 @@ struct Secret: Sendable {
     let name: String
     let text: String
     let servers: [TestServer]
+    let isInURLs: Bool
 
     /// A server knows it that may not.
     func wasTold(to server: TestServer) -> Bool {

@@ -114,8 +114,11 @@ extension Stage {
     // MARK: - Secrets
 
     /// A word that only these servers may ever hear, and no error may tell.
-    package func secret(_ name: String, for servers: TestServer...) -> String {
-        let secret = Secret(name: name, text: "\(name)-\(String(seed, radix: 36))-canary", servers: servers)
+    ///
+    /// - Parameter isInURLs: It stands in paths as well, which errors do tell.
+    package func secret(_ name: String, for servers: TestServer..., isInURLs: Bool = false) -> String {
+        let text = "\(name)-\(String(seed, radix: 36))-canary"
+        let secret = Secret(name: name, text: text, servers: servers, isInURLs: isInURLs)
         state.withLock { $0.secrets.append(secret) }
         return secret.text
     }

@@ -89,14 +89,37 @@ package final class Stage: Sendable {
         }
     }
 
+    /// Does something that must not succeed, whatever the fault.
+    ///
+    /// - Parameter codes: The codes of `URLError` with which it is refused. With another one, it was spoilt.
+    package func refusal<Result>(_ what: String, codes: Set<Int>, _ body: () async throws -> Result) async {
+        state.withLock { $0.step = what }
+        do {
+            _ = try await body()
+            find("\(what) succeeds")
+        } catch {
+            if let error = error as? URLError, codes.contains(error.code.rawValue) {
+                judge(error, in: what, orCodes: codes)
+            } else {
+                note(error, in: what)
+            }
+        }
+    }
+
     /// Enters a failure into the books: for what reports it in another way than by throwing.
     package func note(_ error: any Error, in what: String, orCodes codes: Set<Int> = []) {
+        let text = "\(what): \(ErrorRules.text(of: error).prefix(400))"
+        state.withLock { $0.failures.append(text) }
+        judge(error, in: what, orCodes: codes)
+    }
+
+    /// Looks at an error itself.
+    private func judge(_ error: any Error, in what: String, orCodes codes: Set<Int>) {
         let complaint = ErrorRules.complaint(about: error, orCodes: codes)
         state.withLock { state in
-            let text = "\(what): \(ErrorRules.text(of: error).prefix(400))"
-            state.failures.append(text)
             if let complaint { state.findings.append("\(what): \(complaint)") }
-            for secret in state.secrets where ErrorRules.text(of: error).contains(secret.text) {
+            let text = ErrorRules.text(of: error)
+            for secret in state.secrets where !secret.isInURLs && text.contains(secret.text) {
                 state.findings.append("\(what): the error tells the secret \(secret.name)")
             }
         }

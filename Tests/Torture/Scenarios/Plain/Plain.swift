@@ -5,7 +5,9 @@ import Foundation
 
 extension Scenario {
     /// Requests without TLS, in each style of the library.
-    static let plain: [Scenario] = [
+    static let plain = plainStyles + plainCourses
+
+    private static let plainStyles: [Scenario] = [
         // With completion handlers: `load` waits for exactly one, and compares the bytes.
         Scenario(.plain, "keep-alive") { stage in
             let server = try stage.server { $0.route("GET", "/hello", .text("hello")) }
@@ -45,6 +47,104 @@ extension Scenario {
                 let user = try await manager.get("user", decode: User.self)
                 stage.demand(user.id == 7, "another user: \(user)")
             }
+        },
+        Scenario(.plain, "manager-form") { stage in
+            let server = try stage.server { $0.route("POST", "/form") { .json("[\"\($0.bodyByteCount)\"]") } }
+            let manager = HTTPSessionManager(baseURL: server.url("/"))
+            stage.adopt(manager.session, again: server.url("/again"))
+            await stage.step("form") {
+                let response = try await manager.post("form", parameters: ["name": "Ann", "age": 40])
+                stage.demand(response.object as? [String] == ["15"], "another form: \(response.object ?? "")")
+            }
+        },
+        Scenario(.plain, "operation") { stage in
+            let server = try stage.server { $0.route("GET", "/hello", .text("hello")) }
+            let url = server.url("/hello")
+            await stage.step("operation") {
+                let completion = stage.completion(of: "the operation", as: Result<Data, any Error>.self)
+                let operation = HTTPRequestOperation(request: URLRequest(url: url))
+                operation.setCompletionBlock { operation, _ in
+                    completion.call(.success(operation.responseData ?? Data()))
+                } failure: { _, error in
+                    completion.call(.failure(error))
+                }
+                operation.start()
+                let data = try await completion.value().get()
+                stage.demand(data == Data("hello".utf8), "\(data.count) bytes that are not hello")
+            }
+        },
+    ]
+
+    private static let plainCourses: [Scenario] = [
+        Scenario(.plain, "parallel") { stage in
+            let server = try stage.server { server in
+                server.route("GET", "/number/:n") { .text("number \($0.parameters["n"] ?? "")") }
+            }
+            let session = stage.session(again: server.url("/again")) { $0.httpMaximumConnectionsPerHost = 2 }
+            await withTaskGroup(of: Void.self) { group in
+                for number in 1...5 {
+                    group.addTask {
+                        let url = server.url("/number/\(number)")
+                        await stage.load(url, in: session, expecting: "number \(number)")
+                    }
+                }
+            }
+        },
+        Scenario(.plain, "gzip") { stage in
+            let text = String(repeating: "a line that comes again\n", count: 400)
+            let server = try stage.server { server in
+                server.route("GET", "/gzip", ServerReply.text(text).compressed(.gzip))
+                server.route("GET", "/deflate", ServerReply.text(text).compressed(.zlib).chunked(100))
+            }
+            let session = stage.session(again: server.url("/again"))
+            await stage.load(server.url("/gzip"), in: session, expecting: text)
+            await stage.load(server.url("/deflate"), in: session, expecting: text)
+        },
+        Scenario(.plain, "interim") { stage in
+            let server = try stage.server { server in
+                server.route("GET", "/hints", ServerReply.text("done").interim(103, ["Link": "</style.css>"]))
+                server.route("GET", "/nothing", .status(204))
+            }
+            let session = stage.session(again: server.url("/again"))
+            await stage.load(server.url("/hints"), in: session, expecting: "done")
+            await stage.load(server.url("/nothing"), in: session, status: 204, expecting: "")
+            var head = URLRequest(url: server.url("/hints"))
+            head.httpMethod = "HEAD"
+            await stage.load(head, in: session, expecting: "")
+        },
+        Scenario(.plain, "by-name") { stage in
+            let server = try stage.server { $0.route("GET", "/hello", ServerReply.text("hello").keepAlive(false)) }
+            let session = stage.session(again: server.url("/again", host: "localhost"))
+            for _ in 1...2 {
+                await stage.load(server.url("/hello", host: "localhost"), in: session, expecting: "hello")
+            }
+        },
+        // The server closes a connection that it had promised to keep: the next request is sent again.
+        Scenario(.plain, "closed-while-idle") { stage in
+            let server = try stage.server { server in
+                server.route("GET", "/hello", .text("hello"))
+                let reply = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+                server.script(on: .connection(1), .expectHead, .send(reply), .close)
+            }
+            let session = stage.session(again: server.url("/again"))
+            for _ in 1...2 { await stage.load(server.url("/hello"), in: session, expecting: "hello") }
+        },
+        Scenario(.plain, "cancelled") { stage in
+            let server = try stage.server { server in
+                server.route("GET", "/hello", .text("hello"))
+                server.route("GET", "/stalls", ServerReply.text("0123456789").stalling(after: 4))
+            }
+            let session = stage.session(again: server.url("/again"))
+            await stage.load(server.url("/hello"), in: session, expecting: "hello")
+            await stage.refusal("the cancelled task", codes: [-999]) {
+                let completion = stage.completion(of: "the cancelled task", as: Result<Loaded, any Error>.self)
+                let task = session.dataTask(with: server.url("/stalls")) { completion.call(Loaded.result($0, $1, $2)) }
+                task.resume()
+                await Task.yield()
+                task.cancel()
+                return try await completion.value().get()
+            }
+            await stage.load(server.url("/hello"), in: session, expecting: "hello")
         },
     ]
 }
