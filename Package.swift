@@ -177,7 +177,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AFTortureTests",
-            dependencies: ["AFTorture", "AFFaults", "AFURLSession", "AFNetworkingTesting"],
+            dependencies: ["AFTorture", "AFFaults", "AFLoop", "AFNetworkingTesting", "AFURLSession"],
             swiftSettings: strict
         ),
         .testTarget(name: "AFWireTests", dependencies: ["AFWire"], swiftSettings: strict),

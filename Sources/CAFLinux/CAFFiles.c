@@ -35,10 +35,15 @@ int caf_open_own_folder(int folder, const char *name) {
     return (int)result;
 }
 
+// A position of its own: a duplicate would share the one of `folder`.
+static int open_again(int folder) {
+    PERFORM(CAF_CALL_OPEN, -1, 0, openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return (int)result;
+}
+
 int caf_for_each_name(int folder, void (*body)(const char *name, void *context), void *context) {
-    // A position of its own: a duplicate would share the one of `folder`.
-    int descriptor = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return -errno;
+    int descriptor = open_again(folder);
+    if (descriptor < 0) return descriptor;
     DIR *stream = fdopendir(descriptor);
     if (stream == NULL) {
         int failed = -errno;
@@ -224,7 +229,10 @@ int caf_unlink(int folder, const char *name) {
     return (int)result;
 }
 
-int caf_lock_file(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : -errno; }
+int caf_lock_file(int descriptor) {
+    PERFORM(CAF_CALL_LOCK, descriptor, 0, flock(descriptor, LOCK_EX | LOCK_NB));
+    return (int)result;
+}
 
 int caf_random(void *buffer, size_t length) {
     PERFORM(CAF_CALL_RANDOM, -1, length, getrandom(buffer, length, 0));

@@ -43,6 +43,7 @@ typedef enum {
     CAF_CALL_SYNC,
     CAF_CALL_TOUCH,
     CAF_CALL_BIND,
+    CAF_CALL_LOCK,
     CAF_CALL_COUNT
 } caf_call;
 

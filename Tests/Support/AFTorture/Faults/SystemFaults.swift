@@ -145,6 +145,7 @@ package struct SystemFaults: FaultSource {
         Row(call: CAF_CALL_RANDOM, name: "getrandom", shown: [ENOSYS], hidden: [EINTR]),
         Row(call: CAF_CALL_SYNC, name: "fsync", shown: [EIO, ENOSPC, EDQUOT], hidden: [EINTR]),
         Row(call: CAF_CALL_TOUCH, name: "futimens", shown: [EACCES, EROFS, EIO], hidden: [EINTR]),
+        Row(call: CAF_CALL_LOCK, name: "flock", shown: [EAGAIN, ENOLCK], hidden: [EINTR]),
         Row(call: CAF_CALL_BIND, name: "bind", shown: [EADDRINUSE, ENOMEM, EACCES], hidden: [EINTR]),
     ]
 
@@ -153,7 +154,8 @@ package struct SystemFaults: FaultSource {
         EAGAIN: "EAGAIN", EBUSY: "EBUSY", ECONNREFUSED: "ECONNREFUSED", ECONNRESET: "ECONNRESET", EDQUOT: "EDQUOT",
         EEXIST: "EEXIST", EFBIG: "EFBIG", EHOSTUNREACH: "EHOSTUNREACH", EINTR: "EINTR", EINVAL: "EINVAL", EIO: "EIO",
         ELOOP: "ELOOP", EMFILE: "EMFILE", EMLINK: "EMLINK", ENETUNREACH: "ENETUNREACH", ENFILE: "ENFILE",
-        ENOBUFS: "ENOBUFS", ENODEV: "ENODEV", ENOENT: "ENOENT", ENOMEM: "ENOMEM", ENOPROTOOPT: "ENOPROTOOPT",
+        ENOBUFS: "ENOBUFS", ENODEV: "ENODEV", ENOLCK: "ENOLCK", ENOENT: "ENOENT", ENOMEM: "ENOMEM",
+        ENOPROTOOPT: "ENOPROTOOPT",
         ENOSPC: "ENOSPC", ENOSYS: "ENOSYS", ENOTCONN: "ENOTCONN", EPERM: "EPERM", EPIPE: "EPIPE",
         EPROTONOSUPPORT: "EPROTONOSUPPORT", EROFS: "EROFS", ETIMEDOUT: "ETIMEDOUT", EXDEV: "EXDEV",
         -EAI_NONAME: "EAI_NONAME", -EAI_AGAIN: "EAI_AGAIN", -EAI_MEMORY: "EAI_MEMORY", -EAI_FAIL: "EAI_FAIL",

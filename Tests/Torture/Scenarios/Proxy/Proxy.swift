@@ -70,7 +70,7 @@ extension Scenario {
             let server = try stage.server(hello)
             let proxy = try stage.proxy()
             let session = try session(stage, proxy, again: server.url("/again")) { _, proxies in
-                proxies.exceptions = try ProxyExceptions(noProxy: "127.0.0.1")
+                proxies.exceptions = ProxyExceptions(noProxy: "127.0.0.1")
             }
             await stage.load(server.url("/hello"), in: session, expecting: "hello")
             stage.demand(proxy.server.acceptedConnections == 0, "the proxy was asked")
