@@ -170,7 +170,7 @@ let package = Package(
             name: "afnet-torture",
             dependencies: [
                 "AFTorture", "AFFaults", "AFImages", "AFNetworking", "AFURLSession", "AFLoop", "AFTLS",
-                "AFNetworkingTesting", "CAFLibraryFaults",
+                "AFNetworkingTesting", "CAFLibraryFaults", "CAFImageFixtures",
             ],
             path: "Tests/Torture",
             swiftSettings: strict

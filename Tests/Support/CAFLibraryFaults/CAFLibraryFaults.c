@@ -141,7 +141,14 @@ static void give_back(void *memory, const char *file, int line) {
     free(memory);
 }
 
-bool cafl_take_memory(void) { return CRYPTO_set_mem_functions(take, take_more, give_back) == 1; }
+static bool has_memory;
+
+// Before the library's own constructor, which uses OpenSSL.
+__attribute__((constructor(101))) static void take_memory(void) {
+    has_memory = CRYPTO_set_mem_functions(take, take_more, give_back) == 1;
+}
+
+bool cafl_take_memory(void) { return has_memory; }
 
 static void *take_for_zlib(void *opaque, unsigned count, unsigned size) {
     (void)opaque;

@@ -35,6 +35,8 @@ package struct SystemFaults: FaultSource {
         var mayEnd = false
         /// A program must not notice whatever happens.
         var isAlwaysHidden = false
+        /// What the errors are called, if they are none of `errno`.
+        var names: [Int32: String]?
 
         var faults: [Fault] {
             let number = Int32(call.rawValue)
@@ -43,7 +45,7 @@ package struct SystemFaults: FaultSource {
                     name,
                     number,
                     .answers(-Int(code)),
-                    errnoNames[code] ?? "\(code)",
+                    (names ?? errnoNames)[code] ?? "\(code)",
                     isHidden: isAlwaysHidden || hidden.contains(code)
                 )
             }
@@ -125,7 +127,8 @@ package struct SystemFaults: FaultSource {
             call: CAF_CALL_GETADDRINFO,
             name: "getaddrinfo",
             shown: [-EAI_NONAME, -EAI_AGAIN, -EAI_MEMORY, -EAI_FAIL, -EAI_SYSTEM],
-            hidden: []
+            hidden: [],
+            names: resolverNames
         ),
         Row(
             call: CAF_CALL_MAKE_FOLDER,
@@ -158,6 +161,9 @@ package struct SystemFaults: FaultSource {
         ENOPROTOOPT: "ENOPROTOOPT",
         ENOSPC: "ENOSPC", ENOSYS: "ENOSYS", ENOTCONN: "ENOTCONN", EPERM: "EPERM", EPIPE: "EPIPE",
         EPROTONOSUPPORT: "EPROTONOSUPPORT", EROFS: "EROFS", ETIMEDOUT: "ETIMEDOUT", EXDEV: "EXDEV",
+    ]
+
+    private static let resolverNames: [Int32: String] = [
         -EAI_NONAME: "EAI_NONAME", -EAI_AGAIN: "EAI_AGAIN", -EAI_MEMORY: "EAI_MEMORY", -EAI_FAIL: "EAI_FAIL",
         -EAI_SYSTEM: "EAI_SYSTEM",
     ]

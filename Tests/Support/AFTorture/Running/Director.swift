@@ -148,7 +148,17 @@ final class Troupe {
         }
         let errors = open(errorsPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         defer { close(errors) }
-        (process, descriptor) = try ChildProcess.start(program, words, environment: environment, errors: errors)
+        var command = [program] + words
+        if scenario.group == .reachability, let network = OwnNetwork.prefix {
+            command = network + [try FileManager.default.destinationOfSymbolicLink(atPath: program)] + words
+            environment[OwnNetwork.variable] = "1"
+        }
+        (process, descriptor) = try ChildProcess.start(
+            command[0],
+            Array(command[1...]),
+            environment: environment,
+            errors: errors
+        )
         begun = nil
         rest = []
     }

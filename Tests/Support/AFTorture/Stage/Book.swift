@@ -2,7 +2,7 @@ import AFLoop
 import Foundation
 
 /// Something that must have happened, exactly once, when all is over.
-protocol Book: Sendable {
+package protocol Book: Sendable {
     /// What is wrong, when all is over.
     var complaint: String? { get }
     /// What has not happened so far.
@@ -51,7 +51,7 @@ package final class Completion<Value: Sendable>: Book {
         }
     }
 
-    var complaint: String? {
+    package var complaint: String? {
         state.withLock { state in
             switch state {
             case .called(_, times: 1): nil
@@ -61,7 +61,7 @@ package final class Completion<Value: Sendable>: Book {
         }
     }
 
-    var openEntry: String? {
+    package var openEntry: String? {
         state.withLock { state in
             if case .called = state { nil } else { what }
         }

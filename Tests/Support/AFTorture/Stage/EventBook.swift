@@ -115,8 +115,8 @@ final class AnsweringBook: EventBook, @unchecked Sendable {
 }
 
 /// What the tasks of a session have been through.
-final class EventEntries: Book {
-    enum Event {
+package final class EventEntries: Book {
+    package enum Event {
         case challenge
         case redirect
         case response
@@ -142,20 +142,24 @@ final class EventEntries: Book {
 
     private let state = Lock(State())
 
-    func expect(_ task: URLSessionTask, _ completion: Completion<(any Error)?>) {
+    package init() {}
+
+    package func expect(_ task: URLSessionTask, _ completion: Completion<(any Error)?>) {
         state.withLock { $0.courses[task.taskIdentifier, default: Course()].completion = completion }
     }
 
-    func body(of task: URLSessionTask) -> Data { state.withLock { $0.courses[task.taskIdentifier]?.body ?? Data() } }
+    package func body(of task: URLSessionTask) -> Data {
+        state.withLock { $0.courses[task.taskIdentifier]?.body ?? Data() }
+    }
 
-    func end() {
+    package func end() {
         state.withLock { state in
             if state.isOver { state.complaints.append("the session became invalid twice") }
             state.isOver = true
         }
     }
 
-    func enter(_ event: Event, _ task: URLSessionTask, _ error: (any Error)? = nil) {
+    package func enter(_ event: Event, _ task: URLSessionTask, _ error: (any Error)? = nil) {
         let completion = state.withLock { state -> Completion<(any Error)?>? in
             let number = task.taskIdentifier
             var course = state.courses[number, default: Course()]
@@ -181,12 +185,12 @@ final class EventEntries: Book {
         completion?.call(error)
     }
 
-    var complaint: String? {
+    package var complaint: String? {
         let complaints = state.withLock { $0.complaints }
         return complaints.isEmpty ? nil : complaints.joined(separator: ", ")
     }
 
-    var openEntry: String? { nil }
+    package var openEntry: String? { nil }
 }
 
 extension EventEntries.Event {

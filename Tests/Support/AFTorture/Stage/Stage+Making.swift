@@ -111,6 +111,14 @@ extension Stage {
         return book
     }
 
+    /// Looks at the end what is in a book of the scenario's own.
+    package func keep(_ book: any Book) {
+        state.withLock { $0.books.append(book) }
+    }
+
+    /// Where all of this playing lives, for what is no session: to watch its network.
+    package var machine: World { world.world }
+
     // MARK: - Secrets
 
     /// A word that only these servers may ever hear, and no error may tell.

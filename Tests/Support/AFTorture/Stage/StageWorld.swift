@@ -45,8 +45,8 @@ final class StageWorld: Sendable {
 }
 
 /// Waits for what others do in their own time.
-enum Patience {
-    static func until(_ condition: () -> Bool, seconds: Int = 20) async -> Bool {
+package enum Patience {
+    package static func until(_ condition: () -> Bool, seconds: Int = 20) async -> Bool {
         for round in 0..<(seconds * 1000) {
             if condition() { return true }
             if round < 20 { await Task.yield() } else { try? await Task.sleep(for: .milliseconds(1)) }
