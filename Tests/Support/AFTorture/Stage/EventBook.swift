@@ -3,7 +3,12 @@ package import AFURLSession
 package import Foundation
 
 /// A delegate that looks whether the events of each task come in order, and its end exactly once.
-package class EventBook: URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
+package typealias EventDelegate = EventBook & URLSessionDataDelegate & URLSessionDownloadDelegate
+
+/// What all of these delegates have.
+///
+/// No delegate itself: what a class that is one does not answer, no class below it can.
+package class EventBook: @unchecked Sendable {
     package typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
 
     let entries = EventEntries()
@@ -61,8 +66,11 @@ package class EventBook: URLSessionDataDelegate, URLSessionDownloadDelegate, @un
     }
 }
 
+/// One that is never asked anything.
+final class SilentBook: EventBook, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {}
+
 /// One that answers as well.
-final class AnsweringBook: EventBook, @unchecked Sendable {
+final class AnsweringBook: EventBook, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
     private let redirect: (@Sendable (HTTPURLResponse, URLRequest) -> URLRequest?)?
     private let challenge: (@Sendable (URLAuthenticationChallenge) -> Answer)?
 

@@ -103,10 +103,10 @@ extension Stage {
     package func eventBook(
         redirect: (@Sendable (HTTPURLResponse, URLRequest) -> URLRequest?)? = nil,
         challenge: (@Sendable (URLAuthenticationChallenge) -> EventBook.Answer)? = nil
-    ) -> EventBook {
-        let book =
+    ) -> any EventDelegate {
+        let book: any EventDelegate =
             redirect == nil && challenge == nil
-            ? EventBook() : AnsweringBook(redirect: redirect, challenge: challenge)
+            ? SilentBook() : AnsweringBook(redirect: redirect, challenge: challenge)
         state.withLock { $0.books.append(book.entries) }
         return book
     }

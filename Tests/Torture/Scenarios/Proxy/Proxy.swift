@@ -52,7 +52,7 @@ extension Scenario {
         Scenario(.proxy, "digest") { stage in
             let server = try stage.server(hello)
             let proxy = try stage.proxy()
-            let secret = stage.secret("password")
+            let secret = stage.secret("password", for: proxy.server)
             proxy.rules.authentication = .digest(DigestRules(user: "me", password: secret))
             let session = try session(stage, proxy, user: "me:\(secret)@", again: server.url("/again"))
             for _ in 1...2 { await stage.load(server.url("/hello"), in: session, expecting: "hello") }
