@@ -24,6 +24,17 @@ extension TaskCore {
         let exchange = exchange(of: request)
         let values = values(for: exchange, body: request.body)
         course?.dealings?.exchange = exchange
+        return fields(of: values)
+    }
+
+    /// What replaces it when the request is sent another time. The server may have seen the first one, and RFC 7616
+    /// §3.4 has it refuse a count that it has seen.
+    func credentialsAgain(for request: FrozenRequest) -> [HeadField] {
+        guard let exchange = course?.dealings?.exchange else { return [] }
+        return fields(of: values(for: exchange, body: request.body))
+    }
+
+    private func fields(of values: AuthenticationCourse.FieldValues) -> [HeadField] {
         var fields: [HeadField] = []
         if let value = values.authorization { fields.append(HeadField("Authorization", value)) }
         if let value = values.proxyAuthorization { fields.append(HeadField("Proxy-Authorization", value)) }

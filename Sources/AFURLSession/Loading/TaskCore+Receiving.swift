@@ -4,6 +4,10 @@ import Foundation
 // What the transfer under way tells.
 
 extension TaskCore: TransferClient {
+    func requestToSendAgain(_ transfer: Transfer) -> FrozenRequest {
+        transfer.request.replacing(credentialsAgain(for: transfer.request))
+    }
+
     var handshakeDelegate: (any HandshakeDelegate)? {
         guard let task, let endpoint else { return nil }
         return ChallengeDesk(task, taskDelegate?.delegate, endpoint, in: session)

@@ -6,6 +6,8 @@ import AFWire
 protocol TransferClient: AnyObject {
     /// Who may be asked about the server, if anybody.
     var handshakeDelegate: (any HandshakeDelegate)? { get }
+    /// The request is going to be sent another time; perhaps not as it was.
+    func requestToSendAgain(_ transfer: Transfer) -> FrozenRequest
     func transferSentBody(_ transfer: Transfer, total: Int64)
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead)
     /// Nothing but bytes that are not decoded yet holds up the transfer any more.
@@ -14,6 +16,10 @@ protocol TransferClient: AnyObject {
     func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer)
     func transferFinished(_ transfer: Transfer)
     func transferFailed(_ transfer: Transfer, _ error: TransferError)
+}
+
+extension TransferClient {
+    func requestToSendAgain(_ transfer: Transfer) -> FrozenRequest { transfer.request }
 }
 
 /// One request on its way to one final response: waiting for a connection, using
@@ -417,6 +423,7 @@ final class Transfer: QueuedWaiter {
         formerAttempts.append(times)
         times = TransferTimes(fetchStarted: loop.now)
         trace?.retried()
+        if let client { request = client.requestToSendAgain(self) }
     }
 
     private func retryOnFreshConnection() {

@@ -224,6 +224,32 @@ struct AuthenticatedTests {
         #expect(try await session().outcome(of: streamed).error?.code == .requestBodyStreamExhausted)
     }
 
+    @Test func `T-AUT-08 a request that goes out once more counts once more`() async throws {
+        let server = try TestServer()
+        let challenge = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Digest realm=r, nonce=\"n\", qop=\"auth\"\r\n"
+        let reply = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        server.script(
+            on: .connection(1),
+            .expectRequest,
+            .send(challenge + "Content-Length: 0\r\n\r\n"),
+            .expectRequest,
+            .send(reply),
+            .expectRequest,
+            .close
+        )
+        server.script(on: .connection(2), .expectRequest, .send(reply), .expectEnd)
+        let session = URLSession.loopback(delegate: Keyring("user", "secret"))
+        defer { session.invalidateAndCancel() }
+
+        #expect(try await session.outcome(of: server.url("/")).text == "ok")
+        #expect(try await session.outcome(of: server.url("/")).text == "ok")
+
+        let counts = server.requests.map { request in
+            request.headers["Authorization"]?.split(separator: "nc=").last.map { String($0.prefix(8)) }
+        }
+        #expect(counts == [nil, "00000001", "00000002", "00000003"])
+    }
+
     // MARK: - Unasked
 
     @Test func `T-AUT-03 what was removed from the storage is not sent any more`() async throws {
