@@ -149,8 +149,8 @@ int caf_attach_window(SSL *ssl, caf_tls_window *window) {
     BIO_set_data(bio, window);
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl, bio, bio);
+    if (SSL_set_msg_callback_arg(ssl, window) != 1) return 0;
     SSL_set_msg_callback(ssl, caf_note_message);
-    SSL_set_msg_callback_arg(ssl, window);
     return 1;
 }
 

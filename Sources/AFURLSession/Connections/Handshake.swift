@@ -157,6 +157,7 @@ final class Handshake: ChannelHandler, TimerTarget {
         // The server may have stumbled over what was to be resumed: the next attempt is a
         // full one.
         if judge.hasOfferedSession { security.sessions.forget(key) }
+        if case .tls = failure.cause { security.forgetContext() }
         let client = client
         cancel()
         client?.handshakeFailed(self, failure)

@@ -40,6 +40,12 @@ final class SecurityContext {
         return context
     }
 
+    /// A handshake has failed for another reason than trust.
+    ///
+    /// OpenSSL leaves out of a context, without a word, what it had no memory for when that was made: ciphers, groups.
+    /// Every later handshake would fail as well.
+    func forgetContext() { made = nil }
+
     /// Nothing is known of the decisions of an evaluator without a fingerprint.
     var mayResume: Bool { configuration.resumesSessions && (evaluator == nil || evaluator?.fingerprint != nil) }
 }

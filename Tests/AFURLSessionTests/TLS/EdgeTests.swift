@@ -47,6 +47,17 @@ extension SecuredTests {
             #expect(trust.evaluation.failure?.reason == .name)
         }
 
+        /// OpenSSL leaves out of a context, without a word, what it had no memory for when that was made.
+        @Test func `a context with which a handshake has failed is not used for another one`() throws {
+            let rules = SecurityContext(id: 1, TLSConfiguration(), nil, [], sessionsPerPeer: 1)
+            let first = try rules.context()
+            #expect(try rules.context() === first)
+
+            rules.forgetContext()
+
+            #expect(try rules.context() !== first)
+        }
+
         /// Half a check is worse than none: who relies on it believes it was made.
         @Test func `T-TLS-58 nothing offers to check revocation, and the documentation says so`() throws {
             let settings = Mirror(reflecting: TLSConfiguration()).children.compactMap(\.label)
