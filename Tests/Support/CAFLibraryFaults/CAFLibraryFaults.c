@@ -1,6 +1,7 @@
 #define _GNU_SOURCE 1
 #include "CAFLibraryFaults.h"
 #include <dlfcn.h>
+#include <errno.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
@@ -99,10 +100,16 @@ static void *next_of(const char *name) {
     return found;
 }
 
+static bool speaks(int function) {
+    return function == NUMBER_SSL_do_handshake || function == NUMBER_SSL_read_ex || function == NUMBER_SSL_write_ex;
+}
+
 static int way_of(int function, const void *caller) {
     if (!is_ours(caller)) return -1;
     int way = ask(function);
     if (way == CAFL_FAILS && function < NUMBER_inflate) ERR_raise(ERR_LIB_SSL, ERR_R_MALLOC_FAILURE);
+    // Without a word it would look as if they waited for the network.
+    if (way == CAFL_FAILS_OTHERWISE && speaks(function)) ERR_raise(ERR_LIB_SYS, ENOMEM);
     return way;
 }
 

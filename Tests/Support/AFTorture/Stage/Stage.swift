@@ -127,12 +127,14 @@ package final class Stage: Sendable {
 
     /// Loads with a completion handler. A finding if it succeeds with anything but what is expected.
     ///
+    /// - Parameter refusal: The status that says that it was spoilt: 401 if an answer to a challenge could not be made.
     /// - Returns: What came; nil if it failed.
     @discardableResult
     package func load(
         _ request: URLRequest,
         in session: URLSession,
         status: Int = 200,
+        orRefusal refusal: Int? = nil,
         expecting text: String? = nil
     ) async -> Data? {
         let what = "\(request.httpMethod ?? "GET") \(request.url?.path ?? "")"
@@ -140,6 +142,7 @@ package final class Stage: Sendable {
             let completion = self.completion(of: what, as: Result<Loaded, any Error>.self)
             session.dataTask(with: request) { completion.call(Loaded.result($0, $1, $2)) }.resume()
             let loaded = try await completion.value().get()
+            if let refusal, loaded.status == refusal { throw Refused(status: refusal) }
             demand(loaded.status == status, "status \(loaded.status), not \(status)")
             if let text {
                 demand(loaded.data == Data(text.utf8), "\(loaded.data.count) bytes that are not the \(text.utf8.count)")
@@ -154,9 +157,10 @@ package final class Stage: Sendable {
         _ url: URL,
         in session: URLSession,
         status: Int = 200,
+        orRefusal refusal: Int? = nil,
         expecting text: String? = nil
     ) async -> Data? {
-        await load(URLRequest(url: url), in: session, status: status, expecting: text)
+        await load(URLRequest(url: url), in: session, status: status, orRefusal: refusal, expecting: text)
     }
 
     /// A handler that must be called exactly once, and waits to be.
@@ -244,6 +248,11 @@ private struct WeakSession {
     private weak var session: URLSession?
     init(_ session: URLSession) { self.session = session }
     var isGone: Bool { session == nil }
+}
+
+/// A server has refused what the fault kept from being right.
+private struct Refused: Error {
+    let status: Int
 }
 
 /// What a task with a completion handler has brought.

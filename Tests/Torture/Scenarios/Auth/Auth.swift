@@ -43,7 +43,7 @@ extension Scenario {
             var request = URLRequest(url: server.url("/digest-auth/auth/me/\(secret)/SHA-256"))
             request.httpMethod = "POST"
             request.httpBody = Data(repeating: 0x62, count: 2000)
-            await stage.load(request, in: session)
+            await stage.load(request, in: session, orRefusal: 401)
         },
         Scenario(.auth, "wrong-password") { stage in
             let server = try stage.server { $0.install(.basicAuthentication) }
@@ -81,7 +81,8 @@ extension Scenario {
         // The path of these routes has the password in it, so that this server always knows it.
         let secret = stage.secret("password", for: server, isInURLs: true)
         let session = try session(stage, server, secret, asksDelegate: asksDelegate, configure)
-        for _ in 1...2 { await stage.load(server.url("/\(path)/me/\(secret)\(suffix)"), in: session) }
+        let url = server.url("/\(path)/me/\(secret)\(suffix)")
+        for _ in 1...2 { await stage.load(url, in: session, orRefusal: 401) }
     }
 
     private static func session(

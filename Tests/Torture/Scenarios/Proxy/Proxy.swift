@@ -55,7 +55,7 @@ extension Scenario {
             let secret = stage.secret("password", for: proxy.server)
             proxy.rules.authentication = .digest(DigestRules(user: "me", password: secret))
             let session = try session(stage, proxy, user: "me:\(secret)@", again: server.url("/again"))
-            for _ in 1...2 { await stage.load(server.url("/hello"), in: session, expecting: "hello") }
+            for _ in 1...2 { await stage.load(server.url("/hello"), in: session, orRefusal: 407, expecting: "hello") }
         },
         Scenario(.proxy, "upload") { stage in
             let server = try stage.server { $0.route("POST", "/echo") { .data($0.body) } }
