@@ -34,8 +34,9 @@ public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible, Lossles
     public init(of certificate: Certificate) {
         words = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { buffer in
             buffer.initialize(repeating: 0)
-            // A certificate without a key to encode does not exist: it would not have been parsed.
-            _ = caf_public_key_sha256(certificate.handle, buffer.baseAddress)
+            // A certificate without a key to encode does not exist, but memory for it may not either. What could not be
+            // made must not be equal to another one that could not.
+            guard caf_public_key_sha256(certificate.handle, buffer.baseAddress) == 1 else { return Self.matchless }
             return Self.words(buffer)
         }
     }
@@ -52,6 +53,9 @@ public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible, Lossles
 
     /// `sha256/` and the digest in base64.
     public var description: String { "sha256/" + Base64.encode(digest) }
+
+    /// Random bits, which are those of no key.
+    private static var matchless: SIMD4<UInt64> { .random(in: .min ... .max) }
 
     private static func words(_ bytes: some Collection<UInt8>) -> SIMD4<UInt64> {
         var words = SIMD4<UInt64>()
