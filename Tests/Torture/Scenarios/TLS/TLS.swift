@@ -43,7 +43,7 @@ extension Scenario {
         },
         Scenario(.tls, "by-name") { stage in try await load(stage, 1, "/hello", host: "localhost") },
         Scenario(.tls, "pinned") { stage in
-            let policy = SecurityPolicy(pinningMode: .publicKey, certificates: [try Stage.site.certificate])
+            let policy = try pinning(stage)
             try await load(stage, 2, "/bye") { $0.evaluator = policy }
         },
         Scenario(.tls, "delegate-decides") { stage in
@@ -77,6 +77,12 @@ extension Scenario {
             }
         },
     ]
+
+    /// A policy that pins the site, and could be made: one whose certificates cannot be read refuses everybody.
+    private static func pinning(_ stage: Stage) throws -> SecurityPolicy {
+        let certificate = try Stage.site.certificate
+        return stage.spare { SecurityPolicy(pinningMode: .publicKey, certificates: [certificate]) }
+    }
 
     private static let tlsIdentities: [Scenario] = [
         Scenario(.tls, "identity-pkcs12") { stage in
@@ -127,12 +133,12 @@ extension Scenario {
     private static let tlsRefused: [Scenario] = [
         Scenario(.tls, "pin-refuses") { stage in
             let other = try Stage.other
-            let policy = SecurityPolicy(pinningMode: .publicKey, certificates: [try Stage.site.certificate])
+            let policy = try pinning(stage)
             try await refuse(stage, showing: other, codes: [-1202]) { $0.evaluator = policy }
         },
         Scenario(.tls, "pin-refuses-tls12") { stage in
             let other = try Stage.other
-            let policy = SecurityPolicy(pinningMode: .publicKey, certificates: [try Stage.site.certificate])
+            let policy = try pinning(stage)
             try await refuse(stage, showing: other, codes: [-1202]) { tls in
                 tls.evaluator = policy
                 tls.maximumVersion = .v1_2
