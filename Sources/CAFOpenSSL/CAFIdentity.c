@@ -420,14 +420,18 @@ int caf_key_works(X509 *certificate, EVP_PKEY *key) {
     size_t count = 0;
     int works = 0;
     ERR_clear_error();
+    // OpenSSL remembers what it found out about a key when it read it. If there was no memory for that, it takes the key
+    // for too weak in every handshake to come.
+    EVP_PKEY *shown = X509_get0_pubkey(certificate);
+    int is_known = shown && EVP_PKEY_get_security_bits(shown) > 0 && EVP_PKEY_get_security_bits(key) > 0;
     // Ed25519 and Ed448 have their digests built in.
     if (EVP_PKEY_get_default_digest_name(key, digest, sizeof digest) <= 0) digest[0] = 0;
     const char *name = *digest && strcmp(digest, "UNDEF") ? digest : NULL;
-    if (signing && verifying && EVP_PKEY_get_bits(key) <= 16384 &&
+    if (is_known && signing && verifying && EVP_PKEY_get_bits(key) <= 16384 &&
         EVP_DigestSignInit_ex(signing, NULL, name, NULL, NULL, key, NULL) == 1 &&
         EVP_DigestSign(signing, NULL, &count, text, sizeof text) == 1 && (signature = OPENSSL_malloc(count)) &&
         EVP_DigestSign(signing, signature, &count, text, sizeof text) == 1 &&
-        EVP_DigestVerifyInit_ex(verifying, NULL, name, NULL, NULL, X509_get0_pubkey(certificate), NULL) == 1)
+        EVP_DigestVerifyInit_ex(verifying, NULL, name, NULL, NULL, shown, NULL) == 1)
         works = EVP_DigestVerify(verifying, signature, count, text, sizeof text) == 1;
     OPENSSL_free(signature);
     EVP_MD_CTX_free(signing);
