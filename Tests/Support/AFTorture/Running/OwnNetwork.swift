@@ -21,11 +21,13 @@ package enum OwnNetwork {
     package static func connect() { setLoopback(isUp: true) }
     package static func disconnect() { setLoopback(isUp: false) }
 
+    // Of netdevice(7).
     private static let readFlags: UInt = 0x8913
     private static let setFlags: UInt = 0x8914
+    private static let setAddress: UInt = 0x8916
     private static let up: Int16 = 1
 
-    /// The request of netdevice(7): the name of an interface, and its flags.
+    /// Without an address nothing is sent, and nothing waits for an answer. The kernel gives it back when it is up.
     private static func setLoopback(isUp: Bool) {
         guard isOwn else { return }
         let socket = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -33,7 +35,12 @@ package enum OwnNetwork {
         var request = [UInt8](repeating: 0, count: 40)
         request.replaceSubrange(0..<2, with: "lo".utf8)
         request.withUnsafeMutableBytes { bytes in
-            guard let base = bytes.baseAddress, ioctl(socket, readFlags, base) == 0 else { return }
+            guard let base = bytes.baseAddress else { return }
+            if !isUp {
+                bytes.storeBytes(of: Int16(AF_INET), toByteOffset: 16, as: Int16.self)
+                _ = ioctl(socket, setAddress, base)
+            }
+            guard ioctl(socket, readFlags, base) == 0 else { return }
             let flags = bytes.loadUnaligned(fromByteOffset: 16, as: Int16.self)
             bytes.storeBytes(of: isUp ? flags | up : flags & ~up, toByteOffset: 16, as: Int16.self)
             _ = ioctl(socket, setFlags, base)

@@ -48,7 +48,8 @@ package final class Stage: Sendable {
         self.seed = seed
         mayFail = scenario.mayFail
         world = StageWorld(seed: seed)
-        folder = temporary.appending(path: "stage")
+        // Nobody who is late, as a store that is still to be saved, gets into the next playing.
+        folder = temporary.appending(path: "stage-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
     }
 
@@ -193,7 +194,11 @@ package final class Stage: Sendable {
             server.stop()
         }
         if !(await world.stop()) { find("the loop of the stage does not stop") }
-        try? FileManager.default.removeItem(at: folder)
+        // Somebody may be writing a file to it at this moment.
+        _ = await Patience.until {
+            try? FileManager.default.removeItem(at: folder)
+            return !FileManager.default.fileExists(atPath: folder.path)
+        }
         return state.withLock { state in
             // What holds these may hold the stage.
             state.players = []
