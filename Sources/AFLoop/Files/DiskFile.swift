@@ -141,6 +141,7 @@ package final class DiskFile: Sendable {
         let open = descriptor.exchange(-1, ordering: .relaxed)
         guard open >= 0 else { return }
         let result = caf_close(open)
-        guard result >= 0 else { throw SystemCallError(.close, code: -result) }
+        // It is closed nonetheless: see close(2).
+        guard result >= 0 || result == -EINTR else { throw SystemCallError(.close, code: -result) }
     }
 }

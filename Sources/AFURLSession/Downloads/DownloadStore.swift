@@ -74,7 +74,7 @@ struct DownloadStore: Sendable {
             let identity = try made.file.status().identity
             try rename(made, to: name)
             self.made?.name = name
-            try self.close(made)
+            try made.file.close()
             self.made = nil
             let file = PublishedFile(folder: made.folder, name: name, identity: identity)
             published = file
@@ -87,15 +87,6 @@ struct DownloadStore: Sendable {
     private func rename(_ made: Made, to name: String) throws(SystemCallError) {
         guard let former = made.name else { return try made.file.link(as: name, in: made.folder.folder) }
         try made.folder.folder.rename(former, to: name)
-    }
-
-    private func close(_ made: Made) throws(SystemCallError) {
-        do throws(SystemCallError) {
-            try made.file.close()
-        } catch {
-            guard error.code != EINTR else { return }
-            throw error
-        }
     }
 
     /// Nobody wants the file any more.
@@ -155,7 +146,7 @@ extension DownloadStore {
         try rename(made, to: name)
         self.made?.name = name
         let modified = try made.file.status().modified
-        try self.close(made)
+        try made.file.close()
         return KeptPart(token: token, length: length, modified: modified, digest: digest)
     }
 
