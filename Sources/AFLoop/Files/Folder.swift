@@ -73,10 +73,13 @@ package final class Folder: Sendable {
         _ = try Folder.check(.unlink, caf_unlink(descriptor, name))
     }
 
-    /// Everything in the folder that has a name of ASCII characters.
-    package var names: [String] {
+    /// The names in it, in no order; those that are not all ASCII are left out. None if it cannot be read.
+    package var names: [String] { (try? listed()) ?? [] }
+
+    /// The names in it, in no order; those that are not all ASCII are left out.
+    package func listed() throws(SystemCallError) -> [String] {
         var names: [String] = []
-        _ = withUnsafeMutablePointer(to: &names) { pointer in
+        let result = withUnsafeMutablePointer(to: &names) { pointer in
             caf_for_each_name(
                 descriptor,
                 { name, context in
@@ -90,6 +93,7 @@ package final class Folder: Sendable {
                 pointer
             )
         }
+        _ = try Folder.check(.open, result)
         return names
     }
 

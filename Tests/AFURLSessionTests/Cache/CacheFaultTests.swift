@@ -53,6 +53,105 @@ extension CacheTests {
             }
         }
 
+        @Test("what was removed does not come back from a disk that failed, T-CAC-22, T-CAC-34")
+        func removed() async {
+            await #expect(processExitsWith: .success) {
+                let calls = [
+                    CAF_CALL_UNLINK, CAF_CALL_PREAD, CAF_CALL_FSTAT, CAF_CALL_OPEN, CAF_CALL_PWRITE, CAF_CALL_RENAME,
+                ]
+                for call in calls {
+                    for all in [false, true] {
+                        try await FaultInjector.enumerate(.fails(EIO), of: call, limit: 60) { ordinal in
+                            let scene = try CacheScene()
+                            try scene.put("http://a.test/1", "one")
+                            let next = scene.reopened()
+                            let key = try CacheTests.request("http://a.test/1").key
+                            _ = try scene.get("http://a.test/1", from: next)
+                            if all { next.forgetAll() } else { _ = next.forgetAnswer(key) { $0.first } }
+                            next.catchUp()
+                            let found = try scene.get("http://a.test/1", from: scene.reopened())
+                            #expect(found == nil, "\(call) \(ordinal)")
+                        }
+                    }
+                }
+            }
+        }
+
+        @Test("what was replaced does not come back from a disk that failed, T-CAC-11, T-CAC-22")
+        func replaced() async {
+            await #expect(processExitsWith: .success) {
+                let calls = [
+                    CAF_CALL_OPEN, CAF_CALL_FSTAT, CAF_CALL_PWRITE, CAF_CALL_LINK, CAF_CALL_RENAME, CAF_CALL_UNLINK,
+                    CAF_CALL_RANDOM, CAF_CALL_CLOSE,
+                ]
+                for call in calls {
+                    try await FaultInjector.enumerate(.fails(ENOSPC), of: call, limit: 60) { ordinal in
+                        let scene = try CacheScene()
+                        try scene.put("http://a.test/1", "old")
+                        // The disk may be off from here on.
+                        try scene.put("http://a.test/2", "other")
+                        try scene.put("http://a.test/1", "new", at: 1)
+                        #expect(try scene.get("http://a.test/1") == "new")
+                        let found = try scene.get("http://a.test/1", from: scene.reopened())
+                        #expect(found == nil || found == "new", "\(call) \(ordinal)")
+                    }
+                }
+            }
+        }
+
+        @Test("what cannot be removed now is removed when the disk is back, T-CAC-22")
+        func removedLater() throws {
+            let scene = try CacheScene()
+            try scene.put("http://a.test/1", "one")
+            let file = try #require(scene.files.first)
+            let (place, aside) = (scene.folder.appendingPathComponent(file), scene.scratch.file("aside"))
+            try FileManager.default.moveItem(at: place, to: aside)
+            // No unlink removes it, and nothing empties it.
+            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+
+            scene.store.forgetAll()
+            scene.store.catchUp()
+            try FileManager.default.removeItem(at: place)
+            try FileManager.default.moveItem(at: aside, to: place)
+
+            #expect(try scene.get("http://a.test/1") == nil)
+            scene.clocks.advance(by: 120)
+            scene.store.catchUp()
+            #expect(try scene.get("http://a.test/1") == nil)
+            #expect(try scene.get("http://a.test/1", from: scene.reopened()) == nil)
+        }
+
+        @Test("a folder that cannot be made has nothing in it, and costs nobody anything, T-CAC-22")
+        func missing() throws {
+            let scene = try CacheScene()
+            let file = scene.scratch.file("file")
+            try Data().write(to: file)
+            let store = CacheScene.store(in: file.path + "/cache", memory: 1 << 20, disk: 1 << 20, scene.clocks)
+
+            store.insert(try CacheScene.entry("http://a.test/1", "one"))
+            store.catchUp()
+            #expect(try CacheScene.get("http://a.test/1", from: store) == "one")
+            store.forgetAll()
+            store.catchUp()
+
+            #expect(store.isSurelyEmpty && !store.withState { $0.mayHoldOutdated })
+        }
+
+        @Test("a close that is interrupted is one, T-CAC-22")
+        func interruptedClose() async {
+            await #expect(processExitsWith: .success) {
+                let count = try await FaultInjector.enumerate(.fails(EINTR), of: CAF_CALL_CLOSE, limit: 40) { ordinal in
+                    let scene = try CacheScene()
+                    try scene.put("http://a.test/1", "one")
+                    try scene.put("http://a.test/2", "two")
+                    let next = scene.reopened()
+                    #expect(try scene.get("http://a.test/1", from: next) == "one", "\(ordinal)")
+                    #expect(try scene.get("http://a.test/2", from: next) == "two", "\(ordinal)")
+                }
+                #expect(count > 0)
+            }
+        }
+
         @Test("short writes and reads lose nothing, T-CAC-22", arguments: [1, 7, 100])
         func short(length: Int) async {
             await #expect(processExitsWith: .success) { [length = length as Int] in

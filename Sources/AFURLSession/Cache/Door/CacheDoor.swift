@@ -68,7 +68,7 @@ final class CacheDoor {
     /// Whether a response could have to be stored, or could have replaced what is stored. Quick as well.
     func mayStore(_ response: HTTPURLResponse, to request: FrozenRequest, _ policy: URLRequest.CachePolicy) -> Bool {
         guard let store, request.method == "GET" else { return false }
-        return response.concernsCaches || policy == .returnCacheDataElseLoad || !store.isSurelyEmpty
+        return response.concernsCaches || policy == .returnCacheDataElseLoad || store.mayHoldOutdated
     }
 
     /// When something happened on the loop's clock.
@@ -196,7 +196,7 @@ final class CacheDoor {
     }
 
     func note(_ status: Int, _ headers: HTTPHeaders, to frozen: FrozenRequest) {
-        guard let store, frozen.method != "GET", !store.isSurelyEmpty, let request = CacheRequest(frozen) else {
+        guard let store, frozen.method != "GET", store.mayHoldOutdated, let request = CacheRequest(frozen) else {
             return
         }
         if request.method == .head {
@@ -234,7 +234,7 @@ final class CacheDoor {
     ) -> CacheWriter? {
         guard let store, question.request.method == "GET",
             // Also what is of no use may take the place of what is stored.
-            CacheRules.mayBeOfUse(status, headers, question.policy) || !store.isSurelyEmpty,
+            CacheRules.mayBeOfUse(status, headers, question.policy) || store.mayHoldOutdated,
             let request = CacheRequest(question.request),
             let partition = question.partition.forCredentials(in: request.headers)
         else { return nil }

@@ -40,6 +40,24 @@ struct CacheFolder {
         return there.identity != own.identity
     }
 
+    /// One that is there already, for removing what is in it.
+    init(existingIn parent: String) throws(SystemCallError) {
+        guard try Folder(path: parent).status(of: CacheFolder.name).isFolder else {
+            throw SystemCallError(.open, code: ENOTDIR)
+        }
+        try self.init(in: parent)
+    }
+
+    /// Whether there is no such folder, which has nothing in it therefore.
+    static func isMissing(in parent: String) -> Bool {
+        do throws(SystemCallError) {
+            _ = try Folder(path: parent).status(of: CacheFolder.name)
+            return false
+        } catch {
+            return error.code == ENOENT || error.code == ENOTDIR
+        }
+    }
+
     private static func makeFolder(_ path: String) throws(SystemCallError) -> Folder {
         do throws(SystemCallError) {
             return try Folder(path: path)
@@ -110,8 +128,22 @@ struct CacheFolder {
         return bytes
     }
 
-    func remove(_ name: String) {
-        try? folder.remove(name)
+    /// - Returns: Whether nobody finds an entry there any more: what cannot be removed is emptied.
+    @discardableResult
+    func remove(_ name: String) -> Bool {
+        do throws(SystemCallError) {
+            try folder.remove(name)
+            return true
+        } catch {
+            return error.code == ENOENT || (try? empty(name)) != nil
+        }
+    }
+
+    private func empty(_ name: String) throws(SystemCallError) {
+        let file = try folder.openFile(named: name)
+        let status = try file.status()
+        guard status.isRegular, status.isPrivate else { throw SystemCallError(.open, code: EPERM) }
+        try file.truncate(to: 0)
     }
 
     // MARK: - What there is
@@ -119,26 +151,35 @@ struct CacheFolder {
     /// The entries, the latest used last. What others left behind half done is removed.
     ///
     /// - Parameter wall: Now, in seconds since 1970.
-    func scan(wall: Int64) -> [Found] {
+    func scan(wall: Int64) throws(SystemCallError) -> [Found] {
         var found: [Found] = []
-        for name in folder.names {
+        for name in try folder.listed() {
             let id = CacheEntryID(name: name)
-            guard id != nil || name.hasSuffix(".tmp"), let status = try? folder.status(of: name), status.isRegular
-            else { continue }
-            if let id {
-                found.append(Found(id: id, size: Int(clamping: status.size), used: status.modified))
-            } else if status.modified / 1_000_000_000 < wall - CacheFolder.temporaryLifetime {
-                remove(name)
+            guard id != nil || name.hasSuffix(".tmp") else { continue }
+            do throws(SystemCallError) {
+                let status = try folder.status(of: name)
+                guard status.isRegular else { continue }
+                if let id {
+                    found.append(Found(id: id, size: Int(clamping: status.size), used: status.modified))
+                } else if status.modified / 1_000_000_000 < wall - CacheFolder.temporaryLifetime {
+                    remove(name)
+                }
+            } catch {
+                // Whoever has it replaced or removed must know that it is there.
+                if let id, error.code != ENOENT { found.append(Found(id: id, size: 0, used: .min)) }
             }
         }
         return found.sorted { $0.used < $1.used }
     }
 
-    /// The entries, in no order.
-    var ids: [CacheEntryID] { folder.names.compactMap { CacheEntryID(name: $0) } }
+    /// The entries that are doomed, as far as others may have stored more of them than we know.
+    func entries(doomedBy dooms: CacheState.Dooms) throws(SystemCallError) -> [CacheEntryID] {
+        guard dooms.isAll || !dooms.keys.isEmpty else { return [] }
+        return try folder.listed().compactMap { CacheEntryID(name: $0) }.filter { dooms.contains($0) }
+    }
 
-    /// Removes what is under way as well: nobody publishes it any more.
-    func removeAll() {
-        for name in folder.names where CacheEntryID(name: name) != nil || name.hasSuffix(".tmp") { remove(name) }
+    /// Removes what is under way: nobody publishes it any more.
+    func removeTemporary() {
+        for name in folder.names where name.hasSuffix(".tmp") { remove(name) }
     }
 }

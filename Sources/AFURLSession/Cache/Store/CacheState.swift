@@ -48,8 +48,10 @@ struct CacheState {
     private var lastWriter: UInt64 = 0
     /// How often something was removed because it must not be used any more.
     private(set) var removals = 0
-    /// What is on disk is known.
-    var isIndexed: Bool
+    /// What is on disk is known, or cannot be had.
+    private(set) var isIndexed: Bool
+    /// The disk cannot be used: there may be anything on it.
+    private var isUnknown = false
     private(set) var memoryCapacity: Int
     private(set) var diskCapacity: Int
     private let hasDisk: Bool
@@ -65,6 +67,9 @@ struct CacheState {
     }
 
     var isSurelyEmpty: Bool { isIndexed && memory.isEmpty && disk.isEmpty && pending.isEmpty }
+
+    /// Whether there may be anything that must go once it is outdated, also where it cannot be had now.
+    var mayHoldOutdated: Bool { isUnknown || !isSurelyEmpty }
 
     /// The longest entry that is kept, in memory and on disk: a twentieth of what there is
     /// room for.
@@ -134,7 +139,7 @@ struct CacheState {
     private mutating func supersede(_ id: CacheEntryID) {
         removeFromMemory(id)
         // One that is being written at this moment is not in the index yet.
-        let mayBeOnDisk = hasDisk && (!isIndexed || disk[id] != nil || pending[id] != nil)
+        let mayBeOnDisk = hasDisk && (!isIndexed || isUnknown || disk[id] != nil || pending[id] != nil)
         dropPending(id)
         disk.remove(id)
         if mayBeOnDisk { dooms.add(id) }
@@ -169,8 +174,9 @@ struct CacheState {
         removals += 1
         writers = writers.filter { $0.value != key }
         for id in memory.ids(of: key) { removeFromMemory(id) }
-        for id in pending.keys where id.key == key { dropPending(id) }
-        for id in disk.ids(of: key) { disk.remove(id) }
+        // Those that are known go also where nobody can look for others.
+        for id in pending.keys where id.key == key { supersedeOnDisk(id) }
+        doom(disk.ids(of: key))
         if hasDisk { dooms.add(key) }
     }
 
@@ -178,9 +184,8 @@ struct CacheState {
         removals += 1
         writers = [:]
         for id in memory.ids { removeFromMemory(id) }
-        for id in Array(pending.keys) { dropPending(id) }
-        disk.removeAll()
-        if hasDisk { dooms = Dooms(isAll: true) }
+        for id in Array(pending.keys) { supersedeOnDisk(id) }
+        if hasDisk { doomAll() }
     }
 
     /// Forgets one entry, and leaves the others of its URL.
@@ -204,9 +209,42 @@ struct CacheState {
         return dooms
     }
 
-    /// Nothing can be written now.
+    /// Nothing can be written now. What they would have replaced is not the answer any more.
     mutating func dropAllPending() {
-        for id in Array(pending.keys) { dropPending(id) }
+        for id in Array(pending.keys) { supersedeOnDisk(id) }
+    }
+
+    private mutating func supersedeOnDisk(_ id: CacheEntryID) {
+        dropPending(id)
+        dooms.add(id)
+    }
+
+    /// These are still there, and must go.
+    mutating func doom(_ left: Dooms) {
+        dooms.isAll = dooms.isAll || left.isAll
+        for key in left.keys { dooms.add(key) }
+        doom(Array(left.ids))
+    }
+
+    /// These must go from the disk, whenever that can be done.
+    mutating func doom(_ ids: [CacheEntryID]) {
+        for id in ids {
+            disk.remove(id)
+            dooms.add(id)
+        }
+    }
+
+    /// Those of a URL that may be on a disk that cannot be used now.
+    ///
+    /// - Returns: Whether there may be any.
+    mutating func doomUnknown(_ key: CacheDigest) -> Bool {
+        if isUnknown { dooms.add(key) }
+        return isUnknown
+    }
+
+    mutating func doomAll() {
+        doom(disk.ids)
+        dooms.isAll = true
     }
 
     /// A pending entry has been written, or could not be.
@@ -225,11 +263,17 @@ struct CacheState {
 
     mutating func noteGone(_ id: CacheEntryID) { disk.remove(id) }
 
-    mutating func noteAllGone() { disk.removeAll() }
+    /// The disk cannot be used for now.
+    mutating func noteUnknown(mayHoldAny: Bool) {
+        isIndexed = true
+        isUnknown = mayHoldAny
+        disk.removeAll()
+    }
 
     /// - Parameter found: The latest used last.
     mutating func setDisk(_ found: [CacheFolder.Found]) {
         isIndexed = true
+        isUnknown = false
         let former = disk
         disk.removeAll()
         for file in found where !dooms.contains(file.id) {

@@ -1,11 +1,16 @@
 import AFLoop
+import Glibc
 
 /// What the disk's side of a store keeps between two pieces of work.
 struct CacheDisk {
+    /// Also while the disk is left alone: what must go may go.
     var folder: CacheFolder?
+    var isOff = false
     /// When it was last looked at, on the machine's clock; so is the next.
     var scanned: Int64 = .min / 2
     var isOffUntil: Int64 = .min / 2
+    /// What could not be removed is let alone until then.
+    var keepsUntil: Int64 = .min / 2
 }
 
 // Every method here may wait for the disk.
@@ -33,7 +38,7 @@ extension CacheStore {
     func load(_ key: CacheKey, _ choose: ([CacheEntry]) -> CacheEntry?) -> CacheEntry? {
         disk.withLock { disk in
             let folder = opened(&disk)
-            removeDoomed(in: folder)
+            removeDoomed(&disk)
             let (ids, removals) = withState { ($0.disk.ids(of: key.digest), $0.removals) }
             let read = folder.map { folder in ids.compactMap { self.read($0, in: folder) } } ?? []
             return withState { state in
@@ -61,7 +66,8 @@ extension CacheStore {
             }
             folder.remove(id.name)
         } catch {
-            // One that cannot be read is of no use, but may be to others.
+            // Whoever has it replaced or removed must know that it is there.
+            guard error.code == ENOENT else { return nil }
         }
         withState { $0.noteGone(id) }
         return nil
@@ -72,35 +78,46 @@ extension CacheStore {
     /// Removes from the disk what was removed in memory, and writes what was stored there.
     func catchUp() {
         disk.withLock { disk in
-            var folder = opened(&disk)
             while true {
-                removeDoomed(in: folder)
+                let folder = opened(&disk)
+                removeDoomed(&disk)
                 guard let entry = withState({ $0.pending.values.first }) else { break }
-                guard let open = folder else { return withState { $0.dropAllPending() } }
+                guard let folder, !disk.isOff else {
+                    withState { $0.dropAllPending() }
+                    return removeDoomed(&disk)
+                }
                 let bytes = CacheEntryCoding.encode(entry)
-                let isWritten = publish(bytes, as: entry.id, in: open, &disk)
-                folder = disk.folder
+                let isWritten = publish(bytes, as: entry.id, in: folder, &disk)
                 withState { $0.settle(entry, written: isWritten ? bytes.count : nil, at: monotonicClock()) }
-                guard let folder else { continue }
+                guard !disk.isOff, let folder = disk.folder else { continue }
                 rescanIfDue(folder, &disk)
                 trim(folder, entry.id.key)
             }
         }
     }
 
-    /// Without a folder they stay doomed, and are not found when it comes back.
-    private func removeDoomed(in folder: CacheFolder?) {
-        guard let folder else { return }
-        let dooms = withState { $0.takeDooms() }
-        if dooms.isEmpty { return }
-        if dooms.isAll {
-            folder.removeAll()
-            return
+    /// What cannot be removed now is removed later.
+    private func removeDoomed(_ disk: inout CacheDisk) {
+        guard withState({ !$0.dooms.isEmpty }), monotonicClock() >= disk.keepsUntil else { return }
+        // Also of a disk that cannot be read or written: it may be full, or have failed once.
+        guard let folder = disk.folder ?? path.flatMap({ try? CacheFolder(existingIn: $0) }) else {
+            return keepDoomed(&disk)
         }
-        for id in dooms.ids { folder.remove(id.name) }
-        guard !dooms.keys.isEmpty else { return }
-        // Other processes may have stored more than we know.
-        for id in folder.ids where dooms.keys.contains(id.key) { folder.remove(id.name) }
+        disk.folder = folder
+        var dooms = withState { $0.takeDooms() }
+        let others = try? folder.entries(doomedBy: dooms)
+        if dooms.isAll { folder.removeTemporary() }
+        dooms.ids = dooms.ids.union(others ?? []).filter { !folder.remove($0.name) }
+        if others != nil { (dooms.isAll, dooms.keys) = (false, []) }
+        guard !dooms.isEmpty else { return }
+        withState { $0.doom(dooms) }
+        keepDoomed(&disk)
+    }
+
+    private func keepDoomed(_ disk: inout CacheDisk) {
+        if !disk.isOff { giveUp(&disk) }
+        disk.folder = nil
+        disk.keepsUntil = monotonicClock() + CacheStore.pause
     }
 
     /// Who removed the folder meant what was in it: another one is made.
@@ -110,10 +127,12 @@ extension CacheStore {
             try folder.write(bytes, as: id.name)
             return true
         } catch {
-            disk.folder = nil
-            if folder.isGone, let again = opened(&disk), (try? again.write(bytes, as: id.name)) != nil {
-                return true
+            if folder.isGone {
+                disk.folder = nil
+                if let again = opened(&disk), (try? again.write(bytes, as: id.name)) != nil { return true }
             }
+            // What it would have replaced is not the answer any more.
+            withState { $0.doom([id]) }
             giveUp(&disk)
             return false
         }
@@ -125,15 +144,21 @@ extension CacheStore {
     func removeAll(since time: Int64) {
         withState { $0.forget(since: time) }
         disk.withLock { disk in
-            guard let folder = opened(&disk) else { return }
-            removeDoomed(in: folder)
+            let opened = opened(&disk)
+            removeDoomed(&disk)
+            guard let folder = opened, !disk.isOff else {
+                // Nobody can tell which of them came when.
+                withState { $0.doomAll() }
+                return
+            }
             // A file that was used counts as written then, so none is older than what is in it.
-            for file in folder.scan(wall: wallClock()) where file.used / 1_000_000_000 >= time {
+            guard let found = try? folder.scan(wall: wallClock()) else { return withState { $0.doomAll() } }
+            for file in found where file.used / 1_000_000_000 >= time {
                 let bytes = try? folder.read(file.id.name, limit: .max / 2, marksUse: false)
                 let entry = bytes.flatMap { $0 }.flatMap { CacheEntryCoding.decode($0) }
                 if let entry, entry.head.responseTime < time { continue }
-                folder.remove(file.id.name)
-                withState { $0.noteGone(file.id) }
+                let isGone = folder.remove(file.id.name)
+                withState { isGone ? $0.noteGone(file.id) : $0.doom([file.id]) }
             }
         }
         // Somebody may have read one of them meanwhile.
@@ -144,27 +169,27 @@ extension CacheStore {
 
     /// Nil if there is none, or it has failed not long ago.
     private func opened(_ disk: inout CacheDisk) -> CacheFolder? {
-        if let folder = disk.folder { return folder }
+        if let folder = disk.folder, !disk.isOff { return folder }
         guard let path, monotonicClock() >= disk.isOffUntil else { return nil }
         do throws(SystemCallError) {
             let folder = try CacheFolder(in: path)
             disk.folder = folder
+            disk.isOff = false
+            disk.keepsUntil = .min / 2
             rescan(folder, &disk)
-            return folder
+            return disk.isOff ? nil : folder
         } catch {
-            giveUp(&disk)
+            giveUp(&disk, mayHoldAny: !CacheFolder.isMissing(in: path))
             return nil
         }
     }
 
-    private func giveUp(_ disk: inout CacheDisk) {
-        disk.folder = nil
+    /// - Parameter mayHoldAny: There may be entries on it.
+    private func giveUp(_ disk: inout CacheDisk, mayHoldAny: Bool = true) {
+        disk.isOff = true
         disk.isOffUntil = monotonicClock() + CacheStore.pause
         // Nobody has to wait for what cannot be had. It is found again once it can.
-        withState { state in
-            state.isIndexed = true
-            state.noteAllGone()
-        }
+        withState { $0.noteUnknown(mayHoldAny: mayHoldAny) }
     }
 
     private func rescanIfDue(_ folder: CacheFolder, _ disk: inout CacheDisk) {
@@ -173,8 +198,8 @@ extension CacheStore {
     }
 
     private func rescan(_ folder: CacheFolder, _ disk: inout CacheDisk) {
-        let found = folder.scan(wall: wallClock())
         disk.scanned = monotonicClock()
+        guard let found = try? folder.scan(wall: wallClock()) else { return giveUp(&disk) }
         withState { $0.setDisk(found) }
     }
 
@@ -187,7 +212,7 @@ extension CacheStore {
     /// Whether what is counted is what is there.
     func isConsistent() -> Bool {
         disk.withLock { disk in
-            let found = disk.folder?.scan(wall: wallClock()) ?? []
+            let found = disk.isOff ? [] : (try? disk.folder?.scan(wall: wallClock())) ?? []
             return withState { state in
                 let sizes = Dictionary(found.map { ($0.id, $0.size) }) { first, _ in first }
                 let isDiskRight =

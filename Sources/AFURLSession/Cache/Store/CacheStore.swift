@@ -65,6 +65,7 @@ final class CacheStore: Sendable {
 
     /// Whether there is nothing for anybody.
     var isSurelyEmpty: Bool { withState { $0.isSurelyEmpty } }
+    var mayHoldOutdated: Bool { withState { $0.mayHoldOutdated } }
 
     enum Glance {
         case nothing
@@ -118,12 +119,10 @@ final class CacheStore: Sendable {
             let answer = choose(state.entries(for: key.digest))
             if state.mayHaveMore(of: key.digest) {
                 state.forget(key.digest)
-            } else if let answer {
-                state.forget(answer.id)
-            } else {
-                return false
+                return true
             }
-            return true
+            if let answer { state.forget(answer.id) }
+            return state.doomUnknown(key.digest) || answer != nil
         }
     }
 
