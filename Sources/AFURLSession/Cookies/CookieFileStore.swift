@@ -56,7 +56,10 @@ struct CookieFileStore: Sendable {
     private func bytes(of file: DiskFile) throws(CookieFileError) -> [UInt8] {
         let status = try reading { () throws(SystemCallError) in try file.status() }
         if let kind = CookieFileStore.objection(to: status) { throw CookieFileError(kind, at: path) }
-        return try reading { () throws(SystemCallError) in try file.readAll(Int(status.size)) }
+        let bytes = try reading { () throws(SystemCallError) in try file.readAll(Int(status.size)) }
+        // Not what is damaged, and may be begun anew: the rest may be there the next time.
+        guard bytes.count == Int(status.size) else { throw CookieFileError(.cannotRead, at: path) }
+        return bytes
     }
 
     private func reading<Value>(_ body: () throws(SystemCallError) -> Value) throws(CookieFileError) -> Value {

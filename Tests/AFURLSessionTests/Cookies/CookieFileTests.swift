@@ -334,6 +334,24 @@ extension LoopbackTests.Alone {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy { $0 == "cookies" })
     }
 
+    @Test("T-COO-28 a file of which the disk gives out only a part is let alone")
+    func shortReading() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try ScratchFolder()
+            let generations = Generations(folder.file("cookies").path)
+            try generations.write(1)
+            let count = await FaultInjector.enumerate(.answers(0), of: CAF_CALL_PREAD) { _ in
+                do throws(CookieFileError) {
+                    let found = try generations.store.read()
+                    #expect(found.count == Generations.count)
+                } catch {
+                    #expect(error.kind == .cannotRead && !error.allowsWriting)
+                }
+            }
+            #expect(count > 0)
+        }
+    }
+
     @Test("T-COO-28 any call that fails is an error, and leaves the old file or the new one")
     func failingCalls() async throws {
         await #expect(processExitsWith: .success) {
