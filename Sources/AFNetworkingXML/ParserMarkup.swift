@@ -28,38 +28,57 @@ struct ParserMarkup {
         guard !instructions.isEmpty else { return text }
         guard !hasType else { return nil }
         // What is not well-formed is taken up again anywhere after an error, in the middle of a comment too.
-        let untouchable = isWellFormed() ? literals : []
-        return padded(instructions.filter { end in !untouchable.contains { $0.contains(end) } })
+        return padded(isWellFormed() ? emptyInstructionsOfDocument : instructions)
     }
 
     private func contains(_ word: String) -> Bool { text.range(of: Data(word.utf8)) != nil }
 
-    /// Where the `?>` are of all that look like instructions without data.
+    /// Where the `?>` are of all that look like instructions without data, each once.
+    ///
+    /// From the end to the beginning, so that each byte is looked at once: a server may send nothing but `<?`.
     private var emptyInstructions: [Data.Index] {
         var found: [Data.Index] = []
-        var rest = text[...]
-        while let start = rest.range(of: Data("<?".utf8))?.upperBound, let end = text.firstEnd("?>", from: start) {
-            if !text[start..<end].contains(where: { [0x20, 0x09, 0x0A, 0x0D].contains($0) }) { found.append(end) }
-            rest = text[start...]
-        }
-        return found
-    }
-
-    /// Where comments and CDATA are, in text that is well-formed and has no document type.
-    private var literals: [Range<Data.Index>] {
-        var found: [Range<Data.Index>] = []
-        var rest = text[...]
-        while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
-            rest = text[text.index(after: start)...]
-            for (opening, closing) in [("<!--", "-->"), ("<![CDATA[", "]]>")]
-            where text[start...].starts(with: opening.utf8) {
-                let content = text.index(start, offsetBy: opening.utf8.count)
-                let end = text.firstEnd(closing, from: content) ?? text.endIndex
-                found.append(start..<end)
-                rest = text[end...]
+        text.withUnsafeBytes { bytes in
+            var nextEnd: Int?
+            var nextBlank = Int.max
+            // Each place at which a name could begin.
+            for place in stride(from: bytes.count - 2, through: 2, by: -1) {
+                if bytes[place] == UInt8(ascii: "?"), bytes[place + 1] == UInt8(ascii: ">") { nextEnd = place }
+                if Self.isBlank(bytes[place]) { nextBlank = place }
+                guard bytes[place - 2] == UInt8(ascii: "<"), bytes[place - 1] == UInt8(ascii: "?"),
+                    let nextEnd, nextBlank > nextEnd
+                else { continue }
+                let end = text.startIndex + nextEnd
+                if found.last != end { found.append(end) }
             }
         }
-        return found
+        return found.reversed()
+    }
+
+    /// The same in text that is well-formed and has no document type: without what only looks like one in a comment, in
+    /// CDATA or within another instruction.
+    private var emptyInstructionsOfDocument: [Data.Index] {
+        text.withUnsafeBytes { bytes in
+            var found: [Data.Index] = []
+            var place = 0
+            while let start = bytes[place...].firstIndex(of: UInt8(ascii: "<")) {
+                place = start + 1
+                for (opening, closing) in [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")]
+                where bytes[start...].starts(with: opening.utf8) {
+                    let content = bytes[(start + opening.utf8.count)...]
+                    let end = content.indices.first { content[$0...].starts(with: closing.utf8) } ?? bytes.count
+                    if opening == "<?", !content[..<end].contains(where: Self.isBlank) {
+                        found.append(text.startIndex + end)
+                    }
+                    place = end
+                }
+            }
+            return found
+        }
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
     }
 
     private func padded(_ positions: [Data.Index]) -> Data {
@@ -70,12 +89,5 @@ struct ParserMarkup {
             last = position
         }
         return padded + text[last...]
-    }
-}
-
-extension Data {
-    /// Where the next such mark begins.
-    fileprivate func firstEnd(_ mark: String, from start: Index) -> Index? {
-        self[start...].range(of: Data(mark.utf8))?.lowerBound
     }
 }

@@ -74,11 +74,27 @@ import Testing
         #expect(good.succeeded)
         #expect(good.record.text == "?p ?b<?q?>!<?r?>!?s t??w ?")
         #expect(record.text.hasPrefix("?p ?b"))
+        // What looks like the beginning of a comment, or of another, is the data of the first.
+        let within = try parsed(Data("<?l <!--?><a><?f?><?g <?h?><?i <![CDATA[?><?j?></a>".utf8))
+        #expect(within.succeeded)
+        #expect(within.record.text == "?l <!--??f ??g <?h??i <![CDATA[??j ?")
         for broken in [
             "<a><!--\u{1}<?x?>--></a>", "<a><![CDATA[\u{1}<?x?>]]></a>", "<?x?>", "<a><?x?>", "<a b='<?x?>'/>",
         ] {
             _ = try parsed(Data(broken.utf8))
         }
+    }
+
+    @Test("any number of openings of instructions is looked at once, T-RES-09", .timeLimit(.minutes(2)))
+    func manyInstructions() throws {
+        let openings = String(repeating: "<?", count: 1 << 19) + "?>"
+        let comments = "<a>" + String(repeating: "<!--<?x?>--><?y?>", count: 1 << 15) + "</a>"
+
+        _ = XMLParserResponseSerializer().serialize(try makeResponse(), data: Data(openings.utf8))
+        let (succeeded, record) = try parsed(Data(comments.utf8))
+
+        #expect(succeeded)
+        #expect(record.text.hasPrefix("!<?x?>!?y ?!<?x?>!"))
     }
 
     @Test("what Foundation's parser cannot tell is an error before it is asked, T-RES-09")
