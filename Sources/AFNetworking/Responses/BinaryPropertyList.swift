@@ -38,6 +38,9 @@ struct BinaryPropertyList {
         var known: [Int: Extent] = [:]
         var path = [Visit(topObject, topMembers)]
         var onPath: Set<Int> = [topObject]
+        // How many members were read. Containers may share the bytes that name their members, so those alone may be far
+        // more than the list has bytes; at least so many objects would result.
+        var named = topMembers.count
         while var visit = path.popLast() {
             guard let child = visit.next() else {
                 known[visit.object] = visit.extent
@@ -54,6 +57,8 @@ struct BinaryPropertyList {
                 continue
             }
             guard onPath.insert(child).inserted else { throw PropertyListGuard.malformed }
+            named += members.count
+            guard named <= most else { throw PropertyListGuard.tooLarge }
             path.append(visit)
             path.append(Visit(child, members))
             guard path.count <= deepest + 2 else { throw PropertyListGuard.tooDeep }

@@ -65,6 +65,29 @@ import Testing
         #expect(try Self.outcome(Self.nestedArrays(2, members: 4)) == "object")
     }
 
+    @Test("arrays that share the bytes of their members are not all read, T-RES-09", .timeLimit(.minutes(2)))
+    func binaryOverlaps() throws {
+        // 20 000 arrays, of which each names as its members what follows, the other arrays among it. All that are named
+        // are one and the same truth value.
+        let (count, members, objects) = (20_000, 45_000, 65_001)
+        var bytes = Array("bplist00".utf8)
+        let arrays = bytes.count
+        for _ in 0..<count { bytes += [0xAF, 0x12] + Self.big(members, 4) }
+        bytes += [UInt8](repeating: 0, count: 2 * members)
+        let leaf = bytes.count
+        bytes.append(0x09)
+        let top = bytes.count
+        bytes += [0xAF, 0x12] + Self.big(count, 4) + (1...count).flatMap { Self.big($0, 2) }
+        let table = bytes.count
+        for object in 0..<objects {
+            let offset = (1...count).contains(object) ? arrays + 6 * (object - 1) : leaf
+            bytes += Self.big(object == objects - 1 ? top : offset, 4)
+        }
+        bytes += [0, 0, 0, 0, 0, 0, 4, 2] + Self.big(objects, 8) + Self.big(objects - 1, 8) + Self.big(table, 8)
+
+        #expect(try Self.outcome(Data(bytes)) == "3840")
+    }
+
     @Test("binary lists that hold themselves are an error, T-RES-09")
     func binaryCycles() throws {
         #expect(try Self.outcome(Self.binary([Self.array([0])])) == "3840")
