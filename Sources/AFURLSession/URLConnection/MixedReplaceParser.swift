@@ -37,6 +37,9 @@ struct MixedReplaceParser: Sendable {
     private var stage = Stage.preamble
     /// What was received and cannot be told yet.
     private var kept: [UInt8] = []
+    /// Where what is left of it begins. It moves on within ``receive(_:)``, so that parts of a few bytes do not have all
+    /// that follows moved for each of them.
+    private var start = 0
     /// Whether what is kept begins where a line begins.
     private var isAtLineStart = true
 
@@ -53,6 +56,8 @@ struct MixedReplaceParser: Sendable {
         kept += bytes
         var pieces: [Piece] = []
         while try advance(&pieces) {}
+        kept.removeFirst(start)
+        start = 0
         return pieces
     }
 
@@ -69,7 +74,7 @@ struct MixedReplaceParser: Sendable {
         case .head: return try readHead(&pieces)
         case .body: return readBody(&pieces)
         case .epilogue:
-            kept = []
+            start = kept.count
             return false
         }
     }
@@ -78,15 +83,16 @@ struct MixedReplaceParser: Sendable {
 
     private mutating func readHead(_ pieces: inout [Piece]) throws(Failure) -> Bool {
         guard let end = endOfHead else {
-            guard kept.count <= MixedReplaceParser.longestHead else { throw .headTooLong }
+            guard kept.count - start <= MixedReplaceParser.longestHead else { throw .headTooLong }
             return false
         }
-        guard end.next <= MixedReplaceParser.longestHead else { throw .headTooLong }
-        guard let headers = HTTPHeaders(checkingBlock: MixedReplaceParser.withFullBreaks(kept[..<end.start])) else {
+        guard end.next - start <= MixedReplaceParser.longestHead else { throw .headTooLong }
+        guard let headers = HTTPHeaders(checkingBlock: MixedReplaceParser.withFullBreaks(kept[start..<end.start]))
+        else {
             throw .malformedHead
         }
         pieces.append(.head(headers))
-        kept.removeFirst(end.next)
+        start = end.next
         stage = .body
         isAtLineStart = true
         return true
@@ -94,7 +100,7 @@ struct MixedReplaceParser: Sendable {
 
     /// The empty line.
     private var endOfHead: (start: Int, next: Int)? {
-        var line = 0
+        var line = start
         while let feed = kept[line...].prefix(MixedReplaceParser.longestHead + 1).firstIndex(of: 0x0A) {
             if feed == line || (feed == line + 1 && kept[line] == 0x0D) { return (line, feed + 1) }
             line = feed + 1
@@ -116,15 +122,15 @@ struct MixedReplaceParser: Sendable {
 
     private mutating func skipPreamble() -> Bool {
         let find = findDelimiter()
-        kept.removeFirst(find.content)
+        start += find.content
         return pass(find)
     }
 
     private mutating func readBody(_ pieces: inout [Piece]) -> Bool {
         let find = findDelimiter()
         if find.content > 0 {
-            pieces.append(.body(Data(kept[..<find.content])))
-            kept.removeFirst(find.content)
+            pieces.append(.body(Data(kept[start..<start + find.content])))
+            start += find.content
         }
         return pass(find)
     }
@@ -132,7 +138,7 @@ struct MixedReplaceParser: Sendable {
     private mutating func pass(_ find: Find) -> Bool {
         if find.content > 0 { isAtLineStart = false }
         guard let delimiter = find.delimiter else { return false }
-        kept.removeFirst(delimiter.count)
+        start += delimiter.count
         stage = delimiter.isLast ? .epilogue : .head
         return true
     }
@@ -153,22 +159,24 @@ struct MixedReplaceParser: Sendable {
 
     private func findDelimiter() -> Find {
         if isAtLineStart {
-            switch match(at: 0) {
+            switch match(at: start) {
             case .none: break
             case .open: return Find(content: 0)
-            case .delimiter(let end, let isLast): return Find(content: 0, delimiter: (end, isLast))
+            case .delimiter(let end, let isLast): return Find(content: 0, delimiter: (end - start, isLast))
             }
         }
-        var from = 0
+        var from = start
         while let feed = kept[from...].firstIndex(of: 0x0A) {
-            let start = feed > 0 && kept[feed - 1] == 0x0D ? feed - 1 : feed
+            let line = feed > start && kept[feed - 1] == 0x0D ? feed - 1 : feed
             switch match(at: feed + 1) {
             case .none: from = feed + 1
-            case .open: return Find(content: start)
-            case .delimiter(let end, let isLast): return Find(content: start, delimiter: (end - start, isLast))
+            case .open: return Find(content: line - start)
+            case .delimiter(let end, let isLast):
+                return Find(content: line - start, delimiter: (end - line, isLast))
             }
         }
-        return Find(content: kept.last == 0x0D ? kept.count - 1 : kept.count)
+        let rest = kept[start...]
+        return Find(content: rest.last == 0x0D ? rest.count - 1 : rest.count)
     }
 
     /// Whether a line that begins here is a delimiter.

@@ -93,6 +93,15 @@ struct MixedReplaceParserTests {
         #expect(parser.finish() == nil)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `half a million parts in one piece are told in time that grows with their number`() throws {
+        var parser = try #require(MixedReplaceParser(boundary: Array("a".utf8)))
+
+        let parts = try parser.receive(Array(String(repeating: "--a\n\n", count: 1 << 19).utf8))
+
+        #expect(parts.count == 1 << 19)
+    }
+
     @Test(arguments: ["", String(repeating: "x", count: 71), "a\r\nb", "ä"])
     func `what can be no boundary is none`(boundary: String) {
         #expect(MixedReplaceParser(boundary: Array(boundary.utf8)) == nil)
