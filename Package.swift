@@ -8,7 +8,8 @@ let strict: [SwiftSetting] = [
 ]
 
 let fuzzed: [Target.Dependency] = [
-    "AFImages", "AFLoop", "AFNetworking", "AFNetworkingTesting", "AFTLS", "AFURLSession", "AFWire",
+    "AFImages", "AFLoop", "AFNetworking", "AFNetworkingTesting", "AFNetworkingXML", "AFTLS", "AFURLSession",
+    "AFVirtualWorld", "AFWire",
 ]
 
 let package = Package(

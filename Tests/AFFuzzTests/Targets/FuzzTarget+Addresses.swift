@@ -1,12 +1,15 @@
 import AFTLS
 import Foundation
+import Glibc
 
 @testable import AFURLSession
 @testable import AFWire
 
 extension FuzzTarget {
     /// Where to go.
-    static let addresses = [url, reference, dataURL, proxyURL, proxyExceptions, suffixList, suffixGraph, peerName]
+    static let addresses = [
+        url, reference, dataURL, proxyURL, proxyExceptions, suffixList, suffixGraph, peerName, literal,
+    ]
 
     private static let url = FuzzTarget(
         "url",
@@ -20,13 +23,18 @@ extension FuzzTarget {
         try expect(again.endpoint == url.endpoint && again.target == url.target, "\(url.text) is not itself")
         try expect(!url.target.contains { $0 <= 0x20 || $0 == 0x7F || $0 >= 0x80 }, "the target would break the head")
         try expect(!url.endpoint.hostField.utf8.contains { $0 <= 0x20 || $0 >= 0x7F }, "the host would break the head")
-        // Whoever else reads it goes to the same host. What Foundation does not understand we need not either.
-        guard let other = URL(string: url.text, encodingInvalidCharacters: false), let host = other.host else { return }
-        let bare = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]")).lowercased()
-        try expect(
-            bare == url.endpoint.host.text || bare == "\(url.endpoint.host.text)." || bare.contains("%"),
-            "\(bare) is not \(url.endpoint.host.text)"
-        )
+        // Whoever else reads it, as it came or as we write it, goes to the same host. What Foundation does not
+        // understand we need not either.
+        for text in [input.text, url.text] {
+            guard let host = URL(string: text, encodingInvalidCharacters: false)?.host else { continue }
+            let bare = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]")).lowercased()
+            // An address of IPv6 has many spellings.
+            if text != url.text, bare.contains(":") { continue }
+            try expect(
+                bare == url.endpoint.host.text || bare == "\(url.endpoint.host.text)." || bare.contains("%"),
+                "\(bare) is not \(url.endpoint.host.text)"
+            )
+        }
     }
 
     private static let reference = FuzzTarget(
@@ -98,5 +106,38 @@ extension FuzzTarget {
         input in
         guard let name = PeerName(input.text) else { return }
         try expect(PeerName(name.description) == name, "\(name) is not itself")
+    }
+
+    /// The system reads addresses as we do.
+    private static let literal = FuzzTarget(
+        "ip-address",
+        "127.0.0.1",
+        "2001:db8::1",
+        "::ffff:1.2.3.4",
+        "1:2:3:4:5:6:7::",
+        "01.2.3.4",
+        "1.2.3.256"
+    ) { input in
+        guard !input.contains(0) else { return }
+        var four = in_addr()
+        let isFour = inet_pton(AF_INET, input.text, &four) == 1
+        let quad = input.span.withUnsafeBytes { IPAddressSyntax.isDottedQuad($0) }
+        try expect(quad == isFour, "\(input.text) is an address of IPv4 for \(isFour ? "the system" : "us") alone")
+        var six = in6_addr()
+        let isSix = inet_pton(AF_INET6, input.text, &six) == 1
+        let groups = input.span.withUnsafeBytes { IPAddressSyntax.ipv6($0) }
+        // `::` for no group at all is known to the system alone.
+        guard let groups else {
+            let mayBe = isSix && input.text.components(separatedBy: ":").count > 8
+            return try expect(!isSix || mayBe, "\(input.text) is an address of IPv6 for the system alone")
+        }
+        try expect(isSix, "\(input.text) is an address of IPv6 for us alone")
+        let bytes = withUnsafeBytes(of: six) { Array($0) }
+        try expect(
+            groups.groups.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] } == bytes,
+            "\(input.text) is another address"
+        )
+        let again = Array(groups.text.utf8).span.withUnsafeBytes { IPAddressSyntax.ipv6($0) }
+        try expect(again == groups, "\(groups.text) is not \(input.text)")
     }
 }

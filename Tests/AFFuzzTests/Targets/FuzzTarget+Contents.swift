@@ -1,11 +1,13 @@
 import AFNetworking
+import AFNetworkingXML
 import Foundation
+import FoundationXML
 
 @testable import AFURLSession
 
 extension FuzzTarget {
     /// Bodies.
-    static let contents = [gzip, deflate, json, propertyList]
+    static let contents = [gzip, deflate, json, propertyList, xmlParser, xmlDocument]
 
     private static let gzip = FuzzTarget(
         "gzip",
@@ -85,10 +87,51 @@ extension FuzzTarget {
         try read(input, PropertyListResponseSerializer(), "application/x-plist")
     }
 
-    private static func read(_ input: [UInt8], _ serializer: HTTPResponseSerializer, _ type: String) throws {
-        guard let url = URL(string: "http://a.test/") else { return }
+    private static let xmlParser = FuzzTarget("xml-parser", longest: 16 << 10, seeds: xmlSeeds) { input in
+        let object = try read(input, XMLParserResponseSerializer(), "text/xml")
+        guard let parser = object as? XMLParser else { return }
+        let ear = XMLEar()
+        parser.delegate = ear
+        _ = parser.parse()
+    }
+
+    private static let xmlDocument = FuzzTarget("xml-document", longest: 16 << 10, seeds: xmlSeeds) { input in
+        _ = try read(input, XMLDocumentResponseSerializer(), "text/xml")
+    }
+
+    private static let xmlSeeds = [
+        "<?xml version=\"1.0\" encoding=\"ISO-8859-1\" standalone='yes'?><a b=\"c\"><!-- d --><![CDATA[e]]>&lt;&#233;<?f?></a>",
+        "<!DOCTYPE a [<!ENTITY b \"c\"><!ELEMENT a (#PCDATA)><!ATTLIST a d CDATA \"e\">]><a>&b;</a>",
+        "\u{FEFF}<a xmlns:b=\"c\"><b:d/><?e f?></a>",
+    ].map { Array($0.utf8) }
+
+    /// Whose methods are looked for by the parser.
+    private final class XMLEar: NSObject, XMLParserDelegate {
+        private var heard = 0
+
+        func parser(
+            _ parser: XMLParser,
+            didStartElement elementName: String,
+            namespaceURI: String?,
+            qualifiedName qName: String?,
+            attributes attributeDict: [String: String]
+        ) {
+            heard += attributeDict.count
+        }
+
+        func parser(_ parser: XMLParser, foundCharacters string: String) { heard += string.utf8.count }
+        func parser(_ parser: XMLParser, foundComment comment: String) { heard += 1 }
+        func parser(_ parser: XMLParser, foundCDATA CDATABlock: Data) { heard += 1 }
+        func parser(_ parser: XMLParser, foundProcessingInstructionWithTarget target: String, data: String?) {
+            heard += 1
+        }
+    }
+
+    @discardableResult
+    private static func read(_ input: [UInt8], _ serializer: HTTPResponseSerializer, _ type: String) throws -> Any? {
+        guard let url = URL(string: "http://a.test/") else { return nil }
         let fields = ["Content-Type": type]
         let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: fields)
-        _ = serializer.responseObject(for: response, data: Data(input), error: nil)
+        return serializer.responseObject(for: response, data: Data(input), error: nil)
     }
 }

@@ -3,7 +3,9 @@
 
 extension FuzzTarget {
     /// HTTP as it arrives.
-    static let messages = [response, connectResponse, request, chunks, multipart]
+    static let messages = [
+        response, connectResponse, statusLine, trailers, request, chunks, multipart, lines,
+    ]
 
     /// What a decoder made of an answer.
     private struct Account: Equatable {
@@ -47,6 +49,7 @@ extension FuzzTarget {
     private static let response = FuzzTarget(
         "response",
         "\u{0}HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+        "\u{1}\u{26}HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
         "\u{1}HTTP/1.1 204 \r\nServer: x\r\n\r\n",
         "\u{2}\u{3}\u{4}HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n"
             + "3;a=\"b\"\r\nabc\r\n0\r\nX: 1\r\n\r\n",
@@ -73,6 +76,30 @@ extension FuzzTarget {
         for head in one.heads where head.status < 300 && head.status >= 200 {
             try expect(one.body.isEmpty, "a tunnel has no body")
         }
+    }
+
+    private static let statusLine = FuzzTarget(
+        "status-line",
+        "HTTP/1.1 200 OK",
+        "HTTP/1.0 404 ",
+        "HTTP/1.1 599"
+    ) { input in
+        let account = Account([input + Array("\r\nContent-Length: 0\r\n\r\n".utf8)], .other)
+        guard account.error == nil, let head = account.heads.first else { return }
+        try expect((100...599).contains(head.status), "the status is \(head.status)")
+        // One empty line before it is passed over.
+        let line = input.drop { $0 == 0x0D || $0 == 0x0A }
+        let digits = line.dropFirst("HTTP/1.1 ".utf8.count).prefix(3)
+        try expect(Array(digits).text == String(head.status), "\(Array(digits).text) is read as \(head.status)")
+    }
+
+    private static let trailers = FuzzTarget("trailers", "X-Sum: 1\r\nY:\t2\r\n", "A: b\r\n c\r\n") { input in
+        let head = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n".utf8)
+        let end = Array("\r\n".utf8)
+        let (whole, pieces) = input.cutByItself
+        let one = Account([head + whole + end], .other)
+        let other = Account([head] + pieces + [end], .other)
+        try expect(one == other, "cut in pieces there are other trailers: \(one), and \(other)")
     }
 
     private static let request = FuzzTarget(
@@ -113,7 +140,8 @@ extension FuzzTarget {
     private static let multipart = FuzzTarget(
         "mixed-replace",
         "\u{1}\u{4}--a\r\nContent-Type: text/plain\r\n\r\none\r\n--a\r\n\r\ntwo\r\n--a--\r\nrest",
-        "\u{0}preamble\r\n--a \t\r\nX: 1\r\n\r\n\r\n--a"
+        "\u{0}preamble\r\n--a \t\r\nX: 1\r\n\r\n\r\n--a",
+        "\u{1}\u{A}--a\r\n\r\none\r\n--a--"
     ) { input in
         let (whole, pieces) = input.cutByItself
         let (one, other) = (Result { try parts(of: [whole]) }, Result { try parts(of: pieces) })
@@ -141,5 +169,23 @@ extension FuzzTarget {
         body += parser.finish() ?? .init()
         end()
         return told
+    }
+
+    private static let lines = FuzzTarget("lines", "\u{2}\u{1}\u{3}a\r\nb\rc\n\n\u{E9}", "\u{0}\n\r") { input in
+        let (whole, pieces) = input.cutByItself
+        let (one, other) = (Result { try splitLines([whole]) }, Result { try splitLines(pieces) })
+        try expect("\(one)" == "\(other)", "cut in pieces there are other lines: \(one), and \(other)")
+    }
+
+    private static func splitLines(_ pieces: [[UInt8]]) throws -> [String] {
+        var splitter = LineSplitter(limit: 100)
+        var lines: [String] = []
+        for piece in pieces {
+            try piece.span.withUnsafeBytes { bytes in
+                var rest = bytes
+                while let line = try splitter.next(&rest) { lines.append(line) }
+            }
+        }
+        return lines + [splitter.finish()].compactMap { $0 }
     }
 }

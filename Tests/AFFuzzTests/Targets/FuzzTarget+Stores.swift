@@ -6,7 +6,7 @@ import Foundation
 extension FuzzTarget {
     /// Files of ours, which somebody else may have written. Those with a checksum get a right one, or nothing behind
     /// it would ever be read.
-    static let stores = [resumeData, cookieFile, cookieRecord, cacheEntry, cacheHead, netrc]
+    static let stores = [resumeData, cookieFile, cookieRecord, cacheEntry, cacheHead, cacheIndex, netrc]
 
     private static let resumeData = FuzzTarget(
         "resume-data",
@@ -66,6 +66,39 @@ extension FuzzTarget {
         let bytes = CacheEntryCoding.magic + little(UInt32(input.count)) + little(UInt64(0)) + input
         _ = CacheEntryCoding.decode(bytes + SHA256Digest.of(bytes))
     }
+
+    /// Against a list that is searched from its beginning each time.
+    private static let cacheIndex = FuzzTarget("cache-index", seeds: [[0, 1, 9, 0, 2, 9, 1, 1, 0, 3, 4, 0, 2, 0, 0]]) {
+        input in
+        var index = CacheIndex<Int>()
+        var model: [(id: CacheEntryID, value: Int, size: Int)] = []
+        for step in 0..<min(input.count / 3, 200) {
+            let (kind, name, number) = (input[step * 3], input[step * 3 + 1], Int(input[step * 3 + 2]))
+            let id = CacheEntryID(key: digests[Int(name & 3)], variant: digests[Int(name >> 2 & 3)])
+            let place = model.firstIndex { $0.id == id }
+            switch kind % 4 {
+            case 0:
+                index.insert(step, as: id, size: number)
+                if let place { model.remove(at: place) }
+                model.append((id, step, number))
+            case 1:
+                index.use(id)
+                if let place { model.append(model.remove(at: place)) }
+            case 2:
+                try expect(index.remove(id) == place.map { model.remove(at: $0).value }, "another one was removed")
+            default:
+                let removed = index.shrink(to: number)
+                for one in removed { try expect(model.removeFirst().id == one.id, "\(one.id.name) was not the oldest") }
+                try expect(index.total <= number, "it has \(index.total), not \(number)")
+            }
+            try expect(index.total == model.reduce(0) { $0 + $1.size }, "the total is \(index.total)")
+            try expect(index.oldestID == model.first?.id && index.count == model.count, "it is another list")
+            try expect(index[id] == model.first { $0.id == id }?.value, "\(id.name) has another value")
+            try expect(index.ids(of: id.key).count == model.count { $0.id.key == id.key }, "a family has others")
+        }
+    }
+
+    private static let digests = (0..<4).map { CacheDigest(of: [UInt8($0)]) }
 
     private static let netrc = FuzzTarget(
         "netrc",

@@ -36,7 +36,9 @@ struct FuzzTarget: Sendable {
         self.init(name, longest: longest, seeds: seeds.map { Array($0.utf8) }, run: run)
     }
 
-    static let all = messages + fields + addresses + stores + contents + peers + certificates + pictures
+    static let all =
+        messages + fields + addresses + requests + stores + contents + peers + certificates + pictures
+        + conversations
 
     static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
 
