@@ -121,8 +121,20 @@ import Testing
 
         #expect(evaluation.failure?.reason == .weakKey)
         #expect(evaluation.failure?.message.contains("16384 bits") == true)
+        #expect(evaluation.failure?.depth == 0)
         #expect(above.failure?.reason == .weakKey)
         #expect(above.failure?.depth == 1)
+    }
+
+    @Test("a key of 8192 bits is looked at, one of a bit more is not, T-TLS-54")
+    func largestKey() throws {
+        let messages = try [8192, 8193].map { bits in
+            let certificate = try #require(try hugeCertificate(bits: bits))
+            return try judge([certificate], anchors: [root]).failure?.message
+        }
+
+        #expect(messages[0]?.contains("take too long") == false)
+        #expect(messages[1]?.contains("has 8193 bits; more than 8192 take too long") == true)
     }
 
     @Test("more than 100 KiB of certificates are refused unseen, T-TLS-54")
@@ -213,10 +225,11 @@ import Testing
 
     /// A certificate with a made-up RSA modulus: making a real key of that size takes minutes.
     private func hugeCertificate(bits: Int) throws -> Certificate? {
-        var modulus = (0..<bits / 8).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }
-        modulus[0] = 0xC1
+        var modulus = (0..<(bits + 7) / 8).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }
+        modulus[0] = bits % 8 == 0 ? 0xC1 : 1 << UInt8(bits % 8 - 1)
         modulus[modulus.count - 1] |= 1
-        let numbers = der(0x30, der(0x02, [0] + modulus) + der(0x02, [1, 0, 1]))
+        let number = bits % 8 == 0 ? [0] + modulus : modulus
+        let numbers = der(0x30, der(0x02, number) + der(0x02, [1, 0, 1]))
         let algorithm = der(
             0x30,
             [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00]

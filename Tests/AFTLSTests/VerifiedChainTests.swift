@@ -117,6 +117,31 @@ import Testing
         #expect(try judge(short.issue(for: "good.test").chain, anchors: [short]).isTrusted)
     }
 
+    @Test("an authority at the end of its path length is in it, T-TLS-52")
+    func exactPathLength() throws {
+        let one = try CertificateAuthority("One") { $0.basicConstraints?.pathLength = 1 }
+        let site = try one.makeIntermediate("Middle").issue(for: "good.test") { $0.expire() }
+
+        let evaluation = try judge(site.chain, anchors: [one])
+
+        #expect(evaluation.failure?.reason == .expired)
+        #expect(evaluation.verifiedChain == site.chain + [one.certificate])
+    }
+
+    @Test("where no server is judged, purposes do not shorten it, but the right to issue does, T-TLS-17")
+    func withoutServer() throws {
+        let mail = try pinned.makeIntermediate("Mail") { $0.extendedKeyUsage = [.clientAuthentication] }
+        let none = try pinned.makeIntermediate("None") { $0.basicConstraints = .endEntity }
+        let store = try TrustStore([other.certificate])
+
+        for (middle, isProven) in [(mail, true), (none, false)] {
+            let site = try middle.issue(for: "good.test")
+            let evaluation = ChainEvaluator.evaluate(served: site.chain, policy: .basicX509, store: store, at: now)
+            #expect(!evaluation.isTrusted)
+            #expect(evaluation.verifiedChain == (isProven ? site.chain : [site.certificate]))
+        }
+    }
+
     @Test("a link with a weak digest is not in it")
     func weakLink() throws {
         let weak = try CertificateAuthority("Weak", kind: .rsa)
