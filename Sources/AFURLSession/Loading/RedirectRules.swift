@@ -84,7 +84,7 @@ enum RedirectRules {
     ) -> Decision {
         let policy = question.policy
         let (from, to) = (question.source.endpoint, target.endpoint)
-        guard question.count < max(0, policy.maximumCount) else { return .refuse(.tooMany(question.count)) }
+        guard question.count < policy.maximumCount else { return .refuse(.tooMany(question.count)) }
         if from.scheme == .https, to.scheme == .http, !policy.allowsPlainText { return .refuse(.plainText(to)) }
 
         let keepsBody = !change.dropsBody
