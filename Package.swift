@@ -133,7 +133,7 @@ let package = Package(
         // MARK: Tests
         .target(
             name: "AFVirtualWorld",
-            dependencies: ["AFWire", "AFLoop", "AFURLSession"],
+            dependencies: ["AFWire", "AFLoop", "AFURLSession", "CAFLinux", "CAFTestSupport"],
             path: "Tests/Support/AFVirtualWorld",
             swiftSettings: strict
         ),
@@ -222,9 +222,8 @@ let package = Package(
         .testTarget(
             name: "AFURLSessionTests",
             dependencies: [
-                "AFURLSession", "AFNetworking", "AFWire", "AFLoop", "AFTLS", "AFNetworkingTesting", "AFVirtualWorld",
-                "AFFaults",
-                "CAFLinux", "CAFOpenSSL", "CAFZlib",
+                "AFURLSession", "AFImages", "AFNetworking", "AFWire", "AFLoop", "AFTLS", "AFNetworkingTesting",
+                "AFVirtualWorld", "AFFaults", "CAFLinux", "CAFOpenSSL", "CAFZlib",
             ],
             swiftSettings: strict
         ),
@@ -240,7 +239,7 @@ let package = Package(
             dependencies: ["AFImages", "AFNetworking", "AFNetworkingXML", "AFURLSession", "AFNetworkingTesting"],
             swiftSettings: strict
         ),
-        .testTarget(name: "AFVirtualWorldTests", dependencies: ["AFVirtualWorld"], swiftSettings: strict),
+        .testTarget(name: "AFVirtualWorldTests", dependencies: ["AFVirtualWorld", "AFLoop"], swiftSettings: strict),
         .testTarget(
             name: "afnetTests",
             dependencies: [

@@ -245,3 +245,25 @@ int64_t caft_heap_bytes(void) {
     free(text);
     return used;
 }
+
+// MARK: One thread's calls
+
+static _Thread_local caft_router current_router;
+static _Thread_local void *router_context;
+
+static bool route(caf_intercepted_call *call) {
+    if (current_router == NULL) return false;
+    return current_router(router_context, (int)call->call, call->descriptor, &call->length, &call->result);
+}
+
+void caft_route(caft_router router, void *context) {
+    current_router = router;
+    router_context = context;
+    caf_set_hook(route);
+}
+
+void caft_unroute(void *context) {
+    if (router_context != context) return;
+    current_router = NULL;
+    router_context = NULL;
+}

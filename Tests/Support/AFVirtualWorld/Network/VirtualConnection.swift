@@ -37,7 +37,9 @@ package final class VirtualConnection {
     /// The server reset it, or closed it while we were still sending.
     package private(set) var wasReset = false
     /// For the server to note: every request it received has been answered in full.
-    package var isAnswered = false
+    package var isAnswered = false {
+        didSet { if isAnswered { strikeWhenIdle() } }
+    }
     /// For the server to note: what it said rules out another request.
     package var isRetired = false
     /// How often a new request was begun with something from the server unread.
@@ -52,6 +54,12 @@ package final class VirtualConnection {
     private var hasEnded = false
     private var error: Int32?
     private var isBroken = false
+    var faults: Faults { network.ready.faults }
+    /// Which faults may come next.
+    var phase = FaultPhase.idle
+    /// Nothing passes any more.
+    var isDeaf = false
+    var isMute = false
 
     // MARK: From us to the server
     private var upstream = 0
@@ -64,6 +72,8 @@ package final class VirtualConnection {
     private var clientHasEnded = false
 
     private(set) var program: (any ServerProgram)?
+    /// What the server's words go through on their way out.
+    package var layer: (any ServerLayer)?
     private var random: SeededGenerator
     /// Among what happens on several connections at one time, the seed chooses what
     /// comes first. On one connection it stays in its order.
@@ -125,12 +135,20 @@ package final class VirtualConnection {
     var hasMoreForClient: Bool { !arrived.isEmpty }
 
     func clientReads(into buffer: UnsafeMutableRawBufferPointer) -> ChannelRead {
-        if random.chance(link.readEAGAIN), !arrived.isEmpty {
+        if !arrived.isEmpty, faults.strikes(.readWouldBlock, or: random.chance(link.readEAGAIN)) {
             // The edge for what is there comes a little later.
             soon { $0.signal(.readable) }
             return .wouldBlock
         }
-        let cap = min(buffer.count, random.pick(link.readCap))
+        if !isBroken, !hasEnded, let code = faults.readError {
+            givesUp()
+            return .failed(SystemCallError(.recv, code: code))
+        }
+        if !isBroken, !hasEnded, faults.strikes(.readEndsEarly) {
+            givesUp()
+            return .end
+        }
+        let cap = faults.capRead(min(buffer.count, random.pick(link.readCap)), of: arrived.count)
         let count = arrived.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<cap]))
         if count > 0 {
             network.trace("#\(number) read \(count)")
@@ -144,13 +162,19 @@ package final class VirtualConnection {
     func clientWrites(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> ChannelWrite {
         if let code = takeError() { return .failed(SystemCallError(.send, code: code)) }
         guard !isBroken else { return .failed(SystemCallError(.send, code: EPIPE)) }
-        if random.chance(link.writeENOBUFS) { return .failed(SystemCallError(.send, code: ENOBUFS)) }
-        if random.chance(link.writeEAGAIN) {
+        if let code = faults.writeError {
+            givesUp()
+            return .failed(SystemCallError(.send, code: code))
+        }
+        if faults.strikes(.writeWithoutBuffers, or: random.chance(link.writeENOBUFS)) {
+            return .failed(SystemCallError(.send, code: ENOBUFS))
+        }
+        if faults.strikes(.writeWouldBlock, or: random.chance(link.writeEAGAIN)) {
             soon { $0.signal(.writable) }
             return .wouldBlock
         }
-        let room = min(link.sendCapacity - upstream, random.pick(link.writeCap))
         let wanted = first.count + second.count
+        let room = min(link.sendCapacity - upstream, faults.capWrite(random.pick(link.writeCap), of: wanted))
         let count = max(0, min(room, wanted))
         if count < wanted { owesWritable = true }
         guard count > 0 else { return .wouldBlock }
@@ -163,6 +187,15 @@ package final class VirtualConnection {
         // Room was left by a capped write: the kernel would say so.
         if count < wanted, upstream < link.sendCapacity { soon { $0.roomAppeared() } }
         return .bytes(count)
+    }
+
+    /// Our own system gives it up, whatever is still under way.
+    private func givesUp() {
+        isBroken = true
+        outgoing.removeAll()
+        arrived.removeAll()
+        network.trace("#\(number) given up")
+        toServer { $0.clientEnded(reset: true) }
     }
 
     /// Nothing more comes from us, but we go on reading.
@@ -195,11 +228,14 @@ package final class VirtualConnection {
 
     private func toServer(_ body: @escaping (VirtualConnection) -> Void) {
         lastDelivery = max(lastDelivery, network.clock.now + .nanoseconds(random.pick(link.latency)))
-        network.clock.at(lastDelivery, order: order) { body(self) }
+        network.clock.at(lastDelivery, order: order) { [self] in if !isDeaf { body(self) } }
     }
 
     private func serverReceives(_ bytes: ArraySlice<UInt8>) {
         guard !serverIsGone else { return broken(ECONNRESET) }
+        strikeLink()
+        guard !isDeaf else { return }
+        if let cut = cutInRequest() { return cutOff(cut) }
         guard serverReads else { return unread.append(bytes) }
         consume(bytes)
     }
@@ -234,6 +270,22 @@ package final class VirtualConnection {
         guard !serverIsGone, !closesAfterOutgoing else { return }
         outgoing.append(bytes)
         pump()
+    }
+
+    /// Somebody on the way, or the server's own machine, ends it.
+    package func cutOff(_ cut: FaultCut) {
+        guard !clientIsGone, !isBroken else { return }
+        outgoing.removeAll()
+        switch cut {
+        case .reset: serverResets()
+        case .end: closesAfterOutgoing ? pump() : serverEnds(reading: false)
+        }
+    }
+
+    /// Nothing arrives at either end before so many nanoseconds have passed; then all of it does.
+    package func hold(_ nanoseconds: Int) {
+        lastArrival = max(lastArrival, network.clock.now + .nanoseconds(nanoseconds))
+        lastDelivery = max(lastDelivery, network.clock.now + .nanoseconds(nanoseconds))
     }
 
     func serverSends(_ byte: UInt8, count: Int) {
@@ -297,9 +349,13 @@ package final class VirtualConnection {
         while !outgoing.isEmpty {
             let window = link.receiveCapacity - inFlight - arrived.count
             guard window > 0 else { return }
-            let segment = outgoing.take(min(window, random.pick(link.segment)))
+            let cut = cutInAnswer()
+            let most = cut == nil ? faults.split(random.pick(link.segment)) : faults.draw(.resetInHead, 0...20)
+            let segment = outgoing.take(min(window, most))
             inFlight += segment.count
+            if let late = faults.lateArrival { hold(late) }
             network.clock.at(arrivalTime(), order: order) { [self] in segmentArrives(segment) }
+            if let cut { return cutOff(cut) }
         }
         guard closesAfterOutgoing, !hasEnded, !isFinishing else { return }
         isFinishing = true
@@ -310,21 +366,21 @@ package final class VirtualConnection {
 
     private func segmentArrives(_ segment: ByteQueue) {
         inFlight -= segment.count
-        guard !clientIsGone, !isBroken else { return }
+        guard !clientIsGone, !isBroken, !isMute else { return }
         sentCount += segment.count
         arrived.append(segment)
         signal(.readable)
     }
 
     private func endArrives() {
-        guard !clientIsGone, !isBroken else { return }
+        guard !clientIsGone, !isBroken, !isMute else { return }
         hasEnded = true
         network.trace("#\(number) end arrives")
         signal([.readable, .hangup])
     }
 
     private func broken(_ code: Int32) {
-        guard !clientIsGone, !isBroken else { return }
+        guard !clientIsGone, !isBroken, !isMute else { return }
         isBroken = true
         wasReset = true
         error = code
@@ -335,7 +391,7 @@ package final class VirtualConnection {
     private func signal(_ readiness: Readiness) {
         guard !clientIsGone else { return }
         network.ready.signal(descriptor, readiness)
-        if random.chance(link.spuriousReadiness) {
+        if faults.strikes(.readySpurious, or: random.chance(link.spuriousReadiness)) {
             network.clock.after(.nanoseconds(random.pick(0...1_000_000))) { [self] in
                 if !clientIsGone, state == .open { network.ready.signal(descriptor, [.readable, .writable]) }
             }

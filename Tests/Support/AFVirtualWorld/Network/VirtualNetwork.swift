@@ -24,6 +24,7 @@ package final class VirtualNetwork {
 
     let clock: VirtualClock
     let ready: ReadyList
+    var faults: Faults { ready.faults }
     private let random: SeededGenerator
     private var listeners: [SocketAddress: Listener] = [:]
     private var reachability: [SocketAddress: Reachability] = [:]
@@ -91,7 +92,9 @@ package final class VirtualNetwork {
     ) throws(SystemCallError) -> any ByteChannel {
         if options.avoidsCellular, cellular.contains(address) { throw SystemCallError(.route, code: ENETUNREACH) }
         if !failsNextSockets.isEmpty { throw SystemCallError(.socket, code: failsNextSockets.removeFirst()) }
-        let reachability = reachability[address] ?? (listeners[address] == nil ? .refuses() : .accepts)
+        if let code = socketFault() { throw SystemCallError(code == EMFILE ? .socket : .connect, code: code) }
+        let usual = reachability[address] ?? (listeners[address] == nil ? .refuses() : .accepts)
+        let reachability = dialFault() ?? usual
         if case .failsAtOnce(let code) = reachability { throw SystemCallError(.connect, code: code) }
         let descriptor = ledger.take()
         let host = listeners[address]?.host ?? address.description
@@ -117,6 +120,27 @@ package final class VirtualNetwork {
         }
     }
 
+    private func socketFault() -> Int32? {
+        if faults.strikes(.dialUnwatched) { ready.failsNextAdd = ENOSPC }
+        if faults.strikes(.dialWithoutDescriptor) { return EMFILE }
+        if faults.strikes(.dialWithoutPort) { return EADDRNOTAVAIL }
+        return faults.strikes(.dialFailsAtOnce) ? ENETUNREACH : nil
+    }
+
+    private func dialFault() -> Reachability? {
+        func late(_ point: FaultPoint, _ milliseconds: ClosedRange<Int>) -> Duration {
+            .nanoseconds(faults.delay(point, milliseconds: milliseconds))
+        }
+        if faults.strikes(.dialRefused) { return .refuses() }
+        if faults.strikes(.dialRefusedLate) { return .refuses(after: late(.dialRefusedLate, 1...3000)) }
+        if faults.strikes(.dialUnreachable) { return .refuses(EHOSTUNREACH, after: late(.dialUnreachable, 1...3000)) }
+        if faults.strikes(.dialTimedOut) { return .refuses(ETIMEDOUT, after: .seconds(20)) }
+        if faults.strikes(.dialUnanswered) { return .neverAnswers }
+        if faults.strikes(.dialSlow) { return .acceptsAfter(late(.dialSlow, 1...1500)) }
+        if faults.strikes(.dialVerySlow) { return .acceptsAfter(late(.dialVerySlow, 10_000...90_000)) }
+        return nil
+    }
+
     private func connect(_ connection: VirtualConnection, _ reachability: Reachability) {
         // A SYN and its answer: there and back.
         let trip = Duration.nanoseconds(connection.link.latency.upperBound + connection.link.latency.lowerBound)
@@ -132,6 +156,7 @@ package final class VirtualNetwork {
         clock.after(delay) { [self] in
             guard let listener = listeners[connection.address] else { return connection.refused(ECONNREFUSED) }
             connection.established(by: listener.makeProgram())
+            connection.strikeWhenEstablished()
         }
     }
 

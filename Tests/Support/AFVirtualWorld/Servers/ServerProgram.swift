@@ -13,6 +13,13 @@ extension ServerProgram {
     package func outputEnded(_ client: ServerEnd) { client.close() }
 }
 
+/// What seals the words of a server.
+package protocol ServerLayer: AnyObject {
+    func sealed(_ bytes: [UInt8]) -> [UInt8]
+    /// What is sent before the end; nothing from a server without manners.
+    func farewell() -> [UInt8]
+}
+
 /// The server's end of a connection.
 package struct ServerEnd {
     package let connection: VirtualConnection
@@ -21,15 +28,26 @@ package struct ServerEnd {
         self.connection = connection
     }
 
-    package func send(_ text: String) { connection.serverSends(text.utf8) }
-    package func send(_ bytes: [UInt8]) { connection.serverSends(bytes) }
+    package func send(_ text: String) { send(Array(text.utf8)) }
+    package func send(_ bytes: [UInt8]) { connection.serverSends(connection.layer?.sealed(bytes) ?? bytes) }
+    /// Past the layer that seals, if there is one.
+    package func sendRaw(_ bytes: [UInt8]) { connection.serverSends(bytes) }
     /// `count` times the same byte, which takes no memory.
-    package func send(_ byte: UInt8, count: Int) { connection.serverSends(byte, count: count) }
+    package func send(_ byte: UInt8, count: Int) {
+        guard connection.layer == nil else { return send(Array(repeating: byte, count: count)) }
+        connection.serverSends(byte, count: count)
+    }
     /// Closes when everything is sent. What the client sends from now on is answered
     /// with a reset.
-    package func close() { connection.serverEnds(reading: false) }
+    package func close() {
+        if let farewell = connection.layer?.farewell() { connection.serverSends(farewell) }
+        connection.serverEnds(reading: false)
+    }
     /// Sends nothing more, but goes on reading.
-    package func halfClose() { connection.serverEnds(reading: true) }
+    package func halfClose() {
+        if let farewell = connection.layer?.farewell() { connection.serverSends(farewell) }
+        connection.serverEnds(reading: true)
+    }
     package func reset() { connection.serverResets() }
     package func stopReading() { connection.serverStopsReading() }
     package func startReading() { connection.serverStartsReading() }

@@ -7,6 +7,7 @@ package final class ReadyList {
     private var random: SeededGenerator
     /// In percent: how often part of what is ready is reported only the next time.
     private let holdsBack: Int
+    let faults: Faults
 
     /// How far time may jump without asking the driver again.
     package var horizon = LoopInstant.distantFuture
@@ -17,8 +18,9 @@ package final class ReadyList {
     /// The error with which the next registration fails.
     package var failsNextAdd: Int32?
 
-    package init(random: SeededGenerator, holdsBack: Int) {
+    package init(random: SeededGenerator, holdsBack: Int, faults: Faults = Faults()) {
         self.random = random
+        self.faults = faults
         self.holdsBack = holdsBack
     }
 
@@ -52,8 +54,14 @@ package final class ReadyList {
     func take(into events: inout [ReadyEvent]) {
         guard !pending.isEmpty else { return }
         var ready = pending.keys.sorted()
-        ready.shuffle(using: &random)
-        if ready.count > 1, random.chance(holdsBack) { ready.removeLast(random.pick(1...(ready.count - 1))) }
+        if ready.count > 1 {
+            let first = ready[0]
+            ready.shuffle(using: &random)
+            if ready[0] != first { faults.note(.readyReordered) }
+            if faults.strikes(.readyHeldBack, or: random.chance(holdsBack)) {
+                ready.removeLast(random.pick(1...(ready.count - 1)))
+            }
+        }
         for descriptor in ready {
             guard let token = tokens[descriptor], let readiness = pending.removeValue(forKey: descriptor) else {
                 continue

@@ -26,6 +26,8 @@ package final class VirtualPoller: Poller {
         let clock = clock.value
         let ready = readiness.value
         ready.pollEnded(quiet: false)
+        // As when a signal has interrupted it.
+        if ready.faults.strikes(.readyNothing) { return }
         while true {
             clock.runDue()
             let before = events.count
@@ -34,9 +36,22 @@ package final class VirtualPoller: Poller {
             // Only a look was asked for.
             if let deadline, deadline <= clock.now { return }
             guard let next = [deadline, clock.next].compactMap({ $0 }).min(), next <= ready.horizon else { break }
-            clock.advance(to: next)
+            clock.advance(to: next == deadline ? late(next, ready) : next)
         }
         ready.pollEnded(quiet: true)
+    }
+
+    /// When whoever wanted to be woken at `time` is.
+    private func late(_ time: LoopInstant, _ ready: ReadyList) -> LoopInstant {
+        let faults = ready.faults
+        if faults.strikes(.processStopped) {
+            return time + .nanoseconds(faults.delay(.processStopped, milliseconds: 60_000...1_200_000))
+        }
+        if faults.strikes(.timerVeryLate) {
+            return time + .nanoseconds(faults.delay(.timerVeryLate, milliseconds: 1000...30_000))
+        }
+        guard faults.strikes(.timerLate) else { return time }
+        return time + .nanoseconds(faults.delay(.timerLate, milliseconds: 0...50))
     }
 }
 

@@ -16,11 +16,13 @@ package final class VirtualQueue: CallbackExecutor {
 
     private let clock: ThreadBound<VirtualClock>
     private let ready: ThreadBound<ReadyList>
+    private let faults: ThreadBound<Faults>
     private let state: Lock<State>
 
     init(clock: ThreadBound<VirtualClock>, ready: ThreadBound<ReadyList>, random: SeededGenerator) {
         self.clock = clock
         self.ready = ready
+        faults = ThreadBound(ready.value.faults)
         state = Lock(State(freeAt: clock.value.now, random: random))
     }
 
@@ -45,12 +47,20 @@ package final class VirtualQueue: CallbackExecutor {
 
     package func run(_ batch: [Callback]) {
         let now = clock.value.now
+        let late = lateness
         state.withLock { state in
-            let due = now + .nanoseconds(state.random.pick(state.delay))
+            let due = now + .nanoseconds(state.random.pick(state.delay) + late)
             for callback in batch { state.waiting.append((due, callback)) }
         }
         // Some come in the middle of a turn, which must not let time pass them by.
         if let next { ready.value.horizon = min(ready.value.horizon, next) }
+    }
+
+    /// How much longer the next batch has to wait, in nanoseconds.
+    private var lateness: Int {
+        let faults = faults.value
+        if faults.strikes(.queueVerySlow) { return faults.delay(.queueVerySlow, milliseconds: 1000...30_000) }
+        return faults.strikes(.queueSlow) ? faults.delay(.queueSlow, milliseconds: 0...50) : 0
     }
 
     package var count: Int { state.withLock { $0.waiting.count - $0.first } }
@@ -75,5 +85,7 @@ package final class VirtualQueue: CallbackExecutor {
             return state.waiting[state.first].callback
         }
         callback.run()
+        let faults = faults.value
+        if faults.strikes(.queueBusy) { sleep(for: .nanoseconds(faults.delay(.queueBusy, milliseconds: 1...100))) }
     }
 }

@@ -4,16 +4,24 @@ package import AFURLSession
 /// Runs what would block on the test's own thread: at once, or after a while of virtual
 /// time, as a slow disk would.
 package final class VirtualWorkers: BlockingWorkers, BlockingWorker {
-    private let delay = Lock(Duration.zero)
-    private let loop: EventLoop
+    private struct State: Sendable {
+        var delay = Duration.zero
+        /// Work is done in its order, however long each piece takes.
+        var freeAt = LoopInstant(nanoseconds: 0)
+    }
 
-    init(loop: EventLoop) {
+    private let state = Lock(State())
+    private let loop: EventLoop
+    private let faults: ThreadBound<Faults>
+
+    init(loop: EventLoop, faults: Faults) {
         self.loop = loop
+        self.faults = ThreadBound(faults)
     }
 
     /// How long each piece of work takes from now on.
     package func take(_ duration: Duration) {
-        delay.withLock { $0 = duration }
+        state.withLock { $0.delay = duration }
     }
 
     package func sharedWorker() -> any BlockingWorker { self }
@@ -21,9 +29,17 @@ package final class VirtualWorkers: BlockingWorkers, BlockingWorker {
 
     /// On the loop, which is where work is given out.
     package func run(_ job: @escaping @Sendable () -> Void) {
-        let delay = delay.withLock { $0 }
-        guard delay > .zero else { return job() }
-        _ = loop.startTimer(at: loop.now + delay, for: DelayedJob(job))
+        let faults = faults.value
+        let late = faults.strikes(.diskSlow) ? faults.delay(.diskSlow, milliseconds: 1...300) : 0
+        let now = loop.now
+        let due = state.withLock { state in
+            var due = now + state.delay + .nanoseconds(late)
+            if due <= state.freeAt { due = state.freeAt + .nanoseconds(1) }
+            if due > now { state.freeAt = due }
+            return due
+        }
+        guard due > now else { return job() }
+        _ = loop.startTimer(at: due, for: DelayedJob(job))
     }
 }
 

@@ -23,10 +23,14 @@ package final class VirtualWorld {
     package let machine = VirtualMachine()
     package let loop: EventLoop
     package let ready: ReadyList
+    /// What goes wrong here: nothing, unless somebody arms it.
+    package let faults: Faults
     /// Who reads and writes files, and reads streams.
     package let workers: VirtualWorkers
     package private(set) var trace: [String] = []
 
+    /// The time of day, where it is virtual.
+    package let wall: VirtualWallClock
     private let ends = LoopEnds()
     private var random: SeededGenerator
     private var queues: [VirtualQueue] = []
@@ -55,12 +59,15 @@ package final class VirtualWorld {
         self.seed = seed
         self.holdsBack = holdsBack > 0
         random = SeededGenerator(seed: seed)
-        ready = ReadyList(random: random.fork(1), holdsBack: holdsBack)
+        faults = Faults(random: random.fork(3))
+        wall = VirtualWallClock(clock: clock, faults: faults)
+        ready = ReadyList(random: random.fork(1), holdsBack: holdsBack, faults: faults)
         network = VirtualNetwork(clock: clock, ready: ready, random: random.fork(2))
         loop = EventLoop(poller: VirtualPoller(clock: ThreadBound(clock), readiness: ThreadBound(ready)))
-        workers = VirtualWorkers(loop: loop)
-        resolver = VirtualResolver(clock: clock) { [ends] in ends.loop }
+        workers = VirtualWorkers(loop: loop, faults: faults)
+        resolver = VirtualResolver(clock: clock, faults: faults) { [ends] in ends.loop }
         ends.loop = loop
+        for address in VirtualResolver.deadAddresses.prefix(1) { set(.neverAnswers, for: address) }
     }
 
     package var now: LoopInstant { clock.now }
@@ -163,9 +170,10 @@ package final class VirtualWorld {
         return (NetworkMonitor(host: host, in: world), queue)
     }
 
-    private var virtualDate: @Sendable () -> Int64 {
-        let clock = ThreadBound(clock)
-        return { 1_700_000_000 + clock.value.now.nanoseconds / 1_000_000_000 }
+    /// The time of day of this world.
+    package var virtualDate: @Sendable () -> Int64 {
+        let wall = ThreadBound(wall)
+        return { wall.value.seconds() }
     }
 
     private static let realDate: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
@@ -267,7 +275,9 @@ extension VirtualWorld {
     package func step(until end: LoopInstant) -> Bool {
         let runnable = queues.filter { queue in queue.next.map { $0 <= now } ?? false }
         if !runnable.isEmpty, random.chance(60) {
-            random.pick(runnable).runNext()
+            let chosen = random.pick(runnable)
+            if chosen !== runnable[0] { faults.note(.queueOutOfTurn) }
+            chosen.runNext()
             return true
         }
         let callbacks = queues.compactMap(\.next).min() ?? .distantFuture

@@ -51,3 +51,15 @@ int caft_spawn(const char *program, char *const words[], char *const variables[]
 int64_t caft_cpu_microseconds(void);
 // Bytes that malloc has handed out and not got back.
 int64_t caft_heap_bytes(void);
+
+// MARK: One thread's calls
+
+// Asked in front of each system call of one thread. May lower `length`, or set `result` and return true to answer instead
+// of the kernel.
+typedef bool (*caft_router)(void *context, int call, int descriptor, size_t *length, long *result);
+
+// From now on `router` is asked by the calling thread, and by no other. Unlike the faults above this can be used beside
+// other tests, but not beside those.
+void caft_route(caft_router router, void *context);
+// Ends that, if it is still the router with this context.
+void caft_unroute(void *context);

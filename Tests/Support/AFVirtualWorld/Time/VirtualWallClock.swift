@@ -1,0 +1,26 @@
+/// The time of day: it goes with the virtual clock, and is set by somebody now and then.
+package final class VirtualWallClock {
+    private let clock: VirtualClock
+    private let faults: Faults
+    /// In seconds: 14 November 2023, and by how much it was set since then.
+    private var offset: Int64 = 1_700_000_000
+
+    init(clock: VirtualClock, faults: Faults) {
+        self.clock = clock
+        self.faults = faults
+    }
+
+    /// Somebody sets the clock.
+    package func set(by seconds: Int64) {
+        offset += seconds
+    }
+
+    /// Seconds since 1970. It may have been set just now.
+    package func seconds() -> Int64 {
+        if faults.strikes(.wallForward) { offset += Int64(faults.draw(.wallForward, 1...90_000)) }
+        if faults.strikes(.wallBackward) { offset -= Int64(faults.draw(.wallBackward, 1...90_000)) }
+        if faults.strikes(.wallFarFuture) { offset = 4_000_000_000 }
+        if faults.strikes(.wallReset) { offset = 0 }
+        return offset + clock.now.nanoseconds / 1_000_000_000
+    }
+}
