@@ -92,6 +92,10 @@ struct CourseModelTests {
         )
     }
 
+    /// What one seed loads, each over one to three hops: `AFNET_CREDENTIAL_TASKS`.
+    private static let tasks =
+        ProcessInfo.processInfo.environment["AFNET_CREDENTIAL_TASKS"].flatMap { Int($0) } ?? 40
+
     @Test(
         "every task ends, failures are those the server counts, and no secret goes astray, T-AUT-01, T-AUT-02, T-AUT-09",
         arguments: 1...20 as ClosedRange<UInt64>
@@ -100,7 +104,7 @@ struct CourseModelTests {
         var random = SeededGenerator(seed: seed)
         var servers = (0..<3).map { Self.server($0, &random) }
         let proven = ProvenCredentials.ofTest()
-        for _ in 0..<40 {
+        for _ in 0..<Self.tasks {
             var task = TaskTalk(proven)
             // A few hops, as redirects make them.
             for _ in 0..<random.pick(1...3) {

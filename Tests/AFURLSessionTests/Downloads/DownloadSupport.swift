@@ -22,7 +22,9 @@ final class ScratchFolder: Sendable {
     }
 
     /// Where downloads gather, if this is the temporary folder of a session.
-    var downloads: URL { url.appendingPathComponent("AFURLSession-\(geteuid())") }
+    var downloads: URL { ScratchFolder.downloads(in: url) }
+
+    static func downloads(in folder: URL) -> URL { folder.appendingPathComponent("AFURLSession-\(geteuid())") }
 
     /// The files downloads have left there.
     var leftovers: [String] { (try? FileManager.default.contentsOfDirectory(atPath: downloads.path)) ?? [] }

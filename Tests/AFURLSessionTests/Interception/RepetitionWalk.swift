@@ -82,6 +82,7 @@ final class RepetitionWalk {
         world = VirtualWorld(seed: seed)
         world.hasVirtualDate = true
         if traced { world.startTracing() }
+        world.faults.arm(FaultPoint.allCases.filter { $0.isKind || !isCalm }, share: random.pick([0, 5, 15, 30]))
         world.network.link.latency = 0...random.pick([0, 1_000_000, 30_000_000])
         if random.chance(50) { world.workers.take(.milliseconds(random.pick([1, 20]))) }
         serve()
@@ -179,7 +180,9 @@ final class RepetitionWalk {
 
     /// Runs it, and returns everything that was wrong.
     func run() -> [String] {
-        world.run(limit: .seconds(4000)) { tasks.allSatisfy { recorder.record(of: $0.taskIdentifier).completions > 0 } }
+        world.run(limit: .seconds(200_000)) {
+            tasks.allSatisfy { recorder.record(of: $0.taskIdentifier).completions > 0 }
+        }
         world.advance(by: .seconds(10))
         var violations = book.violations
         for (plan, task) in zip(plans, tasks) { violations += judge(plan, task) }

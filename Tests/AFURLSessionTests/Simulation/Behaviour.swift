@@ -54,6 +54,9 @@ enum Behaviour: CaseIterable {
         }
     }
 
+    /// Its body goes on until the connection ends.
+    var endsWithConnection: Bool { self == .untilClose || self == .untilClose10 }
+
     var breaksBody: Bool {
         [.truncatedLength, .truncatedChunks, .resetInBody, .stallInBody].contains(self)
     }

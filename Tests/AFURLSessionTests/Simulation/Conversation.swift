@@ -7,6 +7,8 @@ import Foundation
 /// the oracle has to say about it.
 final class Conversation {
     let world: VirtualWorld
+    /// All servers speak TLS.
+    let isSecured: Bool
     let size: ConversationSize
     let plans: [TaskPlan]
     let book: ServerBook
@@ -14,6 +16,8 @@ final class Conversation {
     private(set) var tasks: [RunningTask] = []
     private var random: SeededGenerator
     private let answers = Lock<[LateAnswer]>([])
+    /// Tasks that were cancelled in a callback, or because a delegate never answered.
+    private let lost = Lock<Set<String>>([])
     private var interventions: [(at: LoopInstant, task: Int, what: TaskPlan.Intervention)] = []
 
     /// A session and those who listen to it.
@@ -42,13 +46,15 @@ final class Conversation {
 
     static func secret(_ session: Int, _ host: Int) -> String { "canary-\(session)-\(host)" }
 
-    init(seed: UInt64, traced: Bool = false) {
-        var random = SeededGenerator(seed: seed)
+    init(seed: UInt64, isSecured: Bool = false, traced: Bool = false) {
+        self.isSecured = isSecured
+        var random = SeededGenerator(seed: isSecured ? ~seed : seed)
         let size = ConversationSize(&random)
         self.size = size
         plans = (0..<size.tasks).map { TaskPlan.random($0, size, &random) }
         book = ServerBook(plans)
         world = VirtualWorld(seed: seed, holdsBack: random.pick([0, 0, 30]))
+        world.faults.arm(FaultPoint.allCases.filter { $0.isKind || !size.isCalm }, share: random.pick([0, 5, 15, 30]))
         self.random = random
         if traced { world.startTracing() }
         setUpNetwork()
@@ -68,14 +74,19 @@ final class Conversation {
                 random.chance(30) ? "2001:db8::\(host + 1):\(number + 1)" : "192.0.\(host + 2).\(number + 1)"
             }
             world.host("host\(host).test", addresses, after: .milliseconds(random.pick([0, 0, 30, 1500])))
-            world.serve("host\(host).test") { [book] in
+            let isOld = random.chance(30)
+            world.serve("host\(host).test", port: port) { [book, isSecured, unowned world] in
                 let server = SimulatedServer(book, host: host)
-                return HTTPResponder { server.answer($0, $1, $2) }
+                let responder = HTTPResponder { server.answer($0, $1, $2) }
+                guard isSecured else { return responder }
+                return SecuredServer(responder, in: world, isOld: isOld) ?? responder
             }
             for address in addresses { setReachability(of: address) }
         }
         if !size.isCalm, random.chance(5) { world.network.failsNextSockets = [24, 24] }
     }
+
+    private var port: UInt16 { isSecured ? 443 : 80 }
 
     private func setReachability(of address: String) {
         guard !size.isCalm, random.chance(25) else { return }
@@ -83,7 +94,7 @@ final class Conversation {
             .refuses(), .refuses(after: .milliseconds(300)), .neverAnswers, .acceptsAfter(.milliseconds(700)),
             .failsAtOnce(101),
         ]
-        world.set(random.pick(choices), for: address)
+        world.set(random.pick(choices), for: address, port: port)
     }
 
     private func makeMember(_ index: Int) -> Member {
@@ -94,22 +105,33 @@ final class Conversation {
             configuration.httpMaximumConnectionsPerHost = perHost
             configuration.maximumIdleConnections = idle
             configuration.idleConnectionTimeout = 30
+            if isSecured, let sites = try? SecuredSites.shared.get() { configuration.tls = sites.tls }
             if resource > 0 { configuration.timeoutIntervalForResource = Double(resource) }
         }
         queue.setDelay(random.pick([0...0, 0...0, 0...20_000_000]))
         let plans = plans.filter { $0.session == index && $0.style == .delegate }
         prepareAnswers(recorder, plans)
+        let bound = ThreadBound(WeakConversation(self))
+        recorder.onEvent { session, task, _ in bound.value.conversation?.interfere(index, session, task) }
         return Member(session: session, queue: queue, recorder: recorder)
     }
 
     private func prepareAnswers(_ recorder: EventRecorder, _ plans: [TaskPlan]) {
         let wanted = Dictionary(plans.map { ($0.nonce, ($0.answersAfter, $0.refuses)) }) { first, _ in first }
         let clock = ThreadBound(world.clock)
-        recorder.onResponse { [answers] task, answer in
+        let faults = ThreadBound(world.faults)
+        recorder.onResponse { [answers, lost] task, answer in
             let nonce = task.originalRequest?.value(forHTTPHeaderField: "X-Nonce") ?? ""
             let (delay, refuses) = wanted[nonce] ?? (0, false)
+            if faults.value.strikes(.delegateSilent) {
+                lost.withLock { _ = $0.insert(nonce) }
+                let patience = LateAnswer(due: clock.value.now + .seconds(100)) { task.cancel() }
+                return answers.withLock { $0.append(patience) }
+            }
+            if refuses { faults.value.note(.delegateRefuses) }
             let give: @Sendable () -> Void = { answer(refuses ? .cancel : .allow) }
             guard delay > 0 else { return give() }
+            faults.value.note(.delegateLate)
             let late = LateAnswer(due: clock.value.now + .milliseconds(delay), give: give)
             answers.withLock { $0.append(late) }
         }
@@ -117,7 +139,8 @@ final class Conversation {
 
     private func makeTask(_ plan: TaskPlan) -> URLSessionDataTask {
         var request = URLRequest(
-            url: URL(string: "http://host\(plan.host).test/\(plan.nonce)") ?? URL(fileURLWithPath: "/")
+            url: URL(string: "\(isSecured ? "https" : "http")://host\(plan.host).test/\(plan.nonce)")
+                ?? URL(fileURLWithPath: "/")
         )
         request.httpMethod = plan.method
         request.timeoutInterval = Double(plan.idleTimeout)
@@ -151,7 +174,7 @@ final class Conversation {
         while !interventions.isEmpty { pass(until: interventions[0].at) { interveneNow() } }
         // Whoever is suspended would wait for ever.
         for index in tasks.indices { while tasks[index].suspensions > 0 { perform(.resume, index) } }
-        let end = world.now + .seconds(4000)
+        let end = world.now + .seconds(200_000)
         while !isDone, world.now < end {
             let due = min(end, answers.withLock { $0.map(\.due).min() } ?? end)
             let isMoving = pass(until: due) {}
@@ -210,6 +233,14 @@ final class Conversation {
         for answer in due { answer.give() }
     }
 
+    /// They hold tasks.
+    private func forgetAnswers() {
+        _ = answers.withLock { answers in
+            defer { answers = [] }
+            return answers
+        }
+    }
+
     private func interveneNow() {
         while let first = interventions.first, first.at <= world.now {
             interventions.removeFirst()
@@ -221,6 +252,7 @@ final class Conversation {
         let task = tasks[index].task
         let session = tasks[index].plan.session
         world.note("\(what) \(tasks[index].plan.nonce)")
+        world.faults.note(what.point)
         switch what {
         case .resume:
             if tasks[index].suspensions > 0 { tasks[index].suspensions -= 1 }
@@ -245,6 +277,32 @@ final class Conversation {
         }
     }
 
+    /// Whether its delegate, or nobody else, has cancelled a task.
+    func isLost(_ nonce: String) -> Bool { lost.withLock { $0.contains(nonce) } }
+
+    /// What a delegate does to its own task and session in the middle of a callback.
+    private func interfere(_ member: Int, _ session: URLSession, _ task: URLSessionTask?) {
+        guard members.indices.contains(member) else { return }
+        let faults = world.faults
+        if let task, let nonce = task.originalRequest?.value(forHTTPHeaderField: "X-Nonce") {
+            if faults.strikes(.callbackCancels) {
+                lost.withLock { _ = $0.insert(nonce) }
+                task.cancel()
+            }
+            if faults.strikes(.callbackSuspends) {
+                task.suspend()
+                let due = world.now + .nanoseconds(faults.delay(.callbackSuspends, milliseconds: 0...3000))
+                answers.withLock { $0.append(LateAnswer(due: due) { task.resume() }) }
+            }
+        }
+        if faults.strikes(.callbackResetsSession) { session.reset {} }
+        if faults.strikes(.callbackEndsSession) {
+            members[member].isEnded = true
+            members[member].isCancelled = true
+            session.invalidateAndCancel()
+        }
+    }
+
     /// Somebody forges answers on the connections the task may have used.
     func mayBeForged(_ plan: TaskPlan) -> Bool {
         plans.contains { other in
@@ -256,6 +314,7 @@ final class Conversation {
     /// Ends it, and returns everything that was wrong.
     func conclude() -> [String] {
         var violations = Oracle(self).violations
+        forgetAnswers()
         let (recorders, wereEnded) = (members.map(\.recorder), members.map(\.isEnded))
         if random.chance(50) { for member in members { member.session.finishTasksAndInvalidate() } }
         members = []
@@ -269,6 +328,30 @@ final class Conversation {
             }
         }
         return violations
+    }
+}
+
+/// Delegates are held by their sessions, which conversations hold.
+private struct WeakConversation {
+    weak var conversation: Conversation?
+
+    init(_ conversation: Conversation) {
+        self.conversation = conversation
+    }
+}
+
+extension TaskPlan.Intervention {
+    fileprivate var point: FaultPoint {
+        switch self {
+        case .cancel: .stepCancel
+        case .cancelTwice: .stepCancelTwice
+        case .suspend: .stepSuspend
+        case .resume: .stepResume
+        case .priority: .stepPriority
+        case .resetSession: .stepResetSession
+        case .finishSession: .stepFinishSession
+        case .endSession: .stepEndSession
+        }
     }
 }
 

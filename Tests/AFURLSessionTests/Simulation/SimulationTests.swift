@@ -45,8 +45,17 @@ struct SimulationTests {
 
     @Test(arguments: 0..<60)
     func `the same seed tells the same story`(seed: UInt64) {
+        SimulationTests.tellTwice(seed, isSecured: false)
+    }
+
+    @Test(arguments: 0..<16)
+    func `in TLS too, though its bytes are others`(seed: UInt64) {
+        SimulationTests.tellTwice(seed, isSecured: true)
+    }
+
+    private static func tellTwice(_ seed: UInt64, isSecured: Bool) {
         func trace() -> [String] {
-            let conversation = Conversation(seed: seed, traced: true)
+            let conversation = Conversation(seed: seed, isSecured: isSecured, traced: true)
             conversation.run()
             _ = conversation.conclude()
             return conversation.world.trace

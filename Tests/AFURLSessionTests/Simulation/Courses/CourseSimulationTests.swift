@@ -19,22 +19,20 @@ struct CourseSimulationTests {
         batch: Int
     ) throws {
         guard CourseSimulationTests.number("AFNET_COURSE_SEED") == nil else { return }
-        let scratch = try ScratchFolder()
         let each = (CourseSimulationTests.seeds + CourseSimulationTests.batches - 1) / CourseSimulationTests.batches
         for seed in (batch * each)..<((batch + 1) * each) {
-            let walk = try CourseWalk(seed: UInt64(seed), in: scratch)
+            let walk = try CourseWalk(seed: UInt64(seed))
             for violation in walk.run().prefix(3) {
                 Issue.record(
                     "seed \(seed): \(violation)\nAFNET_COURSE_SEED=\(seed) swift test --filter CourseSimulationTests"
                 )
             }
-            #expect(scratch.leftovers == [], "seed \(seed)")
         }
     }
 
     @Test func `one course can be replayed with its trace`() throws {
         guard let seed = CourseSimulationTests.number("AFNET_COURSE_SEED") else { return }
-        let walk = try CourseWalk(seed: UInt64(seed), in: ScratchFolder(), traced: true)
+        let walk = try CourseWalk(seed: UInt64(seed), traced: true)
         let violations = walk.run()
         print(walk.world.trace.joined(separator: "\n"))
         for place in walk.map.places {

@@ -11,13 +11,14 @@ final class CourseWalk {
     let plans: [CoursePlan]
     let isCalm: Bool
     private let book: CourseBook
-    private let folder: ScratchFolder?
-    private let downloads: URL
+    /// Where the cache and downloads are kept.
+    private let disk: VirtualDisk
+    private let isCached: Bool
     private var session: URLSession?
     private var delegate: CourseDelegate
     private var tasks: [URLSessionTask] = []
 
-    init(seed: UInt64, in scratch: ScratchFolder, traced: Bool = false) throws {
+    init(seed: UInt64, traced: Bool = false) throws {
         var random = SeededGenerator(seed: seed ^ 0xC0)
         let isCalm = random.chance(40)
         self.isCalm = isCalm
@@ -30,8 +31,10 @@ final class CourseWalk {
         if traced { world.startTracing() }
         world.network.link.latency = 0...random.pick([0, 1_000_000, 30_000_000])
         if random.chance(50) { world.workers.take(.milliseconds(random.pick([1, 20]))) }
-        folder = random.chance(40) ? try ScratchFolder() : nil
-        downloads = scratch.url
+        isCached = random.chance(40)
+        disk = try VirtualDisk(faults: world.faults)
+        world.faults.arm(FaultPoint.allCases.filter { $0.isKind || !isCalm }, share: random.pick([0, 5, 15, 30]))
+        disk.mount()
         delegate = CourseDelegate(plans, map, world.clock)
         serve()
         makeSession(perHost: random.pick([1, 2, 6]), delay: random.pick([0...0, 0...20_000_000]))
@@ -53,17 +56,17 @@ final class CourseWalk {
         let seconds: @Sendable () -> Int64 = { clock.value.now.nanoseconds / 1_000_000_000 }
         // Without room in memory, every look into the cache is one at the disk.
         let store = CacheStore(
-            memoryCapacity: folder == nil ? 8 << 20 : 0,
-            diskCapacity: folder == nil ? 0 : 8 << 20,
-            path: folder?.url.path,
-            wallClock: { 1_700_000_000 + seconds() },
+            memoryCapacity: isCached ? 0 : 8 << 20,
+            diskCapacity: isCached ? 8 << 20 : 0,
+            path: isCached ? disk.file("cache").path : nil,
+            wallClock: world.virtualDate,
             monotonicClock: seconds
         )
         let (session, queue) = world.makeSession(delegate: delegate) { configuration in
             configuration.httpMaximumConnectionsPerHost = perHost
             configuration.timeoutIntervalForRequest = 20
             configuration.urlCache = URLCache(store: store)
-            configuration.temporaryFolder = downloads
+            configuration.temporaryFolder = disk.url
             configuration.sendsPasswordsInClear = true
         }
         queue.setDelay(delay)
@@ -99,14 +102,28 @@ final class CourseWalk {
 
     /// Runs it, and returns everything that was wrong.
     func run() -> [String] {
-        world.run(limit: .seconds(4000)) { delegate.isOver }
+        defer { disk.unmount() }
+        world.run(limit: .seconds(200_000)) { delegate.isOver }
         // What is still under way belongs to the story.
         world.advance(by: .seconds(10))
         var violations = book.violations
         for (plan, task) in zip(plans, tasks) { violations += judge(plan, task) }
         tasks = []
         session = nil
-        return violations + world.finish(expectsRelease: true)
+        violations += world.finish(expectsRelease: true)
+        return violations + filesLeft
+    }
+
+    /// Parts of downloads that can be gone on with are kept, and nothing else.
+    private var filesLeft: [String] {
+        guard disk.failures == 0 else { return [] }
+        let folder = ScratchFolder.downloads(in: disk.url).path
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let resumable = plans.count {
+            delegate.record($0.name).error?.userInfo[NSURLSessionDownloadTaskResumeData] != nil
+        }
+        let isRight = names.count == resumable && names.allSatisfy { $0.hasSuffix(".partial") }
+        return isRight ? [] : ["\(names.count) files of downloads left, \(resumable) can be gone on with"]
     }
 
     private func judge(_ plan: CoursePlan, _ task: URLSessionTask) -> [String] {

@@ -92,7 +92,6 @@ package final class VirtualDisk {
         case CAF_CALL_MAKE_FOLDER: return faults.strikes(.diskFolderFails) ? ENOSPC : nil
         case CAF_CALL_FSTAT: return faults.strikes(.diskStatusFails) ? EIO : nil
         case CAF_CALL_PREAD: return faults.strikes(.diskReadFails) ? EIO : nil
-        case CAF_CALL_TRUNCATE: return faults.strikes(.diskTruncateFails) ? EIO : nil
         case CAF_CALL_LINK: return faults.strikes(.diskLinkFails) ? EIO : nil
         case CAF_CALL_RENAME: return faults.strikes(.diskRenameFails) ? EIO : nil
         case CAF_CALL_UNLINK: return faults.strikes(.diskRemoveFails) ? EIO : nil

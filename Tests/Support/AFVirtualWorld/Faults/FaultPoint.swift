@@ -112,7 +112,6 @@ package enum FaultPoint: Int, CaseIterable, Sendable {
     case diskWriteFails
     case diskWriteFull
     case diskWriteShort
-    case diskTruncateFails
     case diskLinkFails
     case diskRenameFails
     case diskRemoveFails
@@ -180,20 +179,24 @@ extension FaultPoint {
         case .readWouldBlock, .readShort, .writeWouldBlock, .writeShort, .segmentSplit: 200
         case .readOneByte, .writeOneByte, .writeWithoutBuffers, .segmentLate: 50
         case .readyHeldBack, .readySpurious, .readyNothing, .timerLate: 100
-        case .queueSlow, .queueBusy, .queueOutOfTurn, .diskSlow, .diskInterrupted, .diskReadShort: 100
-        case .diskWriteShort: 200
-        case .readReset, .readTimedOut, .readUnreachable, .readEndsEarly: 15
-        case .writeReset, .writeBrokenPipe, .writeTimedOut, .segmentVeryLate: 15
+        case .queueSlow, .queueBusy, .queueOutOfTurn, .diskSlow, .diskInterrupted: 100
+        case .diskWriteShort, .diskReadShort: 200
+        case .readReset, .readTimedOut, .readUnreachable, .readEndsEarly: 30
+        case .writeReset, .writeBrokenPipe, .writeTimedOut, .segmentVeryLate: 20
+        case .resetInRequest: 200
         case .linkPause: 50
-        case .timerVeryLate, .processStopped, .queueVerySlow: 10
+        case .timerVeryLate, .processStopped: 30
+        case .queueVerySlow: 10
         case .wallForward, .wallBackward, .wallFarFuture, .wallReset: 40
         case .callbackCancels, .callbackSuspends: 30
         case .callbackEndsSession, .callbackResetsSession: 10
-        case .delegateLate, .delegateSilent, .delegateRefuses: 100
-        case .diskOpenFails, .diskOpenDenied, .diskWithoutDescriptor, .diskOpenFull, .diskStatusFails: 60
-        case .diskReadFails, .diskReadEmpty, .diskWriteFails, .diskWriteFull: 80
-        case .tlsWrongName, .tlsStranger, .tlsExpired, .tlsGarbage, .tlsStallInHandshake: 100
-        case .tlsFlippedData, .tlsFarewellOnly, .tlsKeyUpdate: 60
+        case .delegateSilent: 200
+        case .diskOpenFails, .diskOpenDenied, .diskWithoutDescriptor, .diskOpenFull: 60
+        case .diskStatusFails, .diskWriteFails, .diskWriteFull: 100
+        case .diskReadFails, .diskReadEmpty, .diskRemoveFails, .diskTouchFails: 300
+        case .tlsResetInHandshake, .tlsEndInHandshake, .tlsStallInHandshake, .tlsSlowFlight, .tlsGarbage: 300
+        case .tlsFlippedHandshake, .tlsFlippedData, .tlsFarewellOnly: 150
+        case .tlsWithoutFarewell: 500
         default: 100
         }
     }

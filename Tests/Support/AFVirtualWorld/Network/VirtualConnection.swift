@@ -274,12 +274,13 @@ package final class VirtualConnection {
 
     /// Somebody on the way, or the server's own machine, ends it.
     package func cutOff(_ cut: FaultCut) {
-        guard !clientIsGone, !isBroken else { return }
         outgoing.removeAll()
-        switch cut {
-        case .reset: serverResets()
-        case .end: closesAfterOutgoing ? pump() : serverEnds(reading: false)
-        }
+        guard cut == .end, unread.isEmpty else { return serverResets() }
+        closesAfterOutgoing = true
+        serverClosedAt = serverClosedAt ?? network.clock.now
+        serverIsGone = true
+        program = nil
+        pump()
     }
 
     /// Nothing arrives at either end before so many nanoseconds have passed; then all of it does.
