@@ -291,10 +291,61 @@ bool caf_is_forked_child(void) { return atomic_load_explicit(&forked_child, memo
 
 // MARK: Core Foundation
 
-// Weak: a program without Foundation has neither.
+typedef struct {
+    long version;
+    void *info;
+    const void *(*retain)(const void *);
+    void (*release)(const void *);
+    const void *(*describe)(const void *);
+} timer_context;
+
+// Weak: a program without Foundation has none of these.
 extern void *CFRunLoopGetCurrent(void) __attribute__((weak));
+extern void *CFRunLoopGetMain(void) __attribute__((weak));
 extern void CFRunLoopStop(void *loop) __attribute__((weak));
+extern void *CFRunLoopTimerCreate(const void *allocator, double first, double interval, unsigned long flags, long order,
+                                  void (*callout)(void *, void *), timer_context *context) __attribute__((weak));
+extern void CFRunLoopAddTimer(void *loop, void *timer, const void *mode) __attribute__((weak));
+extern void CFRunLoopTimerSetNextFireDate(void *timer, double date) __attribute__((weak));
+extern void CFRunLoopTimerInvalidate(void *timer) __attribute__((weak));
+extern double CFAbsoluteTimeGetCurrent(void) __attribute__((weak));
+extern const void *CFStringCreateWithCString(const void *allocator, const char *text, uint32_t encoding)
+    __attribute__((weak));
+extern void CFRelease(const void *object) __attribute__((weak));
+// Core Foundation knows it by its address.
+extern const void *const kCFRunLoopCommonModes __attribute__((weak));
 
 void caf_end_run_loop_pass(void) {
     if (CFRunLoopGetCurrent && CFRunLoopStop) CFRunLoopStop(CFRunLoopGetCurrent());
 }
+
+static bool has_run_loop_timers(void) {
+    return CFRunLoopGetCurrent && CFRunLoopGetMain && CFRunLoopTimerCreate && CFRunLoopAddTimer &&
+           CFRunLoopTimerSetNextFireDate && CFRunLoopTimerInvalidate && CFAbsoluteTimeGetCurrent &&
+           CFStringCreateWithCString && CFRelease && &kCFRunLoopCommonModes;
+}
+
+uintptr_t caf_run_loop_timer_make(void (*callout)(void *, void *), uintptr_t number) {
+    if (!has_run_loop_timers()) return 0;
+    const double never = 1e9;  // seconds: longer than any process lives
+    timer_context context = {.info = (void *)number};
+    return (uintptr_t)CFRunLoopTimerCreate(NULL, CFAbsoluteTimeGetCurrent() + never, never, 0, 0, callout, &context);
+}
+
+void caf_run_loop_timer_add(uintptr_t timer, bool to_main, const char *mode) {
+    void *loop = to_main ? CFRunLoopGetMain() : CFRunLoopGetCurrent();
+    if (strcmp(mode, "kCFRunLoopCommonModes") == 0) return CFRunLoopAddTimer(loop, (void *)timer, kCFRunLoopCommonModes);
+    const uint32_t utf8 = 0x08000100;
+    const void *name = CFStringCreateWithCString(NULL, mode, utf8);
+    if (name == NULL) return;
+    CFRunLoopAddTimer(loop, (void *)timer, name);
+    CFRelease(name);
+}
+
+void caf_run_loop_timer_fire(uintptr_t timer) {
+    CFRunLoopTimerSetNextFireDate((void *)timer, CFAbsoluteTimeGetCurrent());
+}
+
+void caf_run_loop_timer_end(uintptr_t timer) { CFRunLoopTimerInvalidate((void *)timer); }
+
+void caf_run_loop_timer_release(uintptr_t timer) { CFRelease((void *)timer); }

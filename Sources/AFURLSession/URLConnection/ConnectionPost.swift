@@ -52,17 +52,23 @@ struct QueuePost: ConnectionPost {
 // Core Foundation locks itself, and setting a timer's date wakes the loop that waits for it.
 /// To a run loop of Foundation's.
 ///
-/// The one thing that wakes a sleeping run loop on Linux and is public is a timer whose date is moved from another
-/// thread. Each connection has one, in its modes; so a loop with a connection also has something to wait for. The main
-/// loop is served through the main queue where that can be: in a program with an `async` main nobody runs the loop.
+/// The one thing that wakes a sleeping run loop on Linux is a timer whose date is moved from another thread. Each
+/// connection has one, in its modes; so a loop with a connection also has something to wait for. The main loop is served
+/// through the main queue where that can be: in a program with an `async` main nobody runs the loop.
 final class RunLoopPost: ConnectionPost, @unchecked Sendable {
+    private enum Clapper {
+        case own(RunLoopTimer)
+        /// For the loop of another thread, which only Foundation can reach.
+        case foundation(Timer)
+    }
+
     /// Longer than any process lives.
     private static let never: TimeInterval = 1e9
 
     let runLoop: RunLoop
     let modes: [RunLoop.Mode]
     private let bell: DeliveryBell
-    private let timer: Timer
+    private let clapper: Clapper
     private let usesMainQueue: Bool
 
     init(_ runLoop: RunLoop, _ modes: [RunLoop.Mode], _ bell: DeliveryBell) {
@@ -71,20 +77,38 @@ final class RunLoopPost: ConnectionPost, @unchecked Sendable {
         self.bell = bell
         let isCommon = modes.contains { $0 == .default || $0 == .common }
         usesMainQueue = isCommon && runLoop === RunLoop.main
-        let first = Date(timeIntervalSinceNow: RunLoopPost.never)
-        timer = Timer(fire: first, interval: RunLoopPost.never, repeats: true) { _ in
+        clapper = RunLoopPost.clapper(in: runLoop, modes) {
             bell.ring()
             // As input does, and timers do not: `run(mode:before:)` returns.
             endRunLoopPass()
         }
+    }
+
+    private static func clapper(
+        in runLoop: RunLoop,
+        _ modes: [RunLoop.Mode],
+        _ block: @escaping @Sendable () -> Void
+    ) -> Clapper {
+        let place: RunLoopTimer.Place? =
+            runLoop === RunLoop.main ? .main : runLoop === RunLoop.current ? .current : nil
+        if let place, let timer = RunLoopTimer(in: place, modes: modes.map(\.rawValue), block) { return .own(timer) }
+        let timer = Timer(fire: Date(timeIntervalSinceNow: never), interval: never, repeats: true) { _ in block() }
         for mode in modes { runLoop.add(timer, forMode: mode) }
+        return .foundation(timer)
     }
 
     func wake() {
-        if usesMainQueue { DispatchQueue.main.async { [bell] in bell.ring() } } else { timer.fireDate = Date() }
+        if usesMainQueue { return DispatchQueue.main.async { [bell] in bell.ring() } }
+        switch clapper {
+        case .own(let timer): timer.fire()
+        case .foundation(let timer): timer.fireDate = Date()
+        }
     }
 
     func close() {
-        timer.invalidate()
+        switch clapper {
+        case .own(let timer): timer.invalidate()
+        case .foundation(let timer): timer.invalidate()
+        }
     }
 }

@@ -207,3 +207,13 @@ bool caf_is_forked_child(void);
 void caf_watch_forks(void);
 // Has the run loop of Core Foundation that runs on this thread return to its caller, if the program has one.
 void caf_end_run_loop_pass(void);
+// A timer of Core Foundation's that never fires by itself. 0 if the program has no Core Foundation.
+// When it fires, `callout` gets `number` as its second argument, on the thread of the run loop.
+uintptr_t caf_run_loop_timer_make(void (*callout)(void *, void *), uintptr_t number);
+// To this thread's run loop, or the main one's.
+void caf_run_loop_timer_add(uintptr_t timer, bool to_main, const char *mode);
+// From any thread: it fires as soon as its loop runs in one of its modes.
+void caf_run_loop_timer_fire(uintptr_t timer);
+// From any thread: it never fires again.
+void caf_run_loop_timer_end(uintptr_t timer);
+void caf_run_loop_timer_release(uintptr_t timer);
