@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,7 +25,8 @@ static atomic_bool fired;
 static atomic_long bad_closes;
 static atomic_long calls_to_live;
 static atomic_int disturb_percent;
-static atomic_size_t disturb_length;
+static atomic_size_t disturb_length, disturb_sent_length;
+static atomic_bool disturb_halves_sent;
 static atomic_ullong random_state;
 // Each loop reads and writes on the thread on which it waits.
 static _Thread_local int epoll_descriptor = -1;
@@ -67,6 +69,15 @@ static bool carries_bytes(const caf_intercepted_call *call) {
     return call->call == CAF_CALL_RECV || call->call == CAF_CALL_SEND;
 }
 
+// A part of a datagram is not a part of a stream: the rest of it would be lost.
+static bool is_stream(int descriptor) {
+    int type = 0;
+    socklen_t length = sizeof type;
+    return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM;
+}
+
+static atomic_long disturbed;
+
 static bool answer(caf_intercepted_call *call, long result) {
     call->result = result;
     if (result == -EAGAIN) rearm(call->descriptor);
@@ -76,15 +87,27 @@ static bool answer(caf_intercepted_call *call, long result) {
 static bool shorten(caf_intercepted_call *call, size_t length) {
     if (length > 0 && call->length > length) {
         call->length = length;
+        atomic_fetch_add(&disturbed, 1);
         rearm(call->descriptor);
     }
     return false;
 }
 
+static bool is_disturbed(void) {
+    return atomic_load(&disturb_percent) > 0 || atomic_load(&disturb_length) > 0 ||
+           atomic_load(&disturb_sent_length) > 0 || atomic_load(&disturb_halves_sent);
+}
+
 static bool disturb(caf_intercepted_call *call) {
+    if (!is_disturbed() || !is_stream(call->descriptor)) return false;
     int percent = atomic_load(&disturb_percent);
-    if (percent > 0 && (int)(next_random() % 100) < percent) return answer(call, -EAGAIN);
-    return shorten(call, atomic_load(&disturb_length));
+    if (percent > 0 && (int)(next_random() % 100) < percent) {
+        atomic_fetch_add(&disturbed, 1);
+        return answer(call, -EAGAIN);
+    }
+    if (call->call == CAF_CALL_RECV) return shorten(call, atomic_load(&disturb_length));
+    if (atomic_load(&disturb_halves_sent)) return shorten(call, (call->length + 1) / 2);
+    return shorten(call, atomic_load(&disturb_sent_length));
 }
 
 static bool look_up(caf_intercepted_call *call) {
@@ -132,6 +155,47 @@ static void make_plan(int kind, int call, long ordinal, long value) {
     atomic_store(&plan, kind);
 }
 
+// What the environment wants of every test: AFNET_PERTURB=read:percent:write:seed, where `read` is the most bytes of
+// one read, `percent` how often a call answers EAGAIN, and `write` the most bytes of one write, or `half` of what it
+// would be; 0 stands for undisturbed.
+static struct {
+    size_t read, write;
+    int percent;
+    bool halves;
+    uint64_t seed;
+} everywhere;
+
+static void disturb_all(void) {
+    atomic_store(&random_state, everywhere.seed * 2 + 1);
+    atomic_store(&disturb_percent, everywhere.percent);
+    atomic_store(&disturb_length, everywhere.read);
+    atomic_store(&disturb_sent_length, everywhere.write);
+    atomic_store(&disturb_halves_sent, everywhere.halves);
+}
+
+static void tell_disturbed(void) { fprintf(stderr, "perturbed: %ld calls\n", atomic_load(&disturbed)); }
+
+// Before anything else of the process: tests need not know of it, nor the processes they start.
+__attribute__((constructor)) static void read_environment(void) {
+    const char *wanted = getenv("AFNET_PERTURB");
+    if (wanted == NULL || *wanted == 0) return;
+    char writes[24] = "";
+    unsigned long long seed = 0;
+    if (sscanf(wanted, "%zu:%d:%23[^:]:%llu", &everywhere.read, &everywhere.percent, writes, &seed) != 4 ||
+        everywhere.percent < 0 || everywhere.percent > 99) {
+        fprintf(stderr, "AFNET_PERTURB=%s is not READ:PERCENT:WRITE:SEED\n", wanted);
+        exit(64);
+    }
+    everywhere.seed = seed;
+    everywhere.halves = strcmp(writes, "half") == 0;
+    everywhere.write = everywhere.halves ? 0 : strtoul(writes, NULL, 10);
+    disturb_all();
+    caf_set_hook(hook);
+    atexit(tell_disturbed);
+}
+
+long caft_disturbed_calls(void) { return atomic_load(&disturbed); }
+
 void caft_watch(void) {
     for (int i = 0; i < CAF_CALL_COUNT; i++) atomic_store(&counts[i], 0);
     atomic_store(&fired, false);
@@ -140,11 +204,10 @@ void caft_watch(void) {
 
 void caft_stop(void) {
     atomic_store(&plan, PLAN_NOTHING);
-    atomic_store(&disturb_percent, 0);
-    atomic_store(&disturb_length, 0);
     atomic_store(&lookups_held, false);
     atomic_store(&lookup_answer, 1);
-    caf_set_hook(NULL);
+    disturb_all();
+    caf_set_hook(is_disturbed() ? hook : NULL);
 }
 
 void caft_spare(void) { atomic_store(&plan, PLAN_NOTHING); }
@@ -159,6 +222,8 @@ void caft_disturb(int percent, size_t length, uint64_t seed) {
     atomic_store(&random_state, seed * 2 + 1);
     atomic_store(&disturb_percent, percent);
     atomic_store(&disturb_length, length);
+    atomic_store(&disturb_sent_length, length);
+    atomic_store(&disturb_halves_sent, false);
     caft_watch();
 }
 

@@ -9,7 +9,7 @@
 
 // Counts calls from now on, and audits every close.
 void caft_watch(void);
-// Ends everything below and stops counting.
+// Ends everything below and stops counting; what AFNET_PERTURB wants goes on.
 void caft_stop(void);
 // Nothing planned happens any more.
 void caft_spare(void);
@@ -21,6 +21,8 @@ void caft_shorten_call(int call, long ordinal, size_t length);
 // Every receive and send answers EAGAIN with this probability, and moves at most
 // `length` bytes otherwise (0: as many as it wants).
 void caft_disturb(int percent, size_t length, uint64_t seed);
+// Calls that were answered EAGAIN or moved fewer bytes than they could have, in all.
+long caft_disturbed_calls(void);
 // The process is killed in front of the `ordinal`-th call of any kind from now on.
 void caft_die_at_call(long ordinal);
 // The planned fault has happened.
