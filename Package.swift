@@ -181,6 +181,16 @@ let package = Package(
             dependencies: ["AFTorture", "AFFaults", "AFLoop", "AFNetworkingTesting", "AFURLSession"],
             swiftSettings: strict
         ),
+        // `./dev slopes` and `./dev soak`.
+        .executableTarget(
+            name: "afnet-soak",
+            dependencies: [
+                "AFImages", "AFNetworking", "AFURLSession", "AFLoop", "AFNetworkingTesting", "AFFaults", "CAFLinux",
+            ],
+            path: "Tests/Support/AFSoak",
+            swiftSettings: strict
+        ),
+        .testTarget(name: "AFSoakTests", dependencies: ["afnet-soak", "AFFaults"], swiftSettings: strict),
         .testTarget(name: "AFWireTests", dependencies: ["AFWire"], swiftSettings: strict),
         .testTarget(name: "AFLoopTests", dependencies: ["AFLoop", "AFFaults", "CAFLinux"], swiftSettings: strict),
         .testTarget(

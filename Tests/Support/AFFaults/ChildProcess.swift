@@ -60,6 +60,28 @@ package enum ChildProcess {
         errors: Int32? = nil,
         within seconds: Int = 300
     ) throws -> Int32 {
+        let child = try start(
+            program,
+            arguments,
+            environment: environment,
+            input: input,
+            output: output,
+            errors: errors
+        )
+        return try end(of: child, within: seconds)
+    }
+
+    /// Starts a program, for somebody else to wait for.
+    ///
+    /// - Returns: Its number.
+    package static func start(
+        _ program: String,
+        _ arguments: [String],
+        environment: [String: String],
+        input: Int32? = nil,
+        output: Int32? = nil,
+        errors: Int32? = nil
+    ) throws -> pid_t {
         let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(nothing) }
         let words = ([program] + arguments).map { strdup($0) }
@@ -76,7 +98,7 @@ package enum ChildProcess {
         guard child > 0 else {
             throw CannotStart(description: "\(program) cannot be started: \(String(cString: strerror(-child)))")
         }
-        return try end(of: child, within: seconds)
+        return child
     }
 
     /// Starts a program that is read from while it runs.

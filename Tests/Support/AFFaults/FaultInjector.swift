@@ -64,6 +64,11 @@ package enum FaultInjector {
         caft_disturb(percent, length, seed)
     }
 
+    /// The next call of this kind fails with this `errno`.
+    package static func failNext(_ call: caf_call, with code: Int32) {
+        caft_fail_call(Int32(call.rawValue), 1, -Int(code))
+    }
+
     /// Counts calls, and audits closes, without letting anything fail.
     package static func watch() {
         caft_watch()
