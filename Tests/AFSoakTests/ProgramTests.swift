@@ -1,5 +1,6 @@
 import AFFaults
 import Foundation
+import Glibc
 import Testing
 
 @testable import afnet_soak
@@ -18,7 +19,7 @@ struct ProgramTests {
         let status = try await ChildProcess.run(
             program.path,
             words + (words.first == "run" ? ["--output", folder.path] : []),
-            environment: ["PATH": "/usr/bin:/bin", "TMPDIR": folder.path],
+            environment: ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) { $1 },
             output: output.fileDescriptor,
             errors: output.fileDescriptor
         )
@@ -33,7 +34,16 @@ struct ProgramTests {
         #expect(Kind.all.count >= 25 && Set(Kind.all.map(\.name)).count == Kind.all.count)
     }
 
-    @Test func `T-RES-50 a leak is found, and named`() async throws {
+    /// Not so with the allocator of a sanitizer.
+    private static let isHeapCounted: Bool = {
+        let before = ProcessUse.heapBytes
+        let block = malloc(1 << 20)
+        defer { free(block) }
+        return ProcessUse.heapBytes - before >= 1 << 20
+    }()
+
+    @Test(.enabled(if: isHeapCounted, "what malloc has handed out is not told"))
+    func `T-RES-50 a leak is found, and named`() async throws {
         let (status, text) = try await soak("slopes", "--repetitions", "400", "--leak")
 
         #expect(status == 1 && text.contains("WRONG: a leak, on purpose"), "\(text)")
@@ -46,7 +56,7 @@ struct ProgramTests {
     }
 
     @Test func `T-RES-50 what is well is well`() async throws {
-        let (status, text) = try await soak("slopes", "--repetitions", "400", "refused", "a session, made")
+        let (status, text) = try await soak("slopes", "--repetitions", "1000", "refused", "in a run loop")
 
         #expect(status == 0, "\(text)")
     }
@@ -63,6 +73,6 @@ struct ProgramTests {
         let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
             .appendingPathComponent("afnet-soak")
 
-        #expect(try await ChildProcess.run(program.path, words, environment: [:]) == 2)
+        #expect(try await ChildProcess.run(program.path, words, environment: ProcessInfo.processInfo.environment) == 2)
     }
 }

@@ -205,39 +205,6 @@ extension LoopbackTests.Alone {
         }
     }
 
-    @Test func `T-RES-50 connections in a run loop leave nothing there when they have ended`() async {
-        await #expect(processExitsWith: .success) {
-            func load(_ count: Int) async throws {
-                // Remembers what it has seen.
-                let server = try TestServer()
-                server.route("GET", "/hello", .text("hello"))
-                let url = server.url("/hello")
-                let isRun = Watched(false)
-                Thread.detachNewThread {
-                    for _ in 1...count {
-                        let log = ConnectionLog()
-                        let connection = URLConnection(request: URLRequest(url: url), delegate: log)
-                        while !log.events.value.contains(where: \.isEnd) {
-                            _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 30))
-                        }
-                        connection?.cancel()
-                    }
-                    isRun.change { $0 = true }
-                }
-                try await isRun.wait { $0 }
-                server.stop()
-            }
-            try await load(200)
-            var growth = Int.max
-            for _ in 1...4 where growth >= 100 {
-                let before = ProcessUse.heapBytes
-                try await load(500)
-                growth = min(growth, (ProcessUse.heapBytes - before) / 500)
-            }
-            #expect(growth < 100, "\(growth) bytes for each connection")
-        }
-    }
-
     @Test func `T-MSG-50 T-RES-27 connections that wait use no CPU`() async {
         await #expect(processExitsWith: .success) {
             let server = try TestServer()

@@ -4,7 +4,9 @@ import Foundation
 
 extension Kind {
     /// All there are.
-    static let all = answered + broken + slow + cancelled + secured + proxied + stored + moved + higher + local
+    static let all =
+        answered + broken + slow + cancelled + secured + proxied + stored + local
+        + (moved + higher).map(\.onQueues)
 }
 
 // MARK: - Kinds that have to be found

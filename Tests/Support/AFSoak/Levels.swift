@@ -37,31 +37,6 @@ struct Levels: Sendable {
         return least
     }
 
-    /// Each thread of Dispatch keeps up to 1024 of the 64 bytes in which a block waits: more of these caches fill up with
-    /// time, which looks like growth. They are filled here, those of as many threads as there will be.
-    static func fillCaches() async {
-        let queues = (0..<24).map { DispatchQueue(label: "soak.filling.\($0)") }
-        let (arrived, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        for queue in queues {
-            // All at once, or one thread would do for all queues.
-            queue.async {
-                arrived.signal()
-                go.wait()
-            }
-            for _ in 1...1500 { queue.async {} }
-        }
-        await withCheckedContinuation { done in
-            Thread.detachNewThread {
-                for _ in queues { arrived.wait() }
-                for _ in queues { go.signal() }
-                done.resume()
-            }
-        }
-        for queue in queues {
-            await withCheckedContinuation { done in queue.async { done.resume() } }
-        }
-    }
-
     private static func emptyQueues() async {
         for _ in 1...2 {
             await withCheckedContinuation { done in NetworkThread.loop.enqueue { done.resume() } }

@@ -47,7 +47,6 @@ struct SlopeRun {
         levels.reserveCapacity(batches * patience)
         var row: Row?
         for _ in 1...patience {
-            await Levels.fillCaches()
             for _ in 1...batches {
                 try await repeated(kind, act, from: done, count: size)
                 done += size
@@ -89,10 +88,9 @@ struct SlopeRun {
         guard let heap = slope(\.heap), let descriptors = slope(\.descriptors), let threads = slope(\.threads) else {
             return nil
         }
-        // Less than that in the whole of the second half is what tables, pools and the caches of two threads take.
         let half = Double(done) / 2
         let verdicts = [
-            heap.verdict(bar: max(bar, 131_072 / half)), descriptors.verdict(bar: 3 / half),
+            heap.verdict(bar: max(bar, kind.allowance / half)), descriptors.verdict(bar: 3 / half),
             threads.verdict(bar: 3 / half),
         ]
         let verdict: Slope.Verdict =
@@ -120,6 +118,8 @@ struct SlopeRun {
             repetitions: repetitions,
             bar: bar
         )
+        // The network thread is started by the first request, and waited for by every look at the process.
+        _ = await run.stage.session().end(of: run.stage.url("/hello"))
         Terminal.say(head)
         var grown: [String] = []
         for kind in kinds {

@@ -140,9 +140,18 @@ struct Kind: Sendable {
     var width = 6
     /// It changes the whole process, and must have it to itself.
     var isAlone = false
+    /// Bytes that the second half of a run may take in all: what tables, pools and the caches of two threads do.
+    var allowance = 131_072.0
     /// It takes as long as so many others, and is done so many times less.
     var length = 1
     let prepare: @Sendable (Stage) throws -> Act
+
+    /// It works on queues: each of their threads keeps up to 1024 of the 64 bytes in which a block waits.
+    var onQueues: Kind {
+        var kind = self
+        kind.allowance = 16 * 65_536
+        return kind
+    }
 
     func asLong(as length: Int) -> Kind {
         var kind = self

@@ -34,6 +34,8 @@ final class Tally: Sendable {
     /// What may happen when a server goes away: it times out, cannot be reached, breaks, is no TLS server, or the
     /// proxy says that it has not found it.
     private static let transport: Set<Int> = [-1001, -1004, -1005, -1011, -1200, 310]
+    /// A proxy that does not reach the server, and a server that accepts connections and has no routes yet.
+    private static let statuses: Set<Int> = [404, 502, 504]
 
     func disturbed(_ isDisturbed: Bool) {
         state.withLock { state in
@@ -59,7 +61,7 @@ final class Tally: Sendable {
             let code = wrong?.end.code
             // A body that is complete and wrong is never excused.
             if hit, let code, Tally.transport.contains(code) { return state.counts.excused += 1 }
-            if hit, wrong?.end.error == nil, [502, 504].contains(wrong?.end.status) {
+            if hit, wrong?.end.error == nil, let status = wrong?.end.status, Tally.statuses.contains(status) {
                 return state.counts.excused += 1
             }
             state.counts.wrong["\(error)", default: 0] += 1
