@@ -285,6 +285,7 @@ if let names = Context.environment["AFNET_TESTS"]?.split(separator: " ").map(Str
     package.targets.removeAll { target in
         if target.isTest { return !names.contains(target.name) }
         if target.name == "afnet-torture" { return !names.contains("AFTortureTests") }
+        if target.name == "afnet-soak" { return !names.contains("AFSoakTests") }
         return target.path?.hasPrefix("Docs/Examples") == true
     }
 }
