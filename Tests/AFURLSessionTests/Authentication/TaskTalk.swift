@@ -85,10 +85,10 @@ extension ProvenCredentials {
     ) -> ProvenCredentials {
         var settings = CredentialSettings(storage: storage)
         change(&settings)
-        var made: UInt8 = 0
+        var made: UInt64 = 0
         return ProvenCredentials(settings) {
             made += 1
-            return [UInt8](repeating: 0, count: 15) + [made]
+            return [UInt8](repeating: 0, count: 8) + withUnsafeBytes(of: made.bigEndian, Array.init)
         }
     }
 }

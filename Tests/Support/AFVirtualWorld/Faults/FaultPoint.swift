@@ -193,7 +193,8 @@ extension FaultPoint {
         case .delegateSilent: 200
         case .diskOpenFails, .diskOpenDenied, .diskWithoutDescriptor, .diskOpenFull: 60
         case .diskStatusFails, .diskWriteFails, .diskWriteFull: 100
-        case .diskReadFails, .diskReadEmpty, .diskRemoveFails, .diskTouchFails: 300
+        case .diskReadFails, .diskReadEmpty, .diskRemoveFails: 300
+        case .diskTouchFails: 1000
         case .tlsResetInHandshake, .tlsEndInHandshake, .tlsStallInHandshake, .tlsSlowFlight, .tlsGarbage: 300
         case .tlsFlippedHandshake, .tlsFlippedData, .tlsFarewellOnly: 150
         case .tlsWithoutFarewell: 500
