@@ -9,6 +9,9 @@ import Synchronization
 /// Accepts `application/xml` and `text/xml`. An empty body has no object; what is not well-formed is an error, and so
 /// are elements more than 256 levels deep and entities that grow out of all proportion.
 ///
+/// On Linux, Foundation keeps every `XMLDocument` until the program ends. A program that runs for long and reads many is
+/// better off with ``XMLParserResponseSerializer``.
+///
 /// Nothing that a document names is ever loaded, whatever the options say: neither external entities nor an external
 /// document type.
 open class XMLDocumentResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
