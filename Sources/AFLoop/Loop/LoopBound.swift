@@ -22,6 +22,18 @@ public struct LoopBound<Value>: @unchecked Sendable {
         stored = value
     }
 
+    /// Makes a value that refers to this one, on any thread. `make` may keep it, and do nothing else with it.
+    @inlinable
+    public func joined<Other>(by make: (Value) -> Other) -> LoopBound<Other> {
+        LoopBound<Other>(joining: make(stored), on: loop)
+    }
+
+    @usableFromInline
+    init(joining value: Value, on loop: EventLoop) {
+        self.loop = loop
+        stored = value
+    }
+
     /// The check stays on in release builds: it costs about a nanosecond, and it
     /// is what makes the confinement a fact instead of a convention.
     @inlinable

@@ -57,7 +57,7 @@ final class ChallengePost {
             }
             answer(given)
         }
-        let loop = session.world.loop
+        let loop = session.loop
         let door = LoopBound(confined: reply, on: loop)
         let completion: ChallengeCompletion = { disposition, credential in
             loop.enqueue { door.value.arrived(disposition, credential) }

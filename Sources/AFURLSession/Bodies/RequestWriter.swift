@@ -6,7 +6,7 @@ import AFWire
 ///
 /// Two slices leave at a time: framing (the head, and what stands around chunks) and
 /// the content behind it, in place.
-struct RequestWriter {
+final class RequestWriter {
     enum Step {
         /// The kernel has taken so much of head and content.
         case moved(headBytes: Int, bodyBytes: Int)
@@ -19,47 +19,52 @@ struct RequestWriter {
         case bodyFailed(BodyFailure)
     }
 
-    private let body: (any BodySource)?
+    @exclusivity(unchecked) private var body: (any BodySource)?
     /// The same as `body`, if the server is asked first.
-    private let gate: ContinueGate?
-    private let isChunked: Bool
-    private let headCount: Int
-    private var framing: [UInt8]
-    private var framingSent = 0
-    private var sentHead = 0
+    @exclusivity(unchecked) private var gate: ContinueGate?
+    @exclusivity(unchecked) private var isChunked = false
+    @exclusivity(unchecked) private var headCount = 0
+    @exclusivity(unchecked) private var framing: [UInt8] = []
+    @exclusivity(unchecked) private var framingSent = 0
+    @exclusivity(unchecked) private var sentHead = 0
     /// What is still to come of the chunk whose header is written.
-    private var chunkLeft = 0
+    @exclusivity(unchecked) private var chunkLeft = 0
     /// The body has nothing more.
-    private(set) var isAtEnd: Bool
+    @exclusivity(unchecked) private(set) var isAtEnd = true
 
     /// Nothing to send.
-    init() {
+    func reset() {
         body = nil
         gate = nil
         isChunked = false
         headCount = 0
         framing = []
+        framingSent = 0
+        sentHead = 0
+        chunkLeft = 0
         isAtEnd = true
     }
 
-    /// - Parameter patience: How long the server may think about it, if it is asked whether
-    ///   it wants the body.
-    init(_ request: FrozenRequest, _ body: (any BodySource)?, patience: LoopInterval, on loop: EventLoop) {
-        if let body, request.expectation?.isContinue == true {
-            gate = ContinueGate(body, patience: patience, on: loop)
-        } else {
-            gate = nil
-        }
-        self.body = gate ?? body
-        isChunked = request.isChunked
+    /// - Parameters:
+    ///   - patience: How long the server may think about it, if it is asked whether it wants the body.
+    ///   - client: Told when a body that had nothing to send has something.
+    func start(
+        _ request: FrozenRequest,
+        _ body: (any BodySource)?,
+        patience: LoopInterval,
+        on loop: EventLoop,
+        for client: any BodyClient
+    ) {
+        reset()
         headCount = request.headBytes.count
         framing = request.headBytes
-        isAtEnd = body == nil
-    }
-
-    /// - Parameter client: Told when a body that had nothing to send has something.
-    func start(for client: any BodyClient) {
-        body?.client = client
+        guard let body else { return }
+        if request.expectation?.isContinue == true { gate = ContinueGate(body, patience: patience, on: loop) }
+        let source: any BodySource = gate ?? body
+        source.client = client
+        self.body = source
+        isChunked = request.isChunked
+        isAtEnd = false
     }
 
     /// The server wants the body. True if it was being kept back.
@@ -84,7 +89,7 @@ struct RequestWriter {
     /// Sends what can be sent with one call.
     ///
     /// - Parameter limit: How much of the body may be sent.
-    mutating func write(to channel: any ByteChannel, atMost limit: Int = .max) -> Step {
+    func write(to channel: any ByteChannel, atMost limit: Int = .max) -> Step {
         var hasContent = false
         if let body, !isAtEnd {
             switch body.next() {
@@ -101,7 +106,7 @@ struct RequestWriter {
         return note(hasContent ? transmit(body, to: channel, atMost: limit) : transmit(.empty, to: channel))
     }
 
-    private mutating func openChunk(_ body: any BodySource) {
+    private func openChunk(_ body: any BodySource) {
         _ = body.withReady { content in
             chunkLeft = content.count
             ChunkWriter.appendHeader(for: content.count, to: &framing)
@@ -109,7 +114,7 @@ struct RequestWriter {
         }
     }
 
-    private mutating func finish() {
+    private func finish() {
         isAtEnd = true
         if isChunked { ChunkWriter.appendEnd(to: &framing) }
     }
@@ -128,7 +133,7 @@ struct RequestWriter {
         }
     }
 
-    private mutating func note(_ write: ChannelWrite) -> Step {
+    private func note(_ write: ChannelWrite) -> Step {
         switch write {
         case .wouldBlock: return .blocked
         case .failed(let error): return .failed(error)
@@ -146,7 +151,7 @@ struct RequestWriter {
         }
     }
 
-    private mutating func consume(_ count: Int) {
+    private func consume(_ count: Int) {
         body?.consume(count)
         guard isChunked else { return }
         chunkLeft -= count

@@ -113,10 +113,10 @@ struct ConnectionKey: Hashable {
         )
     }
 
-    /// The same for packets of another kind, or by other networks.
-    func linked(by link: LinkRules) -> ConnectionKey {
-        guard link != self.link else { return self }
-        return ConnectionKey(
+    /// For packets of another kind, or by other networks.
+    mutating func follow(_ link: LinkRules) {
+        guard link != self.link else { return }
+        self = ConnectionKey(
             endpoint: endpoint,
             unixPath: unixPath,
             security: security,

@@ -22,6 +22,7 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection, RateCl
     private let pool: ConnectionPool
     private let loop: EventLoop
     private let buffer: ReadBuffer
+    private let writer = RequestWriter()
 
     // MARK: From exchange to exchange
     @exclusivity(unchecked) private var isClosed = false
@@ -34,7 +35,6 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection, RateCl
     @exclusivity(unchecked) private var transfer: Transfer?
     @exclusivity(unchecked) private var machine = ExchangeMachine()
     @exclusivity(unchecked) private var decoder = ResponseDecoder(method: .other)
-    @exclusivity(unchecked) private var writer = RequestWriter()
     @exclusivity(unchecked) private var hasReceived = false
     /// What the request itself may send of its body, if it says so.
     @exclusivity(unchecked) private var ownRate: RateLimit?
@@ -63,9 +63,8 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection, RateCl
         decoder = ResponseDecoder(method: method, allowsLeadingEmptyLine: !isReused)
         hasReceived = false
         transfer.exchangeBegins(on: self)
-        writer = RequestWriter(transfer.request, transfer.body, patience: pool.continuePatience, on: loop)
-        ownRate = RateLimit(transfer.request.limits.sendRate, on: loop)
-        writer.start(for: self)
+        writer.start(transfer.request, transfer.body, patience: pool.continuePatience, on: loop, for: self)
+        ownRate = transfer.request.limits.sendRate.flatMap { RateLimit($0, on: loop) }
         if transfer.outlastsPeers || !transfer.pauses.isEmpty { channel.probePeer() }
         guard !channel.isReadable else { return peerSpokeFirst() }
         write()
@@ -294,7 +293,7 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection, RateCl
         }
     }
 
-    private func deliver(_ step: ResponseDecoder.Step, to transfer: Transfer, surplus: Bool) {
+    private func deliver(_ step: consuming ResponseDecoder.Step, to transfer: Transfer, surplus: Bool) {
         switch step.event {
         case .needMore: break
         case .interim(let head):
@@ -410,7 +409,7 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection, RateCl
         machine = ExchangeMachine()
         perform(.requestFinished)
         decoder = ResponseDecoder(method: transfer.request.isHead ? .head : .other)
-        writer = RequestWriter()
+        writer.reset()
         hasReceived = false
         transfer.leads(on: self)
         pool.settleLater(peer)

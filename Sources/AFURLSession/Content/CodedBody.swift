@@ -54,7 +54,7 @@ final class CodedBody: TurnEndTarget {
     func goOnSoon() {
         guard !isScheduled else { return }
         isScheduled = true
-        let loop = core.session.world.loop
+        let loop = core.session.loop
         let body = LoopBound(confined: self, on: loop)
         loop.enqueue { body.value.goOn() }
     }
@@ -114,7 +114,7 @@ final class CodedBody: TurnEndTarget {
     private func countWork() {
         guard !isCounting else { return }
         isCounting = true
-        core.session.world.loop.atTurnEnd(self)
+        core.session.loop.atTurnEnd(self)
     }
 
     private func finish() {

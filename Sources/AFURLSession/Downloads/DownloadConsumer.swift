@@ -174,7 +174,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     }
 
     private func travelling(with core: TaskCore) -> (LoopBound<DownloadConsumer>, LoopBound<TaskCore>) {
-        let loop = core.session.world.loop
+        let loop = core.session.loop
         return (LoopBound(confined: self, on: loop), LoopBound(confined: core, on: loop))
     }
 
@@ -226,12 +226,12 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         guard patienceTimer == nil, gatherer.count > 0 else { return }
         self.core = core
         hasWritten = false
-        let loop = core.session.world.loop
+        let loop = core.session.loop
         patienceTimer = loop.startTimer(at: loop.now + DownloadConsumer.patience, for: self)
     }
 
     private func endPatience(_ core: TaskCore) {
-        if let patienceTimer { core.session.world.loop.cancelTimer(patienceTimer) }
+        if let patienceTimer { core.session.loop.cancelTimer(patienceTimer) }
         patienceTimer = nil
     }
 

@@ -135,7 +135,7 @@ extension TaskCore {
 
     private func failedAttempt(_ end: AttemptEnd) -> FailedAttempt? {
         guard let interception = course?.interception, let request = presentRequest else { return nil }
-        let now = session.world.loop.now
+        let now = session.loop.now
         var attempt = FailedAttempt(
             request,
             response: end.response ?? response as? HTTPURLResponse,
@@ -186,7 +186,7 @@ extension TaskCore {
 
     private func retry(after wait: Duration, _ end: AttemptEnd) {
         guard let course, let interception = course.interception else { return }
-        let now = session.world.loop.now
+        let now = session.loop.now
         if let refusal = refusal(of: wait, now) {
             interception.refusal = refusal
             return conclude(end)
@@ -195,7 +195,7 @@ extension TaskCore {
         interception.begins(leaveAttempt(end), after: end.response?.statusCode)
         guard wait > .zero else { return beginRepetition() }
         startClock()
-        interception.wait(until: now + wait, on: session.world.loop) { [self] in
+        interception.wait(until: now + wait, on: session.loop) { [self] in
             postponeIfSuspended { [self] in beginRepetition() }
         }
     }

@@ -94,7 +94,7 @@ extension TaskCore {
         guard isLoading else { return }
         postponeIfSuspended { [self] in
             guard isLoading, let course, let former = transfer else { return }
-            guard session.world.loop.now < former.hardDeadline else { return fail(.outOfTime(.offline)) }
+            guard session.loop.now < former.hardDeadline else { return fail(.outOfTime(.offline)) }
             course.connectivity?.pass()
             course.hardDeadline = former.hardDeadline
             let body = former.surrenderBody()

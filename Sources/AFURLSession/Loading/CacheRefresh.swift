@@ -21,18 +21,19 @@ final class CacheRefresh: TransferClient {
     /// - Parameter request: With the fields that make it conditional.
     static func begin(_ request: FrozenRequest, _ hit: CacheHit, _ question: CacheQuestion, in session: SessionCore) {
         guard !session.isInvalidated, !session.forbidsPlainText(to: request.endpoint),
-            let key = try? session.connectionKey(for: request.endpoint),
+            var key = try? session.connectionKey(for: request.endpoint),
             session.refreshes.insert(hit.entry.id).inserted
         else { return }
+        key.follow(session.settings.limits.link(for: request.limits))
         let refresh = CacheRefresh(hit, question, session)
         let transfer = Transfer(
             request,
-            key: key.linked(by: session.settings.limits.link(for: request.limits)),
+            key: key,
             pool: session.pool,
-            loop: session.world.loop,
+            loop: session.loop,
             deadlines: session.deadlines,
             idleInterval: request.idleInterval ?? session.requestTimeout,
-            hardDeadline: session.world.loop.now + session.resourceTimeout,
+            hardDeadline: session.loop.now + session.resourceTimeout,
             asksForPipelining: false,
             client: refresh
         )

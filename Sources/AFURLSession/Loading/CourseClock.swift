@@ -13,7 +13,7 @@ final class CourseClock: TimerTarget {
     init(of core: TaskCore, until deadline: LoopInstant) {
         self.core = core
         self.deadline = deadline
-        loop = core.session.world.loop
+        loop = core.session.loop
         if core.isSuspended { suspension = loop.now } else { start() }
     }
 

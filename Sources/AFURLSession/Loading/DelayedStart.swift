@@ -10,7 +10,7 @@ final class DelayedStart: TimerTarget {
 
     init(of core: TaskCore, for interval: LoopInterval) {
         self.core = core
-        loop = core.session.world.loop
+        loop = core.session.loop
         timer = loop.startTimer(at: loop.now + interval, in: .all, for: self)
     }
 
@@ -27,10 +27,8 @@ final class DelayedStart: TimerTarget {
 
 extension TaskCore {
     /// True if the task may not begin yet.
-    func waitsForItsDate() -> Bool {
-        guard let date = snapshot.withLock({ $0.plans.value.earliestBeginDate }), let present = presentRequest else {
-            return false
-        }
+    func waits(for date: Date?) -> Bool {
+        guard let date, let present = presentRequest else { return false }
         let seconds = date.timeIntervalSinceNow
         guard seconds > 0 else { return false }
         course(beginningWith: present).delay = DelayedStart(of: self, for: LoopInterval(timeout: seconds))
@@ -54,7 +52,7 @@ extension TaskCore {
         // The task's time runs from here on, as while it loads.
         restartTime()
         startClock()
-        let loop = session.world.loop
+        let loop = session.loop
         // A question that nobody answers keeps nothing alive.
         let answer: (URLSession.DelayedRequestDisposition, URLRequest?) -> Void = { [weak self] disposition, request in
             self?.answered(disposition, request)

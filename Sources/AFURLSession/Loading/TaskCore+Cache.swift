@@ -27,7 +27,7 @@ extension TaskCore {
             endpoint.scheme == .https ? session.currentSecurity() : nil,
             isDecidedElsewhere: isDecidedElsewhere(endpoint)
         )
-        let asked = session.world.loop.now
+        let asked = session.loop.now
         var isAnswered = false
         session.cache.lookUp(question) { [self] finding in
             isAnswered = true
@@ -92,7 +92,7 @@ extension TaskCore {
     /// - Parameter asked: When the cache was asked; nil if it was just now.
     private func serve(_ hit: CacheHit, for request: FrozenRequest, asked: LoopInstant? = nil) {
         guard let present = presentRequest else { return }
-        let now = session.world.loop.now
+        let now = session.loop.now
         let times = TransferTimes(servedFromCacheAt: now, asked: asked ?? now)
         let record = ExchangeRecord(.cache(times, request), request: present, response: hit.response)
         course(beginningWith: present).former.append(record)
@@ -175,7 +175,7 @@ extension TaskCore {
             !session.isMissing(.willCacheResponse, in: delegate), let url = response?.url,
             let proposal = writer.proposal(at: url)
         else { return writer.finish() }
-        let loop = session.world.loop
+        let loop = session.loop
         let answer = CacheAnswer(writer)
         let bound = LoopBound(confined: answer, on: loop)
         session.outbox.post(

@@ -18,13 +18,13 @@ extension TaskCore {
 
     /// The request with what the session has for it: cookies, and credentials that are sent unasked or were asked for.
     func dressed(_ request: FrozenRequest) -> FrozenRequest {
-        var fields: [HeadField] = []
+        var fields = credentials(for: request)
         if let cookies = session.cookies, !cookies.isEmpty, let door = cookieDoor,
             let value = door.field(for: request.url, now: session.world.wallClock())
         {
-            fields.append(HeadField("Cookie", value))
+            fields.insert(HeadField("Cookie", value), at: 0)
         }
-        return request.replacing(fields + credentials(for: request))
+        return request.replacing(fields)
     }
 
     /// What the head of a final response says beyond the response.

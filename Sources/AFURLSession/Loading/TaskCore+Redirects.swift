@@ -62,7 +62,7 @@ extension TaskCore {
         _ answered: @escaping (URLRequest?) -> Void
     ) -> Bool {
         guard let (delegate, task) = taskDelegate, !session.isMissing(.willRedirect, in: delegate) else { return false }
-        let loop = session.world.loop
+        let loop = session.loop
         let answer = LoopBound(confined: answered, on: loop)
         session.outbox.post(
             .block {

@@ -125,7 +125,6 @@ extension TaskCore {
     private var presentBody: TaskBody { course?.hasDroppedBody == true ? .request : body }
 
     func transmit(_ request: FrozenRequest, again body: (any BodySource)? = nil, isDressed: Bool = false) {
-        let session = session
         let endpoint = request.endpoint
         guard !session.forbidsPlainText(to: endpoint) else { return fail(.plainTextForbidden) }
         var key: ConnectionKey
@@ -135,15 +134,14 @@ extension TaskCore {
             return fail(error)
         }
         if let route = key.route { key = authorized(key, by: route) }
-        key = key.linked(by: session.settings.limits.link(for: request.limits))
+        key.follow(session.settings.limits.link(for: request.limits))
         if let judge = trustJudge(of: endpoint.scheme == .https) { key = key.judged(by: judge) }
         stopClock()
-        let loop = session.world.loop
         let transfer = Transfer(
             request,
             key: key,
             pool: session.pool,
-            loop: loop,
+            loop: session.loop,
             deadlines: session.deadlines,
             idleInterval: request.idleInterval ?? session.requestTimeout,
             hardDeadline: hardDeadline,
@@ -216,7 +214,7 @@ extension TaskCore {
 
     /// Of the task as a whole.
     var hardDeadline: LoopInstant {
-        course?.hardDeadline ?? (started ?? session.world.loop.now) + session.resourceTimeout
+        course?.hardDeadline ?? (started ?? session.loop.now) + session.resourceTimeout
     }
 
     /// Of what will be in the place of what is under way.
@@ -235,10 +233,6 @@ extension TaskCore {
         course?.clock?.stop()
         course?.clock = nil
     }
-
-    private var priority: Float { snapshot.withLock { $0.priority } }
-
-    var isSuspended: Bool { snapshot.withLock { $0.life.state } == .suspended }
 }
 
 extension HTTPURLResponse {

@@ -13,7 +13,7 @@ extension TaskCore {
         }
         let keeps = keepsMetrics || session.settings.seeing.keepsMetrics
         guard hearer != nil || keeps || trace != nil else { return }
-        let now = session.world.loop.now
+        let now = session.loop.now
         let attempts = attempts(of: task)
         // One that was cancelled before it ran has nothing to tell.
         if let started, hearer != nil || keeps { finish(attempts, for: hearer, task, started: started, now: now) }
@@ -45,7 +45,7 @@ extension TaskCore {
             exchanges.append(ExchangeRecord(.transfer(transfer), request: request, response: response, proof: proof))
         } else if let last = exchanges.popLast() {
             let delivered = snapshot.withLock { $0.received }
-            exchanges.append(last.ended(at: session.world.loop.now, delivered: delivered))
+            exchanges.append(last.ended(at: session.loop.now, delivered: delivered))
         }
         return exchanges.flatMap(\.attempts)
     }

@@ -48,7 +48,7 @@ final class ForeignLoad: TimerTarget {
     init(_ request: URLRequest, of core: TaskCore, hardDeadline: LoopInstant) {
         let session = core.session
         self.core = core
-        loop = session.world.loop
+        loop = session.loop
         idleInterval = request.explicitTimeout.map { LoopInterval(timeout: $0) } ?? session.requestTimeout
         self.hardDeadline = hardDeadline
         lastProgress = loop.now

@@ -6,11 +6,34 @@ package import Foundation
 package enum Callback: Sendable {
     case completion(DataCompletion, Data?, URLResponse?, (any Error)?)
     case block(@Sendable () -> Void)
+    /// Made already.
+    case made
 
-    package func run() {
-        switch self {
+    package consuming func run() {
+        switch consume self {
         case .completion(let handler, let data, let response, let error): handler(data, response, error)
         case .block(let body): body()
+        case .made: break
+        }
+    }
+}
+
+/// Callbacks on their way to another thread. Each is let go of when it has been made.
+final class CallbackBatch: @unchecked Sendable {
+    private var callbacks: [Callback]
+
+    init(_ callbacks: consuming [Callback]) {
+        self.callbacks = callbacks
+    }
+
+    func run() {
+        var callbacks: [Callback] = []
+        swap(&callbacks, &self.callbacks)
+        for index in callbacks.indices {
+            // Taken out, as a copy would have to be counted.
+            var callback = Callback.made
+            swap(&callback, &callbacks[index])
+            callback.run()
         }
     }
 }
@@ -22,7 +45,7 @@ package protocol CallbackExecutor: Sendable {
     /// Whether it wakes another thread. That costs as much as a small request, so batches
     /// are then gathered for as long as more is coming in.
     var hops: Bool { get }
-    func run(_ batch: [Callback])
+    func run(_ callbacks: consuming [Callback])
 }
 
 extension CallbackExecutor {
@@ -44,7 +67,7 @@ final class CallbackOutbox: TurnEndTarget {
         self.executor = executor
     }
 
-    func post(_ callback: Callback) {
+    func post(_ callback: consuming Callback) {
         if batch.isEmpty {
             if executor.hops { loop.whenQuiet(self) } else { loop.atTurnEnd(self) }
         }
@@ -57,8 +80,8 @@ final class CallbackOutbox: TurnEndTarget {
     }
 
     func turnEnded() {
-        let leaving = batch
-        batch = []
+        var leaving: [Callback] = []
+        swap(&leaving, &batch)
         executor.run(leaving)
     }
 }
@@ -81,17 +104,19 @@ struct OperationQueueExecutor: CallbackExecutor {
         self.loop = loop
     }
 
-    func run(_ batch: [Callback]) {
+    func run(_ callbacks: consuming [Callback]) {
         loop.expectEcho()
         // Not while operations wait: the callbacks would overtake them.
         if let shortcut, queue.operationCount == 0, !queue.isSuspended {
-            return shortcut.async { [loop] in loop.batchingWakes { for callback in batch { callback.run() } } }
+            let batch = CallbackBatch(callbacks)
+            return shortcut.async { [loop] in loop.batchingWakes { batch.run() } }
         }
         guard queue.maxConcurrentOperationCount != 1 else {
-            queue.addOperation { [loop] in loop.batchingWakes { for callback in batch { callback.run() } } }
+            let batch = CallbackBatch(callbacks)
+            queue.addOperation { [loop] in loop.batchingWakes { batch.run() } }
             return
         }
-        if lane.add(batch) { queue.addOperation { [lane, loop] in loop.batchingWakes { lane.drain() } } }
+        if lane.add(callbacks) { queue.addOperation { [lane, loop] in loop.batchingWakes { lane.drain() } } }
     }
 }
 
@@ -115,7 +140,7 @@ final class SerialLane: Sendable {
 
     func drain() {
         while let batch = take() {
-            for callback in batch { callback.run() }
+            CallbackBatch(batch).run()
         }
     }
 
@@ -142,16 +167,17 @@ struct DispatchQueueExecutor: CallbackExecutor {
         self.loop = loop
     }
 
-    func run(_ batch: [Callback]) {
+    func run(_ callbacks: consuming [Callback]) {
         loop.expectEcho()
-        queue.async { [loop] in loop.batchingWakes { for callback in batch { callback.run() } } }
+        let batch = CallbackBatch(callbacks)
+        queue.async { [loop] in loop.batchingWakes { batch.run() } }
     }
 }
 
 /// Runs batches at once, on the network thread, at the end of the turn that brought them.
 struct LoopExecutor: CallbackExecutor {
-    func run(_ batch: [Callback]) {
-        for callback in batch { callback.run() }
+    func run(_ callbacks: consuming [Callback]) {
+        CallbackBatch(callbacks).run()
     }
 }
 
@@ -160,8 +186,8 @@ struct ResumingExecutor: CallbackExecutor {
     let loop: EventLoop
     let hops = true
 
-    func run(_ batch: [Callback]) {
-        for callback in batch { callback.run() }
+    func run(_ callbacks: consuming [Callback]) {
+        CallbackBatch(callbacks).run()
         // Unless they go on here.
         if !loop.hasJobs { loop.expectEcho() }
     }

@@ -5,6 +5,7 @@ import Foundation
 /// The loop's side of a session: its running tasks, its connections, its outboxes.
 final class SessionCore {
     let world: World
+    let loop: EventLoop
     let settings: SessionSettings
     let pool: ConnectionPool
     let deadlines: DeadlineWatch
@@ -57,6 +58,7 @@ final class SessionCore {
         events: EventDesk?
     ) {
         self.world = world
+        loop = world.loop
         self.events = events
         self.settings = settings
         interceptors = settings.interception.interceptors

@@ -70,7 +70,7 @@ final class BodyChannel: ByteChannel {
     /// Nothing is held over: who stops reads on when more has come, or when asked to.
     func continueNextTurn() {
         guard let core else { return }
-        let bound = LoopBound(confined: self, on: core.session.world.loop)
-        core.session.world.loop.enqueue { bound.value.handler?.channelReady() }
+        let bound = LoopBound(confined: self, on: core.session.loop)
+        core.session.loop.enqueue { bound.value.handler?.channelReady() }
     }
 }

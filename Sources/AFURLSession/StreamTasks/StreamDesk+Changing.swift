@@ -114,7 +114,7 @@ extension StreamDesk: HandshakeClient {
             if let connection { events?.post(.connectionClosed, connection: connection) }
         }
         letGo()
-        let link = CapturedLink(end, on: core.session.world.loop)
+        let link = CapturedLink(end, on: core.session.loop)
         // What is readable now is not told again.
         end.move()
         return link

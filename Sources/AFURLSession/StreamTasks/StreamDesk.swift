@@ -218,7 +218,7 @@ final class StreamDesk: TaskConsumer {
         -> StreamClock?
     {
         guard let interval else { return nil }
-        let clock = StreamClock(interval, on: session.world.loop, over)
+        let clock = StreamClock(interval, on: session.loop, over)
         if let core, !core.isSuspended { clock.start() }
         return clock
     }
@@ -256,7 +256,7 @@ final class StreamDesk: TaskConsumer {
     }
 
     func startLifetime(until deadline: LoopInstant, of core: TaskCore) {
-        let loop = core.session.world.loop
+        let loop = core.session.loop
         let interval = LoopInterval(loop.now.duration(to: deadline))
         lifetime = clock(of: interval, in: core.session) { [weak core] in
             core?.fail(.outOfTime(.receivingBody))

@@ -56,7 +56,7 @@ final class DelegateConsumer: TaskConsumer {
         else { return }
         isHolding = true
         core.pause(.unanswered)
-        let loop = core.session.world.loop
+        let loop = core.session.loop
         let consumer = LoopBound(confined: self, on: loop)
         let bound = LoopBound(confined: core, on: loop)
         core.session.outbox.post(
@@ -115,7 +115,7 @@ final class DelegateConsumer: TaskConsumer {
             return true
         }
         guard needsAnnouncement, let (delegate, task) = core.dataDelegate else { return }
-        let bound = LoopBound(confined: core, on: core.session.world.loop)
+        let bound = LoopBound(confined: core, on: core.session.loop)
         core.session.outbox.post(
             .block { [mailbox] in
                 for chunk in DelegateConsumer.empty(mailbox, of: bound) {

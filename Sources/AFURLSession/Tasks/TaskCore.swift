@@ -20,10 +20,10 @@ final class TaskCore {
     /// referenced elsewhere is slow.
     @exclusivity(unchecked) private(set) var snapshot: Lock<URLSessionTask.Snapshot>
     let body: TaskBody
+    let session: SessionCore
     @exclusivity(unchecked) private(set) var consumer: any TaskConsumer
     /// Set while the task is known to its session: keeps it, and the session, alive.
     @exclusivity(unchecked) private(set) var task: URLSessionTask?
-    @exclusivity(unchecked) private var sessionCore: SessionCore?
     @exclusivity(unchecked) private(set) var ownDelegate: (any URLSessionTaskDelegate)?
     @exclusivity(unchecked) var transfer: Transfer?
     /// Nil as long as the first exchange is the only one.
@@ -36,9 +36,12 @@ final class TaskCore {
     /// Tells those who look on, if there are any.
     @exclusivity(unchecked) private(set) var trace: TaskTrace?
     @exclusivity(unchecked) private(set) var started: LoopInstant?
-    // Here, it fits into the gap behind `started`: a task is small.
+    // Here, these fit into the gap behind `started`: a task is small.
     @exclusivity(unchecked) private var stage = Stage.new
     @exclusivity(unchecked) private(set) var keepsMetrics = false
+    /// As of the last time it was reconciled with its handle.
+    @exclusivity(unchecked) private(set) var isSuspended = false
+    @exclusivity(unchecked) private(set) var priority = URLSessionTask.defaultPriority
     /// Where the session keeps the task.
     @exclusivity(unchecked) var place = 0
 
@@ -46,20 +49,24 @@ final class TaskCore {
         _ request: Result<FrozenRequest, RequestRejection>,
         body: TaskBody,
         snapshot: Lock<URLSessionTask.Snapshot>,
-        consumer: any TaskConsumer
+        consumer: any TaskConsumer,
+        session: SessionCore
     ) {
         self.request = OwnRequest(request)
         self.body = body
         self.snapshot = snapshot
         self.consumer = consumer
+        self.session = session
     }
 
     // MARK: - From the handle
 
     /// Brings the loop's side to what the snapshot says.
     func reconcile(_ task: URLSessionTask) {
-        switch (snapshot.withLock { $0.life.state }, stage) {
-        case (.running, .new): start(task)
+        if case .new = stage { return start(task) }
+        let state = snapshot.withLock { $0.life.state }
+        isSuspended = state == .suspended
+        switch (state, stage) {
         case (.running, .loading), (.running, .held):
             trace?.resumed()
             unpause(.suspended)
@@ -69,29 +76,44 @@ final class TaskCore {
             trace?.suspended()
             pause(.suspended)
             consumer.suspended(true, of: self)
-        case (.canceling, .new):
-            adopt(task)
-            trace?.note(.cancelled)
-            fail(.cancelled)
         case (.canceling, .loading), (.canceling, .held):
             trace?.note(.cancelled)
             fail(.cancelled)
-        case (.suspended, .new),  // suspended more than once before it ever ran
-            (_, .ending), (_, .completed), (.completed, _):
-            break
+        case (_, .new), (_, .ending), (_, .completed), (.completed, _): break
         }
     }
 
+    private func start(_ task: URLSessionTask) {
+        // It may have been suspended more than once before it ever ran.
+        guard let order = snapshot.withLock({ $0.takeOrder() }) else { return }
+        adopt(task, order)
+        guard !order.isCancelled else {
+            trace?.note(.cancelled)
+            return fail(.cancelled)
+        }
+        stage = .loading
+        restartTime()
+        trace?.resumed()
+        guard !session.isInvalidated else { return fail(.sessionInvalidated) }
+        if !waits(for: order.date) { beginLoading() }
+    }
+
+    private func adopt(_ task: URLSessionTask, _ order: URLSessionTask.Order) {
+        self.task = task
+        ownDelegate = order.delegate
+        keepsMetrics = order.keepsMetrics
+        priority = order.priority
+        session.add(self)
+        if let events = session.events { trace = TaskTrace(task, events) }
+        if let place = order.madePlace { task.session.forgetMade(at: place) }
+    }
+
     func priorityChanged(to priority: Float) {
+        self.priority = priority
         transfer?.changePriority(to: priority)
     }
 
     // MARK: - From the session
-
-    var session: SessionCore {
-        guard let sessionCore else { preconditionFailure("a task without a session has no events") }
-        return sessionCore
-    }
 
     var handle: URLSessionTask? { task }
 
@@ -103,30 +125,6 @@ final class TaskCore {
         if case .held = stage { true } else { false }
     }
 
-    private func adopt(_ task: URLSessionTask) {
-        let session = task.session.core.value
-        self.task = task
-        sessionCore = session
-        let place = snapshot.withLock { snapshot in
-            ownDelegate = snapshot.delegate
-            keepsMetrics = snapshot.keepsMetrics
-            defer { snapshot.madePlace = nil }
-            return snapshot.madePlace
-        }
-        session.add(self)
-        if let events = session.events { trace = TaskTrace(task, events) }
-        if let place { task.session.forgetMade(at: place) }
-    }
-
-    private func start(_ task: URLSessionTask) {
-        adopt(task)
-        stage = .loading
-        started = session.world.loop.now
-        trace?.resumed()
-        guard !session.isInvalidated else { return fail(.sessionInvalidated) }
-        if !waitsForItsDate() { beginLoading() }
-    }
-
     /// Loads, unless there is something to be done first.
     func beginLoading() {
         restartTime()
@@ -135,7 +133,7 @@ final class TaskCore {
 
     /// What was before does not count.
     func restartTime() {
-        started = session.world.loop.now
+        started = session.loop.now
     }
 
     // MARK: - From the consumer
@@ -237,7 +235,7 @@ final class TaskCore {
     }
 
     func urlError(_ error: TransferError) -> URLError {
-        let account = transfer.map { $0.account(at: session.world.loop.now, after: course?.connectivity) }
+        let account = transfer.map { $0.account(at: session.loop.now, after: course?.connectivity) }
         // A data: URL is no address, but the data.
         let url = presentRequest?.url.flatMap { LocalScheme($0) == .data ? nil : $0 }
         return error.urlError(for: url, peer: endpoint, account: account, remark: course?.interception?.remark)
@@ -275,7 +273,6 @@ final class TaskCore {
         writer = nil
         trace = nil
         task = nil
-        sessionCore = nil
         ownDelegate = nil
     }
 }

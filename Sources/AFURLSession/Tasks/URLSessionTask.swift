@@ -59,6 +59,20 @@ public class URLSessionTask: @unchecked Sendable {
         /// For the child of a fork, where the loop cannot be asked for it.
         var completion: DataCompletion?
 
+        /// What the loop has to know when the task begins; nil if it does not.
+        mutating func takeOrder() -> Order? {
+            guard life.state == .running || life.state == .canceling else { return nil }
+            defer { madePlace = nil }
+            return Order(
+                isCancelled: life.state == .canceling,
+                priority: priority,
+                delegate: delegate,
+                date: plans.value.earliestBeginDate,
+                keepsMetrics: keepsMetrics,
+                madePlace: madePlace
+            )
+        }
+
         /// A finished task keeps neither its delegate nor its handler: either may own it.
         mutating func complete(_ error: (any Error)?) {
             life.complete()
@@ -66,6 +80,15 @@ public class URLSessionTask: @unchecked Sendable {
             delegate = nil
             completion = nil
         }
+    }
+
+    struct Order {
+        let isCancelled: Bool
+        let priority: Float
+        let delegate: (any URLSessionTaskDelegate)?
+        let date: Date?
+        let keepsMetrics: Bool
+        let madePlace: Int?
     }
 
     // MARK: Constants
@@ -117,7 +140,9 @@ public class URLSessionTask: @unchecked Sendable {
             } else {
                 DelegateConsumer()
             }
-        core = LoopBound(TaskCore(frozen, body: body, snapshot: snapshot, consumer: consumer), on: session.world.loop)
+        core = session.core.joined { [snapshot] session in
+            TaskCore(frozen, body: body, snapshot: snapshot, consumer: consumer, session: session)
+        }
     }
 
     /// A task without a request.
@@ -132,10 +157,9 @@ public class URLSessionTask: @unchecked Sendable {
         self.session = session
         body = .request
         snapshot = Lock(Snapshot(currentRequest: .unknown, expectedToSend: NSURLSessionTransferSizeUnknown))
-        core = LoopBound(
-            TaskCore(address, body: .request, snapshot: snapshot, consumer: consumer),
-            on: session.world.loop
-        )
+        core = session.core.joined { [snapshot] session in
+            TaskCore(address, body: .request, snapshot: snapshot, consumer: consumer, session: session)
+        }
     }
 
     /// Takes the place of another task, whose loop's side goes on for it.
@@ -205,7 +229,7 @@ extension URLSessionTask {
     /// whichever job runs last sees it.
     private func reconcile() {
         if let reason = session.world.unavailability() { return failHere(reason) }
-        session.world.loop.enqueue { [self] in core.value.reconcile(self) }
+        core.loop.enqueue { [self] in core.value.reconcile(self) }
     }
 
     /// Calls back on the calling thread. A child made by `fork` has no other.

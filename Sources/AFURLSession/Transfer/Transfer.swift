@@ -125,8 +125,9 @@ final class Transfer: QueuedWaiter {
         self.hardDeadline = hardDeadline
         self.asksForPipelining = asksForPipelining
         self.client = client
-        lastProgress = loop.now
-        times = TransferTimes(fetchStarted: loop.now)
+        let now = loop.now
+        lastProgress = now
+        times = TransferTimes(fetchStarted: now)
     }
 
     // MARK: - From the client
@@ -142,7 +143,7 @@ final class Transfer: QueuedWaiter {
     /// - Parameter prepared: What is sent in place of the request, if its body had to be
     ///   got ready.
     func start(_ prepared: FrozenRequest? = nil, priority: Float, body: (any BodySource)?) {
-        if let prepared { request = prepared.addressed(by: key.route) }
+        if let prepared, prepared !== request { request = prepared.addressed(by: key.route) }
         self.body = body
         self.priority = priority
         joinQueue()

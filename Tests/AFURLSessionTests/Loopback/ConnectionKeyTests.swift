@@ -116,9 +116,13 @@ struct ConnectionKeyTests {
             judge: .own(1)
         )
 
-        #expect(key.linked(by: key.link) == key)
-        #expect(key.linked(by: .usual).linked(by: key.link) == key)
-        #expect(key.linked(by: .usual) != key)
+        var other = key
+        other.follow(key.link)
+        #expect(other == key)
+        other.follow(.usual)
+        #expect(other != key)
+        other.follow(key.link)
+        #expect(other == key)
         #expect(key.judged(by: .own(2)).judged(by: .own(1)) == key)
         #expect(key.judged(by: .own(2)) != key)
         #expect(key.place.security == nil && key.place.link == .usual && key.place.proxySecurity == nil)
