@@ -47,6 +47,18 @@ import Testing
         #expect(error?.kind == .status && error?.statusCode == 403)
     }
 
+    @Test func `a field for another server is given to the call`() async throws {
+        let (other, token) = (try Site(), "t0ken")
+        other.server.route("GET", "/users", .json("[]"))
+        let mirror = other.url("/users")
+        manager.requestSerializer.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
+
+        try await manager.get(mirror.absoluteString, headers: ["Authorization": "Bearer \(token)"])
+
+        try await manager.get(mirror.absoluteString)
+        #expect(other.server.requests.map { $0.headers["Authorization"] } == ["Bearer t0ken", nil])
+    }
+
     @Test func `closures are called`() async throws {
         let shown = shown
         @Sendable func show(_ object: Any?) { shown.add("object") }

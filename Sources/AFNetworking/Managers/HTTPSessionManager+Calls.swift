@@ -82,13 +82,19 @@ extension HTTPSessionManager {
     // MARK: - Requests
 
     func request(for call: Call) throws -> URLRequest {
-        var request = try requestSerializer.request(
+        let configuration = sessionConfiguration
+        var (request, leavesBase) = try requestSerializer.request(
             call.method,
             call.urlString,
             relativeTo: baseURL,
             call.parameters,
-            form: call.form
+            form: call.form,
+            keeping: configuration.redirectPolicy
         )
+        if leavesBase {
+            let names = (configuration.httpAdditionalHeaders ?? [:]).keys.compactMap { $0 as? String }
+            request.withheldHeaderFields.formUnion(names.filter(configuration.redirectPolicy.withholds))
+        }
         for (name, value) in call.headers ?? [:] { request.setValue(value, forHTTPHeaderField: name) }
         return request
     }

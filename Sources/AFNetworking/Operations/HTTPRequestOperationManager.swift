@@ -85,7 +85,8 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         set { set(\.usesCredentialStorage, newValue) }
     }
 
-    /// Offered once by each operation to whoever wants to know who we are.
+    /// Offered once by each operation to whoever wants to know who we are. Not by those that a verb makes for another
+    /// server than that of ``baseURL``.
     open var credential: URLCredential? {
         get { state.withLock { $0.credential } }
         set { set(\.credential, newValue) }
@@ -144,13 +145,15 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         _ failure: Failure?
     ) -> HTTPRequestOperation? {
         let request: URLRequest
+        let leavesBase: Bool
         do {
-            request = try requestSerializer.request(
+            (request, leavesBase) = try requestSerializer.request(
                 method,
                 urlString,
                 relativeTo: baseURL,
                 parameters,
-                form: form
+                form: form,
+                keeping: RedirectPolicy()
             )
         } catch {
             let error = error
@@ -160,6 +163,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         let operation = httpRequestOperation(with: request, success: success) { operation, error in
             failure?(operation, error)
         }
+        if leavesBase { operation.credential = nil }
         operationQueue.addOperation(operation)
         return operation
     }
@@ -170,6 +174,9 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
     // nothing is sent, and nil is returned.
 
     /// Gets. Parameters become the query.
+    ///
+    /// The text is resolved against ``baseURL``. It leads to another server only if it is a whole URL, and then
+    /// ``credential`` and the secrets among the serializer's header fields do not go along.
     @discardableResult
     open func get(
         _ urlString: String,

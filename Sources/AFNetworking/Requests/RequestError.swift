@@ -25,6 +25,22 @@ enum RequestError {
         make(.badURL, "The URL string could not be parsed.", advice: "Escape what may not stand in a URL.")
     }
 
+    static var leavesBase: NSError {
+        make(
+            .badURL,
+            "The URL string leads to another server than the base URL.",
+            advice: "Begin it with one slash at most, or give the whole URL with its scheme."
+        )
+    }
+
+    static var foreignScheme: NSError {
+        make(
+            .unsupportedURL,
+            "The scheme of the URL string is neither http nor https, nor that of the base URL.",
+            advice: "Put ./ before a path that has a colon in its first part."
+        )
+    }
+
     static var namelessParts: NSError {
         make(
             .cannotDecodeContentData,

@@ -29,4 +29,7 @@ public struct RedirectPolicy: Hashable, Sendable {
 
     /// The standard policy.
     public init() {}
+
+    /// Whether a header field of this name, in any case, does not follow to another origin.
+    public func withholds(_ name: String) -> Bool { RedirectRules.isSecret(name, to: self) }
 }

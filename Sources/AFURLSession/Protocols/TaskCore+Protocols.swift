@@ -51,6 +51,7 @@ extension TaskCore {
         let policy = redirectPolicy(of: request)
         for (name, value) in session.settings.additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
             if course?.hasLeftOrigin == true, RedirectRules.isSecret(name, to: policy) { continue }
+            if request.withheldHeaderFields.contains(HTTPText.lowered(name)) { continue }
             request.setValue(value, forHTTPHeaderField: name)
         }
         // An upload task's own body goes before that of its request.
