@@ -219,6 +219,31 @@ int caf_replace(int folder, const char *from, const char *to) {
     return (int)result;
 }
 
+static long move_exclusively(int from_folder, const char *from, int to_folder, const char *to) {
+    if (renameat2(from_folder, from, to_folder, to, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return -1;
+    // The file system does not know the flag. A second name is refused as well where there is one already.
+    if (linkat(from_folder, from, to_folder, to, 0) == 0) {
+        (void)unlinkat(from_folder, from, 0);
+        return 0;
+    }
+    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return -1;
+    // Nor does it know second names: whoever takes the name in this moment loses it.
+    struct stat status;
+    if (fstatat(to_folder, to, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return renameat(from_folder, from, to_folder, to);
+}
+
+int caf_move(int from_folder, const char *from, int to_folder, const char *to, bool replaces) {
+    PERFORM(CAF_CALL_RENAME, -1, 0,
+            replaces ? renameat(from_folder, from, to_folder, to)
+                     : move_exclusively(from_folder, from, to_folder, to));
+    return (int)result;
+}
+
 int caf_touch(int descriptor) {
     PERFORM(CAF_CALL_TOUCH, descriptor, 0, futimens(descriptor, NULL));
     return (int)result;

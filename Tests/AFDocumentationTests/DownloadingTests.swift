@@ -30,7 +30,7 @@ import Testing
         let destination = folder.url.appendingPathComponent("file")
 
         let (file, response) = try await session.download(from: url)
-        try FileManager.default.moveItem(at: file, to: destination)
+        try FileManager.default.moveDownload(at: file, to: destination)
         guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
 
         #expect(try Data(contentsOf: destination).count == Self.length)

@@ -64,6 +64,18 @@ package final class Folder: Sendable {
         _ = try Folder.check(.rename, caf_replace(descriptor, other, name))
     }
 
+    /// Moves what must be there to `name` in a folder of the same file system, with one step.
+    ///
+    /// - Parameter replacing: Whether what has that name already is replaced. If not, this fails.
+    package func move(
+        _ from: String,
+        to name: String,
+        in folder: Folder,
+        replacing: Bool
+    ) throws(SystemCallError) {
+        _ = try Folder.check(.rename, caf_move(descriptor, from, folder.descriptor, name, replacing))
+    }
+
     /// Waits until the names in the folder would outlive a power failure.
     package func sync() throws(SystemCallError) {
         _ = try Folder.check(.fsync, caf_sync(descriptor))

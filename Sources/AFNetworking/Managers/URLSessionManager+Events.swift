@@ -80,7 +80,7 @@ extension URLSessionManager {
         guard let place = place(for: task, at: location, record, in: session) else { return }
         record?.state.withLock { $0.file = place }
         do {
-            try FileManager.default.moveItem(at: location, to: place)
+            try FileManager.default.moveDownload(at: location, to: place)
             NotificationCenter.default.post(name: .urlSessionDownloadTaskDidMoveFileSuccessfully, object: task)
         } catch {
             let error = error as NSError

@@ -174,6 +174,8 @@ int caf_link_file(int descriptor, int folder, const char *name);
 int caf_rename(int folder, const char *from, const char *to);
 // What is called `to`, if anything, is gone with the same step.
 int caf_replace(int folder, const char *from, const char *to);
+// From one folder to another of the same file system. What is called `to` is replaced, or else makes it fail.
+int caf_move(int from_folder, const char *from, int to_folder, const char *to, bool replaces);
 int caf_unlink(int folder, const char *name);
 // The file counts as written now.
 int caf_touch(int descriptor);

@@ -99,6 +99,24 @@ struct FullDiskTests {
         #expect(HTTPCookieStorage(fileURL: disk.url.appendingPathComponent("cookies")).cookies?.count == 10)
     }
 
+    @Test(.enabled(if: SmallDisk.isPossible, "a file system can be mounted by root only"))
+    func `T-FIL-02 a file for which there is no room on the other disk stays, and nothing of it is there`() throws {
+        let (origin, disk) = (try SmallDisk(), try SmallDisk())
+        let (file, place) = (origin.url.appendingPathComponent("file"), disk.url.appendingPathComponent("place"))
+        try pattern(300_000).write(to: file)
+        try disk.fill()
+
+        let error = #expect(throws: CocoaError.self) { try FileManager.default.moveDownload(at: file, to: place) }
+        #expect(error?.code == .fileWriteOutOfSpace)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: disk.url.path) == ["filler"])
+        #expect(try Data(contentsOf: file) == pattern(300_000))
+
+        try disk.enlarge()
+        try FileManager.default.moveDownload(at: file, to: place)
+        #expect(try Data(contentsOf: place) == pattern(300_000))
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
     /// All at once, with more bytes than there is room for on the small disk.
     private func downloads(_ count: Int, of server: TestServer, in session: URLSession) async throws
         -> [DownloadOutcome]

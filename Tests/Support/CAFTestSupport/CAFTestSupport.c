@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -331,4 +332,18 @@ void caft_unroute(void *context) {
     if (router_context != context) return;
     current_router = NULL;
     router_context = NULL;
+}
+
+// MARK: Rights
+
+void caft_give_rights_by_default(const char *folder) {
+    // As acl(5) and linux/posix_acl_xattr.h have it: owner, user 1234, group, mask, others.
+    struct {
+        uint32_t version;
+        struct {
+            uint16_t tag, rights;
+            uint32_t user;
+        } entries[5];
+    } list = {2, {{1, 7, UINT32_MAX}, {2, 7, 1234}, {4, 7, UINT32_MAX}, {16, 7, UINT32_MAX}, {32, 7, UINT32_MAX}}};
+    (void)setxattr(folder, "system.posix_acl_default", &list, sizeof list, 0);
 }

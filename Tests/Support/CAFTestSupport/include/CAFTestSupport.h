@@ -65,3 +65,7 @@ typedef bool (*caft_router)(void *context, int call, int descriptor, size_t *len
 void caft_route(caft_router router, void *context);
 // Ends that, if it is still the router with this context.
 void caft_unroute(void *context);
+
+// Files that are made in the folder from now on may be used by everybody, as far as whoever makes them allows that.
+// Nothing happens where the file system has no lists of rights.
+void caft_give_rights_by_default(const char *folder);

@@ -1,0 +1,132 @@
+import AFLoop
+public import Foundation
+import Glibc
+
+extension FileManager {
+    /// Moves a file that was downloaded to where it is to stay, with one step: nobody ever finds a part of it there,
+    /// whatever happens meanwhile.
+    ///
+    /// ```swift
+    /// let (file, _) = try await session.download(from: url)
+    /// try FileManager.default.moveDownload(at: file, to: destination)
+    /// ```
+    ///
+    /// To another file system the file is copied, and what was copied gets its name when it is complete and written
+    /// to the disk. Only its owner may read and write it, as any file of a download. `moveItem(at:to:)` copies too, but
+    /// what it has copied so far is seen by everybody, and may stay there when the disk is full or the program ends.
+    ///
+    /// Waits for the disks, so it may take as long as copying takes.
+    ///
+    /// - Parameters:
+    ///   - location: The file. It is gone afterwards, unless this throws.
+    ///   - place: Its new name, in a folder that exists.
+    ///   - replacing: Whether a file of that name is replaced. If not, it stays, and an error is thrown, even if another
+    ///     program makes it at the same moment. False.
+    /// - Throws: A `CocoaError`: `.fileWriteFileExists` (516) if there is something of that name, `.fileNoSuchFile` (4)
+    ///   if file or folder are not there, `.fileWriteNoPermission` (513), `.fileWriteOutOfSpace` (640), and others,
+    ///   with the error of the system as its underlying one.
+    public func moveDownload(at location: URL, to place: URL, replacing: Bool = false) throws {
+        do throws(SystemCallError) {
+            try DownloadMove(from: location, to: place).move(replacing: replacing)
+        } catch {
+            throw CocoaError(error, location, place)
+        }
+    }
+}
+
+/// The way of a complete file to its place.
+private struct DownloadMove {
+    private static let pieceSize = 1 << 20
+
+    /// A name in an open folder: what the path to it means may change meanwhile.
+    private struct Place {
+        let folder: Folder
+        let name: String
+
+        init(_ url: URL) throws(SystemCallError) {
+            let path = url.isFileURL ? url.path : ""
+            // What has bytes in it that are no text is empty here.
+            guard !path.isEmpty, !path.utf8.contains(0) else { throw SystemCallError(.open, code: EINVAL) }
+            let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+            name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
+            let parent = slash.map { String(path[...$0]) } ?? "."
+            guard !name.isEmpty else { throw SystemCallError(.open, code: EISDIR) }
+            folder = try Folder(path: parent)
+        }
+    }
+
+    private let source: Place
+    private let target: Place
+
+    init(from location: URL, to place: URL) throws(SystemCallError) {
+        source = try Place(location)
+        target = try Place(place)
+    }
+
+    func move(replacing: Bool) throws(SystemCallError) {
+        do throws(SystemCallError) {
+            try source.folder.move(source.name, to: target.name, in: target.folder, replacing: replacing)
+        } catch {
+            guard error.code == EXDEV else { throw error }
+            try copy(replacing: replacing)
+            // What is left is a file too many, and no reason to say that there is none.
+            try? source.folder.remove(source.name)
+        }
+    }
+
+    private func copy(replacing: Bool) throws(SystemCallError) {
+        let original = try source.folder.openFileForReading(named: source.name)
+        guard try original.status().isRegular else { throw SystemCallError(.open, code: EINVAL) }
+        let hidden = ".\(try DownloadFolder.randomToken()).download"
+        let (file, hasName) = try target.folder.makeFile(named: hidden)
+        do throws(SystemCallError) {
+            try copy(original, to: file)
+            // The name must not reach the disk before what it is the name of.
+            try file.sync()
+            if !hasName {
+                guard replacing else { return try file.link(as: target.name, in: target.folder) }
+                try file.link(as: hidden, in: target.folder)
+            }
+            try target.folder.move(hidden, to: target.name, in: target.folder, replacing: replacing)
+        } catch {
+            // Without a name it goes when it is closed.
+            if hasName || replacing { try? target.folder.remove(hidden) }
+            throw error
+        }
+    }
+
+    private func copy(_ original: DiskFile, to file: DiskFile) throws(SystemCallError) {
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: DownloadMove.pieceSize, alignment: 16)
+        defer { piece.deallocate() }
+        var length: Int64 = 0
+        while true {
+            let count = try original.read(into: piece, at: length)
+            guard count > 0 else { return }
+            var written: Int64 = 0
+            try file.write([UnsafeRawBufferPointer(rebasing: piece[..<count])], at: length, written: &written)
+            length += written
+        }
+    }
+}
+
+extension CocoaError {
+    fileprivate init(_ error: SystemCallError, _ location: URL, _ place: URL) {
+        let cause = NSError(domain: NSPOSIXErrorDomain, code: Int(error.code))
+        var details: [String: Any] = [NSUnderlyingErrorKey: cause]
+        details[NSFilePathErrorKey] = location.path
+        details["NSDestinationFilePath"] = place.path
+        self.init(Self.code(error.code), userInfo: details)
+    }
+
+    private static func code(_ errno: Int32) -> CocoaError.Code {
+        switch errno {
+        case EEXIST, ENOTEMPTY, EISDIR: .fileWriteFileExists
+        case ENOENT, ENOTDIR: .fileNoSuchFile
+        case EACCES, EPERM: .fileWriteNoPermission
+        case ENOSPC, EDQUOT: .fileWriteOutOfSpace
+        case EROFS: .fileWriteVolumeReadOnly
+        case ENAMETOOLONG, EINVAL, ELOOP: .fileWriteInvalidFileName
+        default: .fileWriteUnknown
+        }
+    }
+}
