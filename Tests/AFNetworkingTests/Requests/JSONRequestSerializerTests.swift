@@ -49,7 +49,7 @@ struct JSONRequestSerializerTests {
     }
 
     @Test(
-        "14 requests: what is no JSON is an error, and does not end the program",
+        "T-REQ-24 14 requests: what is no JSON is an error, and does not end the program",
         arguments: [
             ["k": Double.nan], ["k": Double.infinity], ["k": -Float.infinity], ["k": CGFloat.nan], ["k": Decimal.nan],
             ["k": Date()], ["k": Data([1])], ["k": UUID()], ["k": [1: "a"]], ["k": [["x": Set([1])]]], [1: "a"],
@@ -98,7 +98,7 @@ struct JSONRequestSerializerTests {
         #expect(read["o"] as? [Int] == [1] && read["p"] as? [String: Int] == ["q": 2] && read["r"] as? Double == 2.5)
     }
 
-    @Test("what is nested too deep is an error")
+    @Test("T-REQ-24 what is nested too deep is an error")
     func depth() throws {
         var deep: Any = [Any]()
         for _ in 0..<2000 { deep = [deep] }

@@ -143,7 +143,7 @@ struct QueryStringTests {
         #expect(queryString(from: Optional<String>.none as Any) == "")
     }
 
-    @Test("what is nested too deep is left out, or an error")
+    @Test("T-REQ-24 what is nested too deep is left out, or an error")
     func depth() {
         var deep: Any = "x"
         for _ in 0..<2000 { deep = [deep] }

@@ -25,12 +25,18 @@ struct ParameterPair {
 /// What is no dictionary at the top has an empty `k`.
 struct ParameterPairs {
     private(set) var pairs: [ParameterPair] = []
-    /// Something was left out for being nested too deep.
-    private(set) var isCut = false
+    /// How often something was left out for being nested too deep.
+    private var cuts = 0
+    private let mostCuts: Int
 
-    init(_ parameters: Any) {
+    /// - Parameter mostCuts: After how many things that are nested too deep the rest is left out, too. An array that
+    ///   holds another one twice, and so on, is a tree that nobody would live to see the end of.
+    init(_ parameters: Any, mostCuts: Int = 1) {
+        self.mostCuts = mostCuts
         add(parameters, to: nil, depth: 0)
     }
+
+    var isCut: Bool { cuts > 0 }
 
     /// Joined as in a query. Nil if something is nested too deep.
     var query: String? { isCut ? nil : cutQuery }
@@ -38,7 +44,8 @@ struct ParameterPairs {
     var cutQuery: String { pairs.map(\.escaped).joined(separator: "&") }
 
     private mutating func add(_ value: Any, to field: String?, depth: Int) {
-        guard depth <= ParameterNode.deepest else { return isCut = true }
+        guard cuts < mostCuts else { return }
+        guard depth <= ParameterNode.deepest else { return cuts += 1 }
         switch ParameterNode(value) {
         case .null: pairs.append(ParameterPair(field: field ?? "", value: nil))
         case .leaf(let value): pairs.append(ParameterPair(field: field ?? "", value: value))

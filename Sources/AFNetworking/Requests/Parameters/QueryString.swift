@@ -8,8 +8,8 @@
 /// Dictionaries are sorted by their keys and become `key[nested]`, arrays `key[]` for each element, sets the same key
 /// for each element, sorted by their descriptions. `NSNull` and nil become the key alone, without `=`. All else becomes
 /// its description: true is `1`, false is `0`, and numbers are as short as can be. Keys need not be text. Parameters
-/// that are no dictionary have fields without a name. What is nested more than 512 deep is left out; request
-/// serializers refuse it.
+/// that are no dictionary have fields without a name. What is nested more than 512 deep is left out, and from
+/// the thousandth time on all that follows; request serializers refuse it.
 public func queryString(from parameters: Any) -> String {
-    ParameterPairs(parameters).cutQuery
+    ParameterPairs(parameters, mostCuts: 1000).cutQuery
 }

@@ -119,7 +119,7 @@ struct MultipartFormTests {
         #expect(!request.formText.contains("name=\"b\""))
     }
 
-    @Test("parameters that are nested too deep are an error")
+    @Test("T-REQ-24 parameters that are nested too deep are an error")
     func deep() {
         var deep: Any = "x"
         for _ in 0..<600 { deep = [deep] }
