@@ -16,7 +16,16 @@ extension SecurityPolicy {
         let folder = URL(fileURLWithPath: bundle.resourcePath ?? bundle.bundlePath)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         let files = names.filter { $0.hasSuffix(".cer") }.map { folder.appendingPathComponent($0) }
-        return Set(files.map { (try? Data(contentsOf: $0)) ?? Data() })
+        return Set(files.map { (try? contents(of: $0)) ?? Data() })
+    }
+
+    /// Far above any certificate: whatever is larger is something else, and must not fill the memory.
+    private static let largestFile = 16 << 20
+
+    private static func contents(of file: URL) throws -> Data {
+        let size = try file.resolvingSymlinksInPath().resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
+        guard size <= largestFile else { throw CocoaError(.fileReadTooLarge) }
+        return try Data(contentsOf: file)
     }
 
     // MARK: - Throwing

@@ -1,6 +1,7 @@
 import AFNetworking
 import AFNetworkingTesting
 import Foundation
+import Glibc
 import Testing
 
 @Suite struct PolicyLoadingTests {
@@ -104,5 +105,39 @@ import Testing
         #expect(found == [Data(site.der), Data()])
         let policy = SecurityPolicy(pinningMode: .publicKey, withPinnedCertificates: found)
         #expect(policy.evaluate(trust).rule == "unreadable pin")
+    }
+
+    @Test(
+        "T-FIL-29 what has no end is not read, and refuses every server",
+        .timeLimit(.minutes(2)),
+        arguments: ["a pipe", "a device", "a link to a device", "a folder", "a terabyte", "17 MiB"]
+    )
+    func endless(what: String) throws {
+        let path = folder.path + "/endless.cer"
+        let files = FileManager.default
+        switch what {
+        case "a pipe": #expect(mkfifo(path, 0o600) == 0)
+        case "a device": try files.createSymbolicLink(atPath: path, withDestinationPath: "/dev/zero")
+        case "a link to a device":
+            try files.createSymbolicLink(atPath: folder.path + "/device", withDestinationPath: "/dev/zero")
+            try files.createSymbolicLink(atPath: path, withDestinationPath: "device")
+        case "a folder": try files.createDirectory(atPath: path, withIntermediateDirectories: false)
+        default:
+            try folder.write("endless.cer", [])
+            #expect(truncate(path, what == "17 MiB" ? 17 << 20 : 1 << 40) == 0)
+        }
+        try folder.write("good.der", site.der)
+        try files.createSymbolicLink(atPath: folder.path + "/good.cer", withDestinationPath: "good.der")
+        let bundle = try #require(Bundle(path: folder.path))
+
+        let found = SecurityPolicy.certificates(in: bundle)
+
+        #expect(found == [Data(site.der), Data()])
+        let policy = SecurityPolicy(pinningMode: .publicKey, withPinnedCertificates: found)
+        #expect(policy.evaluate(trust).rule == "unreadable pin")
+        #expect(throws: CertificateError.self) { try SecurityPolicy(pinningMode: .publicKey, certificatesIn: bundle) }
+        #expect(throws: CertificateError.self) {
+            try SecurityPolicy(pinningMode: .publicKey, certificatesAtPath: path)
+        }
     }
 }
