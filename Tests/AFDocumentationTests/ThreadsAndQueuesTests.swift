@@ -1,6 +1,7 @@
 import AFNetworking
 import AFNetworkingTesting
 import Foundation
+import Glibc
 import Testing
 
 /// The snippets of the article about threads and queues.
@@ -66,5 +67,24 @@ import Testing
         }
 
         #expect(counted.all.count == 20)
+    }
+
+    @Test func `T-API-21 a signal ends what is under way, from a block of Dispatch`() async {
+        await #expect(processExitsWith: .success) {
+            let site = try Site()
+            site.server.route("GET", "/held", ServerReply.text("late").held(until: "never"))
+            let session = URLSession(configuration: site.configuration)
+
+            signal(SIGTERM, SIG_IGN)
+            let terminated = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .global())
+            terminated.setEventHandler { session.invalidateAndCancel() }
+            terminated.resume()
+
+            let loading = Task { try await session.data(from: site.url("/held")) }
+            _ = try await site.server.waitForRequests(1)
+            kill(getpid(), SIGTERM)
+            let error = await #expect(throws: URLError.self) { _ = try await loading.value }
+            #expect(error?.code == .cancelled)
+        }
     }
 }

@@ -94,7 +94,7 @@ import Testing
 
     // MARK: - Files
 
-    @Test("a file that gives nothing is an error with its path, T-TLS-19, T-TLS-57")
+    @Test("a file that gives nothing is an error with its path, T-TLS-19, T-TLS-57, T-FIL-29")
     func files() throws {
         try withFolder { folder in
             let write = { (name: String, bytes: [UInt8]) in try Data(bytes).write(to: folder.appending(path: name)) }
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test("an endless file is not read to its end, T-TLS-57")
+    @Test("an endless file is not read to its end, T-TLS-57, T-FIL-29")
     func endless() throws {
         #expect(rule { try Certificate.certificates(atPath: "/dev/zero") } == .unreadable)
         try withFolder { folder in

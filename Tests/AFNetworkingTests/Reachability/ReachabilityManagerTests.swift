@@ -278,6 +278,74 @@ import Testing
         #expect(gone == nil)
     }
 
+    @Test("T-API-22 whoever watches twice, ends within a call, ends twice, or never does, is no trouble")
+    func oddWatchers() {
+        let monitor = world.makeMonitor().monitor
+        let tape = Lock<[String]>([])
+        let ending = Lock<NetworkMonitor.Observation?>(nil)
+        func watch(_ name: String, _ body: @escaping @Sendable () -> Void = {}) -> NetworkMonitor.Observation {
+            monitor.observe(on: queue) { _ in
+                tape.withLock { $0.append(name) }
+                body()
+            }
+        }
+        let twice = [watch("twice"), watch("twice")]
+        let once = watch("once") {
+            let observation = ending.withLock { $0 }
+            observation?.cancel()
+            observation?.cancel()
+        }
+        ending.withLock { $0 = once }
+        var forgotten: NetworkMonitor.Observation? = watch("forgotten")
+        settle()
+        #expect(tape.withLock { $0.sorted() } == ["forgotten", "once", "twice", "twice"] && forgotten != nil)
+
+        forgotten = nil
+        twice[0].cancel()
+        for kind in [InterfaceKind.wired, .cellular] {
+            plug(kind)
+            settle()
+        }
+        #expect(tape.withLock { Array($0[4...]) } == ["twice", "twice"])
+
+        for observation in twice + [once] { observation.cancel() }
+        world.settle()
+        #expect(!world.monitor.isWatched)
+        #expect(world.finish() == [])
+    }
+
+    @Test("T-API-22 a block and an observer may go away within their calls")
+    func leavingInside() {
+        let (manager, tape) = makeManager()
+        let token = Lock<(any NSObjectProtocol)?>(nil)
+        let notified = Lock(0)
+        for _ in 1...2 {
+            let own = NotificationCenter.default.addObserver(
+                forName: .networkingReachabilityDidChange,
+                object: manager,
+                queue: nil
+            ) { _ in
+                notified.withLock { $0 += 1 }
+                if let first = token.withLock({ $0.take() }) { NotificationCenter.default.removeObserver(first) }
+            }
+            token.withLock { $0 = own }
+        }
+        manager.setReachabilityStatusChange { [weak manager] status in
+            tape.add(.block(status, seen: nil))
+            manager?.setReachabilityStatusChange(nil)
+        }
+        manager.startMonitoring()
+        settle()
+        #expect(tape.entries.count == 1)
+        let first = notified.withLock { $0 }
+
+        plug()
+        settle()
+        #expect(tape.entries.count == 1 && notified.withLock { $0 } == first + 1 && (1...2).contains(first))
+        manager.stopMonitoring()
+        #expect(world.finish() == [])
+    }
+
     @Test("statuses come without a start and without a queue")
     func statuses() throws {
         plug()

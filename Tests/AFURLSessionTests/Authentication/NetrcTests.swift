@@ -122,7 +122,7 @@ struct NetrcTests {
         }
     }
 
-    @Test("what is no file, missing or far too large is refused")
+    @Test("T-FIL-29 what is no file, missing or far too large is refused")
     func otherFiles() throws {
         try Self.withFolder { folder in
             let missing = folder.appendingPathComponent("missing")

@@ -137,7 +137,7 @@ extension CookieRules {
             }
         }
 
-        @Test("what is there is named, and left alone unless it was a cookie file, T-COO-28")
+        @Test("what is there is named, and left alone unless it was a cookie file, T-COO-28, T-FIL-29")
         func strangeFiles() throws {
             func error(after prepare: () throws -> Void) throws -> CookieFileError.Kind? {
                 try? FileManager.default.removeItem(at: file)
