@@ -29,23 +29,9 @@ enum BaseURL {
         // Nothing resolves to a base without its query, which is part of this one.
         if text.isEmpty { return Target(url: base.absoluteURL, leavesBase: false) }
         guard let url = URL(string: text, relativeTo: base)?.absoluteURL else { throw RequestError.unusableURL }
-        let origin = Origin(base.absoluteURL)
-        if Origin(url) == origin { return Target(url: url, leavesBase: false) }
+        if RedirectPolicy.haveSameOrigin(url, base) { return Target(url: url, leavesBase: false) }
         guard let scheme = URL(string: text)?.scheme?.lowercased() else { throw RequestError.leavesBase }
-        guard ["http", "https", origin.scheme].contains(scheme) else { throw RequestError.foreignScheme }
+        guard ["http", "https", base.scheme?.lowercased()].contains(scheme) else { throw RequestError.foreignScheme }
         return Target(url: url, leavesBase: true)
-    }
-
-    /// Scheme, host and port. Those that differ in spelling only may count as different, never the reverse.
-    private struct Origin: Hashable {
-        let scheme: String?
-        let host: String?
-        let port: Int?
-
-        init(_ url: URL) {
-            scheme = url.scheme?.lowercased()
-            host = url.host(percentEncoded: true)?.lowercased()
-            port = url.port ?? ["http": 80, "https": 443][scheme ?? ""]
-        }
     }
 }

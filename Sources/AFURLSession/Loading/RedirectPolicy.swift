@@ -1,3 +1,6 @@
+import AFWire
+public import Foundation
+
 /// Which redirects a session follows, and what goes along.
 ///
 /// An *origin* is a scheme, a host and a port. Whatever crosses from one to another goes without its secrets, whoever
@@ -29,6 +32,26 @@ public struct RedirectPolicy: Hashable, Sendable {
 
     /// The standard policy.
     public init() {}
+
+    /// Whether two URLs have one origin, read as a request is and not as `URL` reads them. Those that no request can be
+    /// made for, as of a scheme that a ``URLProtocol`` has, do if they are the same up to their paths.
+    public static func haveSameOrigin(_ one: URL, _ other: URL) -> Bool {
+        let (one, other) = (one.absoluteString, other.absoluteString)
+        switch (try? RequestURL(one), try? RequestURL(other)) {
+        case (let one?, let other?): return one.endpoint == other.endpoint
+        case (nil, nil): return beginning(one) == beginning(other)
+        case (nil, _?), (_?, nil): return false
+        }
+    }
+
+    /// Scheme and authority.
+    private static func beginning(_ text: String) -> [UInt8] {
+        let bytes = Array(text.utf8)
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return [] }
+        let rest = bytes[(colon + 1)...]
+        guard rest.starts(with: "//".utf8) else { return Array(bytes[...colon]) }
+        return Array(bytes[..<(rest.dropFirst(2).firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex)])
+    }
 
     /// Whether a header field of this name, in any case, does not follow to another origin.
     public func withholds(_ name: String) -> Bool { RedirectRules.isSecret(name, to: self) }

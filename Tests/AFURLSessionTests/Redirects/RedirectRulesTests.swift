@@ -151,6 +151,25 @@ struct RedirectRulesTests {
         #expect(try leaves("http://a.test/", "https://b.test/"))
     }
 
+    @Test(
+        "T-REQ-32 origins are read as a request is",
+        arguments: [
+            ("http://h.test", "http://H.test:80/x?y#z", true), ("http://h.test/", "https://h.test/", false),
+            ("https://h.test:443/", "https://h.test", true), ("https://h.test", "https://h.test:444", false),
+            ("http://u:p@h.test/", "http://h.test/", true), ("http://h.test/", "http://h.test./", false),
+            ("http://h.test@evil.test/", "http://h.test/", false), ("http://127.0.0.1/", "http://127.0.0.2/", false),
+            ("http://[::1]/", "http://[0:0:0:0:0:0:0:1]/", true), ("http://h.test/", "http://evil.test/h.test", false),
+            ("demo://a/x", "demo://a/y?z", true), ("demo://a/x", "demo://b/x", false), ("demo:x", "demo:y", true),
+            ("demo://a/x", "http://a/x", false), ("file:///etc/passwd", "http://a/x", false),
+        ]
+    )
+    func origins(one: String, other: String, areSame: Bool) throws {
+        let (one, other) = (try #require(URL(string: one)), try #require(URL(string: other)))
+
+        #expect(RedirectPolicy.haveSameOrigin(one, other) == areSame)
+        #expect(RedirectPolicy.haveSameOrigin(other, one) == areSame)
+    }
+
     @Test func `T-RED-06 what was dropped on the way never comes back`() throws {
         let origins = ["http://a.test", "http://b.test", "http://c.test"]
         for chain in 0..<81 {
