@@ -87,7 +87,10 @@ int caf_x509_sha1(const X509 *certificate, uint8_t digest[20]) {
     return X509_digest(certificate, EVP_sha1(), digest, &count) == 1 && count == 20;
 }
 
-int caf_x509_size(const X509 *certificate) { return i2d_X509(certificate, NULL); }
+int caf_x509_size(const X509 *certificate) {
+    int size = i2d_X509(certificate, NULL);
+    return size > 0 ? size : INT_MAX;
+}
 
 // By the functions that newer ones should take the place of: they need no memory, and so cannot fail. What all digests
 // are that could not be made would be equal for different things.
@@ -462,12 +465,13 @@ static int caf_is_affordable(const X509 *certificate, const NAME_CONSTRAINTS *co
     return count * bounds <= 65536;
 }
 
-int caf_names_allowed(X509 *certificate, X509 *issuer, int is_leaf) {
-    int critical = -1, allowed;
+bool caf_names_allowed(X509 *certificate, X509 *issuer, bool is_leaf) {
+    int critical = -1;
+    bool allowed;
     NAME_CONSTRAINTS *constraints = X509_get_ext_d2i(issuer, NID_name_constraints, &critical, NULL);
     if (!constraints) return critical == -1; // -1: there is none; anything else: unreadable or twice
     // As in chain verification, a self-issued certificate is exempt unless it is the last one.
-    if (!is_leaf && (X509_get_extension_flags(certificate) & EXFLAG_SI)) allowed = 1;
+    if (!is_leaf && (X509_get_extension_flags(certificate) & EXFLAG_SI)) allowed = true;
     else allowed = caf_is_affordable(certificate, constraints) &&
                    NAME_CONSTRAINTS_check(certificate, constraints) == X509_V_OK &&
                    (!is_leaf || NAME_CONSTRAINTS_check_CN(certificate, constraints) == X509_V_OK);
@@ -476,26 +480,23 @@ int caf_names_allowed(X509 *certificate, X509 *issuer, int is_leaf) {
     return allowed;
 }
 
-int caf_key_bits(const X509 *certificate, int *is_dsa) {
+int caf_key_bits(const X509 *certificate) {
     EVP_PKEY *key = X509_get0_pubkey(certificate);
     int bits = key ? EVP_PKEY_get_bits(key) : 0;
     if (!key) ERR_clear_error();
-    *is_dsa = key && EVP_PKEY_get_base_id(key) == EVP_PKEY_DSA;
     return bits > 0 ? bits : 0;
+}
+
+bool caf_has_dsa_key(const X509 *certificate) {
+    EVP_PKEY *key = X509_get0_pubkey(certificate);
+    if (!key) ERR_clear_error();
+    return key && EVP_PKEY_get_base_id(key) == EVP_PKEY_DSA;
 }
 
 // MARK: Several certificates of one authority
 
 static int caf_same_subject(const X509 *a, const X509 *b) {
     return X509_NAME_cmp(X509_get_subject_name(a), X509_get_subject_name(b)) == 0;
-}
-
-int caf_is_ambiguous(const X509 *leaf, const STACK_OF(X509) *served) {
-    for (int i = 0, count = caf_x509_count(served); i < count; i++)
-        for (int j = i + 1; j < count && sk_X509_value(served, i) != leaf; j++)
-            if (sk_X509_value(served, j) != leaf && caf_same_subject(sk_X509_value(served, i), sk_X509_value(served, j)))
-                return 1;
-    return 0;
 }
 
 // The one that is valid longest comes first, then by content: nothing of the order that was sent remains.

@@ -72,9 +72,6 @@ extension Certificate {
         X509_check_ca(handle) == 1
     }
 
-    /// Its encoded size, without encoding it.
-    var size: Int { Int(max(0, caf_x509_size(handle))) }
-
     private func names<Name>(of type: Int32, _ make: (UnsafeBufferPointer<UInt8>) -> Name?) -> [Name] {
         var found: [Name] = []
         AlternativeNames.visit(handle) { name in

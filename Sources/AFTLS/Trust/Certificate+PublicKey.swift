@@ -22,10 +22,7 @@ extension Certificate {
     }
 
     /// The size of its key; 0 if that is unknown.
-    package var keyBits: Int {
-        var isDSA: Int32 = 0
-        return Int(caf_key_bits(handle, &isDSA))
-    }
+    package var keyBits: Int { Int(caf_key_bits(handle)) }
 
     /// Its key without the algorithm: for RSA a structure of PKCS#1, for elliptic curves a
     /// point of X9.62.

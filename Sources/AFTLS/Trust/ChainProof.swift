@@ -31,6 +31,6 @@ struct ChainProof {
         let between = proven.dropFirst().count { !$0.isSelfIssued }
         let limit = X509_get_pathlen(issuer.handle)
         guard limit < 0 || between <= limit else { return false }
-        return proven.enumerated().allSatisfy { caf_names_allowed($1.handle, issuer.handle, $0 == 0 ? 1 : 0) == 1 }
+        return proven.enumerated().allSatisfy { caf_names_allowed($1.handle, issuer.handle, $0 == 0) }
     }
 }

@@ -2,7 +2,8 @@ internal import CAFOpenSSL
 
 extension ChainEvaluator.Question {
     /// What came of a chain that OpenSSL refused.
-    func failed(_ context: OpaquePointer, _ built: [Certificate]) -> TrustEvaluation {
+    func failed(_ context: OpaquePointer) -> TrustEvaluation {
+        let built = Self.certificates(X509_STORE_CTX_get0_chain(context))
         let depth = Int(X509_STORE_CTX_get_error_depth(context))
         let code = X509_STORE_CTX_get_error(context)
         let current = X509_STORE_CTX_get_current_cert(context).flatMap(Certificate.init(sharing:))
@@ -16,7 +17,7 @@ extension ChainEvaluator.Question {
         let proof = ChainProof(level: level, isServer: policy != .basicX509)
         return TrustEvaluation(
             failure: failure,
-            chain: built.count > 1 || caf_x509_count(served) < 2 ? built : servedCertificates,
+            chain: built.count > 1 ? built : servedCertificates,
             verifiedChain: proof.prefix(of: built, leaf: leaf)
         )
     }
@@ -61,13 +62,24 @@ extension ChainEvaluator.Question {
         ChainEvaluator.refusal(.other, "OpenSSL is out of memory", served: servedCertificates)
     }
 
-    var servedCertificates: [Certificate] {
-        var found = Certificate(sharing: leaf).map { [$0] } ?? []
-        for certificate in Self.certificates(served) where certificate != found.first { found.append(certificate) }
-        return found
+    var rulesNotTaken: TrustEvaluation {
+        ChainEvaluator.refusal(
+            .other,
+            "OpenSSL did not take the rules of the evaluation",
+            served: servedCertificates
+        )
     }
 
+    var servedCertificates: [Certificate] { handles.compactMap(Certificate.init(sharing:)) }
+
+    /// The server's own certificate, and then the others it came with.
+    var handles: [OpaquePointer] { [leaf] + Self.handles(served).filter { $0 != leaf } }
+
     static func certificates(_ stack: OpaquePointer?) -> [Certificate] {
-        (0..<caf_x509_count(stack)).compactMap { caf_x509_at(stack, $0).flatMap(Certificate.init(sharing:)) }
+        handles(stack).compactMap(Certificate.init(sharing:))
+    }
+
+    private static func handles(_ stack: OpaquePointer?) -> [OpaquePointer] {
+        (0..<caf_x509_count(stack)).compactMap { caf_x509_at(stack, $0) }
     }
 }

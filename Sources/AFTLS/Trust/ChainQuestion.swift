@@ -14,41 +14,36 @@ extension ChainEvaluator {
         /// What costs too much to look at is refused before any signature is checked.
         func refusedByLimits() -> TrustEvaluation? {
             var bytes = 0
-            for index in -1..<caf_x509_count(served) {
-                guard let certificate = index < 0 ? leaf : caf_x509_at(served, index) else { continue }
-                if index >= 0, certificate == leaf { continue }
-                bytes += Int(max(0, caf_x509_size(certificate)))
+            for (depth, certificate) in handles.enumerated() {
+                bytes += Int(caf_x509_size(certificate))
                 if bytes > maximumBytes { return tooManyBytes }
-                var isDSA: Int32 = 0
-                let bits = caf_key_bits(certificate, &isDSA)
-                if bits > maximumKeyBits || isDSA == 1 {
-                    return unsuitableKey(certificate, isDSA == 1 ? nil : bits, depth: Int(max(0, index)))
-                }
+                if caf_has_dsa_key(certificate) { return unsuitableKey(certificate, nil, depth: depth) }
+                let bits = caf_key_bits(certificate)
+                if bits > maximumKeyBits { return unsuitableKey(certificate, bits, depth: depth) }
             }
             return nil
-        }
-
-        func answer() -> TrustEvaluation {
-            ERR_clear_error()
-            defer { ERR_clear_error() }
-            store.addRoots(for: [leaf] + (0..<caf_x509_count(served)).compactMap { caf_x509_at(served, $0) })
-            guard caf_is_ambiguous(leaf, served) == 1 else { return attempt(served) { _ in } }
-            return answerAmongSeveral()
         }
 
         /// Of several certificates for one authority OpenSSL takes the first that is valid and
         /// never looks back. In an order of our own, and without each that led nowhere in turn,
         /// the answer does not depend on the order in which the server sent them.
-        private func answerAmongSeveral() -> TrustEvaluation {
+        func answer() -> TrustEvaluation {
+            // Another call would take the errors that are left for its own.
+            defer { ERR_clear_error() }
+            store.addRoots(for: handles)
             guard let sorted = caf_sorted(served) else { return outOfMemory }
             defer { caf_x509_free_all(sorted) }
             var first: TrustEvaluation?
             for _ in 0..<maximumAttempts {
-                var hasOther = false
-                let answer = attempt(sorted) { hasOther = caf_drop_dead_end(sorted, $0) == 1 }
+                var rules = self.rules
+                guard let context = caf_verification(store.handle, leaf, sorted, &rules) else { return rulesNotTaken }
+                defer { X509_STORE_CTX_free(context) }
+                let answer = answer(of: context)
                 if answer.isTrusted || answer.failure?.reason == .name { return answer }
                 first = first ?? answer
-                guard hasOther, mayBeAnotherPath(answer.failure) else { break }
+                guard mayBeAnotherPath(answer.failure),
+                    caf_drop_dead_end(sorted, X509_STORE_CTX_get0_chain(context)) == 1
+                else { break }
             }
             return first ?? outOfMemory
         }
@@ -58,25 +53,14 @@ extension ChainEvaluator {
             [.unknownRoot, .incompleteChain, .expired, .notYetValid].contains(failure?.reason)
         }
 
-        /// Judges with these certificates at hand; a chain that failed is shown to `inspect`.
-        private func attempt(_ served: OpaquePointer?, inspect: (OpaquePointer?) -> Void) -> TrustEvaluation {
-            var rules = self.rules
-            guard let context = caf_verification(store.handle, leaf, served, &rules) else {
-                return refusal(.other, "OpenSSL did not take the rules of the evaluation", served: servedCertificates)
-            }
-            defer { X509_STORE_CTX_free(context) }
+        private func answer(of context: OpaquePointer) -> TrustEvaluation {
             // Anything but 1 is a refusal, also its own failures below 0.
-            let isVerified = X509_verify_cert(context) == 1
-            let stack = X509_STORE_CTX_get0_chain(context)
-            let chain = Self.certificates(stack)
-            guard isVerified, X509_STORE_CTX_get_error(context) == X509_V_OK, let first = chain.first else {
-                let answer = failed(context, chain)
-                inspect(stack)
-                return answer
+            guard X509_verify_cert(context) == 1, X509_STORE_CTX_get_error(context) == X509_V_OK else {
+                return failed(context)
             }
-            guard let failure = leafFailure(first, isAnchor: chain.count == 1) else {
-                return TrustEvaluation(failure: nil, chain: chain, verifiedChain: chain)
-            }
+            let chain = Self.certificates(X509_STORE_CTX_get0_chain(context))
+            guard let first = chain.first else { return failed(context) }
+            let failure = leafFailure(first, isAnchor: chain.count == 1)
             return TrustEvaluation(failure: failure, chain: chain, verifiedChain: chain)
         }
 
@@ -85,7 +69,7 @@ extension ChainEvaluator {
             rules.seconds = seconds
             rules.depth = maximumDepth
             rules.level = level
-            rules.partial_chain = allowsPartialChain ? 1 : 0
+            rules.partial_chain = allowsPartialChain
             if case .tlsServer = policy {
                 rules.purpose = X509_PURPOSE_SSL_SERVER
                 rules.trust = X509_TRUST_SSL_SERVER

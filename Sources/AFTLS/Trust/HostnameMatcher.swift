@@ -62,14 +62,12 @@ public enum HostnameMatcher {
     }
 
     private static func matches(pattern: UnsafeBufferPointer<UInt8>, _ reference: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard pattern.count <= 253 else { return false }
-        guard pattern.starts(with: "*.".utf8) else {
-            return DNSName.isValid(pattern) && isEqual(pattern[...], reference[...])
-        }
+        // The reference is a host name, and so is what is equal to one, or to all of one but its first label.
+        guard pattern.starts(with: "*.".utf8) else { return isEqual(pattern[...], reference[...]) }
         let parent = pattern[2...]
-        guard DNSName.isValid(parent), parent.contains(UInt8(ascii: ".")),
-            let dot = reference.firstIndex(of: UInt8(ascii: ".")), dot > 0
-        else { return false }
+        guard parent.contains(UInt8(ascii: ".")), let dot = reference.firstIndex(of: UInt8(ascii: ".")) else {
+            return false
+        }
         return isEqual(parent, reference[(dot + 1)...])
     }
 

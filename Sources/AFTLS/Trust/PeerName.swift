@@ -19,7 +19,7 @@ public enum PeerName: Hashable, Sendable, CustomStringConvertible {
             return
         }
         var bytes = Array(host.utf8)
-        if bytes.count > 1, bytes.last == UInt8(ascii: ".") { bytes.removeLast() }
+        if bytes.last == UInt8(ascii: ".") { bytes.removeLast() }
         for index in bytes.indices { bytes[index] = ASCII.folded(bytes[index]) }
         guard DNSName.isValid(bytes[...]), !Self.endsInNumber(bytes), Self.labelsDecode(bytes) else { return nil }
         self = .dns(String(decoding: bytes, as: UTF8.self))
@@ -37,7 +37,7 @@ public enum PeerName: Hashable, Sendable, CustomStringConvertible {
         var text = host.utf8[...]
         let isBracketed = text.first == UInt8(ascii: "[")
         if isBracketed {
-            guard text.last == UInt8(ascii: "]"), text.count > 2 else { return nil }
+            guard text.last == UInt8(ascii: "]") else { return nil }
             text = text.dropFirst().dropLast()
         }
         if let zone = text.firstIndex(of: UInt8(ascii: "%")) {
@@ -52,7 +52,7 @@ public enum PeerName: Hashable, Sendable, CustomStringConvertible {
 
     // The URL standard's rule: such a name is an address or nothing.
     private static func endsInNumber(_ name: [UInt8]) -> Bool {
-        let last = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).last ?? []
+        let last = name.split(separator: UInt8(ascii: ".")).last ?? []
         if last.allSatisfy(ASCII.isDigit) { return true }
         return last.starts(with: "0x".utf8) && last.dropFirst(2).allSatisfy { ASCII.isDigit($0) || $0 &- 0x61 < 6 }
     }

@@ -20,8 +20,8 @@ public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible, Lossles
         rest = rest.dropFirst(7)
         // A slash is a digit of base64 too: the length tells.
         if rest.count == 45, rest.first == UInt8(ascii: "/") { rest = rest.dropFirst() }
-        guard rest.count == 44, let digest = Base64.decode(rest), digest.count == 32 else { return nil }
-        words = Self.words(digest)
+        guard let digest = Base64.decode(rest), let pin = try? PublicKeyPin(digest: digest) else { return nil }
+        self = pin
     }
 
     /// The pin with this digest of 32 bytes.
@@ -32,13 +32,13 @@ public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible, Lossles
 
     /// The pin of a certificate's public key.
     public init(of certificate: Certificate) {
-        words = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { buffer in
-            buffer.initialize(repeating: 0)
-            // A certificate without a key to encode does not exist, but memory for it may not either. What could not be
-            // made must not be equal to another one that could not.
-            guard caf_public_key_sha256(certificate.handle, buffer.baseAddress) == 1 else { return Self.matchless }
-            return Self.words(buffer)
+        var words = SIMD4<UInt64>()
+        let isMade = withUnsafeMutableBytes(of: &words) {
+            caf_public_key_sha256(certificate.handle, $0.assumingMemoryBound(to: UInt8.self).baseAddress) == 1
         }
+        // A certificate without a key to encode does not exist, but memory for it may not either. What could not be
+        // made must not be equal to another one that could not.
+        self.words = isMade ? words : Self.matchless
     }
 
     /// The pin of a public key, given as SubjectPublicKeyInfo in DER.
@@ -47,9 +47,7 @@ public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible, Lossles
     }
 
     /// The 32 bytes of the SHA-256.
-    public var digest: [UInt8] {
-        (0..<32).map { UInt8(truncatingIfNeeded: words[$0 >> 3] >> UInt64(56 - ($0 & 7) * 8)) }
-    }
+    public var digest: [UInt8] { withUnsafeBytes(of: words) { Array($0) } }
 
     /// `sha256/` and the digest in base64.
     public var description: String { "sha256/" + Base64.encode(digest) }
@@ -57,9 +55,9 @@ public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible, Lossles
     /// Random bits, which are those of no key.
     private static var matchless: SIMD4<UInt64> { .random(in: .min ... .max) }
 
-    private static func words(_ bytes: some Collection<UInt8>) -> SIMD4<UInt64> {
+    private static func words(_ digest: [UInt8]) -> SIMD4<UInt64> {
         var words = SIMD4<UInt64>()
-        for (index, byte) in bytes.prefix(32).enumerated() { words[index >> 3] = words[index >> 3] << 8 | UInt64(byte) }
+        withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: digest) }
         return words
     }
 }

@@ -8,6 +8,7 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,7 +40,7 @@ int caf_ip_parse(const char *text, uint8_t address[16]); // 4 or 16
 int caf_time_seconds(const ASN1_TIME *time, int64_t *seconds); // 0 for a malformed one
 int caf_x509_equal(const X509 *a, const X509 *b);              // by every byte
 int caf_x509_sha1(const X509 *certificate, uint8_t digest[20]);
-int caf_x509_size(const X509 *certificate);
+int caf_x509_size(const X509 *certificate);                    // in bytes of DER; INT_MAX if that cannot be told
 int caf_sha256(const void *bytes, size_t count, uint8_t digest[32]);
 int caf_public_key_sha256(const X509 *certificate, uint8_t digest[32]);
 
@@ -98,7 +99,7 @@ typedef struct caf_verification_rules {
     int trust;       // X509_TRUST_…, 0 for any
     int depth;
     int level;
-    int partial_chain; // any certificate of the store ends a chain
+    bool partial_chain; // any certificate of the store ends a chain
 } caf_verification_rules;
 
 X509_STORE *caf_store(void); // an empty one
@@ -110,11 +111,9 @@ X509_STORE_CTX *caf_verification(X509_STORE *store, X509 *leaf, STACK_OF(X509) *
 int caf_signed_by(X509 *certificate, X509 *issuer, int level);
 
 // Bits of its key, 0 if it cannot be read.
-int caf_key_bits(const X509 *certificate, int *is_dsa);
+int caf_key_bits(const X509 *certificate);
 
-// Whether two of the certificates beside the leaf have the same subject, so that
-// the order they are in could matter.
-int caf_is_ambiguous(const X509 *leaf, const STACK_OF(X509) *served);
+bool caf_has_dsa_key(const X509 *certificate);
 
 // The same certificates in an order of their own, to be freed with caf_x509_free_all.
 STACK_OF(X509) *caf_sorted(const STACK_OF(X509) *served);
@@ -124,4 +123,4 @@ STACK_OF(X509) *caf_sorted(const STACK_OF(X509) *served);
 int caf_drop_dead_end(STACK_OF(X509) *served, const STACK_OF(X509) *built);
 
 // Whether the name constraints of `issuer` allow `certificate`.
-int caf_names_allowed(X509 *certificate, X509 *issuer, int is_leaf);
+bool caf_names_allowed(X509 *certificate, X509 *issuer, bool is_leaf);
