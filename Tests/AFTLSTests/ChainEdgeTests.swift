@@ -31,21 +31,35 @@ import Testing
     @Test("the server's own certificate counts once, wherever it stands among those it came with")
     func ownBytes() throws {
         let site = try root.issue(for: "good.test").certificate
-        let filler = try filler(of: 100 * 1024 - site.derBytes.count)
-        let store = try TrustStore([root.certificate])
-        let stack = try #require(caf_x509_stack())
-        defer { caf_x509_free_all(stack) }
+        let limit = 100 * 1024 - site.derBytes.count
+        let filler = try filler(of: limit)
 
-        for certificate in [filler, site] { #expect(caf_x509_push(stack, certificate.handle) == 1) }
-        let evaluation = ChainEvaluator.evaluate(
+        #expect(try evaluation(of: site, beside: [filler, site]).isTrusted)
+        #expect(try evaluation(of: site, beside: [filler]).isTrusted)
+        let more = try evaluation(of: site, beside: [self.filler(of: limit + 1)])
+        #expect(more.failure?.reason == .tooLong)
+        #expect(more.failure?.verifyResult == X509_V_ERR_CERT_CHAIN_TOO_LONG)
+    }
+
+    /// Judges a certificate and the stack it came with, as a handshake leaves them behind; nil for none.
+    private func evaluation(
+        of site: Certificate,
+        beside served: [Certificate]?,
+        store: TrustStore? = nil
+    ) throws -> TrustEvaluation {
+        let stack = try served.map { served in
+            let stack = try #require(caf_x509_stack())
+            for certificate in served { #expect(caf_x509_push(stack, certificate.handle) == 1) }
+            return stack
+        }
+        defer { caf_x509_free_all(stack) }
+        return ChainEvaluator.evaluate(
             leaf: site.handle,
             served: stack,
             policy: .tlsServer(.dns("good.test")),
-            store: store,
+            store: try store ?? TrustStore([root.certificate]),
             at: now
         )
-
-        #expect(evaluation.isTrusted)
     }
 
     /// A certificate of exactly so many bytes.
@@ -61,6 +75,63 @@ import Testing
         }
         let around = try certificate(70_000).derBytes.count - 70_000
         return try certificate(size - around)
+    }
+
+    // MARK: - What was served
+
+    @Test("a stack may hold the server's own certificate anywhere, or not at all, or be none")
+    func stacks() throws {
+        let middle = try root.makeIntermediate()
+        let site = try middle.issue(for: "good.test").certificate
+        let below = try root.issue(for: "good.test").certificate
+        let (chain, others) = ([site, middle.certificate, root.certificate], [middle.certificate, root.certificate])
+
+        for served in [[middle.certificate], [middle.certificate, site], others, [site] + others] {
+            #expect(try evaluation(of: site, beside: served).chain == chain)
+            #expect(try evaluation(of: site, beside: served).isTrusted)
+        }
+        for served in [nil, [], [below]] as [[Certificate]?] {
+            #expect(try evaluation(of: below, beside: served).isTrusted)
+            #expect(try evaluation(of: site, beside: served).failure?.reason == .unknownRoot)
+        }
+    }
+
+    @Test("roots are read for each certificate of a stack, T-TLS-57")
+    func stackedRoots() throws {
+        let middle = try root.makeIntermediate()
+        let site = try middle.issue(for: "good.test").certificate
+        var roots = RootIndex()
+        roots.add(Array(root.pem.utf8))
+
+        for served in [[middle.certificate], [middle.certificate, site]] {
+            #expect(try evaluation(of: site, beside: served, store: TrustStore([], beside: roots)).isTrusted)
+        }
+    }
+
+    @Test("a chain that could not be built is what was served, the server's own certificate first")
+    func unbuilt() throws {
+        let site = try CertificateAuthority("Elsewhere").issue(for: "good.test").certificate
+        let others = try (0..<2).map { try CertificateAuthority("Stranger \($0)").certificate }
+
+        for served in [others, [others[0], site, others[1]], [site] + others] {
+            let evaluation = try evaluation(of: site, beside: served)
+            #expect(evaluation.failure?.reason == .unknownRoot)
+            #expect(evaluation.chain == [site] + others)
+            #expect(evaluation.verifiedChain == [site])
+        }
+        #expect(try evaluation(of: site, beside: nil).chain == [site])
+    }
+
+    @Test("of a chain that was begun only that much is shown, without what was sent along")
+    func begun() throws {
+        let middle = try CertificateAuthority("Elsewhere").makeIntermediate("Middle")
+        let site = try middle.issue(for: "good.test").certificate
+        let others = try (0..<2).map { try CertificateAuthority("Stranger \($0)").certificate }
+
+        let evaluation = try evaluation(of: site, beside: [site] + others + [middle.certificate])
+
+        #expect(evaluation.failure?.reason == .unknownRoot)
+        #expect(evaluation.chain == [site, middle.certificate])
     }
 
     // MARK: - Several paths

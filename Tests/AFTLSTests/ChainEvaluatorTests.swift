@@ -1,5 +1,6 @@
 import AFNetworkingTesting
 import AFTLS
+import CAFOpenSSL
 import Foundation
 import Testing
 
@@ -58,6 +59,22 @@ import Testing
         #expect(
             try judge(root.issue(for: "good.test").chain, for: "127.0.0.1", anchors: [root]).failure?.reason == .name
         )
+    }
+
+    @Test("a certificate for others is refused with the result that OpenSSL has for it")
+    func mismatches() throws {
+        let site = try middle.issue(for: "good.test")
+
+        for (host, code) in [
+            ("b.test", X509_V_ERR_HOSTNAME_MISMATCH), ("127.0.0.1", X509_V_ERR_IP_ADDRESS_MISMATCH),
+            ("::1", X509_V_ERR_IP_ADDRESS_MISMATCH),
+        ] {
+            let failure = try judge(site.chain, for: host, anchors: [root]).failure
+            #expect(failure?.reason == .name)
+            #expect(failure?.verifyResult == code)
+            #expect(failure?.depth == 0)
+            #expect(failure?.certificate == site.certificate)
+        }
     }
 
     @Test("no certificate is no trust, T-TLS-56")
@@ -133,7 +150,10 @@ import Testing
         ]
         for change in changes {
             let chain = try middle.issue(for: "good.test") { change(&$0) }.chain
-            #expect(try judge(chain, anchors: [root]).failure?.reason == .purpose)
+            let failure = try judge(chain, anchors: [root]).failure
+            #expect(failure?.reason == .purpose)
+            #expect(failure?.depth == 0)
+            #expect(failure?.certificate == chain[0])
             let store = try TrustStore([root.certificate])
             #expect(ChainEvaluator.evaluate(served: chain, policy: .basicX509, store: store, at: now).isTrusted)
         }
@@ -158,6 +178,8 @@ import Testing
 
         #expect(evaluation.failure?.reason == .purpose)
         #expect(evaluation.failure?.message.contains("is an authority's") == true)
+        #expect(evaluation.failure?.depth == 0)
+        #expect(evaluation.failure?.verifyResult == X509_V_ERR_INVALID_PURPOSE)
         #expect(try judge(site.chain, certificates: [site.certificate], partial: true).isTrusted)
     }
 
@@ -169,6 +191,25 @@ import Testing
 
         #expect(evaluation.failure?.reason == .purpose)
         #expect(evaluation.verifiedChain.count == 1)
+    }
+
+    @Test("an anchor that is marked as not for servers is none for them")
+    func markedAnchor() throws {
+        let site = try root.issue(for: "good.test")
+        let marked = try Certificate(der: root.der)
+        #expect(X509_add1_reject_object(marked.handle, OBJ_nid2obj(NID_server_auth)) == 1)
+
+        let evaluation = try judge(site.chain, certificates: [marked])
+        let store = try TrustStore([marked])
+
+        #expect(evaluation.failure?.reason == .unknownRoot)
+        #expect(evaluation.failure?.verifyResult == X509_V_ERR_CERT_REJECTED)
+        #expect(
+            evaluation.failure?.message
+                == "the certificate \"CN=Root\" is marked as not to be trusted for this use"
+        )
+        #expect(ChainEvaluator.evaluate(served: site.chain, policy: .basicX509, store: store, at: now).isTrusted)
+        #expect(try judge(site.chain, anchors: [root]).isTrusted)
     }
 
     // MARK: - Paths
@@ -188,6 +229,9 @@ import Testing
         #expect(unknown.failure?.message.contains("\"CN=Stranger\", which is not among the trusted") == true)
         #expect(unknown.chain == site.chain && unknown.verifiedChain == site.chain)
         #expect(sent.failure?.reason == .unknownRoot)
+        #expect(
+            sent.failure?.message == "the chain ends at \"CN=Stranger\", which is not among the trusted authorities"
+        )
         #expect(sent.verifiedChain == site.chain + [stranger.certificate])
         #expect(try judge(alone.chain, certificates: [alone.certificate]).isTrusted)
         #expect(try judge(stranger.issue(for: "good.test").chain, anchors: [root]).failure?.reason == .unknownRoot)
@@ -223,16 +267,44 @@ import Testing
 
     @Test("a certificate of the web that came alone points at the server's mistake, T-TLS-26")
     func forgottenIntermediate() throws {
-        // Authority information access: caIssuers, http://a.test/
-        let location = [0x30, 0x1D, 0x30, 0x1B, 0x06, 0x08, 0x2B, 0x06, 0x01, 0x05, 0x05, 0x07, 0x30, 0x02, 0x86, 0x0F]
-        let value = location.map { UInt8($0) } + Array("http://a.test/x".utf8)
-        let site = try middle.issue(for: "good.test") {
-            $0.otherExtensions = [.init("1.3.6.1.5.5.7.1.1", value: value)]
-        }
+        let site = try middle.issue(for: "good.test") { $0.otherExtensions = [Self.issuerLocation] }
 
         #expect(try judge([site.certificate], anchors: [root]).failure?.reason == .incompleteChain)
         #expect(try judge(site.chain, anchors: [root]).isTrusted)
     }
+
+    @Test("nothing else points at that mistake: other failures, other certificates sent, one further up, T-TLS-26")
+    func nothingForgotten() throws {
+        let located = { (template: inout CertificateTemplate) in template.otherExtensions = [Self.issuerLocation] }
+        let stranger = try CertificateAuthority("Stranger")
+        let below = try stranger.makeIntermediate("Below") { located(&$0) }
+        let site = try middle.issue(for: "good.test") { located(&$0) }
+        let expired = try root.issue(for: "good.test") {
+            located(&$0)
+            $0.expire()
+        }
+        var template = CertificateTemplate.server(for: ["good.test"])
+        located(&template)
+        let alone = try IssuedCertificate.selfSigned(template)
+        let upper = try below.issue(for: "good.test").certificate
+
+        #expect(try judge(expired.chain, anchors: [root]).failure?.reason == .expired)
+        #expect(try judge(alone.chain, anchors: [root]).failure?.reason == .selfSigned)
+        let accompanied = try judge([site.certificate, stranger.certificate], anchors: [root]).failure
+        #expect(accompanied?.reason == .unknownRoot)
+        #expect(accompanied?.depth == 0)
+        // The authority above is one of the client's own.
+        let known = try judge([upper], anchors: [root], certificates: [below.certificate]).failure
+        #expect(known?.reason == .unknownRoot)
+        #expect(known?.depth == 1)
+    }
+
+    /// Authority information access: caIssuers, http://a.test/x
+    private static let issuerLocation = CertificateTemplate.Extension(
+        "1.3.6.1.5.5.7.1.1",
+        value: [0x30, 0x1D, 0x30, 0x1B, 0x06, 0x08, 0x2B, 0x06, 0x01, 0x05, 0x05, 0x07, 0x30, 0x02, 0x86, 0x0F]
+            + Array("http://a.test/x".utf8)
+    )
 
     @Test("an anchor below the root ends a chain only if that was asked for, T-TLS-31")
     func partialChain() throws {

@@ -51,6 +51,27 @@ import Testing
         #expect(!HostnameMatcher.matches(odd, .ip([192, 0, 2])))
     }
 
+    @Test("a name is found behind entries of other types")
+    func mixedTypes() throws {
+        let names: [CertificateTemplate.AlternativeName] = [
+            .email("a@good.test"), .uri("https://good.test/"), .ip([192, 0, 2, 1]), .dns("good.test"),
+        ]
+        for order in [names, names.reversed()] {
+            let mixed = try certificate(order)
+            #expect(try matches(mixed, "good.test"))
+            #expect(try matches(mixed, "192.0.2.1"))
+            #expect(try !matches(mixed, "a.test"))
+        }
+    }
+
+    @Test("a name that was never canonical matches no entry, not even one that is the same, T-TLS-38, T-TLS-39")
+    func badReferences() throws {
+        let names = ["192.0.2.1", "a.1", "good.test.", ".good.test", "a..test", "*.good.test", ""]
+        let certificate = try certificate(names.map { .dns($0) } + [.dns("*.0.2.1")])
+
+        for name in names { #expect(!HostnameMatcher.matches(certificate, .dns(name))) }
+    }
+
     @Test("the common name never counts, T-TLS-42")
     func commonName() throws {
         let names: [[CertificateTemplate.AlternativeName]] = [

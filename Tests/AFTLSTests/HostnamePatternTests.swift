@@ -63,6 +63,18 @@ import Testing
         #expect(HostnameMatcher.matches(pattern: Array(row.pattern.utf8), host: row.host) == row.matches)
     }
 
+    @Test("the longest names there can be are covered, and none longer")
+    func longest() {
+        let label = String(repeating: "a", count: 63)
+        let parent = "\(label).\(label).\(label)"
+        for (count, matches) in [(60, true), (61, true), (62, false)] {
+            let host = "\(String(repeating: "b", count: count)).\(parent)"
+            for pattern in [host, "*.\(parent)"] {
+                #expect(HostnameMatcher.matches(pattern: Array(pattern.utf8), host: host) == matches)
+            }
+        }
+    }
+
     @Test("only ASCII letters fold, T-TLS-43")
     func folding() {
         // Kelvin sign, long s, dotted and dotless i, sharp s, full width letters.

@@ -1,12 +1,14 @@
-import AFTLS
 import Testing
+
+@testable import AFTLS
 
 @Suite struct PeerNameTests {
     static let hosts: [(String, String)] = [
         ("example.com", "example.com"), ("Example.COM", "example.com"), ("example.com.", "example.com"),
         ("localhost", "localhost"), ("a_b.example.com", "a_b.example.com"), ("1.a", "1.a"),
         ("xn--bcher-kva.example", "xn--bcher-kva.example"), ("XN--BCHER-KVA.example", "xn--bcher-kva.example"),
-        ("xn--fiqs8s", "xn--fiqs8s"), ("a--b.test", "a--b.test"), ("1.2.3.4.test", "1.2.3.4.test"),
+        ("xn--fiqs8s", "xn--fiqs8s"), ("a--b.test", "a--b.test"), ("1.2.3.4.test", "1.2.3.4.test"), ("a.", "a"),
+        ("xn--p1ai", "xn--p1ai"), ("a.0xg", "a.0xg"), ("a.0xag", "a.0xag"), ("a.0x-", "a.0x-"), ("a.x1", "a.x1"),
     ]
 
     @Test("a host has one canonical form, T-TLS-44", arguments: hosts)
@@ -19,7 +21,8 @@ import Testing
         "example。com", "\u{212A}.com", "*.example.com", "a b.com", " a.com", "a.com ", "a/b", "a@b", "a:b", "a%b",
         "%",
         "xn--example-.com", "xn--.com", "xn--a.com", "xn--abc-.test", "xn--99999999.com", "xn--a-ecp!.com",
-        "127.1", "127.0.0.1.", "2130706433", "0x7f000001", "0x7f.1", "a.0x1f", "a.0X", "1.2.3.4.5", "256.1.1.1",
+        "127.1", "127.0.0.1.", "2130706433", "0x7f000001", "0x7f.1", "a.0x1f", "a.0X", "a.0xa", "a.0xabcdef",
+        "1.2.3.4.5", "256.1.1.1",
         "01.2.3.4", "1.2.3", "a.1", "[1.2.3.4]", "[example.com]", "[]", "[", "[::1", "::1]", "[::1]x", "::1%",
         "fe80::1%a\0b", "1.2.3.4%eth0", ":::", "12345::", "::ffff:1.2.3.456", "[[::1]]",
     ]
@@ -27,6 +30,12 @@ import Testing
     @Test("what could be another host to others is refused, T-TLS-38, T-TLS-39, T-TLS-40", arguments: refusedHosts)
     func refused(_ host: String) {
         #expect(PeerName(host) == nil)
+    }
+
+    @Test("a name has no empty label, neither first nor last nor between")
+    func emptyLabels() {
+        for name in ["", ".", "a.", ".a", "a..b", "a.b."] { #expect(!DNSName.isValid(name.utf8)) }
+        for name in ["a", "a.b", "-.1"] { #expect(DNSName.isValid(name.utf8)) }
     }
 
     @Test("labels and names have the lengths of the DNS")

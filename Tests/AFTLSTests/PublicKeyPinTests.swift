@@ -13,6 +13,7 @@ import Testing
         #expect(pin.description == Self.text)
         #expect(pin == PublicKeyPin(publicKeyBytes: []))
         #expect(pin == (try PublicKeyPin(digest: pin.digest)))
+        #expect(pin.digest == SHA256Digest.of([]))
         #expect(pin.digest.prefix(4) == [0xE3, 0xB0, 0xC4, 0x42])
         #expect(PublicKeyPin(Self.text.replacingPrefix) == pin)
     }
@@ -32,7 +33,8 @@ import Testing
         "\(text)=", "\(text.dropLast())", "\(text) ", " \(text)", "\(text)\n", "\(text.dropLast(2))V=",
         "sha256/////\(base64)", "sha256/\(String(repeating: "=", count: 44))", "\(text.dropLast(4))uF==",
         "sha256/47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU=", "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRk=5NMpJWZG3hSuFU=",
-        "sha256/ä\(base64.dropFirst(2))",
+        "sha256/ä\(base64.dropFirst(2))", "sha256/A\(base64)", "sha256/AAAA\(base64)", "sha256/\(base64.dropLast(4))",
+        "sha256/\(String(repeating: "A", count: 44))",
     ]
 
     @Test("other spellings are refused, T-TLS-19", arguments: otherSpellings)

@@ -88,6 +88,48 @@ import Testing
         }
     }
 
+    @Test("a server's common name is bound by constraints as its other names are, T-TLS-17, T-TLS-52")
+    func constrainedCommonName() throws {
+        let bound = try CertificateAuthority("Bound") { $0.nameConstraints = .init(permitted: [.dns("good.test")]) }
+        for (name, isProven) in [("good.test", true), ("evil.test", false)] {
+            var template = CertificateTemplate.server(for: [])
+            template.subject = [.commonName(name)]
+            let site = try bound.issue(template).certificate
+
+            let evaluation = try judge([site, bound.certificate], anchors: [other])
+
+            #expect(evaluation.failure?.reason == .unknownRoot)
+            #expect(evaluation.verifiedChain == (isProven ? [site, bound.certificate] : [site]))
+        }
+    }
+
+    @Test("an authority's common name is no host name, so that no constraint binds it, T-TLS-52")
+    func constrainedAuthority() throws {
+        let bound = try CertificateAuthority("Bound") { $0.nameConstraints = .init(permitted: [.dns("good.test")]) }
+        let site = try bound.makeIntermediate("evil.test").issue(for: "good.test")
+
+        let evaluation = try judge(site.chain + [bound.certificate], anchors: [other])
+
+        #expect(evaluation.failure?.reason == .unknownRoot)
+        #expect(evaluation.verifiedChain == site.chain + [bound.certificate])
+    }
+
+    @Test("a new key of an authority is exempt from its constraints, a server that has its name is not, T-TLS-52")
+    func selfIssued() throws {
+        let bound = try CertificateAuthority("Bound") { $0.nameConstraints = .init(permitted: [.dns("good.test")]) }
+        let renewed = try bound.makeIntermediate("Bound") { $0.alternativeNames = [.dns("evil.test")] }
+        let site = try renewed.issue(for: "good.test")
+        let namesake = try bound.issue(for: "evil.test") { $0.subject = [.commonName("Bound")] }
+
+        let exempt = try judge(site.chain + [bound.certificate], anchors: [other])
+        let refused = try judge(namesake.chain + [bound.certificate], anchors: [other])
+
+        #expect(renewed.certificate.isSelfIssued && namesake.certificate.isSelfIssued)
+        #expect(exempt.verifiedChain == site.chain + [bound.certificate])
+        #expect(refused.verifiedChain == [namesake.certificate])
+        #expect(!exempt.isTrusted && !refused.isTrusted)
+    }
+
     @Test("a server's certificate does not vouch for another one, T-TLS-17")
     func leafAsAuthority() throws {
         let key = try CertificateKey()
