@@ -86,7 +86,7 @@ import Testing
         "T-REQ-32 text that names another server without saying how, or what is no server, is refused",
         arguments: [
             "//evil.test/x", "//evil.test", "///evil.test/x", "////evil.test/x", "//", "//evil.test:443/x",
-            "//h.test@evil.test/", "//h.test:443@evil.test/", "//h.test:8443/x", "//h.test./x", "//h.test.evil.test/",
+            "//h.test@evil.test/", "//h.test:443@evil.test/", "//h.test:8443/x", "//h.test.evil.test/",
             "//[::1]/x", "//127.1/", "//h.test%2eevil.test/", "//h.test%00.evil.test/", "//evil.test?h.test",
             "//evil.test#h.test", "file:///etc/passwd", "FILE:/etc/passwd", "data:text/plain,x", "ftp://h.test/x",
             "javascript:alert(1)", "h.test:443/x", "a:b", "ht\ttp://evil.test/", "+://evil.test/",

@@ -156,7 +156,7 @@ struct RedirectRulesTests {
         arguments: [
             ("http://h.test", "http://H.test:80/x?y#z", true), ("http://h.test/", "https://h.test/", false),
             ("https://h.test:443/", "https://h.test", true), ("https://h.test", "https://h.test:444", false),
-            ("http://u:p@h.test/", "http://h.test/", true), ("http://h.test/", "http://h.test./", false),
+            ("http://u:p@h.test/", "http://h.test/", true), ("http://h.test/", "http://h.test./", true),
             ("http://h.test@evil.test/", "http://h.test/", false), ("http://127.0.0.1/", "http://127.0.0.2/", false),
             ("http://[::1]/", "http://[0:0:0:0:0:0:0:1]/", true), ("http://h.test/", "http://evil.test/h.test", false),
             ("demo://a/x", "demo://a/y?z", true), ("demo://a/x", "demo://b/x", false), ("demo:x", "demo:y", true),
