@@ -6,20 +6,20 @@ struct MadeTasks {
     }
 
     private var entries: ContiguousArray<Entry> = []
-    private var freePlaces: ContiguousArray<Int> = []
+    private var freePlaces: ContiguousArray<Int32> = []
 
     /// Returns the place under which the task is removed again.
-    mutating func add(_ task: URLSessionTask) -> Int {
+    mutating func add(_ task: URLSessionTask) -> Int32 {
         guard let place = freePlaces.popLast() else {
             entries.append(Entry(task: task))
-            return entries.count - 1
+            return Int32(entries.count - 1)
         }
-        entries[place].task = task
+        entries[Int(place)].task = task
         return place
     }
 
-    mutating func remove(at place: Int) {
-        entries[place].task = nil
+    mutating func remove(at place: Int32) {
+        entries[Int(place)].task = nil
         freePlaces.append(place)
     }
 

@@ -217,7 +217,7 @@ public final class URLSession: Sendable {
     }
 
     /// The loop knows the task now, or never will.
-    func forgetMade(at place: Int) {
+    func forgetMade(at place: Int32) {
         state.withLock { $0.made.remove(at: place) }
     }
 }

@@ -9,7 +9,7 @@
 struct TaskState: Sendable {
     private(set) var state = URLSessionTask.State.suspended
     /// Suspensions nest; a new task has one.
-    private(set) var suspensions = 1
+    private(set) var suspensions: Int32 = 1
 
     /// True if the task now runs and did not before.
     mutating func resume() -> Bool {
@@ -23,7 +23,7 @@ struct TaskState: Sendable {
     /// True if the task ran and now does not.
     mutating func suspend() -> Bool {
         guard state == .running || state == .suspended else { return false }
-        if suspensions < Int.max { suspensions += 1 }
+        if suspensions < Int32.max { suspensions += 1 }
         defer { state = .suspended }
         return state == .running
     }

@@ -48,12 +48,13 @@ public class URLSessionTask: @unchecked Sendable {
         var priority = URLSessionTask.defaultPriority
         /// A callback that will report what was sent is on its way.
         var isSendingAnnounced = false
+        // These two fit into the gap here: a task is small.
+        var keepsMetrics = false
+        /// Where the session keeps the task until it runs.
+        var madePlace: Int32?
         var description: String?
         var delegate: (any URLSessionTaskDelegate)?
         var progress: Progress?
-        /// Where the session keeps the task until it runs.
-        var madePlace: Int?
-        var keepsMetrics = false
         var metrics: URLSessionTaskMetrics?
         var plans = TaskPlans.none
         /// For the child of a fork, where the loop cannot be asked for it.
@@ -88,7 +89,7 @@ public class URLSessionTask: @unchecked Sendable {
         let delegate: (any URLSessionTaskDelegate)?
         let date: Date?
         let keepsMetrics: Bool
-        let madePlace: Int?
+        let madePlace: Int32?
     }
 
     // MARK: Constants
