@@ -17,7 +17,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     ///
     /// Text that a verb is given leads to another server only if it is a whole URL, with its scheme; `//host/path` is an
     /// error. To another server, which is one with another scheme, host or port, none of the secrets go that the
-    /// request serializer and the session's additional headers have: the fields that ``RedirectPolicy`` keeps from
+    /// request serializer and the session's additional headers have: the fields that `RedirectPolicy` keeps from
     /// other origins. What a call is given as its own headers is sent.
     public let baseURL: URL?
     private let settings: Lock<Settings>
