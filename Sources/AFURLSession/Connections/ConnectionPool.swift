@@ -47,8 +47,8 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
         continuePatience = settings.continuePatience
         rules = settings.limits.connectionRules
         queueInterval = settings.limits.queueInterval
-        receiving = RateLimit(settings.limits.receiveRate, on: world.loop)
-        sending = RateLimit(settings.limits.sendRate, on: world.loop)
+        receiving = settings.limits.receiveRate.flatMap { RateLimit($0, on: world.loop) }
+        sending = settings.limits.sendRate.flatMap { RateLimit($0, on: world.loop) }
     }
 
     private var loop: EventLoop { world.loop }

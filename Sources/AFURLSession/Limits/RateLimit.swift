@@ -29,9 +29,10 @@ final class RateLimit: TimerTarget {
     private var granted: [ObjectIdentifier: Int] = [:]
     private var timer: TimerID?
 
-    /// Nil if there is nothing to keep to.
-    init?(_ bytesPerSecond: Int?, on loop: EventLoop) {
-        guard let bytesPerSecond, bytesPerSecond > 0 else { return nil }
+    /// Nil if there is nothing to keep to. Not to be asked for each request that says nothing: even a class that refuses
+    /// to be made has been allocated.
+    init?(_ bytesPerSecond: Int, on loop: EventLoop) {
+        guard bytesPerSecond > 0 else { return nil }
         rate = Int64(min(bytesPerSecond, RateLimit.highestRate))
         memory = max(RateLimit.second / 8, RateLimit.second / rate + 1)
         self.loop = loop

@@ -33,15 +33,14 @@ public struct RedirectPolicy: Hashable, Sendable {
     /// The standard policy.
     public init() {}
 
-    /// Whether two URLs have one origin, read as a request is and not as `URL` reads them. Those that no request can be
-    /// made for, as of a scheme that a ``URLProtocol`` has, do if they are the same up to their paths.
+    /// Whether two URLs have one origin, read as a request is and not as `URL` reads them. If no request can be made for
+    /// one of them, as of a scheme that a ``URLProtocol`` has, they have if they are the same up to their paths.
     public static func haveSameOrigin(_ one: URL, _ other: URL) -> Bool {
         let (one, other) = (one.absoluteString, other.absoluteString)
-        switch (try? RequestURL(one), try? RequestURL(other)) {
-        case (let one?, let other?): return one.endpoint == other.endpoint
-        case (nil, nil): return beginning(one) == beginning(other)
-        case (nil, _?), (_?, nil): return false
+        guard let first = try? RequestURL(one), let second = try? RequestURL(other) else {
+            return beginning(one) == beginning(other)
         }
+        return first.endpoint == second.endpoint
     }
 
     /// Scheme and authority.

@@ -54,6 +54,21 @@ final class ManagerSite: Sendable {
         return manager
     }
 
+    /// The task of a verb that a manager with this base URL is given this text for.
+    func task(_ text: String, relativeTo base: String) -> URLSessionDataTask? {
+        let manager = owned(HTTPSessionManager(baseURL: URL(string: base)))
+        return manager.dataTask(
+            withHTTPMethod: "GET",
+            urlString: text,
+            parameters: nil,
+            headers: nil,
+            uploadProgress: nil,
+            downloadProgress: nil,
+            success: nil,
+            failure: nil
+        )
+    }
+
     func request(_ path: String, method: String = "GET") -> URLRequest {
         var request = URLRequest(url: server.url(path))
         request.httpMethod = method

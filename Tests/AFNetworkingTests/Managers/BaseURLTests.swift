@@ -35,18 +35,7 @@ import Testing
     }
 
     private func url(_ text: String, relativeTo base: String) -> String? {
-        let manager = site.owned(HTTPSessionManager(baseURL: URL(string: base)))
-        let task = manager.dataTask(
-            withHTTPMethod: "GET",
-            urlString: text,
-            parameters: nil,
-            headers: nil,
-            uploadProgress: nil,
-            downloadProgress: nil,
-            success: nil,
-            failure: nil
-        )
-        return task?.originalRequest?.url?.absoluteString
+        site.task(text, relativeTo: base)?.originalRequest?.url?.absoluteString
     }
 
     @Test(
@@ -80,6 +69,11 @@ import Testing
     )
     func staying(text: String, expected: String) {
         #expect(url(text, relativeTo: "https://h.test/a/b/") == expected)
+    }
+
+    @Test func `T-REQ-32 text that is too long for a request is not mistaken for another server`() async throws {
+        let path = String(repeating: "x", count: 70_000)
+        #expect(url(path, relativeTo: "https://h.test/a/") == "https://h.test/a/\(path)")
     }
 
     @Test(

@@ -35,17 +35,7 @@ import Testing
         ("http://example.com", "foo", "http://example.com/foo"),
     ])
     func `6.2 a URL is resolved against the base`(_ base: String, _ text: String, _ expected: String) throws {
-        let manager = site.owned(HTTPSessionManager(baseURL: URL(string: base)))
-        let task = manager.dataTask(
-            withHTTPMethod: "GET",
-            urlString: text,
-            parameters: nil,
-            headers: nil,
-            uploadProgress: nil,
-            downloadProgress: nil,
-            success: nil,
-            failure: nil
-        )
+        let task = site.task(text, relativeTo: base)
         #expect(task?.originalRequest?.url?.absoluteString == expected)
         #expect(task?.state == .suspended)
     }

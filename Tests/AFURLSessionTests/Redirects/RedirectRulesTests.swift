@@ -151,6 +151,9 @@ struct RedirectRulesTests {
         #expect(try leaves("http://a.test/", "https://b.test/"))
     }
 
+    /// Too long for a request.
+    private static let longPath = String(repeating: "x", count: 70_000)
+
     @Test(
         "T-REQ-32 origins are read as a request is",
         arguments: [
@@ -160,6 +163,9 @@ struct RedirectRulesTests {
             ("http://h.test@evil.test/", "http://h.test/", false), ("http://127.0.0.1/", "http://127.0.0.2/", false),
             ("http://[::1]/", "http://[0:0:0:0:0:0:0:1]/", true), ("http://h.test/", "http://evil.test/h.test", false),
             ("demo://a/x", "demo://a/y?z", true), ("demo://a/x", "demo://b/x", false), ("demo:x", "demo:y", true),
+            ("http://h.test/\(longPath)", "http://h.test/", true),
+            ("http://h.test/", "http://h.tes/\(longPath)", false),
+            ("http://h.test/\(longPath)", "https://h.test/", false),
             ("demo://a/x", "http://a/x", false), ("file:///etc/passwd", "http://a/x", false),
         ]
     )
