@@ -85,8 +85,8 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         set { set(\.usesCredentialStorage, newValue) }
     }
 
-    /// Offered once by each operation to whoever wants to know who we are. Not by those that a verb makes for another
-    /// server than that of ``baseURL``.
+    /// The ``URLConnectionOperation/credential`` of each operation. Not of those that a verb makes for another server
+    /// than that of ``baseURL``.
     open var credential: URLCredential? {
         get { state.withLock { $0.credential } }
         set { set(\.credential, newValue) }

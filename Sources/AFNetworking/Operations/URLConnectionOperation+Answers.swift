@@ -13,11 +13,17 @@ extension URLConnectionOperation {
                 return sender?.cancel(challenge) ?? ()
             }
             sender?.use(URLCredential(trust: trust), for: challenge)
-        } else if challenge.previousFailureCount == 0, let credential {
+        } else if challenge.previousFailureCount == 0, let credential, space.isProxy() || isAtHome(connection) {
             sender?.use(credential, for: challenge)
         } else {
             sender?.continueWithoutCredential(for: challenge)
         }
+    }
+
+    /// Whether no redirect has led to a server that the credential is not meant for.
+    private func isAtHome(_ connection: URLConnection) -> Bool {
+        guard let meant = request.url, let asking = connection.currentRequest.url else { return false }
+        return RedirectPolicy.haveSameOrigin(meant, asking)
     }
 
     var trustIdentity: Data? {

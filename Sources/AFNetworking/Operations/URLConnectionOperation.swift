@@ -112,7 +112,8 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         set { set(\.usesCredentialStorage, newValue) }
     }
 
-    /// Offered once to whoever wants to know who we are.
+    /// Offered once to the server of ``request``, or a proxy, that wants to know who we are. A server to which a redirect
+    /// leads does not get it.
     open var credential: URLCredential? {
         get { state.withLock { $0.credential } }
         set { set(\.credential, newValue) }

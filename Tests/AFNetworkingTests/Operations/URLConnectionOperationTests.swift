@@ -482,6 +482,30 @@ struct URLConnectionOperationTests {
         #expect(block.responseString == "secret" && own.responseString == "secret")
     }
 
+    @Test(
+        "T-RED-01 a credential is shown where the operation began, and not where a redirect leads",
+        arguments: [true, false]
+    )
+    func redirected(staysAtHome: Bool) async throws {
+        let stranger = try TestServer()
+        let target = staysAtHome ? server : stranger
+        target.route("GET", "/secret") { request in
+            guard request.headers["Authorization"] == nil else { return .text("secret") }
+            return ServerReply.text("who?").status(401).header("WWW-Authenticate", #"Basic realm="redirected""#)
+        }
+        let place = target.url("/secret").absoluteString
+        server.route("GET", "/moved", ServerReply.text("moved").status(307).header("Location", place))
+        let operation = operation("/moved")
+        operation.shouldUseCredentialStorage = false
+        operation.credential = URLCredential(user: "user", password: "word", persistence: .none)
+
+        operation.start()
+        try await operation.ended()
+
+        #expect(operation.responseString == (staysAtHome ? "secret" : "who?"))
+        #expect(stranger.requests.allSatisfy { $0.headers["Authorization"] == nil })
+    }
+
     @Test("14 operations: user name and password in the URL are applied by the loader")
     func embedded() async throws {
         let right = "Basic " + Data("user:word".utf8).base64EncodedString()
