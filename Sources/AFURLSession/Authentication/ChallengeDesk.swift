@@ -13,7 +13,8 @@ final class ChallengeDesk: HandshakeDelegate {
 
     private let post: ChallengePost
     private let endpoint: Endpoint
-    private let task: Int
+    /// Kept, so that the answer to a question that nobody can be asked never comes before the question was put.
+    private let task: URLSessionTask
     private let events: EventDesk?
 
     init(
@@ -24,7 +25,7 @@ final class ChallengeDesk: HandshakeDelegate {
     ) {
         post = ChallengePost(task, taskDelegate, in: session)
         self.endpoint = endpoint
-        self.task = task.taskIdentifier
+        self.task = task
         events = session.events
     }
 
@@ -32,7 +33,7 @@ final class ChallengeDesk: HandshakeDelegate {
 
     func ask(_ question: HandshakeQuestion, _ answer: @escaping (HandshakeAnswer) -> Void) {
         let space = space(for: question)
-        events?.challenged(task, space)
+        events?.challenged(task.taskIdentifier, space)
         post.ask(ChallengeDesk.levels) { sender in
             URLAuthenticationChallenge(
                 protectionSpace: space,

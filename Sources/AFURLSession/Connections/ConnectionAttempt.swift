@@ -5,8 +5,12 @@ import AFWire
 protocol ConnectionAttemptClient: AnyObject {
     func attemptSucceeded(_ attempt: ConnectionAttempt, _ channel: any ByteChannel)
     func attemptFailed(_ attempt: ConnectionAttempt, _ error: TransferError)
+    /// Whether anybody waits for it.
+    func isAwaited(_ attempt: ConnectionAttempt) -> Bool
     /// Who may be asked about the server, if anybody.
     func handshakeDelegate(for attempt: ConnectionAttempt) -> (any HandshakeDelegate)?
+    /// Whether the one who was asked last does not wait any more.
+    func hasAskerLeft(_ attempt: ConnectionAttempt) -> Bool
 }
 
 /// A connection in the making: dialled, led through its proxy if there is one, and for
@@ -17,6 +21,7 @@ final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClient, Prox
 
     /// Which of its session.
     let number: Int
+    let begun: LoopInstant
     private let key: ConnectionKey
     private let rules: ConnectionRules
     private let world: World
@@ -30,6 +35,8 @@ final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClient, Prox
     private var destinations: [SOCKS5Destination] = []
     private var lookup = DialReport()
     private var isLookingUp = false
+    /// On whose behalf the server was judged.
+    var asker: Transfer?
     /// The time that runs now.
     private var limit: (timeout: NamedTimeout, started: LoopInstant, timer: TimerID)?
 
@@ -42,6 +49,7 @@ final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClient, Prox
         client: any ConnectionAttemptClient
     ) {
         self.number = number
+        begun = world.loop.now
         self.events = events
         self.key = key
         self.rules = rules
@@ -229,9 +237,19 @@ final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClient, Prox
         handshake.start()
     }
 
+    func isAwaited(_ handshake: Handshake) -> Bool { client?.isAwaited(self) ?? true }
+
     func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)? {
         client?.handshakeDelegate(for: self)
     }
+
+    func hasAskerLeft(_ handshake: Handshake) -> Bool { client?.hasAskerLeft(self) ?? false }
+
+    /// Somebody waits for it now.
+    func claimed() { handshake?.claimed() }
+
+    /// Nobody waited for it at a time when the server was to be judged.
+    var wasParked: Bool { handshake?.wasParked ?? false }
 
     func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel) {
         note(handshake.report.event)

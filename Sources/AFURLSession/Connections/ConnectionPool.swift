@@ -25,7 +25,7 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
     @exclusivity(unchecked) private var lastPeer: Peer?
     @exclusivity(unchecked) private var unsettled: [Peer] = []
     @exclusivity(unchecked) private var idleCount = 0
-    @exclusivity(unchecked) private var reaper: TimerID?
+    @exclusivity(unchecked) private var reaper: (timer: TimerID, deadline: LoopInstant)?
     /// Who has failed at answering requests sent ahead.
     @exclusivity(unchecked) private var poorPipeliners: Set<Endpoint> = []
     private static let poorPipelinerLimit = 256
@@ -141,6 +141,11 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
         }
     }
 
+    /// The same under the rules that hold now.
+    func renewed(_ key: ConnectionKey) -> ConnectionKey {
+        present.isEmpty ? key : key.renewed(under: present)
+    }
+
     /// A request that was sent ahead, and whose connection ended before its turn came.
     func sendAgain(_ transfer: Transfer) {
         guard let peer = transfer.peer, peer.isRetired else { return transfer.waitAgain(in: self) }
@@ -171,7 +176,7 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
     func shutDown() {
         retireAll()
         for peer in peers.values { peer.cancelDials() }
-        if let reaper { loop.cancelTimer(reaper) }
+        if let reaper { loop.cancelTimer(reaper.timer) }
         reaper = nil
         lastPeer = nil
         wanting = []
@@ -247,6 +252,8 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
             }
         }
         for connection in pipelines { connection.writeAhead() }
+        if !peer.machine.waiters.isEmpty { peer.claimDials() }
+        if let oldest = peer.oldestUnclaimedDial { armReaper(at: oldest + limits.unclaimedTime) }
         if peer.machine.isEmpty {
             peers[peer.key] = nil
             if lastPeer === peer { lastPeer = nil }
@@ -299,7 +306,11 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
     // MARK: - Reaping
 
     private func armReaper(at deadline: LoopInstant) {
-        if reaper == nil { reaper = loop.startTimer(at: deadline, for: self) }
+        if let reaper {
+            guard deadline < reaper.deadline else { return }
+            loop.cancelTimer(reaper.timer)
+        }
+        reaper = (loop.startTimer(at: deadline, for: self), deadline)
     }
 
     func timerFired(_ timer: TimerID) {
@@ -308,6 +319,10 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
         for peer in peers.values {
             for connection in peer.machine.takeExpired(at: loop.now) { closeIdle(connection) }
             for idle in peer.machine.idle { next = min(next, idle.expires) }
+            if let oldest = peer.oldestUnclaimedDial, oldest + limits.unclaimedTime <= loop.now {
+                peer.cancelUnclaimedDials(begunUntil: oldest)
+            }
+            // There, others like it are seen to.
             settleLater(peer)
         }
         if next != .distantFuture { armReaper(at: next) }

@@ -4,8 +4,12 @@ import AFTLS
 protocol HandshakeClient: AnyObject {
     func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel)
     func handshakeFailed(_ handshake: Handshake, _ failure: HandshakeFailure)
+    /// Whether anybody waits for it.
+    func isAwaited(_ handshake: Handshake) -> Bool
     /// Who may be asked about the server, if anybody.
     func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)?
+    /// Whether the one who was asked last does not wait any more.
+    func hasAskerLeft(_ handshake: Handshake) -> Bool
 }
 
 /// When a connection was secured, and how.
@@ -50,6 +54,9 @@ final class Handshake: ChannelHandler, TimerTarget {
     private var raw: (any ByteChannel)?
     private var channel: TLSChannel?
     private var decisionTimer: TimerID?
+    private var isParked = false
+    /// It once had to wait until somebody waited for it.
+    private(set) var wasParked = false
     private var pending: (question: Int, answer: (HandshakeAnswer) -> Void)?
     private var questions = 0
 
@@ -172,6 +179,21 @@ final class Handshake: ChannelHandler, TimerTarget {
 
     // MARK: - Questions to the delegate
 
+    /// Whether there is somebody on whose behalf the server is judged. If not it waits: whoever comes later might have
+    /// wanted to be asked.
+    func isAwaited() -> Bool {
+        isParked = client?.isAwaited(self) == false
+        wasParked = wasParked || isParked
+        return !isParked
+    }
+
+    /// Somebody waits for it now.
+    func claimed() {
+        guard isParked else { return }
+        isParked = false
+        advance()
+    }
+
     private var delegate: (any HandshakeDelegate)? { client?.handshakeDelegate(for: self) }
 
     var mayAsk: Bool { delegate?.mayBeAsked ?? false }
@@ -190,7 +212,12 @@ final class Handshake: ChannelHandler, TimerTarget {
         guard let pending, pending.question == question else { return }
         self.pending = nil
         stopDecisionTimer()
-        pending.answer(answer)
+        // Those of whom nobody is left to be asked say nothing about those who wait now.
+        if case .unasked = answer, client?.hasAskerLeft(self) == true {
+            pending.answer(.gone)
+        } else {
+            pending.answer(answer)
+        }
         if judge.isCancelled { return fail(.identityCancelled) }
         advance()
     }

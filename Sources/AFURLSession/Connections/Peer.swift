@@ -82,6 +82,28 @@ final class Peer: ConnectionAttemptClient {
         while !attempts.isEmpty { cancelNewestDial() }
     }
 
+    // MARK: - Dials that nobody waits for
+    //
+    // The requests that they were for were served by other connections. They may be of use to those that come, but no
+    // deadline of a request would ever end them.
+
+    /// What a request that has just come may need is no longer held up.
+    func claimDials() {
+        for attempt in attempts { attempt.claimed() }
+    }
+
+    /// When the first of them was begun; nil if there are none.
+    var oldestUnclaimedDial: LoopInstant? { machine.unclaimedDials > 0 ? attempts.first?.begun : nil }
+
+    /// Gives up those that were begun before.
+    func cancelUnclaimedDials(begunUntil latest: LoopInstant) {
+        for attempt in attempts.prefix(machine.unclaimedDials) where attempt.begun <= latest {
+            attempt.cancel()
+            forget(attempt)
+            machine.dialCancelled()
+        }
+    }
+
     /// Ends what is in the making and returns the requests that waited for it.
     func retire() -> [Transfer] {
         isRetired = true
@@ -97,9 +119,20 @@ final class Peer: ConnectionAttemptClient {
 
     // MARK: - From connections in the making
 
+    func isAwaited(_ attempt: ConnectionAttempt) -> Bool {
+        !machine.waiters.isEmpty || redials.contains { $0.attempt === attempt }
+    }
+
     func handshakeDelegate(for attempt: ConnectionAttempt) -> (any HandshakeDelegate)? {
         let redial = redials.first { $0.attempt === attempt }
-        return (redial?.transfer ?? machine.firstWaiter)?.handshakeDelegate
+        let asker = redial?.transfer ?? machine.firstWaiter
+        attempt.asker = asker
+        return asker?.handshakeDelegate
+    }
+
+    func hasAskerLeft(_ attempt: ConnectionAttempt) -> Bool {
+        guard let asker = attempt.asker, !redials.contains(where: { $0.transfer === asker }) else { return false }
+        return asker.peer !== self || !asker.ticket.isWaiting
     }
 
     func attemptSucceeded(_ attempt: ConnectionAttempt, _ channel: any ByteChannel) {
@@ -121,9 +154,20 @@ final class Peer: ConnectionAttemptClient {
             transfer.attemptFailed(error, report)
         } else {
             forget(attempt)
-            machine.dialFailed()?.attemptFailed(error, report)
+            victim(of: attempt, error)?.attemptFailed(error, report)
         }
         pool.settleLater(self)
+    }
+
+    /// The request that fails with an attempt, if one does. The others get attempts of their own.
+    private func victim(of attempt: ConnectionAttempt, _ error: TransferError) -> Transfer? {
+        // The server may have lost its patience while nobody waited.
+        guard !attempt.wasParked else {
+            machine.dialCancelled()
+            return nil
+        }
+        guard error.isWordOfDelegate, let asker = attempt.asker else { return machine.dialFailed() }
+        return machine.dialRefused(for: hasAskerLeft(attempt) ? nil : asker)
     }
 
     private func forget(_ attempt: ConnectionAttempt) {

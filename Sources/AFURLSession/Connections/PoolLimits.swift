@@ -12,6 +12,13 @@ struct PoolLimits: Sendable {
     /// A connection just made serves at least the request it was made for, however
     /// short the limits are: otherwise it would be closed and dialled again for ever.
     private static let leastTime = LoopInterval(.seconds(1))
+    private static let longestUnclaimed = LoopInterval(.seconds(10))
+
+    /// How long a connection is in the making that nobody waits for.
+    var unclaimedTime: LoopInterval {
+        let longest = min(idleTime.nanoseconds, PoolLimits.longestUnclaimed.nanoseconds)
+        return longest > PoolLimits.leastTime.nanoseconds ? LoopInterval(.nanoseconds(longest)) : PoolLimits.leastTime
+    }
 
     func firstExpiry(of connection: HTTPConnection, at now: LoopInstant) -> LoopInstant {
         max(expiry(of: connection, at: now) ?? now, now + PoolLimits.leastTime)

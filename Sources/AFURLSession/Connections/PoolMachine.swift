@@ -77,14 +77,27 @@ struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     /// Returns the request that fails with the dial, unless enough dials are still
     /// under way for all who wait.
     mutating func dialFailed() -> Waiter? {
-        dialing -= 1
-        surplusDials = min(surplusDials, dialing)
+        dialCancelled()
         return waiters.count > dialing ? waiters.popFirst() : nil
+    }
+
+    /// The same where somebody said no on behalf of one request: no other fails with it.
+    ///
+    /// - Parameter waiter: Nil if it has left.
+    mutating func dialRefused(for waiter: Waiter?) -> Waiter? {
+        dialCancelled()
+        guard waiters.count > dialing, let waiter else { return nil }
+        waiters.remove(waiter)
+        return waiter
     }
 
     mutating func dialCancelled() {
         dialing -= 1
+        surplusDials = min(surplusDials, dialing)
     }
+
+    /// How many connections are being made that nobody waits for.
+    var unclaimedDials: Int { max(0, dialing - waiters.count) }
 
     /// An exchange failed with its connection, and its request takes the place of
     /// both for a dial of its own.

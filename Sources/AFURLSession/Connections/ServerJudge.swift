@@ -22,6 +22,8 @@ enum HandshakeAnswer {
     case standard
     /// There is none that has a method for the question.
     case unasked
+    /// The task whose delegate was to be asked ended meanwhile.
+    case gone
     case reject
     case cancel
     case none
@@ -102,10 +104,9 @@ final class ServerJudge: TLSEngineClient {
     // MARK: - The server's certificates
 
     func engine(_ engine: TLSEngine, judges served: [Certificate]) -> TLSVerdict {
-        switch deliberation {
-        case .notBegun: begin(served)
-        case .asking: break
-        case .accepted, .refused: break
+        if case .notBegun = deliberation {
+            guard handshake?.isAwaited() ?? true else { return .later }
+            begin(served)
         }
         switch deliberation {
         case .notBegun, .asking: return .later
@@ -160,6 +161,7 @@ final class ServerJudge: TLSEngineClient {
         switch answer {
         case .trust: deliberation = .accepted
         case .standard, .unasked: deliberation = standard(trust)
+        case .gone: deliberation = .notBegun
         case .cancel: deliberation = .refused(.cancelled)
         case .none: deliberation = .refused(.unanswered)
         case .reject, .identity: deliberation = .refused(.rejected)
@@ -169,7 +171,10 @@ final class ServerJudge: TLSEngineClient {
     // MARK: - Our own certificate
 
     func engineNeedsIdentity(_ engine: TLSEngine) -> TLSIdentityAnswer {
-        if case .notAsked = identification { beginIdentification(engine) }
+        if case .notAsked = identification {
+            guard handshake?.isAwaited() ?? true else { return .later }
+            beginIdentification(engine)
+        }
         switch identification {
         case .notAsked, .asking: return .later
         case .decided(let identity): return identity.map(TLSIdentityAnswer.show) ?? .none
@@ -197,6 +202,7 @@ final class ServerJudge: TLSEngineClient {
         note(answer)
         switch answer {
         case .identity(let identity): identification = .decided(identity)
+        case .gone: identification = .notAsked
         case .cancel:
             isCancelled = true
             identification = .decided(nil)
@@ -205,7 +211,9 @@ final class ServerJudge: TLSEngineClient {
     }
 
     private func note(_ answer: HandshakeAnswer) {
-        if case .unasked = answer { return }
-        delegateWasAsked = true
+        switch answer {
+        case .unasked, .gone: break
+        case .trust, .identity, .standard, .reject, .cancel, .none: delegateWasAsked = true
+        }
     }
 }

@@ -70,8 +70,13 @@ final class ProxyPassage: HandshakeClient, ProxyTunnelClient {
 
     // MARK: - From the handshake
 
+    /// Whoever it is for, it is judged alike.
+    func isAwaited(_ handshake: Handshake) -> Bool { true }
+
     /// What a delegate says would be taken for an answer about the server.
     func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)? { nil }
+
+    func hasAskerLeft(_ handshake: Handshake) -> Bool { false }
 
     func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel) {
         ask(over: channel)

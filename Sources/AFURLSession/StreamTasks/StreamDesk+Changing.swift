@@ -56,6 +56,10 @@ extension StreamDesk: HandshakeClient {
         }
     }
 
+    func isAwaited(_ handshake: Handshake) -> Bool { true }
+
+    func hasAskerLeft(_ handshake: Handshake) -> Bool { false }
+
     func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)? {
         guard let core, let task = core.handle, let endpoint = core.endpoint else { return nil }
         return ChallengeDesk(task, core.taskDelegate?.delegate, endpoint, in: core.session)

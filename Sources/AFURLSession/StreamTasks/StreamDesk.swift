@@ -333,6 +333,10 @@ extension StreamDesk: ConnectionAttemptClient {
         core?.fail(error)
     }
 
+    func isAwaited(_ attempt: ConnectionAttempt) -> Bool { true }
+
+    func hasAskerLeft(_ attempt: ConnectionAttempt) -> Bool { false }
+
     /// Only a proxy is secured on the way, and its rules ask nobody.
     func handshakeDelegate(for attempt: ConnectionAttempt) -> (any HandshakeDelegate)? { nil }
 }

@@ -146,6 +146,8 @@ final class Transfer: QueuedWaiter {
         if let prepared, prepared !== request { request = prepared.addressed(by: key.route) }
         self.body = body
         self.priority = priority
+        // The rules may have changed while its body was got ready.
+        if case .preparing = stage { key = pool.renewed(key) }
         joinQueue()
         lastProgress = loop.now
         watch()

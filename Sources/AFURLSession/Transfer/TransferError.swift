@@ -96,6 +96,15 @@ extension TransferError {
         if case .foreign(let error) = self { error } else { nil }
     }
 
+    /// A delegate did not want the connection.
+    var isWordOfDelegate: Bool {
+        guard case .handshake(let failure) = self else { return false }
+        switch failure.cause {
+        case .refused(.rejected), .refused(.unanswered), .refused(.cancelled), .identityCancelled: return true
+        case .refused(.evaluation), .refused(.rule), .refused(.noAnchors), .tls, .broken: return false
+        }
+    }
+
     /// The task as a whole has no time left.
     var isOutOfTime: Bool {
         if case .outOfTime = self { true } else { false }

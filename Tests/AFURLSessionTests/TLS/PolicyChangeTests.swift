@@ -66,6 +66,24 @@ extension SecuredTests {
             }
         }
 
+        @Test("a request whose body is being got ready is sent under the new rules, T-TLS-12", arguments: matrix)
+        func preparing(version: TLSVersion, successor: Successor) async throws {
+            let site = try SecuredSite()
+            site.server.route("POST", "/hello", .text("hello"))
+            let asked = Watched<[@Sendable (InputStream?) -> Void]>([])
+            let delegate = SlowStreamSource(asked)
+            let session = site.session(delegate: delegate) { $0.speak(version) }
+            session.uploadTask(withStreamedRequest: URLRequest("POST", site.server.url("/hello"))).resume()
+            let give = try await asked.wait("the question for a stream") { !$0.isEmpty }[0]
+
+            session.tls.evaluator = successor.evaluator
+            give(InputStream(data: Data("body".utf8)))
+
+            let outcome = try await delegate.outcome.wait("the end") { $0 != nil }
+            #expect(outcome.map { successor.expects($0, "hello") } == true, "\(String(describing: outcome))")
+            #expect(successor == .accepting || site.server.requests.isEmpty)
+        }
+
         @Test("a handshake under way is given up, T-TLS-12", arguments: matrix)
         func handshaking(version: TLSVersion, successor: Successor) async throws {
             let site = try SecuredSite()
@@ -348,6 +366,34 @@ final class HeldNames: Sendable {
         }
         asked.change { $0 += 1 }
         if !isHeld { answer() }
+    }
+}
+
+/// Has its streams given by the test.
+private final class SlowStreamSource: URLSessionDataDelegate {
+    let outcome = Watched<Outcome?>(nil)
+    private let asked: Watched<[@Sendable (InputStream?) -> Void]>
+    private let body = Lock(Data())
+
+    init(_ asked: Watched<[@Sendable (InputStream?) -> Void]>) {
+        self.asked = asked
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        asked.change { $0.append(completionHandler) }
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        body.withLock { $0.append(data) }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let end = Outcome(error == nil ? body.withLock { $0 } : nil, task.response, error)
+        outcome.change { $0 = end }
     }
 }
 

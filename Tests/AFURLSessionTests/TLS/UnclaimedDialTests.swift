@@ -1,0 +1,130 @@
+import AFLoop
+import AFNetworkingTesting
+import AFTLS
+import AFURLSession
+import AFVirtualWorld
+import Foundation
+import Testing
+
+extension SecuredTests {
+    /// Connections in the making whose requests were served by others meanwhile.
+    struct UnclaimedDials {
+        @Test("T-TLS-30 a server is not trusted while there is nobody to be asked", arguments: TLSVersion.allCases)
+        func question(version: TLSVersion) async throws {
+            let site = try SecuredSite()
+            site.server.route("GET", "/held", ServerReply.text("held").held(until: "end"))
+            site.server.script(on: .connection(2), .pause(until: "go"), .handshake, .serve)
+            let delegate = TrustDelegate { TrustDelegate.trusting($0) }
+            let (first, held) = (Outcomes(), Outcomes())
+            let session = site.session(delegate: delegate) { $0.speak(version) }
+            for _ in 1...2 {
+                session.dataTask(with: site.server.url("/hello"), completionHandler: first.handler).resume()
+            }
+            #expect(try await first.wait(for: 2).allSatisfy { $0.text == "hello" })
+            try await site.server.waitForConnections(2)
+
+            site.server.signal("go")
+            try await LoopbackTests.eventually { site.server.connections[1].tls?.offeredVersions.isEmpty == false }
+            for _ in 1...100 { await session.settled() }
+            #expect(delegate.methods.value.count == 1)
+            session.dataTask(with: site.server.url("/held"), completionHandler: held.handler).resume()
+            try await site.server.waitForRequests(3)
+            #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello")
+            site.server.signal("end")
+
+            #expect(try await held.first().text == "held")
+            #expect(delegate.methods.value.count == 2 && site.server.acceptedConnections == 2)
+        }
+
+        @Test("T-TLS-30 nobody is shown an identity while there is nobody to be asked", arguments: TLSVersion.allCases)
+        func identity(version: TLSVersion) async throws {
+            let site = try SecuredSite { tls, _ in tls.clientCertificates = .required() }
+            site.server.route("GET", "/held", ServerReply.text("held").held(until: "end"))
+            site.server.script(on: .connection(2), .pause(until: "go"), .handshake, .serve)
+            let client = try site.authority.issueClient("somebody")
+            let identity = try ClientIdentity(
+                certificates: [client.certificate],
+                privateKeyPEM: Array(client.privateKeyPEM.utf8)
+            )
+            let delegate = TrustDelegate { challenge in
+                guard challenge.protectionSpace.serverTrust == nil else { return TrustDelegate.trusting(challenge) }
+                return (.useCredential, URLCredential(identity: identity))
+            }
+            let (first, held) = (Outcomes(), Outcomes())
+            let session = site.session(delegate: delegate) { $0.speak(version) }
+            for _ in 1...2 {
+                session.dataTask(with: site.server.url("/hello"), completionHandler: first.handler).resume()
+            }
+            #expect(try await first.wait(for: 2).allSatisfy { $0.text == "hello" })
+
+            site.server.signal("go")
+            session.dataTask(with: site.server.url("/held"), completionHandler: held.handler).resume()
+            try await site.server.waitForRequests(3)
+            #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello")
+            site.server.signal("end")
+
+            #expect(try await held.first().text == "held")
+            #expect(site.server.connections.allSatisfy { $0.tls?.clientCertificates == [client.certificate] })
+        }
+
+        @Test func `what is said on behalf of a task that was served meanwhile fails no other`() async throws {
+            let site = try SecuredSite()
+            site.server.route("GET", "/bye", ServerReply.text("bye").keepAlive(false))
+            let delegate = PatientDelegate()
+            let (bye, hello) = (Outcomes(), Outcomes())
+            let session = site.session(delegate: delegate) { $0.decisionTimeout = 60 }
+            session.dataTask(with: site.server.url("/bye"), completionHandler: bye.handler).resume()
+            session.dataTask(with: site.server.url("/hello"), completionHandler: hello.handler).resume()
+            let asked = try await delegate.asked.wait("two questions") { $0.count == 2 }
+
+            asked[0].trust()
+            #expect(try await bye.first().text == "bye")
+            asked[1].cancel()
+            let again = try await delegate.asked.wait("a third question") { $0.count == 3 }
+            again[2].trust()
+
+            #expect(try await hello.first().text == "hello")
+        }
+
+        @Test func `T-RES-32 a dial that nobody waits for is given up after ten seconds`() {
+            let world = VirtualWorld()
+            world.host("api.test", "192.0.2.1")
+            world.serveEcho("api.test")
+            world.set(.acceptsAfter(.milliseconds(100)), for: "192.0.2.1")
+            let first = world.get("http://api.test/1")
+            world.advance(by: .milliseconds(1))
+            world.set(.neverAnswers, for: "192.0.2.1")
+            let second = world.get("http://api.test/2")
+
+            world.run { first.isComplete && second.isComplete }
+            #expect(second.body == "/2" && world.network.openConnections.count == 2)
+            world.advance(by: .milliseconds(9_800))
+            #expect(world.network.openConnections.count == 2)
+            world.advance(by: .milliseconds(300))
+
+            #expect(world.network.openConnections.count == 1)
+            #expect(world.finish() == [])
+        }
+    }
+}
+
+/// Keeps questions until the test answers them.
+private final class PatientDelegate: URLSessionDataDelegate {
+    struct Question: Sendable {
+        let server: ServerTrust?
+        let answer: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+
+        func trust() { answer(.useCredential, server.map { URLCredential(trust: $0) }) }
+        func cancel() { answer(.cancelAuthenticationChallenge, nil) }
+    }
+
+    let asked = Watched<[Question]>([])
+
+    func urlSession(
+        _ session: URLSession,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        asked.change { $0.append(Question(server: challenge.protectionSpace.serverTrust, answer: completionHandler)) }
+    }
+}
