@@ -135,7 +135,7 @@ final class RequestWriter {
 
     private func note(_ write: ChannelWrite) -> Step {
         switch write {
-        case .wouldBlock: return .blocked
+        case .wouldBlock, .bytes(0): return .blocked
         case .failed(let error): return .failed(error)
         case .bytes(let count):
             let framingBytes = min(count, framing.count - framingSent)

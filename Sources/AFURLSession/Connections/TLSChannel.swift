@@ -36,6 +36,8 @@ final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
     @exclusivity(unchecked) private var readError: SystemCallError?
     /// The engine may hold more than the last reader had room for.
     @exclusivity(unchecked) private var hasMore = false
+    /// The peer has begun a message of the protocol's own, and nothing can be sealed before the rest of it is read.
+    @exclusivity(unchecked) private var awaitsInput = false
     /// How the stream ended, behind bytes that are delivered first. The engine is not
     /// asked again: it does not remember what it refused.
     @exclusivity(unchecked) private var end: TLSEngine.Step?
@@ -53,7 +55,7 @@ final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
     var localAddress: SocketAddress? { channel.localAddress }
 
     var isReadable: Bool { isOpen && (channel.isReadable || hasMore) }
-    var isWritable: Bool { isOpen && (unsent.isEmpty || isHolding) && channel.isWritable }
+    var isWritable: Bool { isOpen && !awaitsInput && (unsent.isEmpty || isHolding) && channel.isWritable }
 
     func finishConnecting() throws(SystemCallError) {
         try channel.finishConnecting()
@@ -181,6 +183,7 @@ final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
         case .closed, .truncated, .failed, .finished, .undecided:
             hasMore = true
             end = step
+            wakeWriter()
         }
         return filled > 0 ? .bytes(filled) : conclude(step)
     }
@@ -235,7 +238,8 @@ final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
         guard isWritable else { return .wouldBlock }
         let sealed = turn(.empty) { seal(first, second) }
         if let sendError { return .failed(sendError) }
-        return failure == nil ? .bytes(sealed) : .failed(SystemCallError(.send, code: EPROTO))
+        guard failure == nil else { return .failed(SystemCallError(.send, code: EPROTO)) }
+        return sealed == 0 && awaitsInput ? .wouldBlock : .bytes(sealed)
     }
 
     /// Returns how much of both was sealed.
@@ -247,10 +251,22 @@ final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
             case .failed(let failure):
                 self.failure = failure
                 return sealed
-            case .finished, .needsInput, .undecided, .closed, .truncated: return sealed
+            case .needsInput, .finished, .undecided:
+                awaitsInput = true
+                return sealed
+            case .closed, .truncated:
+                failure = TLSFailure(.ended, "the connection was closed in the middle of a message")
+                return sealed
             }
         }
         return sealed
+    }
+
+    /// What the writer waited for has come, or never will. It may have had its share of this turn.
+    private func wakeWriter() {
+        guard awaitsInput else { return }
+        awaitsInput = false
+        channel.continueNextTurn()
     }
 
     /// The next bytes that go into one record: head and beginning of the body travel
@@ -279,6 +295,8 @@ final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
         _ call: () -> Result
     ) -> Result {
         engine.setOutput(buffers.output)
+        let awaitedInput = awaitsInput
+        let given = unread.count + fresh.count
         let result: Result
         if unread.isEmpty {
             engine.input = fresh
@@ -292,6 +310,7 @@ final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
             }
             unread.removeFirst(unread.count - engine.input.count)
         }
+        if awaitedInput, engine.input.count < given { wakeWriter() }
         engine.input = .empty
         guard !engine.output.isEmpty else { return result }
         if holdsLast, engine.isEstablished, unsent.isEmpty {
@@ -322,8 +341,8 @@ final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
         var sent = 0
         while sent < bytes.count, sendError == nil {
             switch channel.write(UnsafeRawBufferPointer(rebasing: bytes[sent...]), .empty) {
+            case .wouldBlock, .bytes(0): return sent
             case .bytes(let count): sent += count
-            case .wouldBlock: return sent
             case .failed(let error): sendError = error
             }
         }

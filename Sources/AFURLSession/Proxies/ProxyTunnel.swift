@@ -60,8 +60,8 @@ final class ProxyTunnel: ChannelHandler {
         while let channel, !unsent.isEmpty {
             guard channel.isWritable else { break }
             switch unsent.withUnsafeBytes({ channel.write($0, .empty) }) {
+            case .wouldBlock, .bytes(0): return unsentIsAnswered()
             case .bytes(let count): unsent.removeFirst(count)
-            case .wouldBlock: return unsentIsAnswered()
             case .failed(let error):
                 fail(.broken(code: error.code))
                 return false

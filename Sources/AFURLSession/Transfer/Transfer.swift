@@ -323,6 +323,7 @@ final class Transfer: QueuedWaiter {
     // MARK: - From the connection
 
     func sent(headBytes: Int, bodyBytes: Int) {
+        guard headBytes + bodyBytes > 0 else { return }
         times.requestHeadBytes += Int64(headBytes)
         noteProgress()
         guard bodyBytes > 0 else { return }

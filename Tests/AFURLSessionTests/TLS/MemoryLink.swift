@@ -123,6 +123,11 @@ final class MemoryLink {
             server = try MemoryServer.Context(try authority.issue(for: "api.test"), version, tickets: tickets)
         }
 
+        fileprivate func engine() throws -> TLSEngine {
+            let judge = ServerJudge(key, security, world: world)
+            return try TLSEngine(security.context(), serverName: "api.test", resuming: nil, client: judge)
+        }
+
         deinit {
             world.loop.retire()
         }
@@ -132,16 +137,19 @@ final class MemoryLink {
 
     init(_ site: Site) throws {
         self.site = site
-        let judge = ServerJudge(site.key, site.security, world: site.world)
-        let engine = try TLSEngine(site.security.context(), serverName: "api.test", resuming: nil, client: judge)
         wire = try ScriptedChannel()
-        channel = TLSChannel(wire, engine, site.buffers)
+        channel = TLSChannel(wire, try site.engine(), site.buffers)
         server = try MemoryServer(site.server)
     }
 
     deinit {
         // Channel and wire hold each other until they are closed.
         wire.close()
+    }
+
+    /// A channel secured within this one, as through a proxy that is secured itself. Whoever asks for it closes it.
+    func channelWithin() throws -> TLSChannel {
+        TLSChannel(channel, try site.engine(), TLSBuffers())
     }
 
     // MARK: - The handshake

@@ -98,6 +98,23 @@ final class MemoryServer {
         SSL_do_handshake(ssl)
     }
 
+    /// A ticket that takes more than one record, as records. Needs TLS 1.3.
+    func takeLargeTicket() -> [[UInt8]] {
+        let ballast = [UInt8](repeating: 7, count: 1000)
+        SSL_SESSION_set1_ticket_appdata(SSL_get_session(ssl), ballast, ballast.count)
+        SSL_ctrl(ssl, SSL_CTRL_SET_MAX_SEND_FRAGMENT, 512, nil)
+        SSL_new_session_ticket(ssl)
+        SSL_do_handshake(ssl)
+        var rest = take()
+        var records: [[UInt8]] = []
+        while rest.count > 4 {
+            let size = 5 + (Int(rest[3]) << 8 | Int(rest[4]))
+            records.append(Array(rest.prefix(size)))
+            rest = Array(rest.dropFirst(size))
+        }
+        return records
+    }
+
     func updateKeys(asksBack: Bool = true) {
         SSL_key_update(ssl, asksBack ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED)
         SSL_do_handshake(ssl)
