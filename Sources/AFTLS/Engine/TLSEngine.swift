@@ -50,7 +50,7 @@ package final class TLSEngine {
         case failed(TLSFailure)
     }
 
-    /// Messages without data that a peer may send in a row after the handshake.
+    /// Messages without data that a peer may send in a row, and those of a whole handshake, which takes ten.
     static let controlMessageLimit: Int32 = 32
     /// Plaintext of one record.
     package static let recordSize = 16 << 10
@@ -131,6 +131,11 @@ package final class TLSEngine {
     package func handshake() -> Step {
         ERR_clear_error()
         let result = SSL_do_handshake(ssl)
+        // OpenSSL skips requests to begin, and does not count them.
+        guard window.pointee.control_messages <= TLSEngine.controlMessageLimit else {
+            ERR_clear_error()
+            return .failed(TLSFailure(.flood, "a handshake of more than \(TLSEngine.controlMessageLimit) messages"))
+        }
         guard result == 1 else { return problem(result) }
         return establish()
     }

@@ -24,6 +24,8 @@ final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
     /// More than one write leaves unsent: beyond it a peer asks for answers, of the
     /// protocol's own, and takes none.
     private static let unsentLimit = 256 << 10
+    /// So that a peer that sends and sends leaves room for the others.
+    private static let handshakeReadsPerTurn = 16
 
     let engine: TLSEngine
     private let channel: any ByteChannel
@@ -116,6 +118,7 @@ final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
     /// Goes on as far as the network and those who decide allow.
     func handshake() -> HandshakeStep {
         var fresh = UnsafeRawBufferPointer.empty
+        var reads = 0
         while true {
             switch turn(fresh, holding: true, { engine.handshake() }) {
             case .finished: return .finished
@@ -127,6 +130,11 @@ final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
             case .closed, .truncated, .moved:
                 return .failed(TLSFailure(.ended, "the connection was closed during the handshake"))
             }
+            guard reads < TLSChannel.handshakeReadsPerTurn else {
+                channel.continueNextTurn()
+                return .waiting
+            }
+            reads += 1
             // What the peer said before it stopped listening is the better explanation.
             switch fetch() {
             case .bytes(let bytes): fresh = bytes

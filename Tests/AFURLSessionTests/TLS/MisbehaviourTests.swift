@@ -156,6 +156,21 @@ extension SecuredTests {
             #expect(outcome.code == -1200 && outcome.reason == .tls, "\(outcome)")
         }
 
+        @Test("requests to begin in place of a handshake are a flood, T-TLS-63", arguments: [33, 4000])
+        func requestsToBegin(count: Int) async throws {
+            let site = try SecuredSite()
+            try site.server.use(tls: nil)
+            // Each is four zeros, and a client in a handshake skips it.
+            let size = 4 * count
+            let head: [UInt8] = [22, 3, 3, UInt8(size >> 8), UInt8(size & 0xFF)]
+            site.server.script(.receive(5), .send(bytes: head + [UInt8](repeating: 0, count: size)), .stall)
+
+            let outcome = try await site.session().outcome(of: site.secureURL("/x"))
+
+            #expect(outcome.code == -1200 && outcome.detail == .flood, "\(outcome)")
+            #expect(outcome.error?.loadFailure?.phase == .tls, "\(outcome)")
+        }
+
         @Test(
             "records in place of a handshake, T-TLS-63",
             arguments: [20, 21, 22, 23, 24, 99] as [UInt8],

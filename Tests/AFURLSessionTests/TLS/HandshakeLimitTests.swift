@@ -1,0 +1,45 @@
+import AFLoop
+import AFTLS
+import Testing
+
+@testable import AFURLSession
+
+extension SecuredTests {
+    /// What a handshake takes from a server that says more than it has to.
+    struct HandshakeLimits {
+        @Test("some requests to begin do not disturb a handshake, T-TLS-63", arguments: TLSVersion.allCases)
+        func requestsToBegin(version: TLSVersion) throws {
+            let link = try MemoryLink(MemoryLink.Site(version))
+            let requests: [UInt8] = [22, 3, 3, 0, 64] + [UInt8](repeating: 0, count: 64)
+            var isFirst = true
+            let step = link.handshake { bytes in
+                defer { isFirst = false }
+                return [.bytes(isFirst ? requests + bytes : bytes)]
+            }
+            guard case .finished = step else {
+                Issue.record("\(step)")
+                return
+            }
+        }
+
+        @Test func `T-TLS-63 a handshake reads sixteen times in a turn at most`() throws {
+            let link = try MemoryLink(MemoryLink.Site(.v1_3))
+            guard case .waiting = link.channel.handshake() else {
+                Issue.record("there is no answer yet")
+                return
+            }
+            link.server.feed(link.wire.takeWritten())
+            link.server.handshake()
+            let answer = link.server.take()
+            link.wire.reads = answer.map { .bytes([$0]) }
+            link.wire.becomeReady()
+
+            guard case .waiting = link.channel.handshake() else {
+                Issue.record("a handshake of \(answer.count) bytes")
+                return
+            }
+
+            #expect(link.wire.reads.count == answer.count - 16 && link.wire.turnsAskedFor == 1)
+        }
+    }
+}
