@@ -121,7 +121,10 @@ final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
         var reads = 0
         while true {
             switch turn(fresh, holding: true, { engine.handshake() }) {
-            case .finished: return .finished
+            case .finished:
+                // What came along has no edge of its own any more.
+                hasMore = !unread.isEmpty
+                return .finished
             case .undecided: return .waiting
             case .needsInput: break
             case .failed(let failure):

@@ -22,6 +22,29 @@ extension SecuredTests {
             }
         }
 
+        @Test func `what came along with the end of a handshake is there to be read`() throws {
+            let early = Array("HTTP/1.1 200 OK\r\n\r\n".utf8)
+            let site = try MemoryLink.Site(.v1_2, tickets: 1)
+            for speaksEarly in [true, false] {
+                let link = try MemoryLink(site)
+                link.wire.noticesShortReads = true
+                // In TLS 1.2 the server has the last word.
+                let step = link.handshake { bytes in
+                    guard speaksEarly, link.server.isReady else { return [.bytes(bytes)] }
+                    link.server.send(early)
+                    return [.bytes(bytes + link.server.take())]
+                }
+                guard case .finished = step else {
+                    Issue.record("\(step)")
+                    continue
+                }
+
+                #expect(!link.wire.isReadable && link.channel.isReadable == speaksEarly)
+                #expect(link.readAll() == .wouldBlock)
+                #expect(link.received == (speaksEarly ? early : []))
+            }
+        }
+
         @Test func `T-TLS-63 a handshake reads sixteen times in a turn at most`() throws {
             let link = try MemoryLink(MemoryLink.Site(.v1_3))
             guard case .waiting = link.channel.handshake() else {

@@ -25,6 +25,8 @@ final class ScriptedChannel: ByteChannel {
     private(set) var isClosed = false
     private(set) var turnsAskedFor = 0
     private(set) var isReadable = true
+    /// Whether a read that leaves room says that there is no more, as a socket's does.
+    var noticesShortReads = false
 
     var isWritable: Bool { room > 0 }
     let remoteAddress: SocketAddress
@@ -51,6 +53,7 @@ final class ScriptedChannel: ByteChannel {
             let count = min(bytes.count, buffer.count)
             buffer.copyBytes(from: bytes[..<count])
             if count < bytes.count { reads.insert(.bytes(Array(bytes[count...])), at: 0) }
+            if noticesShortReads, count < buffer.count { isReadable = false }
             return .bytes(count)
         case .blocked:
             reads.removeFirst()
