@@ -1,7 +1,8 @@
 import AFNetworkingTesting
-import AFTLS
 import Foundation
 import Testing
+
+@testable import AFTLS
 
 @Suite struct TrustAnchorsTests {
     private let first: CertificateAuthority
@@ -158,6 +159,28 @@ import Testing
 
         #expect(stores.count == 8)
         #expect(stores.allSatisfy { $0 === stores[0] })
+    }
+
+    /// Asks whether the authorities are loaded whenever a file of theirs is read.
+    private final class Question: @unchecked Sendable {
+        weak var system: SystemTrust?
+        var answers: [Bool?] = []
+    }
+
+    @Test("whether they are loaded is known while files are read, and who asks does not wait")
+    func askedWhileReading() throws {
+        let question = Question()
+        let bundle = Array(first.pem.utf8)
+        let paths = SystemTrustPaths { $0 == "SSL_CERT_FILE" ? "/bundle.pem" : nil }
+        let system = SystemTrust(paths: paths) { _ throws(CertificateError) in
+            question.answers.append(question.system?.isLoaded)
+            return bundle
+        }
+        question.system = system
+
+        #expect(try system.store().count == 1)
+
+        #expect(question.answers == [false] && system.isLoaded)
     }
 
     @Test("the environment names the places, unless the program has more rights than its user, T-TLS-75")

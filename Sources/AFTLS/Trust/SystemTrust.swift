@@ -5,18 +5,26 @@ package final class SystemTrust: Sendable {
 
     /// Where they come from.
     package let paths: SystemTrustPaths
+    /// Held while files are read, which takes as long as the disk does.
+    private let loading = Lock<Void>(())
     private let loaded = Lock<Loaded?>(nil)
+    private let readFile: @Sendable (String) throws(CertificateError) -> [UInt8]
 
     private struct Loaded: Sendable {
         let store: TrustStore
         let roots: RootIndex
     }
 
-    package init(paths: SystemTrustPaths) {
-        self.paths = paths
+    package convenience init(paths: SystemTrustPaths) {
+        self.init(paths: paths) { path throws(CertificateError) in try FileReader.bytes(atPath: path) }
     }
 
-    /// Whether `store()` answers at once.
+    init(paths: SystemTrustPaths, readFile: @escaping @Sendable (String) throws(CertificateError) -> [UInt8]) {
+        self.paths = paths
+        self.readFile = readFile
+    }
+
+    /// Whether `store()` answers at once. Waits for nobody who reads the files.
     package var isLoaded: Bool { loaded.withLock { $0 != nil } }
 
     /// Reads the files if nobody did; a failure is not kept, so that the next call tries again.
@@ -30,11 +38,13 @@ package final class SystemTrust: Sendable {
     }
 
     private func load() throws(TrustAnchorsError) -> Loaded {
-        try loaded.withLock { (loaded: inout Loaded?) throws(TrustAnchorsError) -> Loaded in
-            if let loaded { return loaded }
+        if let loaded = loaded.withLock({ $0 }) { return loaded }
+        return try loading.withLock { (_: inout Void) throws(TrustAnchorsError) -> Loaded in
+            // Somebody may have read them while this one waited.
+            if let loaded = loaded.withLock({ $0 }) { return loaded }
             let roots = try read()
             let new = Loaded(store: try TrustStore([], beside: roots), roots: roots)
-            loaded = new
+            loaded.withLock { $0 = new }
             return new
         }
     }
@@ -46,7 +56,7 @@ package final class SystemTrust: Sendable {
         var roots = RootIndex()
         var problem = "it holds no certificate"
         do {
-            roots.add(try FileReader.bytes(atPath: paths.file))
+            roots.add(try readFile(paths.file))
         } catch {
             problem = error.message
         }
@@ -60,7 +70,7 @@ package final class SystemTrust: Sendable {
         for folder in paths.folder.split(separator: ":") {
             guard let names = try? FileReader.names(inFolder: String(folder)) else { continue }
             for name in names where Self.isHashed(name) {
-                if let bytes = try? FileReader.bytes(atPath: "\(folder)/\(name)") { roots.add(bytes) }
+                if let bytes = try? readFile("\(folder)/\(name)") { roots.add(bytes) }
             }
         }
     }
