@@ -48,6 +48,13 @@ package final class Endpoint: Sendable {
         isDefaultPort ? host.bracketed : "\(host.bracketed):\(port)"
     }
 
+    /// `hostField` as it stands in a URL of this host: with the zone, without which a link-local address is nobody's.
+    package var urlField: String {
+        guard let zone = host.zone else { return hostField }
+        let bracketed = "[\(host.text)%25\(zone)]"
+        return isDefaultPort ? bracketed : "\(bracketed):\(port)"
+    }
+
     /// `host:port` for messages and logs.
     package var text: String { "\(host.bracketed):\(port)" }
 

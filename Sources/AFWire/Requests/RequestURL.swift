@@ -28,7 +28,12 @@ package struct RequestURL: Hashable, Sendable {
         target = try Self.target(bytes, from: authority.upperBound)
     }
 
-    /// The URL without user information and fragment, for messages, logs and keys.
+    /// `text` with the zone of a link-local address: what leads to the same peer again. Others do not see it.
+    package var localText: String {
+        "\(endpoint.scheme.text)://\(endpoint.urlField)\(String(decoding: target, as: UTF8.self))"
+    }
+
+    /// The URL without user information, fragment and zone, for messages, logs and keys.
     package var text: String {
         "\(endpoint.scheme.text)://\(endpoint.hostField)\(String(decoding: target, as: UTF8.self))"
     }

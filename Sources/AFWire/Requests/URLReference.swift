@@ -8,10 +8,10 @@ package struct URLReference: Hashable, Sendable {
     /// What stood behind `#`, or the base's if there was no `#` (RFC 9110 §10.2.2). Never sent.
     package let fragment: [UInt8]?
 
-    /// The whole as text, without user information.
+    /// The whole as text, without user information. With a zone, which is of this host only: it is never sent.
     package var text: String {
-        guard let fragment else { return url.text }
-        return "\(url.text)#\(String(decoding: fragment, as: UTF8.self))"
+        guard let fragment else { return url.localText }
+        return "\(url.localText)#\(String(decoding: fragment, as: UTF8.self))"
     }
 
     package init(
@@ -45,7 +45,7 @@ package struct URLReference: Hashable, Sendable {
         if reference.starts(with: "//".utf8) {
             return withoutDots(in: (scheme + reference)[...], authorityAt: scheme.count)
         }
-        let origin = scheme + Array("//\(base.endpoint.hostField)".utf8)
+        let origin = scheme + Array("//\(base.endpoint.urlField)".utf8)
         return origin + target(reference, base.target)
     }
 

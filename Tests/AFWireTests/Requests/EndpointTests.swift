@@ -24,6 +24,7 @@ struct EndpointTests {
 
         #expect(endpoint.host.connectName == "fe80::1%eth0")
         #expect(endpoint.hostField == "[fe80::1]:8080")
+        #expect(endpoint.urlField == "[fe80::1%25eth0]:8080")
         #expect(!endpoint.text.contains("eth0"))
     }
 

@@ -45,6 +45,17 @@ struct URLReferenceTests {
         #expect(resolve("HTTPS://G.test/a/../b/./c") == "https://g.test/b/c")
     }
 
+    @Test func `T-RED-17 the base gives the zone of a link-local address, and to no other host`() {
+        let base = "http://[fe80::1%25eth0]:8080/a/b?c"
+        #expect(resolve("/login", base) == "http://[fe80::1%25eth0]:8080/login")
+        #expect(resolve("x", "https://[FE80:0::1%25eth0]/a/b") == "https://[fe80::1%25eth0]/a/x")
+        #expect(resolve("?y#z", base) == "http://[fe80::1%25eth0]:8080/a/b?y#z")
+        #expect(resolve("", base) == base)
+        #expect(resolve("//[fe80::2]/x", base) == "http://[fe80::2]/x")
+        #expect(resolve("http://[fe80::1]/x", base) == "http://[fe80::1]/x")
+        #expect(resolve("http://[fe80::1%25eth1]/x", base) == "http://[fe80::1%25eth1]/x")
+    }
+
     @Test func `T-RED-18 a fragment is inherited where there is none`() throws {
         let base = try RequestURL("http://a/b")
         func fragment(_ reference: String) throws -> String? {
