@@ -15,13 +15,10 @@ package enum NetworkThread {
 
     package static let loop = EventLoop(poller: EpollPoller())
 
-    private static let state = Atomic(State.notStarted)
-
-    private enum State: UInt8, AtomicRepresentable {
-        case notStarted
-        case starting
-        case running
-    }
+    /// What is asked first, without waiting for anybody.
+    private static let isRunning = Atomic(false)
+    /// Whether it was started. Held while it is: who comes second learns how that ended.
+    private static let wasStarted = Lock(false)
 
     /// True in a child made by `fork` without `exec`: our thread stayed behind in
     /// the parent, and the connections belong to the parent.
@@ -30,19 +27,24 @@ package enum NetworkThread {
     /// Starts the thread unless it runs. Throws if the system has none to give; a
     /// later call tries again.
     package static func ensureRunning() throws(SystemCallError) {
-        guard state.load(ordering: .acquiring) == .notStarted else { return }
-        guard state.compareExchange(expected: .notStarted, desired: .starting, ordering: .acquiring).exchanged else {
-            return  // Somebody else is at it. Jobs wait in the inbox meanwhile.
+        guard !isRunning.load(ordering: .acquiring) else { return }
+        let result = wasStarted.withLock { wasStarted -> Int32 in
+            guard !wasStarted else { return 0 }
+            let result = start()
+            wasStarted = result == 0
+            return result
         }
+        guard result == 0 else { throw SystemCallError(.thread, code: -result) }
+        isRunning.store(true, ordering: .releasing)
+    }
+
+    /// 0, or -errno.
+    private static func start() -> Int32 {
         caf_watch_forks()
         let reference = Unmanaged.passRetained(loop).toOpaque()
         let result = caf_start_thread(name, stackSize, runNetworkThread, reference)
-        guard result == 0 else {
-            Unmanaged<EventLoop>.fromOpaque(reference).release()
-            state.store(.notStarted, ordering: .releasing)
-            throw SystemCallError(.thread, code: -result)
-        }
-        state.store(.running, ordering: .releasing)
+        if result != 0 { Unmanaged<EventLoop>.fromOpaque(reference).release() }
+        return result
     }
 }
 
