@@ -220,10 +220,13 @@ int caf_start_thread(const char *name, size_t stack_size, void (*body)(void *), 
     *start = (thread_start){.body = body, .argument = argument};
     strncpy(start->name, name, sizeof start->name - 1);
 
-    // A new thread inherits the mask: signals belong to the program's own threads.
-    sigset_t everything, previous;
-    sigfillset(&everything);
-    pthread_sigmask(SIG_SETMASK, &everything, &previous);
+    // A new thread inherits the mask: signals belong to the program's own threads. Faults
+    // of the thread itself stay visible to whoever reports crashes.
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT};
+    sigset_t masked, previous;
+    sigfillset(&masked);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) sigdelset(&masked, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &masked, &previous);
     pthread_attr_t attributes;
     int failed = pthread_attr_init(&attributes);
     if (failed == 0) {
