@@ -42,8 +42,11 @@ static const long caf_largest_chain = 100 * 1024;
 
 static int caf_configure(SSL_CTX *context, int minimum, int maximum, int level, const char *ciphers, int resumption) {
     static const unsigned char protocols[] = "\x08http/1.1";
-    const uint64_t options = SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
-                             (resumption ? 0 : (uint64_t)SSL_OP_NO_TICKET);
+    uint64_t options = SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | (resumption ? 0 : (uint64_t)SSL_OP_NO_TICKET);
+#ifdef SSL_OP_NO_RX_CERTIFICATE_COMPRESSION
+    // Offered by OpenSSL 3.2 and later, if it was built with a library for it.
+    options |= SSL_OP_NO_RX_CERTIFICATE_COMPRESSION | SSL_OP_NO_TX_CERTIFICATE_COMPRESSION;
+#endif
     const long mode = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS;
     // SSL_OP_LEGACY_SERVER_CONNECT would let renegotiation without binding pass.
     SSL_CTX_clear_options(context, SSL_OP_LEGACY_SERVER_CONNECT | SSL_OP_ALLOW_UNSAFE_LEGACY_RENEGOTIATION |
