@@ -250,9 +250,12 @@ package final class TLSEngine {
 
     // MARK: - From OpenSSL
 
+    // Code of users may use OpenSSL, and leave behind what the call under way would take for its own error.
+
     func judge(_ store: OpaquePointer) -> Int32 {
         guard let leaf = X509_STORE_CTX_get0_cert(store) else { return 0 }
         let verdict = client.engine(self, judges: TLSEngine.served(leaf, X509_STORE_CTX_get0_untrusted(store)))
+        ERR_clear_error()
         switch verdict {
         case .accept:
             hasVerdict = true
@@ -275,7 +278,9 @@ package final class TLSEngine {
 
     func provideIdentity() -> Int32 {
         wasAskedForIdentity = true
-        switch client.engineNeedsIdentity(self) {
+        let answer = client.engineNeedsIdentity(self)
+        ERR_clear_error()
+        switch answer {
         case .later: return -1
         case .none: return 1
         case .show(let identity): return show(identity) ? 1 : 0
@@ -294,5 +299,6 @@ package final class TLSEngine {
 
     func received(_ session: TLSSession) {
         client.engine(self, received: session)
+        ERR_clear_error()
     }
 }

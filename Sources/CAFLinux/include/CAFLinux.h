@@ -193,7 +193,7 @@ int64_t caf_monotonic_nanoseconds(void);
 void caf_sleep_nanoseconds(int64_t nanoseconds);
 // Lets other threads of this core run first, if any are ready.
 void caf_yield(void);
-// A detached thread with every signal blocked. 0 or -errno.
+// A detached thread with every signal blocked but those of its own faults. 0 or -errno.
 int caf_start_thread(const char *name, size_t stack_size, void (*body)(void *), void *argument);
 uintptr_t caf_current_thread(void);
 // A mark the calling thread carries; returns the one before.

@@ -126,9 +126,9 @@ final class MemoryLink {
             server = try MemoryServer.Context(try authority.issue(for: "api.test"), version, tickets: tickets)
         }
 
-        fileprivate func engine() throws -> TLSEngine {
-            let judge = ServerJudge(key, security, world: world)
-            return try TLSEngine(security.context(), serverName: "api.test", resuming: nil, client: judge)
+        fileprivate func engine(_ client: (any TLSEngineClient)? = nil) throws -> TLSEngine {
+            let client: any TLSEngineClient = client ?? ServerJudge(key, security, world: world)
+            return try TLSEngine(security.context(), serverName: "api.test", resuming: nil, client: client)
         }
 
         deinit {
@@ -138,10 +138,11 @@ final class MemoryLink {
 
     private let site: Site
 
-    init(_ site: Site) throws {
+    /// - Parameter client: Decides in place of the judge of a session.
+    init(_ site: Site, client: (any TLSEngineClient)? = nil) throws {
         self.site = site
         wire = try ScriptedChannel()
-        channel = TLSChannel(wire, try site.engine(), site.buffers)
+        channel = TLSChannel(wire, try site.engine(client), site.buffers)
         server = try MemoryServer(site.server)
     }
 
