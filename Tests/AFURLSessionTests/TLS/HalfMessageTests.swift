@@ -2,6 +2,7 @@ import AFLoop
 import AFNetworkingTesting
 import AFTLS
 import Foundation
+import Glibc
 import Testing
 
 @testable import AFURLSession
