@@ -9,7 +9,7 @@ from pathlib import Path
 
 from . import plots, publishing, selftest
 from .clients import CLIENTS, GROUPS, named
-from .machine import HERE, REPOSITORY, cores, fail, note
+from .machine import HERE, REPOSITORY, cores, fail, note, revision
 from .measuring import Bench, Session
 from .progress import Progress, in_words
 from .results import Results, document_of, load, save
@@ -107,6 +107,8 @@ def measure(arguments):
         session = Session(bench, cases, arguments.chosen, rounds, Progress(), limit)
         session.plan()
         announce(session, arguments, rounds)
+        # Of what was built, though somebody commits meanwhile.
+        measured = revision()
         began = time.monotonic()
         try:
             session.run()
@@ -114,7 +116,7 @@ def measure(arguments):
             session.failures["interrupted"] = "this is what was measured until then"
     if not session.samples:
         fail("nothing was measured")
-    document = document_of(session.samples, quick=arguments.quick, rounds=rounds, cases=cases,
+    document = document_of(session.samples, measured, quick=arguments.quick, rounds=rounds, cases=cases,
                            failures=session.failures, skipped=session.skipped)
     report(document, arguments, time.monotonic() - began)
     return 1 if session.failures else 0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from .bars import BARS
 from .clients import CLIENTS, LIMITS, PEERS
-from .machine import machine_facts, revision, version_facts
+from .machine import machine_facts, version_facts
 from .workloads import CASES, METRICS, WORKLOADS, workload_of
 
 FORMAT = 1
@@ -164,11 +164,11 @@ def comparison(bar):
 
 # MARK: The file
 
-def document_of(samples, *, quick, rounds, cases, failures, skipped):
+def document_of(samples, measured, *, quick, rounds, cases, failures, skipped):
     return {
         "format": FORMAT,
         "when": time.strftime("%Y-%m-%d %H:%M:%S %z"),
-        "revision": revision(),
+        "revision": measured,
         "quick": quick,
         "rounds": rounds,
         "machine": machine_facts(),
