@@ -22,7 +22,7 @@ extension TaskCore {
         if let cookies = session.cookies, !cookies.isEmpty, let door = cookieDoor,
             let value = door.field(for: request.url, now: session.world.wallClock())
         {
-            fields.insert(HeadField("Cookie", value), at: 0)
+            fields.insert(HeadField("Cookie", presentRequest?.cookieField(value) ?? value), at: 0)
         }
         return request.replacing(fields)
     }

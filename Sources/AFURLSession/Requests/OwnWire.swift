@@ -5,6 +5,8 @@ struct WireForm: Sendable, Hashable {
     var version = HTTPVersion.http11
     /// Fields of the session that it goes without, by their names in lower case.
     var withheld: Set<String> = []
+    /// Its field `Cookie` goes behind the cookies of the store.
+    var joinsCookies = false
 }
 
 /// The same in the room of a reference: nearly every request leaves it at the usual.

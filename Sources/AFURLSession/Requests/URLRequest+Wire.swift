@@ -18,6 +18,19 @@ extension URLRequest {
         set { change { $0.wire.value.withheld = Set(newValue.map(HTTPText.lowered)) } }
     }
 
+    /// Whether a field `Cookie` of the request is sent together with the cookies that the store has for it, behind
+    /// them. False: it is sent only if the store has none. Either way it does not follow a redirect to another origin.
+    public var joinsCookies: Bool {
+        get { contents.wire.value.joinsCookies }
+        set { change { $0.wire.value.joinsCookies = newValue } }
+    }
+
+    /// The value of the field `Cookie`, if the store has cookies for the request.
+    func cookieField(_ stored: [UInt8]) -> [UInt8] {
+        guard joinsCookies, let own = value(forHTTPHeaderField: "Cookie"), !own.isEmpty else { return stored }
+        return stored + Array("; \(own)".utf8)
+    }
+
     /// Whether the request says that it is one of HTTP/1.0. False. For servers that mistake requests of HTTP/1.1; its
     /// connection serves no other request, and a body needs a length that is known beforehand.
     public var usesHTTP10: Bool {

@@ -58,9 +58,10 @@ extension Arguments {
         if let offset { request.setValue("bytes=\(offset)-", forHTTPHeaderField: "Range") }
         if let bearer { request.setValue("Bearer \(bearer)", forHTTPHeaderField: "Authorization") }
         if let login, loginScheme == .basic { request.setValue(login.basic, forHTTPHeaderField: "Authorization") }
-        if !cookies.isOn, !cookies.extra.isEmpty {
+        if !cookies.extra.isEmpty {
             request.setValue(cookies.extra.joined(separator: "; "), forHTTPHeaderField: "Cookie")
         }
+        request.joinsCookies = true
         apply(to: &request)
         if let type { addBoundary(of: type, to: &request) }
         return request

@@ -126,7 +126,8 @@ extension HelpTopic {
             afnet -b 'theme=dark; lang=en' https://example.com/
 
         -b takes a file where there is no "=", --cookie never does. A file that is not
-        there has no cookies. Whoever can read a jar can be you.
+        there has no cookies. Whoever can read a jar can be you. Cookies given here are
+        sent behind those of the jar, and are not written to it.
 
         "afnet cookies" loads nothing. It reads lines of JSON from standard input, each
         of which is an empty jar and what happens to it, and answers each with a line:

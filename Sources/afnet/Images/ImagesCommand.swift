@@ -66,7 +66,6 @@ import Foundation
     func run() async throws(TransferFailure) -> ExitCode {
         defer { manager.invalidateSessionCancelingTasks(true, resetSession: false) }
         var code = ExitCode.done
-        for plan in plans { if case .success(let plan) = plan { try jar.addExtra(for: plan.url) } }
         let loads = zip(arguments.urls, plans).map { Load(SecretText.withoutPassword($0), $1, self) }
         for load in loads {
             do throws(TransferFailure) {

@@ -1,12 +1,11 @@
 import AFURLSession
 import Foundation
 
-/// The cookies of one group: loads them, lends its extra ones, and writes the jar.
+/// The jar of one group: fills it from files, and writes it. Cookies of the command line are the request's, and never in
+/// it: by its rules they would go to every port of their host, and unsecured.
 @MainActor final class CookieKeeper {
     private let options: CookieOptions
     private let storage: HTTPCookieStorage
-    /// Of the command line, and not for the jar.
-    private var extra: [HTTPCookie] = []
 
     init(_ options: CookieOptions, _ storage: HTTPCookieStorage) throws(TransferFailure) {
         self.options = options
@@ -32,30 +31,11 @@ import Foundation
         }
     }
 
-    /// With cookies on, those of the command line are cookies of the host like any other, for this group.
-    func addExtra(for url: URL) throws(TransferFailure) {
-        guard options.isOn else { return }
-        for text in options.extra {
-            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard parts.count == 2, url.host != nil,
-                let cookie = HTTPCookie(properties: [
-                    .originURL: url, .path: "/", .name: parts[0].trimmingCharacters(in: .whitespaces), .value: parts[1],
-                ])
-            else {
-                throw TransferFailure(.badArgument, "--cookie: \"\(text)\" can be no cookie of \(url.host ?? "it")")
-            }
-            storage.setCookie(cookie)
-            extra.append(cookie)
-        }
-    }
-
     /// The group is over.
     func finish() throws(TransferFailure) {
-        let cookies = (storage.cookies ?? []).filter { !extra.contains($0) }
-        for cookie in extra { storage.deleteCookie(cookie) }
         guard let path = options.jar else { return }
         do throws(SystemFailure) {
-            let text = Data(CookieText.text(of: cookies).utf8)
+            let text = Data(CookieText.text(of: storage.cookies ?? []).utf8)
             if path == "-" {
                 try Descriptor.standardOutput.write(text)
             } else {

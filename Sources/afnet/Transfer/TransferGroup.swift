@@ -5,7 +5,6 @@ import Foundation
 @MainActor final class TransferGroup {
     private let arguments: Arguments
     private let session: URLSession
-    private let jar: CookieKeeper
     private let servers: TrustLog
     private let reports: ReportLog
     private let payload: Payload
@@ -20,13 +19,11 @@ import Foundation
     init(
         _ arguments: Arguments,
         _ session: URLSession,
-        _ jar: CookieKeeper,
         _ servers: TrustLog,
         _ reports: ReportLog
     ) throws(TransferFailure) {
         self.arguments = arguments
         self.session = session
-        self.jar = jar
         self.servers = servers
         self.reports = reports
         payload = try Payload(arguments)
@@ -163,7 +160,6 @@ extension TransferGroup {
         let target = arguments.target(at: index)
         let path = try plan.path(for: target, arguments)
         let isNamedByServer = arguments.takesServersName && target == .remoteName
-        try jar.addExtra(for: plan.url)
         let attempts = Attempts(arguments.retries, isRepeatable: payload.isRepeatable)
         while true {
             let offset = try offset(arguments.resume, of: path)

@@ -64,6 +64,33 @@ struct CookieTests {
         #expect(try await session.outcome(of: unhandled).text == "mine=1")
     }
 
+    @Test func `one set by hand goes behind the store's, if that is wanted`() async throws {
+        let session = URLSession.loopback()
+        var own = URLRequest("GET", server.url("/see"), fields: ["cookie": "a=2; mine=1"])
+        own.joinsCookies = true
+
+        #expect(try await session.outcome(of: own).text == "a=2; mine=1")
+        _ = try await session.outcome(of: server.url("/set"))
+        #expect(try await session.outcome(of: own).text == "a=1; a=2; mine=1")
+        #expect(session.dataTask(with: own).curlCommand(masksSecrets: false).contains("a=1; a=2; mine=1"))
+        #expect(session.configuration.httpCookieStorage?.cookies?.map(\.name) == ["a"])
+        own.setValue(nil, forHTTPHeaderField: "Cookie")
+        #expect(try await session.outcome(of: own).text == "a=1")
+    }
+
+    @Test func `T-RED-04 one set by hand stays in its origin beside cookies that do not`() async throws {
+        let session = URLSession.loopback()
+        _ = try await session.outcome(of: server.url("/set"))
+        server.route("GET", "/here", .status(302).header("Location", "/see"))
+        server.route("GET", "/there", .status(302).header("Location", other.url("/see").absoluteString))
+
+        for (path, seen) in [("/here", "a=1; mine=1"), ("/there", "a=1")] {
+            var own = URLRequest("GET", server.url(path), fields: ["Cookie": "mine=1"])
+            own.joinsCookies = true
+            #expect(try await session.outcome(of: own).text == seen)
+        }
+    }
+
     @Test func `each setting keeps cookies out, both ways`() async throws {
         let configurations: [(URLSessionConfiguration) -> Void] = [
             { $0.httpShouldSetCookies = false }, { $0.httpCookieStorage = nil }, { $0.httpCookieAcceptPolicy = .never },

@@ -66,8 +66,11 @@ struct WireFormTests {
         var same = plain
         same.withheldHeaderFields = ["ACCEPT"]
 
-        #expect(plain != old && plain != bare && old != bare && bare == same)
-        for request in [plain, old, bare] {
+        var joining = plain
+        joining.joinsCookies = true
+
+        #expect(plain != old && plain != bare && old != bare && bare == same && plain != joining)
+        for request in [plain, old, bare, joining] {
             let archive = try NSKeyedArchiver.archivedData(
                 withRootObject: NSURLRequest(request),
                 requiringSecureCoding: true
@@ -75,6 +78,7 @@ struct WireFormTests {
             let read = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSURLRequest.self, from: archive)
             let copy = AFURLSession.URLRequest(try #require(read))
             #expect(copy.withheldHeaderFields == request.withheldHeaderFields && copy.usesHTTP10 == request.usesHTTP10)
+            #expect(copy.joinsCookies == request.joinsCookies)
         }
     }
 }

@@ -86,7 +86,7 @@ extension URLSessionTask {
             let value = door.field(for: frozen.url, now: session.world.wallClock())
         else { return }
         _ = command.remove("Cookie")
-        command.fields.append(("Cookie", HTTPText.decode(value)))
+        command.fields.append(("Cookie", HTTPText.decode(request.cookieField(value))))
     }
 
     private func curlBody(of request: URLRequest) -> CurlCommand.Body {
