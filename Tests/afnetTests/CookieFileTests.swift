@@ -89,6 +89,26 @@ import afnet
         #expect(try await Program.run("--cookie-file", folder.url.path, see).code == 26)
     }
 
+    @Test func `a jar that cannot be written is no failure of the URLs, which are reported once`() async throws {
+        let run = try await Program.run("--report", folder.path("report"), "-c", folder.path("no/jar"), see, see)
+
+        let lines = try #require(folder.contents("report")).split(separator: UInt8(ascii: "\n"))
+        #expect(run.code == 23 && run.text == "seesee" && run.errors.components(separatedBy: "afnet: ").count == 2)
+        #expect(lines.count == 2 && lines.allSatisfy { String(decoding: $0, as: UTF8.self).contains("\"exitcode\":0") })
+    }
+
+    @Test func `no cookies stay in another file when there is no room for the jar`() async throws {
+        let jar = try folder.make("jar", Data("# former\n".utf8))
+
+        // No file may have a byte, which is as if the disk were full.
+        let limited = "trap '' XFSZ; ulimit -f 0; exec \"$@\""
+        let run = try await Program.run(inShell: limited, "-c", jar, "-o", "/dev/null", set)
+
+        #expect(run.code == 23 && server.requests.count == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["jar"])
+        #expect(folder.contents("jar") == Data("# former\n".utf8))
+    }
+
     @Test func `--next keeps the cookies and forgets the options`() async throws {
         let run = try await Program.run("--cookies", "-H", "X-Mine: 1", set, "--next", "--cookies", see, "--next", see)
 

@@ -127,6 +127,25 @@ struct Program {
         return Run(code: code, output: terminal.finish(), errors: "")
     }
 
+    /// A shell runs it, with a script in which `"$@"` is the program and what it is given.
+    static func run(inShell script: String, _ arguments: String...) async throws -> Run {
+        let folder = try Folder()
+        let output = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("output")))
+        let errors = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("errors")))
+        let code = try await ChildProcess.run(
+            "/bin/sh",
+            ["-c", script, "sh", executable.path] + arguments,
+            environment: ProcessInfo.processInfo.environment,
+            output: output.fileDescriptor,
+            errors: errors.fileDescriptor
+        )
+        return Run(
+            code: code,
+            output: folder.contents("output") ?? Data(),
+            errors: String(decoding: folder.contents("errors") ?? Data(), as: UTF8.self)
+        )
+    }
+
     private static func start(
         _ arguments: [String],
         _ input: FileHandle?,

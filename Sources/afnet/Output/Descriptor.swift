@@ -42,11 +42,12 @@ struct Descriptor {
     /// terminal, is written to.
     static func replace(_ path: String, with data: Data) throws(SystemFailure) {
         if let status = try status(of: path), status.st_mode & S_IFMT != S_IFREG {
-            return try write(data, to: path, O_WRONLY)
+            return try opening(path, O_WRONLY).writeLast(data)
         }
         let beside = "\(path).\(getpid())"
-        try write(data, to: beside, O_WRONLY | O_CREAT | O_EXCL)
+        let file = try opening(beside, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
         do throws(SystemFailure) {
+            try file.writeLast(data)
             _ = try checked { rename(beside, path) }
         } catch {
             unlink(beside)
@@ -57,18 +58,13 @@ struct Descriptor {
     /// To the end of a file; `-` is standard output.
     static func append(_ data: Data, to path: String) throws(SystemFailure) {
         if path == "-" { return try standardOutput.write(data) }
-        try write(data, to: path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o666)
+        try opening(path, O_WRONLY | O_CREAT | O_APPEND).writeLast(data)
     }
 
-    private static func write(
-        _ data: Data,
-        to path: String,
-        _ flags: Int32,
-        mode: mode_t = 0o600
-    ) throws(SystemFailure) {
-        let file = try opening(path, flags, mode: mode)
-        let result = Result { () throws(SystemFailure) in try file.write(data) }
-        try file.close()
+    /// Closes it, too, whatever comes of it.
+    private func writeLast(_ data: Data) throws(SystemFailure) {
+        let result = Result { () throws(SystemFailure) in try write(data) }
+        try close()
         try result.get()
     }
 

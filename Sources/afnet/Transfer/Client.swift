@@ -35,8 +35,18 @@ import Foundation
         let group = try TransferGroup(arguments, session, servers, reports)
         warn(arguments)
         let code = await group.run()
-        try jar.finish()
-        return code
+        return finish(jar, arguments) ?? code
+    }
+
+    /// The URLs of the group have been reported as they were; a jar that cannot be written is no failure of theirs.
+    private func finish(_ jar: CookieKeeper, _ arguments: Arguments) -> ExitCode? {
+        do throws(TransferFailure) {
+            try jar.finish()
+            return nil
+        } catch {
+            Console(arguments).report(error, isVerbose: arguments.isVerbose)
+            return error.code
+        }
     }
 
     private func warn(_ arguments: Arguments) {
