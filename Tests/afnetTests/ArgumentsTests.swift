@@ -88,10 +88,23 @@ import afnet
         ["--once", "u"], ["--port", "1", "u"], ["reach", "a", "b"], ["reach", "-o", "f"], ["serve"],
         ["serve", "--ca-out", "f", "d"], ["serve", "--port", "70000", "d"], ["lint"], ["completion"],
         ["-OJ", "-C", "3", "u"], ["--output-dir", "d", "u"],
+        ["-m", "1e19", "u"], ["--connect-timeout", "1000000001", "u"], ["-m", "inf", "u"],
+        ["--retry", "1", "--retry-max-time", "1e300", "u"],
     ])
     func `a bad command line is 2`(words: [String]) {
         #expect(throws: ArgumentError.self) { try Arguments(words) }
         #expect { try Arguments(words) } throws: { ($0 as? ArgumentError)?.code == .usage }
+    }
+
+    @Test func `times are bounded, and the error says by what`() throws {
+        #expect(try Arguments(["--retry", "1", "--retry-delay", "1e9", "u"]).retries.delay == 1e9)
+        #expect {
+            try Arguments(["--retry", "1", "--retry-delay", "1e19", "u"])
+        } throws: {
+            let error = $0 as? ArgumentError
+            return error?.code == .usage
+                && error?.message == "--retry-delay needs a number of seconds, at most 1000000000, not \"1e19\""
+        }
     }
 
     @Test(arguments: [

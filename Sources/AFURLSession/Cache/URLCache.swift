@@ -161,8 +161,7 @@ public final class URLCache: Sendable {
 
     /// Removes what was received at a time or later.
     public func removeCachedResponses(since date: Date) {
-        let seconds = date.timeIntervalSince1970.rounded(.down)
-        store.removeAll(since: seconds >= 9e18 ? .max : seconds <= -9e18 ? .min : Int64(seconds))
+        store.removeAll(since: date.wholeSeconds)
     }
 
     /// Not by who may be answered, which the program knows best, but by the credentials.

@@ -74,6 +74,6 @@ public struct FailedAttempt: Sendable {
     /// How long the server asks to be left alone (`Retry-After`), if it does: at least nothing, at most 100 years.
     public var retryAfter: Duration? {
         guard let text = response?.value(forHTTPHeaderField: "Retry-After") else { return nil }
-        return RetryAfter.delay(text, now: Int64(date.timeIntervalSince1970))
+        return RetryAfter.delay(text, now: date.wholeSeconds)
     }
 }

@@ -30,13 +30,13 @@ public struct ServerTrust: Sendable {
     ///   - servedChain: The server's certificates, its own first.
     ///   - host: A name or an address.
     ///   - anchors: The authorities to trust.
-    ///   - date: The moment for which certificates must be valid.
+    ///   - date: The moment for which certificates must be valid, to the second. At what is no time none is.
     public init(servedChain: [Certificate], host: String, anchors: TrustAnchors = .system, at date: Date = Date()) {
         self.init(
             servedChain: servedChain,
             host: host,
             anchors: anchors,
-            at: Int64(date.timeIntervalSince1970),
+            at: date.wholeSeconds,
             securityLevel: TLSConfiguration().securityLevel
         )
     }

@@ -1,9 +1,12 @@
 // What the values of options may be.
 
 extension Arguments {
+    /// 31 years. No clock can wait for all that a number can say.
+    private static let longestTime: Double = 1_000_000_000
+
     static func seconds(_ text: String, of name: String) throws(ArgumentError) -> Double {
-        guard let seconds = Double(text), seconds.isFinite, seconds >= 0 else {
-            throw .usage("\(name) needs a number of seconds, not \"\(text)\"")
+        guard let seconds = Double(text), (0...longestTime).contains(seconds) else {
+            throw .usage("\(name) needs a number of seconds, at most 1000000000, not \"\(text)\"")
         }
         return seconds
     }

@@ -8,6 +8,9 @@ struct VerifyChainCommand {
         "verify-chain needs --trusted FILE --untrusted FILE --leaf FILE, "
         + "--host NAME or --ip ADDRESS, and --time SECONDS"
 
+    /// From the first second of the year 0 to the last of 9999, as certificates write years.
+    private static let times: ClosedRange<Double> = -62_167_219_200...253_402_300_799
+
     private let trust: ServerTrust
 
     static func run(_ words: [String]) -> ExitCode {
@@ -32,7 +35,7 @@ struct VerifyChainCommand {
             values[word] = value
         }
         guard let trusted = values["--trusted"], let untrusted = values["--untrusted"], let leaf = values["--leaf"],
-            let time = values["--time"].flatMap(Double.init), time.isFinite,
+            let time = values["--time"],
             let host = values["--host"] ?? values["--ip"], values["--host"] == nil || values["--ip"] == nil
         else { throw .usage(Self.usage) }
         if values["--ip"] != nil {
@@ -44,8 +47,15 @@ struct VerifyChainCommand {
             servedChain: try served + Self.certificates(of: untrusted, "--untrusted", mayBeEmpty: true),
             host: host,
             anchors: .certificates(try Self.certificates(of: trusted, "--trusted", mayBeEmpty: true)),
-            at: Date(timeIntervalSince1970: time)
+            at: try Self.date(time)
         )
+    }
+
+    private static func date(_ text: String) throws(ArgumentError) -> Date {
+        guard let seconds = Double(text), times.contains(seconds) else {
+            throw .usage("--time needs seconds since 1970, in the years 0 to 9999, not \"\(text)\"")
+        }
+        return Date(timeIntervalSince1970: seconds)
     }
 
     /// - Parameter mayBeEmpty: a file without anything in it is none of the certificates.

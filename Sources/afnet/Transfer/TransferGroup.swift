@@ -231,7 +231,7 @@ extension TransferGroup {
     }
 
     private func announce(_ reason: String, _ wait: Double, _ attempts: Attempts) {
-        let seconds = wait == wait.rounded() ? "\(Int(wait))" : String(format: "%.1f", wait)
+        let seconds = String(format: wait == wait.rounded() ? "%.0f" : "%.1f", wait)
         console.report("\(reason); next try in \(seconds) s, \(attempts.left - 1) left after it")
     }
 

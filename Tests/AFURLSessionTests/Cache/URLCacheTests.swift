@@ -125,6 +125,7 @@ extension CacheTests {
             #expect(cache.cachedResponse(for: request) == nil && cache.currentMemoryUsage == 0)
             for date in [
                 Date.distantFuture, Date(timeIntervalSince1970: .infinity), Date(timeIntervalSince1970: -.infinity),
+                Date(timeIntervalSince1970: .nan),
             ] {
                 cache.removeCachedResponses(since: date)
             }

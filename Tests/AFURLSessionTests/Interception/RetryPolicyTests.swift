@@ -139,6 +139,16 @@ struct RetryPolicyTests {
         #expect(policy.decision(after: .of(status: 429, retryAfter: "0", number: 2)).wait == .seconds(1))
     }
 
+    @Test(arguments: [1e19, -1e19, .infinity, -.infinity, .nan] as [Double])
+    func `T-RTY-04 a moment may be any`(seconds: Double) throws {
+        let attempt = FailedAttempt.of(
+            status: 503,
+            retryAfter: "Sun, 06 Nov 1994 08:50:00 GMT",
+            date: Date(timeIntervalSince1970: seconds)
+        )
+        #expect(try #require(attempt.retryAfter) >= .zero)
+    }
+
     @Test func `T-RTY-04 what is read is between nothing and a hundred years`() {
         let now: Int64 = 784_111_770
         #expect(RetryAfter.delay(" 5\t", now: now) == .seconds(5))

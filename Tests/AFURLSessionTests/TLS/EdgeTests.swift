@@ -47,6 +47,19 @@ extension SecuredTests {
             #expect(trust.evaluation.failure?.reason == .name)
         }
 
+        @Test(arguments: [1e19, -1e19, .infinity, -.infinity, .nan, 1e12] as [Double])
+        func `a date may be any, and far from all years no certificate is valid`(seconds: Double) throws {
+            let authority = try CertificateAuthority()
+            let trust = ServerTrust(
+                servedChain: try authority.issue(for: "a.test").chain,
+                host: "a.test",
+                anchors: .certificates([authority.certificate]),
+                at: Date(timeIntervalSince1970: seconds)
+            )
+
+            #expect(!trust.evaluation.isTrusted && abs(trust.date.timeIntervalSince1970) >= 1e12)
+        }
+
         /// OpenSSL leaves out of a context, without a word, what it had no memory for when that was made.
         @Test func `a context with which a handshake has failed is not used for another one`() throws {
             let rules = SecurityContext(id: 1, TLSConfiguration(), nil, [], sessionsPerPeer: 1)
