@@ -7,7 +7,7 @@ import Glibc
 enum Afnet {
     static func main() {
         StandardStreams.prepare()
-        let words = Array(CommandLine.arguments.dropFirst())
+        let words = CommandWords.given
         // Callbacks run on the main queue, so that all state of the command is the main actor's.
         Task { @MainActor in
             let code = await run(words)
@@ -16,7 +16,14 @@ enum Afnet {
         dispatchMain()
     }
 
-    @MainActor private static func run(_ words: [String]) async -> ExitCode {
+    @MainActor private static func run(_ given: [[UInt8]]) async -> ExitCode {
+        let words: [String]
+        do throws(ArgumentError) {
+            words = try CommandWords.text(of: given)
+        } catch {
+            Console(isSilent: false).report(error.message)
+            return error.code
+        }
         switch words.first {
         case "cookies": return await CookiesCommand(Array(words.dropFirst())).run()
         case "verify-chain": return VerifyChainCommand.run(Array(words.dropFirst()))

@@ -96,6 +96,35 @@ import afnet
         #expect { try Arguments(words) } throws: { ($0 as? ArgumentError)?.code == .usage }
     }
 
+    @Test(
+        arguments: [
+            ([[0xE9]], "argument 1 is not UTF-8: bytes for a body"),
+            ([Array("--data".utf8), [0x63, 0xE9]], "argument 2, the value of --data, is not UTF-8: bytes for a body"),
+            ([Array("-sd".utf8), [0xE9]], "argument 2, the value of --data, is not UTF-8: bytes for a body"),
+            ([Array("-da".utf8), [0xE9]], "argument 2 is not UTF-8: bytes for a body"),
+            ([Array("-s".utf8), [0xE9]], "argument 2 is not UTF-8: bytes for a body"),
+            ([Array("-".utf8), [0xE9]], "argument 2 is not UTF-8: bytes for a body"),
+            (
+                [Array("u".utf8), Array("-o".utf8), [0xC3]],
+                "argument 3, the value of --output, is not UTF-8: give it a name"
+            ),
+        ] as [([[UInt8]], String)]
+    )
+    func `a word that is not UTF-8 is 2, and named`(words: [[UInt8]], message: String) {
+        #expect {
+            try CommandWords.text(of: words)
+        } throws: {
+            let error = $0 as? ArgumentError
+            return error?.code == .usage && error?.message.hasPrefix(message) == true
+        }
+    }
+
+    @Test func `words in UTF-8 are what they were`() throws {
+        let words = ["", "café", "\u{FFFD}", "🙂"]
+
+        #expect(try CommandWords.text(of: words.map { Array($0.utf8) }) == words)
+    }
+
     @Test func `times are bounded, and the error says by what`() throws {
         #expect(try Arguments(["--retry", "1", "--retry-delay", "1e9", "u"]).retries.delay == 1e9)
         #expect {

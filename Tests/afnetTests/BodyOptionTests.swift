@@ -37,6 +37,19 @@ import afnet
         #expect(try await sent("--data-raw", "@\(file)", "-d", "z").bodyText == "@\(file)&z")
     }
 
+    @Test func `what is not UTF-8 is refused and not changed, and a file can have it`() async throws {
+        for words in ["--data \"$bytes\"", "-o \"$bytes\"", "\"$bytes\"", "cookies \"$bytes\""] {
+            let script = "bytes=\"$(printf 'caf\\351')\"; exec \"$1\" \(words) \"$2\""
+            let run = try await Program.run(inShell: script, url)
+            #expect(run.code == 2 && run.errors.contains(" is not UTF-8: "), "\(words)")
+        }
+        #expect(server.requests.isEmpty)
+
+        let file = try folder.make("f", Data([0x63, 0xE9]))
+        #expect(Data(try await sent("--data-binary", "@\(file)").body) == Data([0x63, 0xE9]))
+        #expect(try await sent("--data", "café").bodyText == "café")
+    }
+
     @Test func `--data-binary sends every byte of a file, large ones from the disk`() async throws {
         let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         let file = try folder.make("f", bytes)

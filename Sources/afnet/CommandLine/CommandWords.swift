@@ -1,0 +1,45 @@
+import Glibc
+
+/// The words of the command line. The system passes on bytes, which need not be text; in a `String` those that are none
+/// would become others without a word.
+package enum CommandWords {
+    /// As they were given, without the name of the program.
+    static var given: [[UInt8]] {
+        let words = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+        return words.dropFirst().compactMap { word in
+            word.map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+        }
+    }
+
+    /// As text. The error does not show what it refuses: that may be a password.
+    package static func text(of words: [[UInt8]]) throws(ArgumentError) -> [String] {
+        var texts: [String] = []
+        for word in words {
+            guard let text = String(validating: word, as: UTF8.self) else {
+                let option = texts.last.flatMap(Self.option(of:))
+                let place = option.map { ", the value of \($0.name)," } ?? ""
+                throw .usage("argument \(texts.count + 1)\(place) is not UTF-8: \(advice(option))")
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    /// The option that wants its value behind this word.
+    private static func option(of word: String) -> CommandOption? {
+        guard word.hasPrefix("-"), let letter = word.last else { return nil }
+        let isLong = word.hasPrefix("--")
+        if !isLong, word.dropFirst().dropLast().contains(where: { OptionTable.standard[$0]?.takesValue ?? true }) {
+            return nil
+        }
+        let option = isLong ? OptionTable.standard[String(word.dropFirst(2))] : OptionTable.standard[letter]
+        return option.flatMap { $0.takesValue ? $0 : nil }
+    }
+
+    private static func advice(_ option: CommandOption?) -> String {
+        switch option?.completion {
+        case .files, .folders: "give it a name that is, or a link to it (ln -s)"
+        case .nothing, .words, nil: "bytes for a body go in a file (--data-binary @FILE), and in a URL as %XX"
+        }
+    }
+}
