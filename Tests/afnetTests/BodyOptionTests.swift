@@ -40,7 +40,7 @@ import afnet
     @Test func `what is not UTF-8 is refused and not changed, and a file can have it`() async throws {
         for words in ["--data \"$bytes\"", "-o \"$bytes\"", "\"$bytes\"", "cookies \"$bytes\""] {
             let script = "bytes=\"$(printf 'caf\\351')\"; exec \"$1\" \(words) \"$2\""
-            let run = try await Program.run(inShell: script, url)
+            let run = try await Program.run(inShell: script, [url])
             #expect(run.code == 2 && run.errors.contains(" is not UTF-8: "), "\(words)")
         }
         #expect(server.requests.isEmpty)

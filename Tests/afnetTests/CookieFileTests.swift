@@ -102,7 +102,7 @@ import afnet
 
         // No file may have a byte, which is as if the disk were full.
         let limited = "trap '' XFSZ; ulimit -f 0; exec \"$@\""
-        let run = try await Program.run(inShell: limited, "-c", jar, "-o", "/dev/null", set)
+        let run = try await Program.run(inShell: limited, ["-c", jar, "-o", "/dev/null", set])
 
         #expect(run.code == 23 && server.requests.count == 1)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["jar"])

@@ -45,6 +45,17 @@ import Testing
         #expect(run.text == "late[0]<1>[1]\(big)[2]<3>[3]released[4]")
     }
 
+    @Test func `bodies that wait for their turn are no more than there can be open files`() async throws {
+        server.route("GET", "/slow", ServerReply.text("slow").delayed(by: .seconds(3)))
+        // Two hundred quick ones would be there before it.
+        let words = ["-Z", "--parallel-max", "8", url("/slow")] + (0..<200).map { url("/n/\($0)") }
+
+        let run = try await Program.run(inShell: "ulimit -n 160; exec \"$@\"", words)
+
+        #expect(run.code == 0 && run.errors == "")
+        #expect(run.text == "slow" + (0..<200).map { "<\($0)>" }.joined())
+    }
+
     @Test func `each has its file`() async throws {
         let words = (0..<20).flatMap { ["-o", folder.path("\($0)"), url("/n/\($0)")] }
 

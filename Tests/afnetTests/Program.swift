@@ -128,7 +128,7 @@ struct Program {
     }
 
     /// A shell runs it, with a script in which `"$@"` is the program and what it is given.
-    static func run(inShell script: String, _ arguments: String...) async throws -> Run {
+    static func run(inShell script: String, _ arguments: [String]) async throws -> Run {
         let folder = try Folder()
         let output = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("output")))
         let errors = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("errors")))

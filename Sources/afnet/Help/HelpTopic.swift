@@ -260,9 +260,10 @@ extension HelpTopic {
 
         Bodies for standard output, and what -w writes, stay whole and in the order of
         the URLs: what comes too early waits in a file without a name in $TMPDIR or
-        /tmp. The exit code is that of the URL that failed last, 0 if none did. Groups
-        still run one after the other. No bar is shown, and -v has the number of the
-        URL in front of its lines, the first being 0.
+        /tmp, and while 100 wait nothing more is begun. The exit code is that of the
+        URL that failed last, 0 if none did. Groups still run one after the other. No
+        bar is shown, and -v has the number of the URL in front of its lines, the first
+        being 0.
 
         """
     )

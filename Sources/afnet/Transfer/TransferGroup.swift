@@ -50,24 +50,30 @@ import Foundation
         let load: @MainActor @Sendable (Int) async -> ExitCode = { await self.load($0) }
         var code = ExitCode.done
         var rest = Array(arguments.urls.indices)[...]
+        var count = 0
         await withTaskGroup(of: ExitCode.self) { group in
-            for index in rest.prefix(arguments.parallelMaximum ?? Self.usualMaximum) {
-                group.addTask { await load(index) }
-                rest.removeFirst()
-            }
-            while let result = await group.next() {
+            while true {
+                while !isOver, mayBegin(beside: count), let index = rest.popFirst() {
+                    group.addTask { await load(index) }
+                    count += 1
+                }
+                guard let result = await group.next() else { break }
+                count -= 1
                 if isOver { continue }
                 if result != .done { code = result }
                 if arguments.failsEarly, result != .done {
                     stop()
                     // Those that wait for their next try.
                     group.cancelAll()
-                } else if let index = rest.popFirst() {
-                    group.addTask { await load(index) }
                 }
             }
         }
         return code
+    }
+
+    /// - Parameter count: how many are under way. With none there is nobody who could make room.
+    private func mayBegin(beside count: Int) -> Bool {
+        count == 0 || count < arguments.parallelMaximum ?? Self.usualMaximum && queue?.hasRoom ?? true
     }
 
     /// curl's.
