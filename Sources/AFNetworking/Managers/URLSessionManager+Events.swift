@@ -124,8 +124,9 @@ extension URLSessionManager {
 
     /// The error for the completion handler.
     private func failure(of task: URLSessionTask, _ record: TaskRecord, _ error: (any Error)?) -> (any Error)? {
-        guard let error else { return nil }
+        // First: a body may be refused when all of it is here, and the session knows of no error.
         if let recorded = record.state.withLock({ $0.error }) { return recorded }
+        guard let error else { return nil }
         guard let failure = error as? URLError, failure.loadFailure?.reason == .trust else { return error }
         return UntrustedServer.error(nil, task.currentRequest?.url, underlying: failure)
     }

@@ -663,6 +663,29 @@ import Testing
         #expect(answer.error?.code == URLError.Code.dataLengthExceedsMaximum.rawValue && answer.object == nil)
     }
 
+    @Test func `a body longer than the memory allows for fails its task, also if all of it is there by then`()
+        async throws
+    {
+        site.server.route("GET", "/long", .json("\"\(String(repeating: "x", count: 5000))\""))
+        let configuration = site.configuration
+        configuration.maximumBodyInMemory = 1000
+        let manager = site.owned(URLSessionManager(sessionConfiguration: configuration))
+        let heard = Heard<Answer>()
+        let task = manager.dataTask(
+            with: site.request("/long"),
+            uploadProgress: nil,
+            downloadProgress: nil,
+            completionHandler: heard.completion
+        )
+        manager.operationQueue.isSuspended = true
+        task.resume()
+        try await eventually("the end of the task") { task.state == .completed }
+        manager.operationQueue.isSuspended = false
+
+        let answer = try await heard.first
+        #expect(answer.error?.code == URLError.Code.dataLengthExceedsMaximum.rawValue && answer.object == nil)
+    }
+
     @Test func `1.2 the group of completions is the one that was set`() async throws {
         let group = DispatchGroup()
         let queue = Queues.named("slow")
