@@ -204,7 +204,8 @@ extension HTTPSessionManager {
                 outcome.set(.success(SerializedResponse(object: object, response: response, task: task)))
             }
         }
-        record(of: task)?.state.withLock { state in
+        let record = record(of: task)
+        record?.state.withLock { state in
             state.isAwaited = true
             state.serializer = serializer
         }
@@ -213,6 +214,8 @@ extension HTTPSessionManager {
             task.resume()
             return await outcome.value
         } onCancel: {
+            // It may be another task by then.
+            record?.cancel()
             task.cancel()
         }
         return try result.get()

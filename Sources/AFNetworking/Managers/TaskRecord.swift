@@ -19,6 +19,12 @@ final class TaskRecord: Sendable {
     }
 
     struct State: Sendable {
+        /// The download, once the task has become one.
+        weak var task: URLSessionTask?
+        /// The data task that has become a download: whoever made it is given it at the end, and may hold it no more.
+        var former: URLSessionDataTask?
+        /// Cancelled here, and not only the task.
+        var isCancelled = false
         var body = Data()
         var file: URL?
         /// Why the file is not where it was wanted.
@@ -38,7 +44,6 @@ final class TaskRecord: Sendable {
         var progress = TransferProgress()
     }
 
-    weak let task: URLSessionTask?
     let completion: Completion?
     let destination: Destination?
     let state: Lock<State>
@@ -49,15 +54,38 @@ final class TaskRecord: Sendable {
         destination: Destination? = nil,
         completion: Completion?
     ) {
-        self.task = task
         self.destination = destination
         self.completion = completion
-        state = Lock(State(watchers: watchers))
+        state = Lock(State(task: task, watchers: watchers))
         adoptCurrentProgress(task)
     }
 
+    var task: URLSessionTask? { state.withLock { $0.task } }
+
     /// Nobody holds the task any more, and it never ran.
     var isOrphaned: Bool { task == nil }
+}
+
+// MARK: - Becoming another task
+
+extension TaskRecord {
+    /// True if it was cancelled in the moment between the two tasks, when neither could be.
+    func becomes(_ download: URLSessionDownloadTask, after former: URLSessionDataTask) -> Bool {
+        state.withLock { state in
+            state.task = download
+            state.former = former
+            return state.isCancelled
+        }
+    }
+
+    /// Cancels the task, whichever it is by now.
+    func cancel() {
+        let task = state.withLock { state in
+            state.isCancelled = true
+            return state.task
+        }
+        task?.cancel()
+    }
 }
 
 // MARK: - Progress
@@ -98,9 +126,9 @@ extension TaskRecord {
         made.totalUnitCount = parent == nil ? NSURLSessionTransferSizeUnknown : 0
         made.isCancellable = true
         made.isPausable = true
-        made.cancellationHandler = { [weak task] in task?.cancel() }
-        made.pausingHandler = { [weak task] in task?.suspend() }
-        made.resumingHandler = { [weak task] in task?.resume() }
+        made.cancellationHandler = { [weak self] in self?.cancel() }
+        made.pausingHandler = { [weak self] in self?.task?.suspend() }
+        made.resumingHandler = { [weak self] in self?.task?.resume() }
         return made
     }
 

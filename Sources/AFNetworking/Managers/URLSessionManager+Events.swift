@@ -65,10 +65,12 @@ extension URLSessionManager {
     }
 
     func became(_ download: URLSessionDownloadTask, _ task: URLSessionDataTask, in session: URLSession) {
-        state.withLock { state in
-            guard let record = state.records.remove(task, in: session) else { return }
+        let wasCancelled = state.withLock { state in
+            guard let record = state.records.remove(task, in: session) else { return false }
             state.records.add(record, of: download, in: session)
+            return record.becomes(download, after: task)
         }
+        if wasCancelled { download.cancel() }
         hooks.dataTaskDidBecomeDownloadTask?(session, task, download)
     }
 
