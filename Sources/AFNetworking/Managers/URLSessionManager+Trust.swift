@@ -16,13 +16,16 @@ extension URLSessionManager {
 
     /// Brings the session to what policy and closures want. Called before each task: the policy may have been changed.
     func applyTrust() {
-        let change: (session: URLSession, trust: ServerJudge)? = state.withLock { state in
+        // What was there may run code when it goes: not under the lock.
+        _ = state.withLock { state -> (ServerJudge, (any ServerTrustEvaluating)?)? in
             let trust = state.wantedTrust(besides: sessionConfiguration.tls.evaluator)
             guard let session = state.session, trust != state.trust else { return nil }
+            let former = (state.trust, session.tls.evaluator)
             state.trust = trust
-            return (session, trust)
+            // Under the lock, or of two threads the one that decided first could be the one that writes last.
+            session.tls.evaluator = trust.evaluator
+            return former
         }
-        if let change { change.session.tls.evaluator = change.trust.evaluator }
     }
 
     // MARK: - Challenges

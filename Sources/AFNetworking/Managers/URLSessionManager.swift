@@ -100,8 +100,12 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
     open var securityPolicy: SecurityPolicy {
         get { state.withLock { $0.securityPolicy } }
         set {
-            set(\.securityPolicy, newValue)
-            state.withLock { $0.hasOwnPolicy = true }
+            // What was there may run code when it goes: not under the lock.
+            var policy = newValue
+            state.withLock { state in
+                swap(&state.securityPolicy, &policy)
+                state.hasOwnPolicy = true
+            }
             applyTrust()
         }
     }

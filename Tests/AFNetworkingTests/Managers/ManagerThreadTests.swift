@@ -1,0 +1,87 @@
+import AFNetworkingTesting
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import AFNetworking
+
+/// Settings that two threads change at once. There is no telling which comes first; each round is one more attempt.
+@Suite struct ManagerThreadTests {
+    private let site: ManagerSite
+    private let manager: URLSessionManager
+
+    init() throws {
+        site = try ManagerSite()
+        manager = site.manager
+        // What is applied to a session needs one.
+        _ = manager.session
+    }
+
+    /// Two threads that do one thing each, at once, as often as is asked for.
+    private final class Race: Sendable {
+        private let begun = Atomic(0)
+        private let ended = Atomic(0)
+        private let rounds = 6000
+
+        /// - Parameter after: Called after each round, when both have done their thing.
+        func run(_ one: () -> Void, _ other: @escaping @Sendable () -> Void, after: () -> Void) {
+            let thread = Thread { [self] in
+                for round in 1...rounds {
+                    wait { begun.load(ordering: .acquiring) == round }
+                    other()
+                    ended.store(round, ordering: .releasing)
+                }
+            }
+            thread.start()
+            for round in 1...rounds {
+                begun.store(round, ordering: .releasing)
+                // The other one is waked by that, a little later each time.
+                for _ in 0..<round % 100 { _ = ended.load(ordering: .relaxed) }
+                one()
+                wait { ended.load(ordering: .acquiring) == round }
+                after()
+            }
+        }
+
+        /// Spins, as waking a thread takes longer than what is to be met; but not for ever, on a machine with other work.
+        private func wait(until isMet: () -> Bool) {
+            var count = 0
+            while !isMet() {
+                count += 1
+                if count > 10_000 { Thread.sleep(forTimeInterval: 0.0001) }
+            }
+        }
+    }
+
+    @Test func `5.8 a policy that pins is in force once it is set, whatever another thread sets meanwhile`() throws {
+        let plain = SecurityPolicy()
+        let pinning = SecurityPolicy(pinningMode: .publicKey, certificates: [try CertificateAuthority().certificate])
+        var unenforced = 0
+        Race().run {
+            manager.setAuthenticationChallengeHandler { _, _, _, _ in .performDefaultHandling }
+        } _: { [manager] in
+            manager.securityPolicy = pinning
+        } after: {
+            if manager.session.tls.evaluator as AnyObject !== pinning { unenforced += 1 }
+            manager.setAuthenticationChallengeHandler(nil)
+            manager.securityPolicy = plain
+        }
+        #expect(unenforced == 0)
+    }
+
+    @Test func `5.10 of closures that are set at once none is ignored`() {
+        let methods: URLSession.DelegateMethods = [.taskWillPerformHTTPRedirection, .dataTaskDidReceiveResponse]
+        var ignored = 0
+        Race().run {
+            manager.setTaskWillPerformHTTPRedirectionBlock { $3 }
+        } _: { [manager] in
+            manager.setDataTaskDidReceiveResponseBlock { _, _, _ in .allow }
+        } after: {
+            if !manager.session.ignoredDelegateMethods.isDisjoint(with: methods) { ignored += 1 }
+            manager.setTaskWillPerformHTTPRedirectionBlock(nil)
+            manager.setDataTaskDidReceiveResponseBlock(nil)
+        }
+        #expect(ignored == 0)
+    }
+}
