@@ -133,14 +133,15 @@ final class ImageDownloaderCore: Sendable {
         let listener = ImageTaskListener(manager, request, goingOnWith: part, limit: limit) { [parts] part in
             if resumes { parts.keep(part, for: key) }
         }
-        let task = manager.dataTask(
-            with: part?.request(forRestOf: request) ?? request,
-            uploadProgress: nil,
-            downloadProgress: nil
-        ) { [self] response, object, error in
-            ended(number, ImageTaskEnding(response, object, error, of: request))
+        let task = manager.completing(on: ImageDownloaderCore.responseQueue) {
+            manager.dataTask(
+                with: part?.request(forRestOf: request) ?? request,
+                uploadProgress: nil,
+                downloadProgress: nil
+            ) { [self] response, object, error in
+                ended(number, ImageTaskEnding(response, object, error, of: request))
+            }
         }
-        manager.setCompletionQueue(ImageDownloaderCore.responseQueue, for: task)
         task.delegate = listener
         return ImageDownload.Attempt(task: task, listener: listener)
     }

@@ -196,7 +196,8 @@ extension HTTPSessionManager {
             throw RequestFailure(error, kind: .request)
         }
         let outcome = Awaited<Result<SerializedResponse, RequestFailure>>()
-        let task = makeTask(call, for: request) { task, response, object, error in
+        let wishes = TaskRecord.Wishes(serializer: serializer, isAwaited: true)
+        let task = makeTask(call, for: request, wishes) { task, response, object, error in
             if let error {
                 outcome.set(.failure(RequestFailure(error, response, object)))
             } else {
@@ -205,10 +206,6 @@ extension HTTPSessionManager {
             }
         }
         let record = record(of: task)
-        record?.state.withLock { state in
-            state.isAwaited = true
-            state.serializer = serializer
-        }
         // Resumed within the handler, so that who is cancelled already sends nothing.
         let result = await withTaskCancellationHandler {
             task.resume()

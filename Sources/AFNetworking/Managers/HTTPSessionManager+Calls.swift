@@ -52,31 +52,26 @@ extension HTTPSessionManager {
     func makeTask(
         _ call: Call,
         for request: URLRequest,
+        _ wishes: TaskRecord.Wishes = TaskRecord.Wishes(),
         _ completion: @escaping @Sendable (URLSessionDataTask, URLResponse?, Any?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
         // The handler is called with the task it belongs to, which exists only once the handler does.
-        let own = Lock(OwnTask())
+        let made = TaskBeingMade(wishes)
         let handler: TaskCompletionHandler = { response, object, error in
-            if let task = own.withLock({ $0.task }) { completion(task, response, object, error) }
+            if let task = made.task as? URLSessionDataTask { completion(task, response, object, error) }
         }
-        let task: URLSessionDataTask
-        if call.form != nil, request.httpBodyStream != nil {
-            task = uploadTask(withStreamedRequest: request, progress: call.upload, completionHandler: handler)
-        } else {
-            task = dataTask(
-                with: request,
-                uploadProgress: call.upload,
-                downloadProgress: call.download,
-                completionHandler: handler
-            )
+        return made.make(by: self) {
+            if call.form != nil, request.httpBodyStream != nil {
+                uploadTask(withStreamedRequest: request, progress: call.upload, completionHandler: handler)
+            } else {
+                dataTask(
+                    with: request,
+                    uploadProgress: call.upload,
+                    downloadProgress: call.download,
+                    completionHandler: handler
+                )
+            }
         }
-        own.withLock { $0.task = task }
-        return task
-    }
-
-    /// A task that is dropped without having been resumed must not be kept by its own handler.
-    private struct OwnTask: Sendable {
-        weak var task: URLSessionDataTask?
     }
 
     // MARK: - Requests

@@ -19,7 +19,7 @@ struct TaskEnding: Sendable {
             defer { state.body = Data() }
             return state
         }
-        serializer = state.serializer ?? manager.responseSerializer
+        serializer = state.wishes.serializer ?? manager.responseSerializer
         file = state.file
     }
 
@@ -61,7 +61,7 @@ struct TaskEnding: Sendable {
             completion?(task.response, outcome.object, outcome.error)
             NotificationPost.main.post(.networkingTaskDidComplete, task, userInfo(outcome))
         }
-        if state.isAwaited { call() } else { manager.complete(on: state.completionQueue, call) }
+        if state.wishes.isAwaited { call() } else { manager.complete(on: state.wishes.completionQueue, call) }
     }
 
     private func userInfo(_ outcome: Outcome) -> NotificationPost.UserInfo {

@@ -18,6 +18,16 @@ final class TaskRecord: Sendable {
         var hasEnded = false
     }
 
+    /// What is done for one task in another way than for all.
+    struct Wishes: Sendable {
+        /// In the place of the manager's.
+        var serializer: (any URLResponseSerialization)?
+        /// Where the completion handler is called, in the place of the manager's queue.
+        var completionQueue: DispatchQueue?
+        /// Whether the completion handler resumes somebody who awaits it, and needs no queue for that.
+        var isAwaited = false
+    }
+
     struct State: Sendable {
         /// The download, once the task has become one.
         weak var task: URLSessionTask?
@@ -32,12 +42,7 @@ final class TaskRecord: Sendable {
         var metrics: URLSessionTaskMetrics?
         /// What the completion handler hears in the place of what the session says.
         var error: (any Error)?
-        /// In the place of the manager's.
-        var serializer: (any URLResponseSerialization)?
-        /// Where the completion handler is called, in the place of the manager's queue.
-        var completionQueue: DispatchQueue?
-        /// Whether the completion handler resumes somebody who awaits it, and needs no queue for that.
-        var isAwaited = false
+        var wishes = Wishes()
         var watchers: Watchers
         var upload: Progress?
         var download: Progress?

@@ -15,9 +15,10 @@ struct TaskRecords: Sendable {
         records[Key(session: ObjectIdentifier(session), task: task.taskIdentifier)]
     }
 
-    mutating func add(_ record: TaskRecord, of task: URLSessionTask, in session: URLSession) {
-        sweep()
-        records[Key(session: ObjectIdentifier(session), task: task.taskIdentifier)] = record
+    /// - Returns: Records of tasks that are gone. They hold what is the user's: let go of them not under a lock.
+    mutating func add(_ record: TaskRecord, of task: URLSessionTask, in session: URLSession) -> [TaskRecord] {
+        defer { records[Key(session: ObjectIdentifier(session), task: task.taskIdentifier)] = record }
+        return sweep()
     }
 
     mutating func remove(_ task: URLSessionTask, in session: URLSession) -> TaskRecord? {
@@ -31,9 +32,11 @@ struct TaskRecords: Sendable {
     }
 
     /// Tasks that are dropped without having been resumed tell nobody.
-    private mutating func sweep() {
-        guard records.count >= nextSweep else { return }
-        records = records.filter { !$0.value.isOrphaned }
+    private mutating func sweep() -> [TaskRecord] {
+        guard records.count >= nextSweep else { return [] }
+        let gone = records.filter { $0.value.isOrphaned }
+        for key in gone.keys { records[key] = nil }
         nextSweep = max(64, 2 * records.count)
+        return Array(gone.values)
     }
 }

@@ -9,6 +9,7 @@ extension URLSessionManager {
     func becameInvalid(_ session: URLSession, _ error: (any Error)?) {
         let (hook, records) = state.withLock { state in
             if state.session === session { state.isInvalidated = true }
+            state.formerSessions.remove(ObjectIdentifier(session))
             return (state.hooks.sessionDidBecomeInvalid, state.records.removeAll(of: session))
         }
         // Those that were never resumed. They never will be.
@@ -65,10 +66,10 @@ extension URLSessionManager {
     }
 
     func became(_ download: URLSessionDownloadTask, _ task: URLSessionDataTask, in session: URLSession) {
-        let wasCancelled = state.withLock { state in
-            guard let record = state.records.remove(task, in: session) else { return false }
-            state.records.add(record, of: download, in: session)
-            return record.becomes(download, after: task)
+        let (wasCancelled, _) = state.withLock { state -> (Bool, [TaskRecord]) in
+            guard let record = state.records.remove(task, in: session) else { return (false, []) }
+            let gone = state.records.add(record, of: download, in: session)
+            return (record.becomes(download, after: task), gone)
         }
         if wasCancelled { download.cancel() }
         hooks.dataTaskDidBecomeDownloadTask?(session, task, download)

@@ -5,7 +5,7 @@ extension URLSessionManager {
     // MARK: - Records
 
     func record(of task: URLSessionTask) -> TaskRecord? {
-        state.withLock { state in state.session.flatMap { state.records[task, $0] } }
+        record(of: task, in: task.session)
     }
 
     func record(of task: URLSessionTask, in session: URLSession) -> TaskRecord? {
@@ -18,13 +18,19 @@ extension URLSessionManager {
         applyTrust()
         let task = task(session)
         let record = record(task)
-        let isTooLate = state.withLock { state in
-            if state.isInvalidated { return true }
-            state.records.add(record, of: task, in: session)
-            return false
+        TaskBeingMade.current?.isMade(task, record)
+        let (isTooLate, _) = state.withLock { state -> (Bool, [TaskRecord]) in
+            guard state.mayStillEndTasks(of: session) else { return (true, []) }
+            return (false, state.records.add(record, of: task, in: session))
         }
         if isTooLate { failLate(task, record) }
         return task
+    }
+
+    /// Makes a task whose completion handler is called on a queue of its own, also if the session was invalidated and
+    /// the task has ended before it is returned.
+    package func completing<Task: URLSessionTask>(on queue: DispatchQueue, _ make: () -> Task) -> Task {
+        TaskBeingMade(TaskRecord.Wishes(completionQueue: queue)).make(by: self, make)
     }
 
     /// The session does not call anybody any more.
@@ -72,7 +78,7 @@ extension URLSessionManager {
     /// ``URLSessionManager/completionQueue``. Say it before the task is resumed; nothing happens if it is not a task of
     /// the manager, or has completed.
     public func setCompletionQueue(_ queue: DispatchQueue, for task: URLSessionTask) {
-        record(of: task)?.state.withLock { $0.completionQueue = queue }
+        record(of: task)?.state.withLock { $0.wishes.completionQueue = queue }
     }
 
     /// Calls a completion handler where the user wants it.

@@ -37,6 +37,8 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         var session: URLSession?
         /// The session there is calls nobody any more.
         var isInvalidated = false
+        /// Sessions before it that still do.
+        var formerSessions: Set<ObjectIdentifier> = []
         var records = TaskRecords()
         var hooks = SessionHooks()
         var responseSerializer: any URLResponseSerialization
@@ -47,6 +49,11 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         var reachabilityManager = NetworkReachabilityManager.shared
         var completionQueue: DispatchQueue?
         var completionGroup: DispatchGroup?
+
+        /// Otherwise a task that is made there ends without a word.
+        func mayStillEndTasks(of session: URLSession) -> Bool {
+            session === self.session ? !isInvalidated : formerSessions.contains(ObjectIdentifier(session))
+        }
     }
 
     static let processingQueue = DispatchQueue(
@@ -160,6 +167,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         guard resetSession else { return }
         state.withLock { state in
             guard state.session === session else { return }
+            if !state.isInvalidated { state.formerSessions.insert(ObjectIdentifier(session)) }
             state.session = nil
             state.isInvalidated = false
         }

@@ -171,6 +171,44 @@ import Testing
         try await eventually("the end") { downloader.isIdle }
     }
 
+    /// Says whether its handlers are called on the main queue.
+    private final class Telling: HTTPSessionManager, @unchecked Sendable {
+        let wasOnMain = Heard<Bool>()
+
+        override func dataTask(
+            with request: URLRequest,
+            uploadProgress uploadProgressBlock: ProgressHandler?,
+            downloadProgress downloadProgressBlock: ProgressHandler?,
+            completionHandler: TaskCompletionHandler?
+        ) -> URLSessionDataTask {
+            super.dataTask(
+                with: request,
+                uploadProgress: uploadProgressBlock,
+                downloadProgress: downloadProgressBlock
+            ) { [wasOnMain] response, object, error in
+                wasOnMain.say(Queues.isMain)
+                completionHandler?(response, object, error)
+            }
+        }
+    }
+
+    @Test func `awaiting an image needs no main queue, also with a session that was invalidated`() async throws {
+        let manager = Telling(baseURL: nil, sessionConfiguration: .ephemeral)
+        let invalid = Heard<Bool>()
+        manager.setSessionDidBecomeInvalidBlock { _, _ in invalid.say(true) }
+        manager.invalidateSessionCancelingTasks(true, resetSession: false)
+        try await invalid.wait()
+        let downloader = ImageDownloader(
+            sessionManager: manager,
+            downloadPrioritization: .fifo,
+            maximumActiveDownloads: 4,
+            imageCache: nil
+        )
+
+        await #expect(throws: (any Error).self) { try await downloader.image(for: site.request("/image.png")) }
+        #expect(manager.wasOnMain.all == [false])
+    }
+
     @Test func `T-IMG-15 a download that was cancelled and one that took its place do not mix`() async throws {
         let answers = Heard<Int>()
         let (old, new) = (try Pictures.file(width: 3), try Pictures.file(width: 5))

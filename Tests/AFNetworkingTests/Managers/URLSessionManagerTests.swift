@@ -258,6 +258,7 @@ import Testing
         )
         old.resume()
         manager.invalidateSessionCancelingTasks(false, resetSession: true)
+        #expect(manager.downloadProgress(for: old) != nil)
         // Of the same number as the old one.
         let other = manager.dataTask(
             with: site.request("/get"),

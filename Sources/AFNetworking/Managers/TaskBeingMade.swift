@@ -1,0 +1,50 @@
+import Foundation
+
+/// A task that somebody makes who wants more of it than the methods that make tasks can be told: subclasses override
+/// those.
+///
+/// What is wanted is in the task's record before anybody can end the task. One that is made too late has ended before
+/// it is returned.
+final class TaskBeingMade: Sendable {
+    /// What is made just now, by this thread or Swift task.
+    @TaskLocal static var current: TaskBeingMade?
+
+    private struct Made: Sendable {
+        var isThere = false
+        // Not held: a task that is dropped without having been resumed must not be kept by its own handler.
+        weak var task: URLSessionTask?
+    }
+
+    private let wishes: TaskRecord.Wishes
+    private let made = Lock(Made())
+
+    init(_ wishes: TaskRecord.Wishes) {
+        self.wishes = wishes
+    }
+
+    /// Known before the completion handler is called.
+    var task: URLSessionTask? { made.withLock { $0.task } }
+
+    func make<Task: URLSessionTask>(by manager: URLSessionManager, _ body: () -> Task) -> Task {
+        let task = TaskBeingMade.$current.withValue(self, operation: body)
+        guard self.task !== task else { return task }
+        // A method that was overridden has made another task besides, and before.
+        let other = made.withLock { made in
+            defer { made = Made(isThere: true, task: task) }
+            return made.task
+        }
+        if let other { manager.record(of: other)?.state.withLock { $0.wishes = TaskRecord.Wishes() } }
+        manager.record(of: task)?.state.withLock { $0.wishes = wishes }
+        return task
+    }
+
+    /// There is a task. Nobody knows of it yet.
+    func isMade(_ task: URLSessionTask, _ record: TaskRecord) {
+        let isFirst = made.withLock { made in
+            guard !made.isThere else { return false }
+            made = Made(isThere: true, task: task)
+            return true
+        }
+        if isFirst { record.state.withLock { $0.wishes = wishes } }
+    }
+}

@@ -1,0 +1,140 @@
+import AFNetworkingTesting
+import Dispatch
+import Foundation
+import Testing
+
+@testable import AFNetworking
+
+/// Tasks that are made when their session has been invalidated, or just then.
+@Suite struct LateTaskTests {
+    private let site: ManagerSite
+    private let heard = Heard<Answer>()
+
+    init() throws {
+        site = try ManagerSite()
+    }
+
+    /// Says where handlers are called, waits for them, or makes more tasks than it was asked for.
+    private final class Watching: HTTPSessionManager, @unchecked Sendable {
+        let queues = Heard<String>()
+        let awaitsHandler = Lock(false)
+        let other = Lock<URLRequest?>(nil)
+        let others = Heard<URLSessionDataTask>()
+
+        override func dataTask(
+            with request: URLRequest,
+            uploadProgress uploadProgressBlock: ProgressHandler?,
+            downloadProgress downloadProgressBlock: ProgressHandler?,
+            completionHandler: TaskCompletionHandler?
+        ) -> URLSessionDataTask {
+            if let other = other.withLock({ $0 }) {
+                let task = super.dataTask(with: other, uploadProgress: nil, downloadProgress: nil) { [queues] _, _, _ in
+                    queues.say("the other: \(Queues.current)")
+                }
+                others.say(task)
+            }
+            let called = DispatchSemaphore(value: 0)
+            let task = super.dataTask(
+                with: request,
+                uploadProgress: uploadProgressBlock,
+                downloadProgress: downloadProgressBlock
+            ) { [queues] response, object, error in
+                queues.say(Queues.current)
+                completionHandler?(response, object, error)
+                called.signal()
+            }
+            if awaitsHandler.withLock({ $0 }) { called.wait() }
+            return task
+        }
+    }
+
+    private var manager: Watching {
+        site.owned(Watching(baseURL: site.server.url("/"), sessionConfiguration: site.configuration))
+    }
+
+    private func invalidate(_ manager: URLSessionManager) async throws {
+        let observed = Observed(.urlSessionDidInvalidate, of: manager.session)
+        manager.invalidateSessionCancelingTasks(true, resetSession: false)
+        try await observed.heard.wait()
+    }
+
+    @Test func `5.1 an async verb needs no queue, also if its task is made too late`() async throws {
+        let manager = manager
+        try await invalidate(manager)
+
+        let failure = await #expect(throws: RequestFailure.self) { try await manager.get("get") }
+        #expect(failure?.kind == .cancelled && failure?.error.localizedDescription.contains("invalidated") == true)
+        #expect(manager.queues.all.count == 1 && manager.queues.all != ["main"])
+    }
+
+    @Test func `5.1 the closures of a verb are called, also before it knows its task`() async throws {
+        let manager = manager
+        manager.completionQueue = Queues.named("own")
+        manager.awaitsHandler.withLock { $0 = true }
+        try await invalidate(manager)
+
+        let task = manager.get("get", parameters: nil, success: heard.success, failure: heard.failure)
+        let answer = try await heard.first
+        #expect(answer.error?.code == NSURLErrorCancelled && answer.queue == "own")
+        #expect(answer.task != nil && answer.task === task)
+    }
+
+    @Test func `6.3 what an overridden method makes besides is called back as any other task`() async throws {
+        let manager = manager
+        manager.other.withLock { $0 = site.request("/bytes/10") }
+        let answer = try await manager.get("get")
+
+        #expect(answer.task.originalRequest?.url?.path == "/get" && answer.object is [String: Any])
+        try await manager.others.first.resume()
+        let queues = try await manager.queues.wait(for: 2)
+        #expect(queues.contains("the other: main") && !queues.contains("main"))
+    }
+
+    @Test func `5.1 a task that is made while its session ends and is replaced says so`() async throws {
+        let manager = manager
+        let task = manager.make({ session in
+            let isInvalid = DispatchSemaphore(value: 0)
+            let name = Notification.Name.urlSessionDidInvalidate
+            let token = NotificationCenter.default.addObserver(forName: name, object: session, queue: nil) { _ in
+                isInvalid.signal()
+            }
+            manager.invalidateSessionCancelingTasks(true, resetSession: true)
+            isInvalid.wait()
+            NotificationCenter.default.removeObserver(token)
+            return session.dataTask(with: site.request("/get"))
+        }) { TaskRecord($0, completion: heard.completion) }
+
+        #expect(try await heard.first.error?.localizedDescription.contains("invalidated") == true)
+        #expect(task.session !== manager.session)
+        #expect(try await manager.get("get").response?.statusCode == 200)
+    }
+
+    /// Uses a manager as its last deed.
+    private final class Parting: Sendable {
+        private let manager: URLSessionManager
+        private let gone: Heard<Bool>
+
+        init(_ manager: URLSessionManager, _ gone: Heard<Bool>) {
+            self.manager = manager
+            self.gone = gone
+        }
+
+        deinit {
+            gone.say(manager.completionQueue == nil)
+        }
+    }
+
+    @Test func `what the handlers of forgotten tasks hold goes when no lock is held`() async throws {
+        let manager = manager
+        let gone = Heard<Bool>()
+        let request = site.request("/get")
+        // Not here: with the lock held this would be waiting for ever.
+        DispatchQueue.global().async {
+            for _ in 0..<100 {
+                let parting = Parting(manager, gone)
+                _ = manager.dataTask(with: request) { _, _, _ in _ = parting }
+            }
+        }
+        try await gone.wait(for: 60)
+    }
+}
