@@ -19,7 +19,8 @@ public import Foundation
 /// **Pausing and resuming.** `resume()` asks for the bytes that are missing, of the same version of the resource if the
 /// response had an entity tag or a date. What the server says decides: a 206 that begins where the first part ended is
 /// added to it, anything else takes its place. A body that came in a content coding, or that the server does not go on
-/// with, is loaded again from its beginning. A request body from a stream cannot be sent twice.
+/// with, is loaded again from its beginning; so is one of a request that has a `Range` of yours. A request body from a
+/// stream cannot be sent twice.
 open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
     /// Receives the operation and what the response serializer has made of the response.
     public typealias Success = @Sendable (HTTPRequestOperation, Any?) -> Void
@@ -122,6 +123,8 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
     // MARK: - Going on after a pause
 
     override func willContinue() {
+        // The caller asked for a part himself: how much of it has arrived is no place in the whole.
+        guard state.withLock({ $0.range == $0.missing }) else { return }
         let (response, count) = state.withLock { ($0.response as? HTTPURLResponse, $0.sink?.count ?? 0) }
         serialization.withLock { $0.firstPart = response }
         let isCoded = response?.value(forHTTPHeaderField: "Content-Encoding").map { $0.lowercased() != "identity" }
@@ -129,7 +132,8 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
         let offset = mayGoOn ? count : 0
         state.withLock { state in
             state.continuesAt = mayGoOn ? offset : nil
-            state.request.setValue("bytes=\(offset)-", forHTTPHeaderField: "Range")
+            state.missing = "bytes=\(offset)-"
+            state.request.setValue(state.missing, forHTTPHeaderField: "Range")
             state.request.setValue(
                 response.flatMap { RangeReply.validator(of: $0) },
                 forHTTPHeaderField: "If-Range"
@@ -151,8 +155,8 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
         case .useless:
             serialization.withLock { $0.firstPart = nil }
             state.withLock { state in
-                state.request.setValue(nil, forHTTPHeaderField: "Range")
-                state.request.setValue(nil, forHTTPHeaderField: "If-Range")
+                state.request = state.wholeRequest
+                state.missing = nil
             }
             return .loadAgain
         }

@@ -26,7 +26,7 @@ struct OperationArchive: Codable {
     var totalBytesRead: Int64
 
     init(_ state: OperationState) {
-        let request = state.request
+        let request = state.wholeRequest
         url = request.url?.absoluteString
         method = request.httpMethod
         fields = request.allHTTPHeaderFields

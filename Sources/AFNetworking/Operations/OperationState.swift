@@ -23,6 +23,8 @@ struct OperationState: @unchecked Sendable {
     var trustError: NSError?
     /// A part was asked for; what comes has to be what goes on there.
     var continuesAt: Int64?
+    /// The `Range` that asks for what is missing after a pause. Any other is the caller's.
+    var missing: String?
 
     var runLoopModes: Set<RunLoop.Mode> = [.common]
     var usesCredentialStorage = true
@@ -44,6 +46,18 @@ struct OperationState: @unchecked Sendable {
 
     init(_ request: URLRequest) {
         self.request = request
+    }
+
+    var range: String? { request.value(forHTTPHeaderField: "Range") }
+
+    /// Without what a pause has added: an operation that has nothing yet asks for everything.
+    var wholeRequest: URLRequest {
+        var request = request
+        if missing != nil, range == missing {
+            request.setValue(nil, forHTTPHeaderField: "Range")
+            request.setValue(nil, forHTTPHeaderField: "If-Range")
+        }
+        return request
     }
 
     mutating func takeBlocks(of original: OperationState) {

@@ -400,8 +400,8 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
 
     /// Another operation for the same request, with the same blocks, completion queue and group, and nothing else.
     open func copy(with zone: NSZone? = nil) -> Any {
-        let copy = type(of: self).init(request: request)
         let original = state.withLock { $0 }
+        let copy = type(of: self).init(request: original.wholeRequest)
         copy.state.withLock { $0.takeBlocks(of: original) }
         return copy
     }

@@ -220,6 +220,61 @@ struct HTTPRequestOperationTests {
         #expect((operation.error as NSError?)?.code == NSURLErrorBadServerResponse)
     }
 
+    /// Asks for bytes 100 to 199, pauses when so many of them have arrived, and resumes.
+    private func ownRange(pausedAfter count: Int) async throws -> (operation: HTTPRequestOperation, asked: [String?]) {
+        let server = try TestServer()
+        let asked = Collected<String?>()
+        server.route("GET", "/file") { request in
+            asked.add(request.headers["Range"])
+            let part = ServerReply.file(Self.content.utf8, entityTag: "\"1\"", to: request)
+            if asked.all.count > 1 { return part }
+            return count > 0 ? part.stalling(after: count) : part.held(until: "never")
+        }
+        var request = URLRequest(url: server.url("/file"))
+        request.setValue("bytes=100-199", forHTTPHeaderField: "Range")
+        let operation = HTTPRequestOperation(request: request)
+        operation.start()
+        try await server.waitForRequests(1)
+        try await eventually("the first part") { operation.state.withLock { $0.totalBytesRead } == count }
+        operation.pause()
+        operation.resume()
+        try await operation.ended()
+        return (operation, asked.all)
+    }
+
+    @Test("3 a part that was asked for stays that part after a pause", arguments: [0, 50])
+    func keepsRange(pausedAfter count: Int) async throws {
+        let (operation, asked) = try await ownRange(pausedAfter: count)
+        #expect(asked == ["bytes=100-199", "bytes=100-199"])
+        #expect(operation.error == nil && operation.response?.statusCode == 206)
+        #expect(operation.responseString == String(Self.content.dropFirst(100).prefix(100)))
+    }
+
+    @Test(
+        "2.7 3 what is made of a paused operation has nothing yet, and asks for all that was asked for",
+        arguments: [nil, "bytes=1-2"]
+    )
+    func withoutRange(own: String?) async throws {
+        var request = URLRequest(url: server.url("/held"))
+        request.setValue(own, forHTTPHeaderField: "Range")
+        let operation = HTTPRequestOperation(request: request)
+        operation.start()
+        try await server.waitForRequests(1)
+        operation.pause()
+        // What follows the pause is done elsewhere.
+        if own == nil { try await eventually("a range") { operation.state.withLock { $0.missing } != nil } }
+
+        let archive = try NSKeyedArchiver.archivedData(withRootObject: operation, requiringSecureCoding: true)
+        let read = try NSKeyedUnarchiver.unarchivedObject(ofClass: HTTPRequestOperation.self, from: archive)
+        let copy = operation.copy() as? HTTPRequestOperation
+        for made in [read, copy] {
+            let made = try #require(made)
+            #expect(made.request.value(forHTTPHeaderField: "Range") == own)
+            #expect(made.request.value(forHTTPHeaderField: "If-Range") == nil)
+        }
+        operation.cancel()
+    }
+
     @Test("16 3 pausing what is over, or paused, changes no request")
     func noRange() async throws {
         let operation = operation("/json")
