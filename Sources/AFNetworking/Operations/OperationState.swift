@@ -73,6 +73,8 @@ struct OperationState: @unchecked Sendable {
 
 /// How operations reach the network: by connections of the process, on its one thread. Tests have others.
 struct OperationWorld: Sendable {
+    /// Bytes of a body that are held: as many as a session holds.
+    var maximumBodyInMemory = URLSessionConfiguration.default.maximumBodyInMemory
     let makeConnection: @Sendable (URLRequest, any URLConnectionDelegate) -> URLConnection?
     /// Has something done on the network thread.
     let perform: @Sendable ([RunLoop.Mode], @escaping @Sendable () -> Void) -> Void

@@ -20,7 +20,11 @@ extension URLConnectionOperation {
     }
 
     func receive(_ data: Data, from connection: URLConnection) {
-        guard isCurrent(connection), let sink = state.withLock({ $0.sink }) else { return }
+        let (sink, limit) = state.withLock { ($0.sink, $0.world.maximumBodyInMemory) }
+        guard isCurrent(connection), let sink else { return }
+        if sink.isMemory, Int64(data.count) > Int64(limit) - sink.count {
+            return end(connection, with: tooLong(limit))
+        }
         if let error = sink.write(data) { return end(connection, with: error) }
         state.withLock { $0.totalBytesRead += Int64(data.count) }
         let (total, expected) = state.withLock { ($0.totalBytesRead, $0.totalBytesExpected) }
@@ -31,6 +35,11 @@ extension URLConnectionOperation {
         guard isCurrent(connection) else { return }
         let sink = state.withLock { $0.sink }
         finish(with: sink.flatMap { $0.hasRemains ? $0.failure(.remains) : nil })
+    }
+
+    private func tooLong(_ limit: Int) -> NSError {
+        let explanation = "The body is longer than \(limit) bytes: give the operation an output stream, to a file say."
+        return Self.error(.dataLengthExceedsMaximum, explanation, request.url)
     }
 
     private func end(_ connection: URLConnection, with error: NSError) {

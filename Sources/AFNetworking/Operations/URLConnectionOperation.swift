@@ -137,7 +137,9 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     }
 
     /// Where the body of the response is written: in memory, unless you set a stream of your own before the operation
-    /// starts. Setting one closes the one before.
+    /// starts. Setting one closes the one before. Memory takes 1 GiB, as much as
+    /// ``/AFURLSession/URLSessionConfiguration/maximumBodyInMemory`` of a new configuration; a longer body fails with
+    /// `URLError.dataLengthExceedsMaximum`.
     ///
     /// The operation opens and closes it. Bytes that it does not take fail the operation, with the stream's error if its
     /// status is `.error`.

@@ -310,6 +310,28 @@ struct URLConnectionOperationTests {
         try await eventually("the end of the stream") { stream.streamStatus == .closed }
     }
 
+    @Test("a body longer than the memory allows for fails the operation, and goes to a stream of one's own in full")
+    func limited() async throws {
+        func loaded(limit: Int, into stream: OutputStream? = nil) async throws -> URLConnectionOperation {
+            let operation = operation()
+            operation.state.withLock { $0.world.maximumBodyInMemory = limit }
+            operation.outputStream = stream
+            operation.start()
+            try await operation.ended()
+            return operation
+        }
+        let tooLong = try await loaded(limit: 4)
+        #expect(tooLong.error?.urlCode == URLError.Code.dataLengthExceedsMaximum.rawValue)
+        #expect(tooLong.responseData == nil)
+        #expect(try await loaded(limit: 5).responseString == "hello")
+
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent("body")
+        #expect(try await loaded(limit: 4, into: OutputStream(url: file, append: false)).error == nil)
+        #expect(try Data(contentsOf: file) == Data("hello".utf8))
+        #expect(operation().state.withLock { $0.world.maximumBodyInMemory } == 1 << 30)
+    }
+
     @Test("14 operations: replacing the output stream closes the one before, one that is kept is not dropped")
     func replaced() throws {
         let operation = operation()
