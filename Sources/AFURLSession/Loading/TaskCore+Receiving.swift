@@ -146,6 +146,8 @@ extension TaskCore: TransferClient {
             transfer.keepsBody = course?.interception != nil
             if held.end != nil, !transfer.keepsBody { transfer.surrenderBody()?.close() }
             receive(held.response, to: held.request, transfer)
+            // Whoever got it may have had no use for it, and something else is loaded: what is left of it is nobody's.
+            guard transfer === self.transfer else { return }
             // Before the body, which is not decoded while anybody holds it up.
             transfer.unpause(.undecided)
         } else {

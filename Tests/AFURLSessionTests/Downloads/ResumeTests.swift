@@ -164,6 +164,27 @@ extension DownloadTests {
             try await folder.isEmptyAtLast()
         }
 
+        @Test(arguments: [false, true])
+        func `T-FIL-15 a refusal that interceptors were asked about is no part of the file`(isStalling: Bool)
+            async throws
+        {
+            let page = ServerReply.text("no such range").status(416).header("ETag", Self.tag)
+            serve(body, cutAfter: 100, then: [isStalling ? page.stalling(after: 5) : page])
+            let data = try await brokenOff(URLSession.downloading(to: folder))
+            let log = DownloadLog()
+            let session = URLSession.downloading(to: folder, delegate: log) {
+                $0.requestInterceptors = [RetryPolicy()]
+            }
+
+            session.downloadTask(withResumeData: data).resume()
+            try await log.finished()
+
+            #expect(log.contents.withLock { $0 } == body)
+            #expect(log.steps == [.file(200), .metrics, .completed(nil)])
+            #expect(server.requests.map { $0.headers["Range"] } == [nil, "bytes=100-", nil])
+            try await folder.isEmptyAtLast()
+        }
+
         @Test("a rest of another length than it said is dropped, T-FIL-13", arguments: [99, 101, 170])
         func brokenRest(count: Int) async throws {
             let lie = Self.part("bytes 100-199/200", pattern(count)).chunked(40)
