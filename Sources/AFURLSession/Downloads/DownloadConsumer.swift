@@ -39,6 +39,8 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     static let highWater = 7 << 18
     /// How long bytes wait for a write of full size.
     private static let patience = LoopInterval(.milliseconds(100))
+    /// How long a task that has ended waits for a disk that is to save something.
+    private static let savingPatience = LoopInterval(.seconds(60))
 
     private(set) var receiver: Receiver?
     private var origin: Origin
@@ -53,6 +55,8 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     private var patienceTimer: TimerID?
     /// A write was begun since the timer was started.
     private var hasWritten = false
+    /// What is reported at last, although the disk has not done yet what is saved for.
+    private var reported: URLError?
     /// The core, while a timer needs it.
     private weak var core: TaskCore?
     let progress = Lock(WriteProgress())
@@ -102,9 +106,10 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
 
     func completed(_ error: (any Error)?, of core: TaskCore) {
         let published = stage == .done ? published : nil
+        let isAbandoned = stage == .saving
         stage = .over
         endPatience(core)
-        if published == nil { file?.discard() }
+        if published == nil { file?.discard(withPart: isAbandoned) }
         deliver(published, error, of: core)
         file = nil
         receiver = nil
@@ -237,7 +242,9 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
 
     func timerFired(_ timer: TimerID) {
         patienceTimer = nil
-        guard stage == .receiving, let core else { return }
+        guard let core else { return }
+        if let reported { return core.end(reported) }
+        guard stage == .receiving else { return }
         guard !hasWritten, inFlight == 0, gatherer.count > 0 else { return beginPatience(core) }
         write(gatherer.takeAll(core.session.world.readBuffer.value), of: core)
     }
@@ -360,10 +367,23 @@ extension DownloadConsumer {
         case .finishing where error.isCancelled:
             // A file or resume data, but not neither: the file is as good as made.
             isOvertaken = true
+            beginLastPatience(reported, core)
             return true
         case .receiving, .finishing: return keepPart(reported, core)
-        case .saving, .done, .over: return false
+        // Somebody who has cancelled waits for what is being saved.
+        case .saving: return true
+        case .done, .over: return false
         }
+    }
+
+    /// Nobody waits for ever for a disk that hangs.
+    private func beginLastPatience(_ reported: URLError, _ core: TaskCore) {
+        guard self.reported == nil else { return }
+        endPatience(core)
+        self.core = core
+        self.reported = reported
+        let loop = core.session.loop
+        patienceTimer = loop.startTimer(at: loop.now + DownloadConsumer.savingPatience, for: self)
     }
 
     private func keepPart(_ reported: URLError, _ core: TaskCore) -> Bool {
@@ -376,7 +396,7 @@ extension DownloadConsumer {
             let request = core.handle?.originalRequest
         else { return false }
         stage = .saving
-        endPatience(core)
+        beginLastPatience(reported, core)
         let limit = isRestBroken ? point.offset : nil
         let pieces = isRestBroken ? [] : gatherer.takeAll(core.session.world.readBuffer.value)
         let (consumer, bound) = travelling(with: core)
@@ -397,6 +417,8 @@ extension DownloadConsumer {
     }
 
     private func end(with data: Data?, _ error: URLError, _ core: TaskCore) {
+        guard stage != .over else { return }
+        stage = .over
         resumeData = data
         guard let data else { return core.end(error) }
         var details = error.userInfo

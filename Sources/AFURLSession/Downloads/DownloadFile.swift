@@ -26,8 +26,15 @@ final class DownloadFile: Sendable {
     }
 
     /// Removes the file, after what is under way.
-    func discard() {
-        worker.run { [store] in store.withLock { $0.discard() } }
+    ///
+    /// - Parameter withPart: Also a part of it that was kept.
+    func discard(withPart: Bool = false) {
+        worker.run { [store] in
+            store.withLock { store in
+                if withPart { store.discardPart() }
+                store.discard()
+            }
+        }
     }
 
     /// Removes the complete file, unless it was moved.

@@ -23,6 +23,8 @@ struct DownloadStore: Sendable {
     private(set) var length: Int64 = 0
     /// What a part that was gone on with is called.
     private var token: String?
+    /// The part that was kept last.
+    private var kept: Made?
     /// Bytes could not be stored. What would come after them has no place any more.
     private var failure: FileFailure?
 
@@ -124,15 +126,22 @@ extension DownloadStore {
         upTo limit: Int64? = nil,
         _ describe: (KeptPart) -> Description?
     ) -> Description? {
-        let description = (try? kept(upTo: limit)).flatMap(describe)
+        let description = (try? makePart(upTo: limit)).flatMap(describe)
         if description == nil { discard() }
+        kept = made
         made = nil
         length = 0
         token = nil
         return description
     }
 
-    private mutating func kept(upTo limit: Int64?) throws(SystemCallError) -> KeptPart? {
+    /// Nobody will go on with the part that was kept.
+    mutating func discardPart() {
+        if let kept, let name = kept.name { try? kept.folder.folder.remove(name) }
+        kept = nil
+    }
+
+    private mutating func makePart(upTo limit: Int64?) throws(SystemCallError) -> KeptPart? {
         guard let made else { return nil }
         if let limit, limit < length {
             try made.file.truncate(to: limit)

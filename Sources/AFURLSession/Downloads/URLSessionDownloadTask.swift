@@ -74,8 +74,8 @@ public final class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     ///
     /// - Parameter completionHandler: Called once, on the delegate queue, before the completion of the task: with
     ///   resume data for ``URLSession/downloadTask(withResumeData:)``, or with nil if nothing can be gone on with:
-    ///   nothing has arrived, the task has ended, the request was no plain GET, or the response had neither a strong
-    ///   entity tag nor a reliable date.
+    ///   nothing has arrived, the task has ended, the request was no plain GET, the response had neither a strong
+    ///   entity tag nor a reliable date, or the disk has not saved it within a minute.
     @preconcurrency
     public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
         cancel(for: ResumeReceiver(handler: completionHandler, isAwaited: false))

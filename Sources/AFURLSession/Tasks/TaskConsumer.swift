@@ -25,7 +25,7 @@ protocol TaskConsumer: AnyObject {
     /// The body is complete. What has still to be done with it is reported by `isHolding`.
     func receivedEnd(of core: TaskCore)
     /// The task has failed. True if there is something to do before `error` is reported;
-    /// then the consumer calls `end` of the core when it is done.
+    /// then the consumer calls `end` of the core when it is done. Asked again when the task is cancelled meanwhile.
     func settles(_ error: TransferError, reported: URLError, of core: TaskCore) -> Bool
     /// What was received is nothing: another response will come.
     func startOver(of core: TaskCore)

@@ -79,6 +79,7 @@ final class TaskCore {
         case (.canceling, .loading), (.canceling, .held):
             trace?.note(.cancelled)
             fail(.cancelled)
+        case (.canceling, .ending): fail(.cancelled)
         case (_, .new), (_, .ending), (_, .completed), (.completed, _): break
         }
     }
@@ -220,7 +221,11 @@ final class TaskCore {
 
     func fail(_ error: TransferError) {
         switch stage {
-        case .ending, .completed: return
+        case .completed: return
+        case .ending:
+            // What is being saved waits for a disk, which may hang. Whoever cancels does not, unless he wants it.
+            guard error.isCancelled, !consumer.settles(error, reported: urlError(error), of: self) else { return }
+            return complete(urlError(error))
         case .new, .loading, .held: break
         }
         transfer?.cancel()
