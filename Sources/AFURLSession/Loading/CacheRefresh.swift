@@ -58,13 +58,19 @@ final class CacheRefresh: TransferClient {
             sent: sent,
             isDecoded: session.decodesContent
         )
-        if writer == nil { transfer.cancel() }
+        leaveIfNothingIsStored(transfer)
+    }
+
+    /// There is nobody else who wants what comes.
+    private func leaveIfNothingIsStored(_ transfer: Transfer) {
+        if writer?.isStoring != true { transfer.cancel() }
     }
 
     func transferMayDecode(_ transfer: Transfer) {}
 
     func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer) {
         writer?.append(bytes)
+        leaveIfNothingIsStored(transfer)
     }
 
     func transferFinished(_ transfer: Transfer) {

@@ -104,6 +104,37 @@ struct CacheThreatTests {
         #expect(world.finish() == [])
     }
 
+    @Test(arguments: ["Content-Length: 900000000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n35a4e900\r\n"])
+    func `T-CAC-21 what is asked for the cache and too long for it is not read to its end`(framing: String) {
+        let world = VirtualWorld()
+        world.configure {
+            $0.urlCache = URLCache(memoryCapacity: 40_000, diskCapacity: 0)
+            $0.httpMaximumConnectionsPerHost = 1
+        }
+        let stale = "HTTP/1.1 200 OK\r\nCache-Control: max-age=0, stale-while-revalidate=1000\r\nETag: \"1\"\r\n"
+        world.scripts(
+            "a.test",
+            [
+                [
+                    .expectRequest, .reply(stale + "Content-Length: 4\r\n\r\nbody"),
+                    .expectRequest, .reply(stale + framing), .fill(5_000_000), .stall,
+                ],
+                [.expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .again],
+            ]
+        )
+        for _ in 1...2 { #expect(world.load("http://a.test/").body == "body") }
+        world.run(limit: .seconds(10))
+
+        let other = world.get("http://a.test/2")
+        world.run(limit: .seconds(10)) { other.isComplete }
+
+        #expect(other.body == "ok")
+        #expect(world.network.connections.count == 2)
+        #expect(world.network.connections.first?.isOver == true)
+        #expect((world.network.connections.first?.sentCount ?? .max) < 2_000_000)
+        #expect(world.finish() == [])
+    }
+
     @Test func `T-CAC-14 a redirect after POST outdates what was kept, as any other success does`() async throws {
         server.route("GET", "/1", fresh(.text("old")))
         server.route("POST", "/1", ServerReply.status(303).header("Location", "/2"))
