@@ -263,7 +263,7 @@ final class TaskCore {
         finishMetrics(error)
         consumer.completed(error, of: self)
         // Before the turn ends and with it the callbacks leave.
-        snapshot.withLock { $0.complete(error) }
+        let listeners = snapshot.withLock { $0.complete(error) }
         session.remove(self)
         stopClock()
         transfer?.cancel()
@@ -279,5 +279,7 @@ final class TaskCore {
         trace = nil
         task = nil
         ownDelegate = nil
+        // Their `deinit` is the user's, and comes when all is done.
+        withExtendedLifetime(listeners) {}
     }
 }

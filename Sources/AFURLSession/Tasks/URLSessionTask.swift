@@ -75,12 +75,23 @@ public class URLSessionTask: @unchecked Sendable {
         }
 
         /// A finished task keeps neither its delegate nor its handler: either may own it.
-        mutating func complete(_ error: (any Error)?) {
+        ///
+        /// - Returns: Both, to be let go of when the lock is not held any more: their `deinit` may use the task.
+        mutating func complete(_ error: (any Error)?) -> Listeners {
             life.complete()
             self.error = error
-            delegate = nil
-            completion = nil
+            defer {
+                delegate = nil
+                completion = nil
+            }
+            return Listeners(delegate: delegate, completion: completion)
         }
+    }
+
+    /// Who was to hear about the task.
+    struct Listeners {
+        let delegate: (any URLSessionTaskDelegate)?
+        let completion: DataCompletion?
     }
 
     struct Order {
@@ -171,7 +182,8 @@ public class URLSessionTask: @unchecked Sendable {
         body = other.body
         snapshot = Lock(
             other.snapshot.withLock { snapshot in
-                defer { snapshot.complete(nil) }
+                // The copy has what is let go of here.
+                defer { _ = snapshot.complete(nil) }
                 return snapshot
             }
         )
@@ -236,12 +248,9 @@ extension URLSessionTask {
     /// Calls back on the calling thread. A child made by `fork` has no other.
     func failHere(_ reason: TransferError) {
         let error = reason.urlError(for: originalRequest?.url)
-        let (completion, ownDelegate) = snapshot.withLock { snapshot in
-            defer { snapshot.complete(error) }
-            return (snapshot.completion, snapshot.delegate)
-        }
-        if let completion { return completion(nil, nil, error) }
-        let delegate = ownDelegate ?? session.delegate as? any URLSessionTaskDelegate
+        let listeners = snapshot.withLock { $0.complete(error) }
+        if let completion = listeners.completion { return completion(nil, nil, error) }
+        let delegate = listeners.delegate ?? session.delegate as? any URLSessionTaskDelegate
         delegate?.urlSession(session, task: self, didCompleteWithError: error)
     }
 }

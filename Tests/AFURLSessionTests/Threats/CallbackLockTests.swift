@@ -62,6 +62,27 @@ struct CallbackLockTests {
         task.cancel()
     }
 
+    /// In a world of its own: should its thread wait for ever, then those of other tests do not.
+    @Test func `T-API-10 a delegate that came after the task had begun may use it when it ends`() async throws {
+        let server = try TestServer()
+        server.route("GET", "/slow", .text("slow").stalling(after: 1))
+        let url = server.url("/slow")
+        let states = Watched<[URLSessionTask.State]>([])
+        try await OwnWorld.run { session in
+            let task = session.dataTask(with: url)
+            task.resume()
+            _ = try await server.waitForRequests(1)
+            task.delegate = PartingDelegate { [weak task] in
+                guard let task else { return }
+                states.change { $0.append(task.state) }
+            }
+
+            task.cancel()
+
+            #expect(try await states.wait("the delegate's end") { !$0.isEmpty } == [.completed])
+        }
+    }
+
     /// Calls back when it is gone.
     private final class PartingDelegate: URLSessionTaskDelegate {
         private let parting: @Sendable () -> Void
