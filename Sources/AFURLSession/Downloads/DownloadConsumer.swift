@@ -101,6 +101,8 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         if let restEnd, arrived != restEnd { return breakOff(core) }
         stage = .finishing
         endPatience(core)
+        // The transfer is over, and its deadline with it.
+        core.startClock()
         if inFlight == 0 { finish(core) }
     }
 
@@ -280,6 +282,7 @@ extension DownloadConsumer {
         } then: {
             consumer.value.reopened($0, of: bound.value)
         }
+        core.startClock()
     }
 
     private func reopened(_ isThere: Bool, of core: TaskCore) {

@@ -117,6 +117,7 @@ extension TaskCore: TransferClient {
     func transferFailed(_ transfer: Transfer, _ error: TransferError) {
         if let held = course?.held, !error.isOutOfTime {
             held.end = .failed(error)
+            startClock()
         } else if !isAnsweredByCache(error), !asksForCredentials(error, transfer), !waitsForNetwork(error, transfer),
             !asksInterceptors(about: error)
         {

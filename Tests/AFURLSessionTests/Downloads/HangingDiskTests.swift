@@ -23,11 +23,12 @@ extension DownloadTests {
             folder = try ScratchFolder()
         }
 
-        private func world(_ scripts: [ScriptStep]...) -> VirtualWorld {
+        private func world(_ scripts: [ScriptStep]..., resourceTimeout: TimeInterval = 3600) -> VirtualWorld {
             let world = VirtualWorld()
             world.configure {
                 $0.temporaryFolder = folder.url
                 $0.timeoutIntervalForRequest = 5
+                $0.timeoutIntervalForResource = resourceTimeout
             }
             world.scripts("api.test", scripts)
             return world
@@ -114,6 +115,48 @@ extension DownloadTests {
             #expect(codes == [-999] && resumeData.withLock { $0 } == [nil])
             #expect(world.finish() == [])
             #expect(folder.leftovers.isEmpty)
+        }
+
+        @Test func `T-FIL-28 the time of a task goes on while its disk hangs`() {
+            // Without a validator there is nothing to save when it is over.
+            let reply = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nall of it"
+            let world = world([.expectRequest, .reply(reply), .again], resourceTimeout: 30)
+            hang(world)
+            let task = begin(in: world)
+            world.advance(by: .seconds(20))
+
+            task.suspend()
+            world.advance(by: .seconds(100))
+            task.resume()
+            world.advance(by: .seconds(9))
+            #expect(codes == [] && task.state == .running)
+            world.advance(by: .seconds(2))
+
+            #expect(codes == [-1001])
+            let failure = outcomes.all.value.first?.error?.loadFailure
+            #expect(failure?.detail == .resource && failure?.phase == .receivingBody)
+            #expect(world.finish() == [])
+            #expect(folder.leftovers.isEmpty)
+        }
+
+        @Test func `T-FIL-28 the time of a task goes on while its part is looked for`() throws {
+            let cut = Self.head + "Content-Length: 9\r\n\r\nall"
+            let world = world([.expectRequest, .reply(cut), .close], resourceTimeout: 30)
+            _ = begin(in: world)
+            world.run { !codes.isEmpty }
+            let data = try #require(outcomes.all.value.first?.resumeData)
+            hang(world)
+
+            let task = world.session.downloadTask(withResumeData: data, completionHandler: outcomes.handler)
+            task.resume()
+            world.advance(by: .seconds(29))
+            #expect(codes.count == 1)
+            // And a minute to put it back.
+            world.advance(by: .seconds(62))
+
+            #expect(codes == [-1005, -1001] && task.state == .completed)
+            #expect(world.network.connections.count == 1)
+            #expect(world.finish() == [])
         }
     }
 }

@@ -175,6 +175,32 @@ struct RepetitionEndTests {
         }
     }
 
+    @Test func `T-RTY-15 one that never answers has no more time when the response breaks off meanwhile`() {
+        let silent = Silent(adapts: false)
+        let world = VirtualWorld()
+        world.configure {
+            $0.requestInterceptors = [silent]
+            $0.timeoutIntervalForResource = 30
+        }
+        let broken = "HTTP/1.1 503 Busy\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbusy\r\nno size\r\n"
+        world.script("api.test", .expectRequest, .reply(broken))
+
+        let events = world.get("http://api.test/")
+        world.advance(by: .seconds(20))
+        #expect(world.network.connections.count == 1 && world.network.openConnections.isEmpty)
+        // The time of a suspension does not count here either.
+        events.task.suspend()
+        world.advance(by: .seconds(100))
+        events.task.resume()
+        world.advance(by: .seconds(9))
+        #expect(!events.isComplete)
+        world.advance(by: .seconds(2))
+
+        #expect(events.all == [.failed(.timedOut)])
+        #expect(silent.isCancelled.withLock { $0 })
+        #expect(world.finish() == [])
+    }
+
     @Test func `T-RTY-15 one that is slow holds up nobody but its task`() {
         let world = VirtualWorld()
         world.configure { _ in }
