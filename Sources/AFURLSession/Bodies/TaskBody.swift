@@ -14,7 +14,14 @@ indirect enum TaskBody: Sendable {
 
     /// The request in bytes. For a file, whose length nobody knows yet, it is frozen
     /// again when it is open; here only to find out what is wrong with the rest.
-    func freeze(_ request: URLRequest, in session: URLSession) throws(RequestRejection) -> FrozenRequest {
+    ///
+    /// - Parameter defaults: The session's own if nil.
+    func freeze(
+        _ request: URLRequest,
+        in session: URLSession,
+        with defaults: HeaderDefaults? = nil
+    ) throws(RequestRejection) -> FrozenRequest {
+        let defaults = defaults ?? session.headers
         var request = request
         var plan = RequestFreezer.BodyPlan.own
         switch self {
@@ -22,14 +29,14 @@ indirect enum TaskBody: Sendable {
         case .request:
             // Frozen once for all tasks, unless the session has a say in it.
             let isAsked = session.settings.expectsContinueAbove != nil && request.httpBody != nil
-            if !isAsked { return try request.frozen(with: session.headers) }
+            if !isAsked { return try request.frozen(with: defaults) }
         case .data(let data): request.httpBody = data
         case .file: request.httpBody = nil
         case .streamed: plan = .stream
         }
         return try RequestFreezer.freeze(
             request,
-            defaults: session.headers,
+            defaults: defaults,
             plan: plan,
             expectsContinueAbove: session.settings.expectsContinueAbove
         )

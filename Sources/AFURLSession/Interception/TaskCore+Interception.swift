@@ -246,7 +246,12 @@ extension TaskCore {
             return repeatTask(as: request, inPlaceOf: former, repetition.body, keepsBody: true, after: nil)
         }
         let body = course.hasDroppedBody ? .request : body
-        loadAnew(request, Result { () throws(RequestRejection) in try body.freeze(request, in: task.session) })
+        // The class that had taken it may not want it any more.
+        let defaults = headers(of: task, for: request)
+        loadAnew(
+            request,
+            Result { () throws(RequestRejection) in try body.freeze(request, in: task.session, with: defaults) }
+        )
     }
 }
 

@@ -1,4 +1,5 @@
 import AFLoop
+import AFNetworkingTesting
 import Foundation
 import Testing
 
@@ -76,6 +77,27 @@ struct InterceptedProtocolTests {
         #expect(try await session.outcome(of: missing.url()).text == "not here")
     }
 
+    @Test func `T-RED-02 secrets stay with their origin when a class does not want the next attempt`() async throws {
+        let server = try TestServer()
+        server.route("GET", "/end", .text("network"))
+        let end = server.url("/end")
+        FickleProtocol.wanted.withLock { _ = $0.insert(end) }
+        let first = StubSite { $0.redirect(to: end) }
+        let session = StubSite.session {
+            $0.protocolClasses = [StubProtocol.self, FickleProtocol.self]
+            $0.httpAdditionalHeaders = ["Authorization": "canary", "X-Plain": "p"]
+            $0.requestInterceptors = [Self.twice]
+        }
+
+        #expect(try await session.outcome(of: first.url()).text == "network")
+
+        #expect(first.log.value.requests.map { $0.value(forHTTPHeaderField: "Authorization") } == ["canary"])
+        #expect(FickleProtocol.wanted.withLock { !$0.contains(end) })
+        #expect(server.requests.count == 1)
+        #expect(server.requests.first?.headers["Authorization"] == nil)
+        #expect(server.requests.first?.headers["X-Plain"] == "p")
+    }
+
     @Test func `what needs no network is adapted and not tried again`() async throws {
         let asked = Lock(0)
         let session = URLSession.loopback {
@@ -95,4 +117,21 @@ struct InterceptedProtocolTests {
         #expect(try await session.outcome(of: data).text == "hello")
         #expect(asked.withLock { $0 } == 0)
     }
+}
+
+/// Wants each of its URLs once, and cannot load it.
+private final class FickleProtocol: URLProtocol, @unchecked Sendable {
+    static let wanted = Lock<Set<URL>>([])
+
+    override class func canInit(with request: URLRequest) -> Bool {
+        guard let url = request.url else { return false }
+        return wanted.withLock { $0.contains(url) }
+    }
+
+    override func startLoading() {
+        if let url = request.url { FickleProtocol.wanted.withLock { _ = $0.remove(url) } }
+        client?.urlProtocol(self, didFailWithError: URLError(.networkConnectionLost))
+    }
+
+    override func stopLoading() {}
 }
