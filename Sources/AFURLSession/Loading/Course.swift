@@ -15,7 +15,9 @@ final class Course {
     var hasDroppedBody = false
     /// For the task as a whole.
     var hardDeadline: LoopInstant?
-    var former: [ExchangeRecord] = []
+    private(set) var former: [ExchangeRecord] = []
+    /// What the heads of former responses took.
+    private(set) var headBytes: Int64 = 0
     /// With those who ask for credentials.
     var dealings: Dealings?
     /// Runs as long as no transfer's does.
@@ -45,8 +47,11 @@ final class Course {
         self.request = request
     }
 
-    /// What the heads of former responses took.
-    var headBytes: Int64 { former.reduce(0) { $0 + $1.responseHeadBytes } }
+    /// An exchange is over and was not the last, or not the network's.
+    func add(_ record: ExchangeRecord) {
+        former.append(record)
+        headBytes += record.responseHeadBytes
+    }
 }
 
 /// A response that is kept back until somebody has decided what it is.
@@ -63,6 +68,8 @@ final class HeldResponse {
     let transfer: Transfer?
     /// Whether the body has lost the coding that the fields tell of.
     let isDecoded: Bool
+    /// Whether the redirect rules have a say.
+    var mayRedirect: Bool { (300..<400).contains(response.statusCode) }
     /// What was read together with the head. No more is read until it is decided.
     var body: [UInt8] = []
     var end: End?

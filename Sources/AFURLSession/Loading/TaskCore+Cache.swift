@@ -95,11 +95,24 @@ extension TaskCore {
         let now = session.loop.now
         let times = TransferTimes(servedFromCacheAt: now, asked: asked ?? now)
         let record = ExchangeRecord(.cache(times, request), request: present, response: hit.response)
-        course(beginningWith: present).former.append(record)
+        course(beginningWith: present).add(record)
         trace?.servedFromCache()
         let held = HeldResponse(hit, for: request)
-        if !redirects(held) { deliver(held) }
+        if held.mayRedirect { decideSoon(about: held) } else { deliver(held) }
         if transfer == nil { startClock() }
+    }
+
+    /// Not here: the next hop may be in the cache as well, and so may many more, each a few calls deeper on the stack.
+    private func decideSoon(about held: HeldResponse) {
+        hold(held)
+        let waiting = LoopBound(confined: (core: self, held: held), on: session.loop)
+        session.loop.enqueue(in: .all) {
+            let (core, held) = waiting.value
+            core.postponeIfSuspended {
+                guard core.isLoading, core.course?.held === held else { return }
+                if !core.redirects(held) { core.deliver(held) }
+            }
+        }
     }
 
     // MARK: - The server was asked

@@ -10,12 +10,11 @@ extension TaskCore {
 
     /// True if the response is not, or perhaps not, the task's.
     func redirects(_ held: HeldResponse) -> Bool {
-        let status = held.response.statusCode
-        guard (300..<400).contains(status), let request = presentRequest else { return false }
+        guard held.mayRedirect, let request = presentRequest else { return false }
         let question = RedirectRules.Question(
             request: request,
             source: held.request.url,
-            status: status,
+            status: held.response.statusCode,
             headers: held.response.headers,
             body: held.transfer?.body.map { $0.mayReplay ? .replayable : .once } ?? .none,
             count: course?.redirects ?? 0,

@@ -87,7 +87,7 @@ extension TaskCore {
         let shown: URLResponse? = response ?? course.refusal ?? self.response
         course.refusal = nil
         self.response = nil
-        course.former.append(
+        course.add(
             ExchangeRecord(.transfer(former), request: course.request, response: shown, proof: proof(in: shown))
         )
         trace?.forgetBody()

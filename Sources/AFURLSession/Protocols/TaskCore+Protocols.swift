@@ -210,7 +210,7 @@ extension TaskCore {
     func leaveLoad(_ response: URLResponse?) {
         guard let course, let load = course.load else { return }
         course.load = nil
-        course.former.append(load.record(of: course.request, response ?? self.response))
+        course.add(load.record(of: course.request, response ?? self.response))
         course.hardDeadline = load.deadlineOfNext
         load.cancel()
         self.response = nil

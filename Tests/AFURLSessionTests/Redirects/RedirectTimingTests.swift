@@ -88,4 +88,78 @@ struct RedirectTimingTests {
             #expect(world.finish() == [], "\(steps)")
         }
     }
+
+    // MARK: - From the cache
+
+    /// Leads to itself: at first from the network, and then from the cache.
+    private static func circle(_ count: Int) -> VirtualWorld {
+        let circle = "HTTP/1.1 301 Moved\r\nLocation: http://a.test/\r\nContent-Length: 0\r\n"
+        let world = VirtualWorld()
+        world.configure { $0.redirectPolicy.maximumCount = count }
+        world.script("a.test", .expectRequest, .reply(circle + "Cache-Control: max-age=100000\r\n\r\n"), .again)
+        return world
+    }
+
+    @Test func `T-RED-29, T-RES-43 each redirect from the cache has a turn of the loop for itself`() {
+        let world = Self.circle(100)
+        let before = world.turns
+
+        let events = world.load("http://a.test/")
+
+        #expect(events.all == [.failed(.httpTooManyRedirects)])
+        #expect(world.turns - before >= 100)
+        let sources = events.record.metrics?.transactionMetrics.map(\.resourceFetchType) ?? []
+        #expect(sources.count == 101 && sources.count { $0 == .localCache } >= 98)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-RES-43 ten thousand redirects from the cache need no more stack than one`() async {
+        await #expect(processExitsWith: .success) {
+            let world = Self.circle(10_000)
+            #expect(world.load("http://a.test/").all == [.failed(.httpTooManyRedirects)])
+            #expect(world.finish() == [])
+        }
+    }
+
+    /// Three hops that are in the cache.
+    private func cachedWay() -> VirtualWorld {
+        let world = VirtualWorld()
+        world.respond("a.test") { request, moment, client in
+            guard moment == .complete else { return }
+            let next = ["/1": "/2", "/2": "/3"][request.target]
+            let head = next.map { "301 Moved\r\nLocation: \($0)\r\nContent-Length: 0" } ?? "200 OK\r\nContent-Length: 2"
+            client.send("HTTP/1.1 \(head)\r\nCache-Control: max-age=100000\r\n\r\n" + (next == nil ? "ok" : ""))
+        }
+        for _ in 1...3 { world.load("http://a.test/1") }
+        return world
+    }
+
+    @Test func `T-RED-29 a task suspended between two hops from the cache goes on where it was`() {
+        let world = cachedWay()
+        let requests = world.network.connections.map(\.receivedCount)
+        for steps in 1...30 {
+            let events = world.get("http://a.test/1")
+            for _ in 0..<steps where !events.isComplete { _ = world.step(until: world.now + LoopInterval(.seconds(1))) }
+            events.task.suspend()
+            world.run(limit: .seconds(90))
+            events.task.resume()
+            world.run { events.isComplete }
+            #expect(events.all == [.response(200), .data(2), .finished], "\(steps)")
+            #expect(events.record.metrics?.redirectCount == 2, "\(steps)")
+        }
+        #expect(world.network.connections.map(\.receivedCount) == requests)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-RED-29 a task cancelled between two hops from the cache ends once and leaves nothing`() {
+        for steps in 1...30 {
+            let world = cachedWay()
+            let events = world.get("http://a.test/1")
+            for _ in 0..<steps where !events.isComplete { _ = world.step(until: world.now + LoopInterval(.seconds(1))) }
+            events.task.cancel()
+            world.run { events.isComplete }
+            #expect(events.record.completions == 1, "\(steps)")
+            #expect(world.finish() == [], "\(steps)")
+        }
+    }
 }
