@@ -55,13 +55,23 @@ extension HTTPSessionManager {
         _ wishes: TaskRecord.Wishes = TaskRecord.Wishes(),
         _ completion: @escaping @Sendable (URLSessionDataTask, URLResponse?, Any?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
+        let isForm = call.form != nil && request.httpBodyStream != nil
+        guard type(of: self) != HTTPSessionManager.self else {
+            // There is nothing that could be overridden, and the way past that is not for nothing.
+            let watchers = TaskRecord.Watchers(upload: call.upload, download: call.download)
+            var wishes = wishes
+            wishes.verb = completion
+            return make({ isForm ? $0.uploadTask(withStreamedRequest: request) : $0.dataTask(with: request) }) {
+                TaskRecord($0, watchers, wishes, completion: nil)
+            }
+        }
         // The handler is called with the task it belongs to, which exists only once the handler does.
-        let made = TaskBeingMade(wishes)
+        let made = TaskBeingMade(wishes, by: self)
         let handler: TaskCompletionHandler = { response, object, error in
             if let task = made.task as? URLSessionDataTask { completion(task, response, object, error) }
         }
         return made.make(by: self) {
-            if call.form != nil, request.httpBodyStream != nil {
+            if isForm {
                 uploadTask(withStreamedRequest: request, progress: call.upload, completionHandler: handler)
             } else {
                 dataTask(

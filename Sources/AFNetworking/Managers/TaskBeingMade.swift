@@ -16,10 +16,13 @@ final class TaskBeingMade: Sendable {
     }
 
     private let wishes: TaskRecord.Wishes
+    /// A method that was overridden may use other managers, too.
+    private let manager: ObjectIdentifier
     private let made = Lock(Made())
 
-    init(_ wishes: TaskRecord.Wishes) {
+    init(_ wishes: TaskRecord.Wishes, by manager: URLSessionManager) {
         self.wishes = wishes
+        self.manager = ObjectIdentifier(manager)
     }
 
     /// Known before the completion handler is called.
@@ -39,9 +42,9 @@ final class TaskBeingMade: Sendable {
     }
 
     /// There is a task. Nobody knows of it yet.
-    func isMade(_ task: URLSessionTask, _ record: TaskRecord) {
+    func isMade(_ task: URLSessionTask, _ record: TaskRecord, by manager: URLSessionManager) {
         let isFirst = made.withLock { made in
-            guard !made.isThere else { return false }
+            guard !made.isThere, ObjectIdentifier(manager) == self.manager else { return false }
             made = Made(isThere: true, task: task)
             return true
         }

@@ -58,7 +58,11 @@ struct TaskEnding: Sendable {
     private func complete(_ object: Any?, _ error: (any Error)?) {
         let outcome = Outcome(object: object, error: error)
         let call: @Sendable () -> Void = {
-            completion?(task.response, outcome.object, outcome.error)
+            if let verb = state.wishes.verb, let made = state.former ?? task as? URLSessionDataTask {
+                verb(made, task.response, outcome.object, outcome.error)
+            } else {
+                completion?(task.response, outcome.object, outcome.error)
+            }
             NotificationPost.main.post(.networkingTaskDidComplete, task, userInfo(outcome))
         }
         if state.wishes.isAwaited { call() } else { manager.complete(on: state.wishes.completionQueue, call) }

@@ -26,6 +26,8 @@ final class TaskRecord: Sendable {
         var completionQueue: DispatchQueue?
         /// Whether the completion handler resumes somebody who awaits it, and needs no queue for that.
         var isAwaited = false
+        /// In the place of the completion handler; with the task that was made, whatever that has become.
+        var verb: (@Sendable (URLSessionDataTask, URLResponse?, Any?, (any Error)?) -> Void)?
     }
 
     struct State: Sendable {
@@ -56,12 +58,13 @@ final class TaskRecord: Sendable {
     init(
         _ task: URLSessionTask,
         _ watchers: Watchers = Watchers(),
+        _ wishes: Wishes = Wishes(),
         destination: Destination? = nil,
         completion: Completion?
     ) {
         self.destination = destination
         self.completion = completion
-        state = Lock(State(task: task, watchers: watchers))
+        state = Lock(State(task: task, wishes: wishes, watchers: watchers))
         adoptCurrentProgress(task)
     }
 

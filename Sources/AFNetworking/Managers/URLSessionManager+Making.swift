@@ -18,7 +18,7 @@ extension URLSessionManager {
         applyTrust()
         let task = task(session)
         let record = record(task)
-        TaskBeingMade.current?.isMade(task, record)
+        TaskBeingMade.current?.isMade(task, record, by: self)
         let (isTooLate, _) = state.withLock { state -> (Bool, [TaskRecord]) in
             guard state.mayStillEndTasks(of: session) else { return (true, []) }
             return (false, state.records.add(record, of: task, in: session))
@@ -30,7 +30,7 @@ extension URLSessionManager {
     /// Makes a task whose completion handler is called on a queue of its own, also if the session was invalidated and
     /// the task has ended before it is returned.
     package func completing<Task: URLSessionTask>(on queue: DispatchQueue, _ make: () -> Task) -> Task {
-        TaskBeingMade(TaskRecord.Wishes(completionQueue: queue)).make(by: self, make)
+        TaskBeingMade(TaskRecord.Wishes(completionQueue: queue), by: self).make(by: self, make)
     }
 
     /// The session does not call anybody any more.

@@ -20,6 +20,7 @@ import Testing
         let awaitsHandler = Lock(false)
         let other = Lock<URLRequest?>(nil)
         let others = Heard<URLSessionDataTask>()
+        let otherManager = Lock<HTTPSessionManager?>(nil)
 
         override func dataTask(
             with request: URLRequest,
@@ -27,6 +28,10 @@ import Testing
             downloadProgress downloadProgressBlock: ProgressHandler?,
             completionHandler: TaskCompletionHandler?
         ) -> URLSessionDataTask {
+            otherManager.withLock { $0 }?.get("get?of=another", parameters: nil) { [queues] _, _ in
+                queues.say("another's: \(Queues.current)")
+            } failure: { _, _ in
+            }
             if let other = other.withLock({ $0 }) {
                 let task = super.dataTask(with: other, uploadProgress: nil, downloadProgress: nil) { [queues] _, _, _ in
                     queues.say("the other: \(Queues.current)")
@@ -82,12 +87,13 @@ import Testing
     @Test func `6.3 what an overridden method makes besides is called back as any other task`() async throws {
         let manager = manager
         manager.other.withLock { $0 = site.request("/bytes/10") }
+        manager.otherManager.withLock { $0 = site.manager }
         let answer = try await manager.get("get")
 
         #expect(answer.task.originalRequest?.url?.path == "/get" && answer.object is [String: Any])
         try await manager.others.first.resume()
-        let queues = try await manager.queues.wait(for: 2)
-        #expect(queues.contains("the other: main") && !queues.contains("main"))
+        let queues = try await manager.queues.wait(for: 3)
+        #expect(queues.contains("the other: main") && queues.contains("another's: main") && !queues.contains("main"))
     }
 
     @Test func `5.1 a task that is made while its session ends and is replaced says so`() async throws {
