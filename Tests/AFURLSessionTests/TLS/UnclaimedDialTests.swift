@@ -57,7 +57,10 @@ extension SecuredTests {
             }
             #expect(try await first.wait(for: 2).allSatisfy { $0.text == "hello" })
 
+            try await site.server.waitForConnections(2)
             site.server.signal("go")
+            try await LoopbackTests.eventually { site.server.connections[1].tls?.offeredVersions.isEmpty == false }
+            for _ in 1...100 { await session.settled() }
             session.dataTask(with: site.server.url("/held"), completionHandler: held.handler).resume()
             try await site.server.waitForRequests(3)
             #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello")
