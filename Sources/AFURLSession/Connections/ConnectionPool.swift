@@ -271,9 +271,22 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
             favoured = nil
             return true
         }
-        if total >= maximum, evictLongestIdle() { return true }
+        if total >= maximum, evictLongestIdle() || giveUpUnclaimedDial() { return true }
         if !wanting.contains(where: { $0 === peer }) { wanting.append(peer) }
         return false
+    }
+
+    /// The oldest of the dials that nobody waits for makes room for one that somebody needs.
+    private func giveUpUnclaimedDial() -> Bool {
+        let oldest = peers.values.filter { $0.oldestUnclaimedDial != nil }.min { left, right in
+            let (sooner, later) = (left.oldestUnclaimedDial, right.oldestUnclaimedDial)
+            guard sooner != later else { return left.key.endpoint.text < right.key.endpoint.text }
+            return (sooner ?? .distantFuture) < (later ?? .distantFuture)
+        }
+        guard let oldest, let begun = oldest.oldestUnclaimedDial else { return false }
+        oldest.cancelUnclaimedDials(begunUntil: begun)
+        settleLater(oldest)
+        return true
     }
 
     /// A connection that has become free is closed while others have none at all: they would wait for as long as this

@@ -125,13 +125,15 @@ final class Peer: ConnectionAttemptClient {
 
     func handshakeDelegate(for attempt: ConnectionAttempt) -> (any HandshakeDelegate)? {
         let redial = redials.first { $0.attempt === attempt }
-        let asker = redial?.transfer ?? machine.firstWaiter
+        // Each for another one, as far as there are others: who is told no fails, and no other.
+        let own = machine.waiters.first { waiter in !attempts.contains { $0 !== attempt && $0.asker === waiter } }
+        let asker = redial?.transfer ?? own ?? machine.firstWaiter
         attempt.asker = asker
         return asker?.handshakeDelegate
     }
 
     func hasAskerLeft(_ attempt: ConnectionAttempt) -> Bool {
-        guard let asker = attempt.asker, !redials.contains(where: { $0.transfer === asker }) else { return false }
+        guard let asker = attempt.asker, !redials.contains(where: { $0.attempt === attempt }) else { return false }
         return asker.peer !== self || !asker.ticket.isWaiting
     }
 
@@ -143,7 +145,11 @@ final class Peer: ConnectionAttemptClient {
             connection.begin(transfer)
         } else {
             forget(attempt)
-            pool.connected(connection)
+            guard attempt.wasParked, channel.isReadable else { return pool.connected(connection) }
+            // The server has lost its patience while nobody waited. Nobody fails with that.
+            connection.close()
+            machine.dialCancelled()
+            pool.settleLater(self)
         }
     }
 
@@ -161,13 +167,13 @@ final class Peer: ConnectionAttemptClient {
 
     /// The request that fails with an attempt, if one does. The others get attempts of their own.
     private func victim(of attempt: ConnectionAttempt, _ error: TransferError) -> Transfer? {
-        // The server may have lost its patience while nobody waited.
-        guard !attempt.wasParked else {
-            machine.dialCancelled()
-            return nil
+        if error.isWordOfDelegate, let asker = attempt.asker {
+            return machine.dialRefused(for: hasAskerLeft(attempt) ? nil : asker)
         }
-        guard error.isWordOfDelegate, let asker = attempt.asker else { return machine.dialFailed() }
-        return machine.dialRefused(for: hasAskerLeft(attempt) ? nil : asker)
+        guard attempt.wasParked else { return machine.dialFailed() }
+        // The server may have lost its patience while nobody waited.
+        machine.dialCancelled()
+        return nil
     }
 
     private func forget(_ attempt: ConnectionAttempt) {

@@ -86,7 +86,7 @@ struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     /// - Parameter waiter: Nil if it has left.
     mutating func dialRefused(for waiter: Waiter?) -> Waiter? {
         dialCancelled()
-        guard waiters.count > dialing, let waiter else { return nil }
+        guard waiters.count > dialing, let waiter, waiter.ticket.isWaiting else { return nil }
         waiters.remove(waiter)
         return waiter
     }

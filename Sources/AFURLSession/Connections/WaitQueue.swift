@@ -108,6 +108,14 @@ struct WaitQueue<Waiter: QueuedWaiter> {
         return nil
     }
 
+    /// The first of those that fit, in the order in which they are served.
+    func first(where fits: (Waiter) -> Bool) -> Waiter? {
+        for lane in lanes {
+            if let waiter = lane.live.first(where: fits) { return waiter }
+        }
+        return nil
+    }
+
     /// Whether a waiter is one of those that are served next.
     func isAmongFirst(_ limit: Int, _ waiter: Waiter) -> Bool {
         let next = lanes.lazy.flatMap { $0.live }.prefix(limit)

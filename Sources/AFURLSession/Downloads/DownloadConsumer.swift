@@ -367,7 +367,7 @@ extension DownloadConsumer {
     func settles(_ error: TransferError, reported: URLError, of core: TaskCore) -> Bool {
         guard !resumeReceivers.isEmpty || error.leavesPart else { return false }
         switch stage {
-        case .finishing where error.isCancelled:
+        case .finishing where error.isCancelled || error.isOutOfTime && inFlight == 0 && gatherer.count == 0:
             // A file or resume data, but not neither: the file is as good as made.
             isOvertaken = true
             beginLastPatience(reported, core)

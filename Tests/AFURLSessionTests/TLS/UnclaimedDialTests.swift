@@ -72,21 +72,66 @@ extension SecuredTests {
 
         @Test func `what is said on behalf of a task that was served meanwhile fails no other`() async throws {
             let site = try SecuredSite()
-            site.server.route("GET", "/bye", ServerReply.text("bye").keepAlive(false))
+            site.server.route("GET", "/held", ServerReply.text("held").held(until: "end"))
             let delegate = PatientDelegate()
-            let (bye, hello) = (Outcomes(), Outcomes())
+            let (first, held, last) = (Outcomes(), Outcomes(), Outcomes())
             let session = site.session(delegate: delegate) { $0.decisionTimeout = 60 }
-            session.dataTask(with: site.server.url("/bye"), completionHandler: bye.handler).resume()
-            session.dataTask(with: site.server.url("/hello"), completionHandler: hello.handler).resume()
+            session.dataTask(with: site.server.url("/hello"), completionHandler: first.handler).resume()
+            session.dataTask(with: site.server.url("/held"), completionHandler: held.handler).resume()
             let asked = try await delegate.asked.wait("two questions") { $0.count == 2 }
 
+            // The first task's, and then the connection of both.
             asked[0].trust()
-            #expect(try await bye.first().text == "bye")
+            #expect(try await first.first().text == "hello")
+            try await site.server.waitForRequests(2)
+            session.dataTask(with: site.server.url("/hello"), completionHandler: last.handler).resume()
+            await session.settled()
             asked[1].cancel()
             let again = try await delegate.asked.wait("a third question") { $0.count == 3 }
             again[2].trust()
 
-            #expect(try await hello.first().text == "hello")
+            #expect(try await last.first().text == "hello")
+            site.server.signal("end")
+            #expect(try await held.first().text == "held")
+        }
+
+        @Test func `a delegate that refuses is asked once for each request`() async throws {
+            let site = try SecuredSite()
+            let delegate = TrustDelegate { _ in (.cancelAuthenticationChallenge, nil) }
+            let outcomes = Outcomes()
+            let session = site.session(delegate: delegate)
+            for _ in 1...6 {
+                session.dataTask(with: site.server.url("/hello"), completionHandler: outcomes.handler).resume()
+            }
+
+            #expect(try await outcomes.wait(for: 6).allSatisfy { $0.code == -999 })
+            #expect(delegate.methods.value.count == 6)
+        }
+
+        @Test func `a dial that nobody waits for makes room for one that somebody needs`() {
+            let world = VirtualWorld()
+            world.configure { $0.maximumConnections = 2 }
+            world.host("api.test", "192.0.2.1")
+            world.host("other.test", "192.0.2.2")
+            world.respond("api.test") { request, _, client in
+                client.after(.seconds(request.target == "/slow" ? 5 : 0)) { $0.send(VirtualWorld.echo(request.target)) }
+            }
+            world.serveEcho("other.test")
+            world.set(.acceptsAfter(.milliseconds(100)), for: "192.0.2.1")
+            let first = world.get("http://api.test/1")
+            world.advance(by: .milliseconds(1))
+            world.set(.neverAnswers, for: "192.0.2.1")
+            let second = world.get("http://api.test/2")
+            world.run { first.isComplete && second.isComplete }
+            let slow = world.get("http://api.test/slow")
+            world.advance(by: .milliseconds(100))
+
+            let other = world.get("http://other.test/")
+            world.advance(by: .seconds(1))
+
+            #expect(other.body == "/" && !slow.isComplete)
+            world.run { slow.isComplete }
+            #expect(slow.body == "/slow" && world.finish() == [])
         }
 
         @Test func `T-RES-32 a dial that nobody waits for is given up after ten seconds`() {
