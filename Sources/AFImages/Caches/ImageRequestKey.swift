@@ -20,6 +20,7 @@ struct ImageRequestKey: Hashable, Sendable {
     private let fields: [Field]
     private let body: Data?
     private let handlesCookies: Bool
+    private let addsStoredCookies: Bool
     /// Of a request that can be sent only once.
     private let occurrence: UUID?
 
@@ -34,6 +35,8 @@ struct ImageRequestKey: Hashable, Sendable {
             .sorted()
         body = request.httpBody.flatMap { $0.isEmpty ? nil : $0 }
         handlesCookies = request.httpShouldHandleCookies
+        // Nothing of its own to add them to: the same cookies either way.
+        addsStoredCookies = request.addsStoredCookies && request.value(forHTTPHeaderField: "Cookie") != nil
         occurrence = request.httpBodyStream == nil ? nil : UUID()
     }
 

@@ -10,7 +10,8 @@ final class TaskBeingMade: Sendable {
     @TaskLocal static var current: TaskBeingMade?
 
     private struct Made: Sendable {
-        var isThere = false
+        /// What is made from now on has nothing to do with it.
+        var isOver = false
         // Not held: a task that is dropped without having been resumed must not be kept by its own handler.
         weak var task: URLSessionTask?
     }
@@ -30,24 +31,25 @@ final class TaskBeingMade: Sendable {
 
     func make<Task: URLSessionTask>(by manager: URLSessionManager, _ body: () -> Task) -> Task {
         let task = TaskBeingMade.$current.withValue(self, operation: body)
-        guard self.task !== task else { return task }
-        // A method that was overridden has made another task besides, and before.
-        let other = made.withLock { made in
-            defer { made = Made(isThere: true, task: task) }
+        let first = made.withLock { made in
+            defer { made = Made(isOver: true, task: task) }
             return made.task
         }
-        if let other { manager.record(of: other)?.state.withLock { $0.wishes = TaskRecord.Wishes() } }
-        manager.record(of: task)?.state.withLock { $0.wishes = wishes }
+        guard first !== task else { return task }
+        // A method that was overridden has made another task besides, and before.
+        if let first { manager.record(of: first)?.state.withLock { $0.wishes.forget(wishes) } }
+        manager.record(of: task)?.state.withLock { $0.wishes.follow(wishes) }
         return task
     }
 
     /// There is a task. Nobody knows of it yet.
     func isMade(_ task: URLSessionTask, _ record: TaskRecord, by manager: URLSessionManager) {
         let isFirst = made.withLock { made in
-            guard !made.isThere, ObjectIdentifier(manager) == self.manager else { return false }
-            made = Made(isThere: true, task: task)
+            // One that was dropped again does not count.
+            guard !made.isOver, made.task == nil, ObjectIdentifier(manager) == self.manager else { return false }
+            made.task = task
             return true
         }
-        if isFirst { record.state.withLock { $0.wishes = wishes } }
+        if isFirst { record.state.withLock { $0.wishes.follow(wishes) } }
     }
 }

@@ -28,6 +28,22 @@ final class TaskRecord: Sendable {
         var isAwaited = false
         /// In the place of the completion handler; with the task that was made, whatever that has become.
         var verb: (@Sendable (URLSessionDataTask, URLResponse?, Any?, (any Error)?) -> Void)?
+
+        /// Leaves alone what others say of no concern to these.
+        mutating func follow(_ wishes: Wishes) {
+            serializer = wishes.serializer
+            isAwaited = wishes.isAwaited
+            if let queue = wishes.completionQueue { completionQueue = queue }
+            if let verb = wishes.verb { self.verb = verb }
+        }
+
+        /// As if there had been none of these.
+        mutating func forget(_ wishes: Wishes) {
+            serializer = nil
+            isAwaited = false
+            if wishes.completionQueue != nil { completionQueue = nil }
+            if wishes.verb != nil { verb = nil }
+        }
     }
 
     struct State: Sendable {
@@ -42,8 +58,11 @@ final class TaskRecord: Sendable {
         /// Why the file is not where it was wanted.
         var moveError: NSError?
         var metrics: URLSessionTaskMetrics?
-        /// What the completion handler hears in the place of what the session says.
+        /// What the completion handler hears in the place of the error that the session says. Of a handshake: the task may
+        /// be served by another connection nevertheless.
         var error: (any Error)?
+        /// What it hears in any case: a body may be refused when all of it is here, and the session knows of no error.
+        var refusal: URLError?
         var wishes = Wishes()
         var watchers: Watchers
         var upload: Progress?

@@ -43,7 +43,7 @@ extension URLSessionManager {
         if let record = record(of: task, in: session) {
             record.advanced(.download, to: task.countOfBytesReceived, of: task.countOfBytesExpectedToReceive)
             let isTooLong = record.state.withLock { state in
-                guard state.error == nil else { return false }
+                guard state.refusal == nil else { return false }
                 let room = sessionConfiguration.maximumBodyInMemory - state.body.count
                 if data.count <= room { state.body.append(data) }
                 return data.count > room
@@ -59,7 +59,7 @@ extension URLSessionManager {
         let details = [NSLocalizedDescriptionKey: "The body is longer than \(limit) bytes: \(advice)."]
         let error = URLError(.dataLengthExceedsMaximum, userInfo: details)
         record.state.withLock { state in
-            state.error = error
+            state.refusal = error
             state.body = Data()
         }
         task.cancel()
@@ -127,9 +127,10 @@ extension URLSessionManager {
 
     /// The error for the completion handler.
     private func failure(of task: URLSessionTask, _ record: TaskRecord, _ error: (any Error)?) -> (any Error)? {
-        // First: a body may be refused when all of it is here, and the session knows of no error.
-        if let recorded = record.state.withLock({ $0.error }) { return recorded }
+        let (refusal, recorded) = record.state.withLock { ($0.refusal, $0.error) }
+        if let refusal { return refusal }
         guard let error else { return nil }
+        if let recorded { return recorded }
         guard let failure = error as? URLError, failure.loadFailure?.reason == .trust else { return error }
         return UntrustedServer.error(nil, task.currentRequest?.url, underlying: failure)
     }

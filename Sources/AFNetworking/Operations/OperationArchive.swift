@@ -19,6 +19,10 @@ struct OperationArchive: Codable {
     private var timeout: TimeInterval
     private var cachePolicy: UInt
     private var handlesCookies: Bool
+    // Archives of former versions have none of these.
+    private var addsStoredCookies: Bool?
+    private var usesHTTP10: Bool?
+    private var withheldFields: Set<String>?
     private var failure: Failure?
     /// As AFNetworking writes it. Not read: what is read is ready.
     private var phase: Int
@@ -34,6 +38,9 @@ struct OperationArchive: Codable {
         timeout = request.timeoutInterval
         cachePolicy = request.cachePolicy.rawValue
         handlesCookies = request.httpShouldHandleCookies
+        addsStoredCookies = request.addsStoredCookies
+        usesHTTP10 = request.usesHTTP10
+        withheldFields = request.withheldHeaderFields
         failure = state.error.map {
             Failure(domain: $0.domain, code: $0.code, description: $0.localizedDescription)
         }
@@ -62,6 +69,9 @@ struct OperationArchive: Codable {
         request.httpMethod = method
         request.allHTTPHeaderFields = fields
         request.httpShouldHandleCookies = handlesCookies
+        request.addsStoredCookies = addsStoredCookies ?? false
+        request.usesHTTP10 = usesHTTP10 ?? false
+        request.withheldHeaderFields = withheldFields ?? []
         if let body { request.httpBody = body }
         return request
     }

@@ -22,7 +22,7 @@ extension URLConnectionOperation {
 
     /// Whether no redirect has led to a server that the credential is not meant for.
     private func isAtHome(_ connection: URLConnection) -> Bool {
-        guard let meant = request.url, let asking = connection.currentRequest.url else { return false }
+        guard let meant = connection.firstRequest.url, let asking = connection.currentRequest.url else { return false }
         return RedirectPolicy.haveSameOrigin(meant, asking)
     }
 

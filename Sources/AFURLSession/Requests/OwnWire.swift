@@ -6,7 +6,7 @@ struct WireForm: Sendable, Hashable {
     /// Fields of the session that it goes without, by their names in lower case.
     var withheld: Set<String> = []
     /// Its field `Cookie` goes behind the cookies of the store.
-    var joinsCookies = false
+    var addsStoredCookies = false
 }
 
 /// The same in the room of a reference: nearly every request leaves it at the usual.

@@ -15,7 +15,7 @@ private enum RequestKey: String {
     case usesPipelining
     case withheldFields
     case usesHTTP10
-    case joinsCookies
+    case addsStoredCookies
 }
 
 extension URLRequest {
@@ -44,7 +44,7 @@ extension URLRequest {
         let withheld = coder.contains(.withheldFields) ? coder.data(.withheldFields) : nil
         withheldHeaderFields = withheld.flatMap { try? JSONDecoder().decode(Set<String>.self, from: $0) } ?? []
         usesHTTP10 = coder.flag(.usesHTTP10)
-        joinsCookies = coder.flag(.joinsCookies)
+        addsStoredCookies = coder.flag(.addsStoredCookies)
     }
 
     /// Without what is the program's own, and without a stream.
@@ -68,7 +68,7 @@ extension URLRequest {
             coder.encode(NSData(data: names), forKey: RequestKey.withheldFields.rawValue)
         }
         coder.encode(usesHTTP10, forKey: RequestKey.usesHTTP10.rawValue)
-        coder.encode(joinsCookies, forKey: RequestKey.joinsCookies.rawValue)
+        coder.encode(addsStoredCookies, forKey: RequestKey.addsStoredCookies.rawValue)
     }
 }
 

@@ -18,16 +18,17 @@ extension URLRequest {
         set { change { $0.wire.value.withheld = Set(newValue.map(HTTPText.lowered)) } }
     }
 
-    /// Whether a field `Cookie` of the request is sent together with the cookies that the store has for it, behind
-    /// them. False: it is sent only if the store has none. Either way it does not follow a redirect to another origin.
-    public var joinsCookies: Bool {
-        get { contents.wire.value.joinsCookies }
-        set { change { $0.wire.value.joinsCookies = newValue } }
+    /// Whether the cookies that the store has for the request are sent together with its own field `Cookie`, in front of
+    /// it. False: the field is sent only if the store has none, or is not asked (`httpShouldHandleCookies`). Either way
+    /// the field does not follow a redirect to another origin.
+    public var addsStoredCookies: Bool {
+        get { contents.wire.value.addsStoredCookies }
+        set { change { $0.wire.value.addsStoredCookies = newValue } }
     }
 
     /// The value of the field `Cookie`, if the store has cookies for the request.
     func cookieField(_ stored: [UInt8]) -> [UInt8] {
-        guard joinsCookies, let own = value(forHTTPHeaderField: "Cookie"), !own.isEmpty else { return stored }
+        guard addsStoredCookies, let own = value(forHTTPHeaderField: "Cookie"), !own.isEmpty else { return stored }
         return stored + Array("; \(own)".utf8)
     }
 

@@ -87,6 +87,9 @@ final class ConnectionCore: Sendable {
         return task?.currentRequest ?? last ?? originalRequest
     }
 
+    /// What the delegate made of the original one before anything was sent.
+    var firstRequest: URLRequest { state.withLock { $0.task }?.originalRequest ?? originalRequest }
+
     /// Bytes that the delegate has not been told of.
     var waitingBytes: Int { state.withLock { $0.waitingBytes } }
 

@@ -33,6 +33,9 @@ open class URLConnection: NSObject, @unchecked Sendable {
     /// The request it was made with.
     public var originalRequest: URLRequest { core.originalRequest }
 
+    /// The request that was made first: the original one, or what the delegate put in its place.
+    package var firstRequest: URLRequest { core.firstRequest }
+
     /// The request being made: after redirects, the last one.
     public var currentRequest: URLRequest { core.currentRequest }
 

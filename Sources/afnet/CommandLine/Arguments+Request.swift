@@ -61,7 +61,7 @@ extension Arguments {
         if !cookies.extra.isEmpty {
             request.setValue(cookies.extra.joined(separator: "; "), forHTTPHeaderField: "Cookie")
         }
-        request.joinsCookies = true
+        request.addsStoredCookies = true
         apply(to: &request)
         if let type { addBoundary(of: type, to: &request) }
         return request

@@ -21,6 +21,7 @@ import Testing
         let other = Lock<URLRequest?>(nil)
         let others = Heard<URLSessionDataTask>()
         let otherManager = Lock<HTTPSessionManager?>(nil)
+        let ownQueue = Lock<DispatchQueue?>(nil)
 
         override func dataTask(
             with request: URLRequest,
@@ -48,6 +49,7 @@ import Testing
                 completionHandler?(response, object, error)
                 called.signal()
             }
+            if let queue = ownQueue.withLock({ $0 }) { setCompletionQueue(queue, for: task) }
             if awaitsHandler.withLock({ $0 }) { called.wait() }
             return task
         }
@@ -94,6 +96,18 @@ import Testing
         try await manager.others.first.resume()
         let queues = try await manager.queues.wait(for: 3)
         #expect(queues.contains("the other: main") && queues.contains("another's: main") && !queues.contains("main"))
+    }
+
+    @Test func `6.3 the queue that an overridden method wants for its task is that`() async throws {
+        let manager = manager
+        manager.other.withLock { $0 = site.request("/bytes/10") }
+        manager.ownQueue.withLock { $0 = Queues.named("own") }
+
+        manager.get("get", parameters: nil, success: heard.success, failure: heard.failure)
+
+        let answer = try await heard.first
+        #expect(answer.error == nil && answer.queue == "own")
+        #expect(answer.task?.originalRequest?.url?.path == "/get")
     }
 
     @Test func `5.1 a task that is made while its session ends and is replaced says so`() async throws {

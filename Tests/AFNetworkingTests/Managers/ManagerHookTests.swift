@@ -174,6 +174,39 @@ import Testing
 
     // MARK: - Servers
 
+    /// Tries everything a second time.
+    private struct Again: RequestInterceptor {
+        func retry(after attempt: FailedAttempt) async -> RetryDecision { attempt.number == 1 ? .retry : .giveUp }
+    }
+
+    @Test func `5.8 what a handler said of a handshake is not said of one that came after it`() async throws {
+        let site = try ManagerSite(tls: true)
+        let configuration = site.configuration
+        configuration.requestInterceptors = [Again()]
+        let manager = site.owned(URLSessionManager(sessionConfiguration: configuration))
+        manager.responseSerializer = HTTPResponseSerializer()
+        let questions = Heard<String>()
+        manager.setAuthenticationChallengeHandler { _, _, challenge, _ in
+            questions.say(challenge.protectionSpace.host)
+            guard questions.all.count > 1, let trust = challenge.protectionSpace.serverTrust else {
+                return .fail(NSError(domain: "mine", code: 42))
+            }
+            return .credential(URLCredential(trust: trust))
+        }
+        let heard = Heard<Answer>()
+        manager.dataTask(
+            with: site.request("/bytes/10"),
+            uploadProgress: nil,
+            downloadProgress: nil,
+            completionHandler: heard.completion
+        )
+        .resume()
+
+        let answer = try await heard.first
+        #expect(answer.error == nil && (answer.object as? Data)?.count == 10)
+        #expect(questions.all.count == 2)
+    }
+
     @Test func `5.8 a server that the policy refuses receives nothing, and the error names the host`() async throws {
         let site = try ManagerSite(tls: true)
         let other = try CertificateAuthority()

@@ -67,7 +67,7 @@ struct CookieTests {
     @Test func `one set by hand goes behind the store's, if that is wanted`() async throws {
         let session = URLSession.loopback()
         var own = URLRequest("GET", server.url("/see"), fields: ["cookie": "a=2; mine=1"])
-        own.joinsCookies = true
+        own.addsStoredCookies = true
 
         #expect(try await session.outcome(of: own).text == "a=2; mine=1")
         _ = try await session.outcome(of: server.url("/set"))
@@ -86,7 +86,7 @@ struct CookieTests {
 
         for (path, seen) in [("/here", "a=1; mine=1"), ("/there", "a=1")] {
             var own = URLRequest("GET", server.url(path), fields: ["Cookie": "mine=1"])
-            own.joinsCookies = true
+            own.addsStoredCookies = true
             #expect(try await session.outcome(of: own).text == seen)
         }
     }

@@ -67,7 +67,7 @@ struct WireFormTests {
         same.withheldHeaderFields = ["ACCEPT"]
 
         var joining = plain
-        joining.joinsCookies = true
+        joining.addsStoredCookies = true
 
         #expect(plain != old && plain != bare && old != bare && bare == same && plain != joining)
         for request in [plain, old, bare, joining] {
@@ -78,7 +78,7 @@ struct WireFormTests {
             let read = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSURLRequest.self, from: archive)
             let copy = AFURLSession.URLRequest(try #require(read))
             #expect(copy.withheldHeaderFields == request.withheldHeaderFields && copy.usesHTTP10 == request.usesHTTP10)
-            #expect(copy.joinsCookies == request.joinsCookies)
+            #expect(copy.addsStoredCookies == request.addsStoredCookies)
         }
     }
 }
