@@ -34,6 +34,9 @@ final class ProxyTunnel: ChannelHandler {
 
     func start() {
         channel?.handler = self
+        // What is there already answers nothing.
+        _ = readOnce()
+        guard channel != nil else { return }
         unsent = exchange.begin()
         advance()
     }

@@ -222,6 +222,36 @@ extension ProxyTests {
 
         // MARK: - Both
 
+        private final class Hearer: ProxyTunnelClient {
+            var end: End?
+
+            func tunnelEstablished(_ tunnel: ProxyTunnel, _ channel: any ByteChannel) { end = .established }
+
+            func tunnelFailed(_ tunnel: ProxyTunnel, _ failure: TunnelFailure) {
+                end = .failed(Exchanges.name(failure))
+            }
+        }
+
+        @Test(
+            arguments: [
+                (Array("HTTP/1.1 200 OK\r\n\r\n".utf8), false), ([5, 0], true), ([], false), ([], true),
+            ] as [([UInt8], Bool)]
+        )
+        func `T-PRX-04 what a proxy says before it is asked is no answer`(early: [UInt8], isSOCKS: Bool) throws {
+            let connect = ConnectExchange(to: try endpoint("https://api.test/"), by: try route("http://proxy.test"))
+            let exchange: any TunnelExchange = isSOCKS ? try socks() : connect
+            let channel = try ScriptedChannel()
+            channel.reads = early.isEmpty ? [] : [.bytes(early)]
+            let hearer = Hearer()
+            let tunnel = ProxyTunnel(channel, exchange, buffer: ReadBuffer(), client: hearer)
+
+            tunnel.start()
+
+            #expect(hearer.end == (early.isEmpty ? nil : .failed("surplus")))
+            #expect(channel.written.isEmpty == !early.isEmpty && channel.isClosed == !early.isEmpty)
+            tunnel.cancel()
+        }
+
         @Test("T-SOX-03 T-PRX-06 random bytes never trap, and grant nothing by chance", arguments: 1...20)
         func random(seed: Int) throws {
             var random = SystemRandomNumberGenerator()
