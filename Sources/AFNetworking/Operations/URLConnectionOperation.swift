@@ -112,8 +112,8 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         set { set(\.usesCredentialStorage, newValue) }
     }
 
-    /// Offered once to the server of ``request``, or a proxy, that wants to know who we are. A server to which a redirect
-    /// leads does not get it.
+    /// Offered once to the server that is asked first, or a proxy, that wants to know who we are: that of ``request``, or
+    /// of what the redirect block puts in its place. A server to which a redirect leads does not get it.
     open var credential: URLCredential? {
         get { state.withLock { $0.credential } }
         set { set(\.credential, newValue) }
