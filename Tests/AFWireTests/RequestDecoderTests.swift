@@ -39,7 +39,7 @@ import Testing
     }
 
     /// The one outcome of all four deliveries.
-    private static func outcome(of wire: String, sourceLocation: SourceLocation = #_sourceLocation) -> Outcome {
+    static func outcome(of wire: String, sourceLocation: SourceLocation = #_sourceLocation) -> Outcome {
         let bytes = Array(wire.utf8)
         let deliveries = Delivery.all(of: bytes.count)
         let first = outcome(of: bytes, deliveries[0])

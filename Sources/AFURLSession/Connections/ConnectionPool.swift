@@ -191,16 +191,21 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     @discardableResult
     private func evictLongestIdle() -> Bool {
-        let oldest = peers.values.min { left, right in
-            let (sooner, later) = (left.machine.idle.first?.expires, right.machine.idle.first?.expires)
-            // Equals have an order that is not the dictionary's: a simulated run must be
-            // the same each time.
-            guard sooner != later else { return left.key.endpoint.host.text < right.key.endpoint.host.text }
-            return (sooner ?? .distantFuture) < (later ?? .distantFuture)
+        guard let connection = peer(withOldest: \.machine.idle.first?.expires)?.machine.takeLongestIdle() else {
+            return false
         }
-        guard let connection = oldest?.machine.takeLongestIdle() else { return false }
         closeIdle(connection)
         return true
+    }
+
+    private func peer(withOldest date: (Peer) -> LoopInstant?) -> Peer? {
+        let oldest = peers.values.min { left, right in
+            let (sooner, later) = (date(left) ?? .distantFuture, date(right) ?? .distantFuture)
+            // Equals have an order that is not the dictionary's: a simulated run must be
+            // the same each time.
+            return sooner == later ? left.key.endpoint.text < right.key.endpoint.text : sooner < later
+        }
+        return oldest.flatMap { date($0) == nil ? nil : $0 }
     }
 
     // MARK: - Turns
@@ -278,12 +283,9 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     /// The oldest of the dials that nobody waits for makes room for one that somebody needs.
     private func giveUpUnclaimedDial() -> Bool {
-        let oldest = peers.values.filter { $0.oldestUnclaimedDial != nil }.min { left, right in
-            let (sooner, later) = (left.oldestUnclaimedDial, right.oldestUnclaimedDial)
-            guard sooner != later else { return left.key.endpoint.text < right.key.endpoint.text }
-            return (sooner ?? .distantFuture) < (later ?? .distantFuture)
+        guard let oldest = peer(withOldest: \.oldestUnclaimedDial), let begun = oldest.oldestUnclaimedDial else {
+            return false
         }
-        guard let oldest, let begun = oldest.oldestUnclaimedDial else { return false }
         oldest.cancelUnclaimedDials(begunUntil: begun)
         settleLater(oldest)
         return true

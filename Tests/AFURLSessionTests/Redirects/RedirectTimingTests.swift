@@ -65,7 +65,7 @@ struct RedirectTimingTests {
         world.script("b.test", .expectRequest, .reply(Self.ok), .again)
         for steps in 1...60 {
             let events = world.get("http://a.test/")
-            for _ in 0..<steps where !events.isComplete { _ = world.step(until: world.now + LoopInterval(.seconds(1))) }
+            world.take(steps, of: events)
             events.task.suspend()
             world.run(limit: .seconds(90))
             events.task.resume()
@@ -81,7 +81,7 @@ struct RedirectTimingTests {
             world.script("a.test", .expectRequest, .reply(Self.away), .reply("12345"), .again)
             world.script("b.test", .expectRequest, .reply(Self.ok), .again)
             let events = world.get("http://a.test/")
-            for _ in 0..<steps where !events.isComplete { _ = world.step(until: world.now + LoopInterval(.seconds(1))) }
+            world.take(steps, of: events)
             events.task.cancel()
             world.run { events.isComplete }
             #expect(events.record.completions == 1, "\(steps)")
@@ -139,7 +139,7 @@ struct RedirectTimingTests {
         let requests = world.network.connections.map(\.receivedCount)
         for steps in 1...30 {
             let events = world.get("http://a.test/1")
-            for _ in 0..<steps where !events.isComplete { _ = world.step(until: world.now + LoopInterval(.seconds(1))) }
+            world.take(steps, of: events)
             events.task.suspend()
             world.run(limit: .seconds(90))
             events.task.resume()
@@ -155,11 +155,18 @@ struct RedirectTimingTests {
         for steps in 1...30 {
             let world = cachedWay()
             let events = world.get("http://a.test/1")
-            for _ in 0..<steps where !events.isComplete { _ = world.step(until: world.now + LoopInterval(.seconds(1))) }
+            world.take(steps, of: events)
             events.task.cancel()
             world.run { events.isComplete }
             #expect(events.record.completions == 1, "\(steps)")
             #expect(world.finish() == [], "\(steps)")
         }
+    }
+}
+
+extension VirtualWorld {
+    /// Goes so many steps on the way of a task, if it has as many.
+    fileprivate func take(_ steps: Int, of task: TaskEvents) {
+        for _ in 0..<steps where !task.isComplete { _ = step(until: now + LoopInterval(.seconds(1))) }
     }
 }

@@ -12,35 +12,19 @@ extension SecuredTests {
         @Test("T-TLS-30 a server is not trusted while there is nobody to be asked", arguments: TLSVersion.allCases)
         func question(version: TLSVersion) async throws {
             let site = try SecuredSite()
-            site.server.route("GET", "/held", ServerReply.text("held").held(until: "end"))
-            site.server.script(on: .connection(2), .pause(until: "go"), .handshake, .serve)
             let delegate = TrustDelegate { TrustDelegate.trusting($0) }
-            let (first, held) = (Outcomes(), Outcomes())
             let session = site.session(delegate: delegate) { $0.speak(version) }
-            for _ in 1...2 {
-                session.dataTask(with: site.server.url("/hello"), completionHandler: first.handler).resume()
-            }
-            #expect(try await first.wait(for: 2).allSatisfy { $0.text == "hello" })
-            try await site.server.waitForConnections(2)
 
-            site.server.signal("go")
-            try await LoopbackTests.eventually { site.server.connections[1].tls?.offeredVersions.isEmpty == false }
-            for _ in 1...100 { await session.settled() }
+            try await Self.leaveHandshake(of: session, with: site)
             #expect(delegate.methods.value.count == 1)
-            session.dataTask(with: site.server.url("/held"), completionHandler: held.handler).resume()
-            try await site.server.waitForRequests(3)
-            #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello")
-            site.server.signal("end")
+            try await Self.useBoth(of: session, with: site)
 
-            #expect(try await held.first().text == "held")
             #expect(delegate.methods.value.count == 2 && site.server.acceptedConnections == 2)
         }
 
         @Test("T-TLS-30 nobody is shown an identity while there is nobody to be asked", arguments: TLSVersion.allCases)
         func identity(version: TLSVersion) async throws {
             let site = try SecuredSite { tls, _ in tls.clientCertificates = .required() }
-            site.server.route("GET", "/held", ServerReply.text("held").held(until: "end"))
-            site.server.script(on: .connection(2), .pause(until: "go"), .handshake, .serve)
             let client = try site.authority.issueClient("somebody")
             let identity = try ClientIdentity(
                 certificates: [client.certificate],
@@ -50,24 +34,57 @@ extension SecuredTests {
                 guard challenge.protectionSpace.serverTrust == nil else { return TrustDelegate.trusting(challenge) }
                 return (.useCredential, URLCredential(identity: identity))
             }
-            let (first, held) = (Outcomes(), Outcomes())
             let session = site.session(delegate: delegate) { $0.speak(version) }
-            for _ in 1...2 {
-                session.dataTask(with: site.server.url("/hello"), completionHandler: first.handler).resume()
-            }
-            #expect(try await first.wait(for: 2).allSatisfy { $0.text == "hello" })
 
+            try await Self.leaveHandshake(of: session, with: site)
+            try await Self.useBoth(of: session, with: site)
+
+            #expect(site.server.connections.allSatisfy { $0.tls?.clientCertificates == [client.certificate] })
+        }
+
+        @Test("a server that gives up while nobody waits fails no request", arguments: TLSVersion.allCases)
+        func impatientServer(version: TLSVersion) async throws {
+            let site = try SecuredSite()
+            let delegate = TrustDelegate { TrustDelegate.trusting($0) }
+            let session = site.session(delegate: delegate) { $0.speak(version) }
+            try await Self.leaveHandshake(of: session, with: site)
+
+            site.server.stop()
+            let tls = ServerTLS(try site.authority.issue(for: "127.0.0.1"))
+            let successor = try TestServer(on: site.server.address, tls: tls)
+            successor.route("POST", "/late", .text("late"))
+            // Nothing that could be sent twice.
+            var request = URLRequest(url: successor.url("/late"))
+            request.httpMethod = "POST"
+            let answer = try await session.outcome(of: request)
+
+            #expect(answer.text == "late" && successor.acceptedConnections == 1)
+        }
+
+        /// Leaves a second connection behind before its server is judged: the request that it was for has been served by
+        /// the first one.
+        private static func leaveHandshake(of session: URLSession, with site: SecuredSite) async throws {
+            let outcomes = Outcomes()
+            site.server.script(on: .connection(2), .pause(until: "go"), .handshake, .serve)
+            for _ in 1...2 {
+                session.dataTask(with: site.server.url("/hello"), completionHandler: outcomes.handler).resume()
+            }
+            #expect(try await outcomes.wait(for: 2).allSatisfy { $0.text == "hello" })
             try await site.server.waitForConnections(2)
             site.server.signal("go")
             try await LoopbackTests.eventually { site.server.connections[1].tls?.offeredVersions.isEmpty == false }
             for _ in 1...100 { await session.settled() }
+        }
+
+        /// Needs the second connection, since the first one is busy.
+        private static func useBoth(of session: URLSession, with site: SecuredSite) async throws {
+            let held = Outcomes()
+            site.server.route("GET", "/held", ServerReply.text("held").held(until: "end"))
             session.dataTask(with: site.server.url("/held"), completionHandler: held.handler).resume()
             try await site.server.waitForRequests(3)
             #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello")
             site.server.signal("end")
-
             #expect(try await held.first().text == "held")
-            #expect(site.server.connections.allSatisfy { $0.tls?.clientCertificates == [client.certificate] })
         }
 
         @Test func `what is said on behalf of a task that was served meanwhile fails no other`() async throws {
