@@ -79,6 +79,8 @@ import Testing
     @Test(arguments: [
         row("5;\r\nhello\r\n0\r\n\r\n", .reused(200, "hello")),
         row("5;=x\r\nhello\r\n0\r\n\r\n", .reused(200, "hello")),
+        row("5; a = b\r\nhello\r\n0\r\n\r\n", .reused(200, "hello")),
+        row("5;a\u{1F}\r\nhello\r\n0\r\n\r\n", .refused(.chunk)),
         row("5;a\u{1}\r\nhello\r\n0\r\n\r\n", .refused(.chunk)),
         row("5;a\tb\r\nhello\r\n0\r\n\r\n", .refused(.chunk)),
         row("5;a\u{7F}\r\nhello\r\n0\r\n\r\n", .refused(.chunk)),

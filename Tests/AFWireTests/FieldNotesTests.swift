@@ -90,6 +90,13 @@ import Testing
         }
     }
 
+    @Test(arguments: [("0", true), ("1", false), ("2", false)])
+    func `T-MSG-16 a 204 that announces a body forbids reuse`(length: String, reuse: Bool) {
+        let outcome = ResponseSetting().outcome(of: "HTTP/1.1 204 N\r\nContent-Length: \(length)\r\n\r\n")
+
+        #expect(outcome.text == "" && outcome.trailers == [] && outcome.mayReuse == reuse)
+    }
+
     @Test(arguments: [
         "HTTP/1.1 200 a\rb\n\n", "HTTP/1.1 200 OK\nX: a\rb\n\n", "HTTP/1.1 200 OK\r\nX: a\r\r\n\r\n",
         "HTTP/1.1 200 OK\nX\r: a\n\n", "HTTP/1.1 200 OK\n\rX: a\n\n",

@@ -37,6 +37,7 @@ import Testing
         ("HTTP/1.0 200 OK\r\n", "Content-Length: 2\r\n\r\nok", false),
         ("HTTP/1.0 200 OK\r\n", "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", false),
         ("HTTP/1.0 200 OK\r\n", "\r\nok", false),
+        ("HTTP/1.0 200 OK\r\nConnection: keep\r\n", "Content-Length: 2\r\n\r\nok", false),
         ("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n", "Content-Length: 2\r\n\r\nok", true),
         (
             "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n",
