@@ -150,6 +150,8 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection, RateCl
             secured?.rest()
             return
         }
+        // Its first bytes found no room: whatever comes before them is no answer.
+        if machine.isSending, !writer.hasBegun, channel.isReadable { return peerSpokeFirst() }
         if channel.isWritable { write() }
         if channel.isReadable { read() }
     }
@@ -347,10 +349,12 @@ final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection, RateCl
         return engine.hasShownIdentity ? .shown : .withheld
     }
 
+    /// Nothing of the request has left, so that on a connection of its own it comes to no harm.
     private func peerSpokeFirst() {
         let room = buffer.forReading()
         switch channel.read(into: room) {
         case .bytes(let count):
+            if let transfer, transfer.mayRetry(reused: isReused, unprocessed: true) { return replace(transfer) }
             let said = UnsafeRawBufferPointer(rebasing: room[..<count])
             fail(.wire(HTTP1Error(.status, "the peer spoke before it was asked", peer: said)))
         case .wouldBlock: write()

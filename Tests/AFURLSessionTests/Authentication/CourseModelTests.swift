@@ -101,7 +101,7 @@ struct CourseModelTests {
         arguments: 1...20 as ClosedRange<UInt64>
     )
     func randomTasks(seed: UInt64) throws {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededGenerator(seed: seed &+ ModelSeed.first)
         var servers = (0..<3).map { Self.server($0, &random) }
         let proven = ProvenCredentials.ofTest()
         for _ in 0..<Self.tasks {
@@ -170,7 +170,7 @@ struct CourseModelTests {
         arguments: 1...20 as ClosedRange<UInt64>
     )
     func rightPassword(seed: UInt64) throws {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededGenerator(seed: seed &+ ModelSeed.first)
         var server = Self.server(0, &random)
         let proven = ProvenCredentials.ofTest()
         for _ in 0..<20 {

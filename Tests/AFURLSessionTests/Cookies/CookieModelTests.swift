@@ -209,7 +209,7 @@ extension CookieRules {
             var jar = CookieJar(limits: limits)
             var model = CookieModel(perDomain: 4, total: 12, perRequest: 5, bytes: 40)
             let suffixes = CookieRules.list("com\nuk\nco.uk\n")
-            var dice = CookieDice(seed)
+            var dice = CookieDice(seed &+ ModelSeed.first)
             var now = 1000
             for step in 0..<(Model.operations / 4) {
                 let request = Model.request(&dice)

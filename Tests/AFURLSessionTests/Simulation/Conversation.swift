@@ -9,6 +9,7 @@ final class Conversation {
     let world: VirtualWorld
     /// All servers speak TLS.
     let isSecured: Bool
+    let route: SimulatedRoute
     let size: ConversationSize
     let plans: [TaskPlan]
     let book: ServerBook
@@ -46,8 +47,9 @@ final class Conversation {
 
     static func secret(_ session: Int, _ host: Int) -> String { "canary-\(session)-\(host)" }
 
-    init(seed: UInt64, isSecured: Bool = false, traced: Bool = false) {
+    init(seed: UInt64, isSecured: Bool = false, by route: SimulatedRoute = .direct, traced: Bool = false) {
         self.isSecured = isSecured
+        self.route = route
         var random = SeededGenerator(seed: isSecured ? ~seed : seed)
         let size = ConversationSize(&random)
         self.size = size
@@ -69,20 +71,16 @@ final class Conversation {
         if size.isCalm { link.latency = 0...min(link.latency.upperBound, 1_000_000) }
         world.network.link = link
         world.network.recordsBytes = false
+        var hosts = SimulatedHosts(route, isSecured: isSecured, book, in: world)
         for host in 0..<size.hosts {
             let addresses = (0..<random.pick(1...3)).map { number in
-                random.chance(30) ? "2001:db8::\(host + 1):\(number + 1)" : "192.0.\(host + 2).\(number + 1)"
+                random.chance(30) ? "2001:db8:0:0:0:0:\(host + 1):\(number + 1)" : "192.0.\(host + 2).\(number + 1)"
             }
             world.host("host\(host).test", addresses, after: .milliseconds(random.pick([0, 0, 30, 1500])))
-            let isOld = random.chance(30)
-            world.serve("host\(host).test", port: port) { [book, isSecured, unowned world] in
-                let server = SimulatedServer(book, host: host)
-                let responder = HTTPResponder { server.answer($0, $1, $2) }
-                guard isSecured else { return responder }
-                return SecuredServer(responder, in: world, isOld: isOld) ?? responder
-            }
+            hosts.add(host, addresses, isOld: random.chance(30))
             for address in addresses { setReachability(of: address) }
         }
+        hosts.serve(port: port)
         if !size.isCalm, random.chance(5) { world.network.failsNextSockets = [24, 24] }
     }
 
@@ -106,6 +104,7 @@ final class Conversation {
             configuration.maximumIdleConnections = idle
             configuration.idleConnectionTimeout = 30
             if isSecured, let sites = try? SecuredSites.shared.get() { configuration.tls = sites.tls }
+            if let proxies = route.proxies { configuration.proxies = proxies }
             if resource > 0 { configuration.timeoutIntervalForResource = Double(resource) }
         }
         queue.setDelay(random.pick([0...0, 0...0, 0...20_000_000]))

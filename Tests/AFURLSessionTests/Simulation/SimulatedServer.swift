@@ -33,13 +33,16 @@ final class ServerBook {
 final class SimulatedServer {
     private let book: ServerBook
     private let host: Int
+    /// What a proxy that forwards is told.
+    private let proxyLogin: String?
     private var isPoisoned = false
     /// Nothing more is answered on this connection.
     private var isSilent = false
 
-    init(_ book: ServerBook, host: Int) {
+    init(_ book: ServerBook, host: Int, proxyLogin: String? = nil) {
         self.book = book
         self.host = host
+        self.proxyLogin = proxyLogin
     }
 
     func answer(_ request: VirtualRequest, _ moment: HTTPResponder.Moment, _ client: ServerEnd) {
@@ -61,6 +64,8 @@ final class SimulatedServer {
         if request.headers.first("X-Secret") != Conversation.secret(plan.session, host) || plan.host != host {
             book.report("O4 \(plan.nonce): a request for host \(plan.host) came to host \(host)")
         }
+        let login = request.headers.first("Proxy-Authorization")
+        if login != proxyLogin { book.report("O4 \(plan.nonce): host \(host) was told \(login ?? "no login")") }
         // After a forgery that crossed a request, our answers and the client's requests
         // are out of step, and neither side can know.
         if connection.isRetired, !isPoisoned {

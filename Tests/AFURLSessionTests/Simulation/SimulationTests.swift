@@ -43,19 +43,32 @@ struct SimulationTests {
         for violation in violations { Issue.record("\(violation)") }
     }
 
+    @Test func `what once found something finds nothing any more`() throws {
+        let conversation = Conversation(seed: 339_492)
+        conversation.run()
+        #expect(conversation.conclude() == [])
+
+        #expect(try CourseWalk(seed: 793_950).run() == [])
+    }
+
     @Test(arguments: 0..<60)
     func `the same seed tells the same story`(seed: UInt64) {
-        SimulationTests.tellTwice(seed, isSecured: false)
+        SimulationTests.tellTwice { Conversation(seed: seed, traced: true) }
     }
 
     @Test(arguments: 0..<16)
     func `in TLS too, though its bytes are others`(seed: UInt64) {
-        SimulationTests.tellTwice(seed, isSecured: true)
+        SimulationTests.tellTwice { Conversation(seed: seed, isSecured: true, traced: true) }
     }
 
-    private static func tellTwice(_ seed: UInt64, isSecured: Bool) {
+    @Test(arguments: 0..<24)
+    func `by proxy too`(seed: UInt64) {
+        SimulationTests.tellTwice { Conversation(proxied: seed, traced: true) }
+    }
+
+    private static func tellTwice(_ conversation: () -> Conversation) {
         func trace() -> [String] {
-            let conversation = Conversation(seed: seed, isSecured: isSecured, traced: true)
+            let conversation = conversation()
             conversation.run()
             _ = conversation.conclude()
             return conversation.world.trace

@@ -51,6 +51,37 @@ struct RetryTests {
         #expect(world.finish() == [])
     }
 
+    @Test(arguments: [false, true])
+    func `T-MSG-07 what comes before the first byte of a request has left is no answer to it`(isSuspended: Bool) {
+        let forged = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
+        var replaced = 0
+        for early in stride(from: 0, through: 400, by: 5) {
+            let world = VirtualWorld(seed: UInt64(early))
+            world.scripts(
+                "api.test",
+                [
+                    [.expectRequest, .reply(RetryTests.plain), .delay(.microseconds(1_000_000 + early)), .reply(forged)],
+                    [.expectRequest, .reply(RetryTests.plain), .again],
+                ]
+            )
+            world.load("http://api.test/1")
+            world.advance(by: .seconds(1))
+            world.faults.arm(.writeWouldBlock, rate: 800)
+            let events = world.send("POST", "http://api.test/2", body: Data(count: 10))
+            if isSuspended { events.task.suspend() }
+            world.run(limit: .seconds(1)) { events.isComplete }
+            if isSuspended { events.task.resume() }
+            world.run { events.isComplete }
+
+            let connections = world.network.connections
+            #expect(connections.allSatisfy { $0.writesOverUnread == 0 }, "\(early)")
+            #expect(events.all.last == .finished, "\(early)")
+            if connections.count == 2 { replaced += 1 }
+            #expect(world.finish() == [], "\(early)")
+        }
+        #expect(replaced > 0)
+    }
+
     @Test func `T-MSG-45 a fresh connection that dies is not tried again`() {
         let world = VirtualWorld()
         world.script("api.test", .expectRequest, .close)

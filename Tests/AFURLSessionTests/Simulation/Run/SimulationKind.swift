@@ -18,13 +18,14 @@ struct SimulationOutcome: Sendable {
 enum SimulationKind: String, CaseIterable, Sendable {
     case conversations
     case secured = "conversations in TLS"
+    case proxied = "conversations by proxy"
     case courses
     case repetitions
     case storage = "disks and power cuts"
 
     /// Of a hundred seeds in a row.
     private static let shares: [(SimulationKind, Int)] = [
-        (.conversations, 34), (.secured, 16), (.courses, 22), (.repetitions, 14), (.storage, 14),
+        (.conversations, 28), (.secured, 14), (.proxied, 12), (.courses, 20), (.repetitions, 12), (.storage, 14),
     ]
 
     static func of(_ seed: UInt64) -> SimulationKind {
@@ -39,16 +40,16 @@ enum SimulationKind: String, CaseIterable, Sendable {
 
     func hold(_ seed: UInt64, traced: Bool = false) throws -> SimulationOutcome {
         switch self {
-        case .conversations: SimulationKind.converse(seed, isSecured: false, traced)
-        case .secured: SimulationKind.converse(seed, isSecured: true, traced)
+        case .conversations: SimulationKind.converse(Conversation(seed: seed, traced: traced), traced)
+        case .secured: SimulationKind.converse(Conversation(seed: seed, isSecured: true, traced: traced), traced)
+        case .proxied: SimulationKind.converse(Conversation(proxied: seed, traced: traced), traced)
         case .courses: try SimulationKind.walk(seed, traced)
         case .repetitions: try SimulationKind.repeat(seed, traced)
         case .storage: try SimulationKind.store(seed)
         }
     }
 
-    private static func converse(_ seed: UInt64, isSecured: Bool, _ traced: Bool) -> SimulationOutcome {
-        let conversation = Conversation(seed: seed, isSecured: isSecured, traced: traced)
+    private static func converse(_ conversation: Conversation, _ traced: Bool) -> SimulationOutcome {
         let world = conversation.world
         let start = world.now
         conversation.run()

@@ -20,10 +20,10 @@ struct SimulationRunTests {
 
     @Test func `M-03 nothing is wrong in any seed, and each fault strikes`() async throws {
         guard Self.one == nil else { return }
-        let (total, first) = (Self.seeds ?? 300, Self.number("AFNET_SIMULATE_FROM") ?? 0)
+        let total = Self.seeds ?? 300
         let run = SimulationRun(total: total, isLoud: Self.seeds != nil)
         await run.work(on: Self.threads) { index in
-            let seed = UInt64(first + index)
+            let seed = ModelSeed.first &+ UInt64(index)
             let kind = SimulationKind.of(seed)
             return try (kind.rawValue, kind.hold(seed), "./dev simulate --seed \(seed)", 1)
         }
@@ -42,7 +42,7 @@ struct SimulationRunTests {
         let each = 1000
         let run = SimulationRun(total: 2 * operations / each, isLoud: false)
         await run.work(on: Self.threads) { index in
-            let seed = UInt64(index / 2)
+            let seed = ModelSeed.first &+ UInt64(index / 2)
             let difference =
                 try index % 2 == 0
                 ? PoolComparison.run(seed: seed, operations: each)

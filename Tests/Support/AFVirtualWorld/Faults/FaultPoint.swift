@@ -140,6 +140,15 @@ package enum FaultPoint: Int, CaseIterable, Sendable {
     case tlsWrongName
     case tlsStranger
     case tlsExpired
+
+    // MARK: Proxies
+    case proxySpeaksFirst
+    case proxyRefuses
+    case proxyStalls
+    case proxyGarbage
+    case proxyEndsInAnswer
+    case proxyResetsTunnel
+    case proxySlow
 }
 
 extension FaultPoint {
@@ -167,7 +176,7 @@ extension FaultPoint {
         case .queueSlow, .queueBusy, .queueOutOfTurn, .delegateLate: true
         case .wallForward, .wallBackward, .wallFarFuture, .wallReset: true
         case .diskReadShort, .diskWriteShort, .diskInterrupted, .diskSlow: true
-        case .tlsSlowFlight, .tlsKeyUpdate: true
+        case .tlsSlowFlight, .tlsKeyUpdate, .proxySlow: true
         default: false
         }
     }
@@ -198,6 +207,7 @@ extension FaultPoint {
         case .tlsResetInHandshake, .tlsEndInHandshake, .tlsStallInHandshake, .tlsSlowFlight, .tlsGarbage: 300
         case .tlsFlippedHandshake, .tlsFlippedData, .tlsFarewellOnly: 150
         case .tlsWithoutFarewell: 500
+        case .proxyRefuses, .proxyStalls, .proxyGarbage, .proxyEndsInAnswer, .proxyResetsTunnel, .proxySlow: 300
         default: 100
         }
     }

@@ -6,7 +6,8 @@ package import AFURLSession
 package final class VirtualWorkers: BlockingWorkers, BlockingWorker {
     private struct State: Sendable {
         var delay = Duration.zero
-        /// Work is done in its order, however long each piece takes.
+        /// Work is done in its order, however long each piece takes, and however late its timer is.
+        var waiting: [@Sendable () -> Void] = []
         var freeAt = LoopInstant(nanoseconds: 0)
     }
 
@@ -32,25 +33,34 @@ package final class VirtualWorkers: BlockingWorkers, BlockingWorker {
         let faults = faults.value
         let late = faults.strikes(.diskSlow) ? faults.delay(.diskSlow, milliseconds: 1...300) : 0
         let now = loop.now
-        let due = state.withLock { state in
+        let due = state.withLock { state -> LoopInstant? in
             var due = now + state.delay + .nanoseconds(late)
-            if due <= state.freeAt { due = state.freeAt + .nanoseconds(1) }
-            if due > now { state.freeAt = due }
+            if due <= state.freeAt || (due == now && !state.waiting.isEmpty) {
+                due = max(now, state.freeAt) + .nanoseconds(1)
+            }
+            guard due > now else { return nil }
+            state.freeAt = due
+            state.waiting.append(job)
             return due
         }
-        guard due > now else { return job() }
-        _ = loop.startTimer(at: due, for: DelayedJob(job))
+        guard let due else { return job() }
+        _ = loop.startTimer(at: due, for: NextJob(self))
+    }
+
+    fileprivate func runNext() {
+        let job = state.withLock { $0.waiting.removeFirst() }
+        job()
     }
 }
 
-private final class DelayedJob: TimerTarget {
-    private let job: @Sendable () -> Void
+private final class NextJob: TimerTarget {
+    private let workers: VirtualWorkers
 
-    init(_ job: @escaping @Sendable () -> Void) {
-        self.job = job
+    init(_ workers: VirtualWorkers) {
+        self.workers = workers
     }
 
     func timerFired(_ timer: TimerID) {
-        job()
+        workers.runNext()
     }
 }
