@@ -35,6 +35,7 @@ let package = Package(
         .target(name: "CAFLinux", cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")]),
         .target(
             name: "CAFOpenSSL",
+            dependencies: ["CAFLinux"],
             cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")],
             linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]
         ),

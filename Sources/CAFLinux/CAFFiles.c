@@ -41,18 +41,31 @@ static int open_again(int folder) {
     return (int)result;
 }
 
+static int open_stream(int descriptor, DIR **stream) {
+    PERFORM(CAF_CALL_READ_FOLDER, descriptor, 0, (*stream = fdopendir(descriptor)) != NULL ? 0 : -1);
+    return (int)result;
+}
+
+// NULL behind the last one.
+static int next_entry(DIR *stream, struct dirent **entry) {
+    PERFORM(CAF_CALL_READ_FOLDER, dirfd(stream), 0,
+            (errno = 0, *entry = readdir(stream)) != NULL || errno == 0 ? 0 : -1);
+    return (int)result;
+}
+
 int caf_for_each_name(int folder, void (*body)(const char *name, void *context), void *context) {
+    DIR *stream = NULL;
+    struct dirent *entry = NULL;
     int descriptor = open_again(folder);
     if (descriptor < 0) return descriptor;
-    DIR *stream = fdopendir(descriptor);
-    if (stream == NULL) {
-        int failed = -errno;
-        close(descriptor);
-        return failed;
+    int status = open_stream(descriptor, &stream);
+    if (status < 0) {
+        caf_close(descriptor);
+        return status;
     }
-    for (struct dirent *entry = readdir(stream); entry != NULL; entry = readdir(stream)) body(entry->d_name, context);
+    while ((status = next_entry(stream, &entry)) == 0 && entry != NULL) body(entry->d_name, context);
     closedir(stream);
-    return 0;
+    return status;
 }
 
 // MARK: Opening
@@ -62,7 +75,8 @@ static bool can_name_later(int descriptor) {
     char path[40];
     snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
     struct stat status;
-    return lstat(path, &status) == 0;
+    PERFORM(CAF_CALL_INQUIRE, descriptor, 0, lstat(path, &status));
+    return result == 0;
 }
 
 static int create_nameless(int folder) {
@@ -147,7 +161,8 @@ long caf_read_at_without_waiting(int descriptor, void *buffer, size_t length, in
 
 bool caf_is_in_memory(int descriptor) {
     struct statfs system;
-    return fstatfs(descriptor, &system) == 0 && (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
+    PERFORM(CAF_CALL_INQUIRE, descriptor, 0, fstatfs(descriptor, &system));
+    return result == 0 && (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
 }
 
 static long write_up_to(int descriptor, const struct iovec *slices, int count, int64_t offset, size_t wanted,
@@ -202,46 +217,49 @@ int caf_link_file(int descriptor, int folder, const char *name) {
     return (int)result;
 }
 
-static long rename_exclusively(int folder, const char *from, const char *to) {
-    if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0) return 0;
-    if (errno != EINVAL && errno != ENOSYS) return -1;
-    // The file system does not know the flag. Names are random, so nothing is lost.
-    return renameat(folder, from, folder, to);
+static int move_to_free_name(int from_folder, const char *from, int to_folder, const char *to) {
+    PERFORM(CAF_CALL_RENAME, -1, 0, renameat2(from_folder, from, to_folder, to, RENAME_NOREPLACE));
+    return (int)result;
 }
+
+static int move_to_name(int from_folder, const char *from, int to_folder, const char *to) {
+    PERFORM(CAF_CALL_RENAME, -1, 0, renameat(from_folder, from, to_folder, to));
+    return (int)result;
+}
+
+static int give_second_name(int from_folder, const char *from, int to_folder, const char *to) {
+    PERFORM(CAF_CALL_LINK, -1, 0, linkat(from_folder, from, to_folder, to, 0));
+    return (int)result;
+}
+
+// The file system does not know the flag.
+static bool cannot_see_to_free_names(int failed) { return failed == -EINVAL || failed == -ENOSYS; }
 
 int caf_rename(int folder, const char *from, const char *to) {
-    PERFORM(CAF_CALL_RENAME, -1, 0, rename_exclusively(folder, from, to));
-    return (int)result;
+    int result = move_to_free_name(folder, from, folder, to);
+    // Names are random, so nothing is lost.
+    return cannot_see_to_free_names(result) ? move_to_name(folder, from, folder, to) : result;
 }
 
-int caf_replace(int folder, const char *from, const char *to) {
-    PERFORM(CAF_CALL_RENAME, -1, 0, renameat(folder, from, folder, to));
-    return (int)result;
-}
+int caf_replace(int folder, const char *from, const char *to) { return move_to_name(folder, from, folder, to); }
 
-static long move_exclusively(int from_folder, const char *from, int to_folder, const char *to) {
-    if (renameat2(from_folder, from, to_folder, to, RENAME_NOREPLACE) == 0) return 0;
-    if (errno != EINVAL && errno != ENOSYS) return -1;
-    // The file system does not know the flag. A second name is refused as well where there is one already.
-    if (linkat(from_folder, from, to_folder, to, 0) == 0) {
-        (void)unlinkat(from_folder, from, 0);
-        return 0;
-    }
-    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return -1;
+static int move_exclusively(int from_folder, const char *from, int to_folder, const char *to) {
+    int result = move_to_free_name(from_folder, from, to_folder, to);
+    if (!cannot_see_to_free_names(result)) return result;
+    // A second name is refused as well where there is one already.
+    result = give_second_name(from_folder, from, to_folder, to);
+    if (result == 0) (void)caf_unlink(from_folder, from);
+    if (result != -EPERM && result != -EOPNOTSUPP && result != -ENOSYS) return result;
     // Nor does it know second names: whoever takes the name in this moment loses it.
-    struct stat status;
-    if (fstatat(to_folder, to, &status, AT_SYMLINK_NOFOLLOW) == 0) {
-        errno = EEXIST;
-        return -1;
-    }
-    return renameat(from_folder, from, to_folder, to);
+    caf_file_status status;
+    result = caf_file_status_at(to_folder, to, &status);
+    if (result == 0) return -EEXIST;
+    return result == -ENOENT ? move_to_name(from_folder, from, to_folder, to) : result;
 }
 
 int caf_move(int from_folder, const char *from, int to_folder, const char *to, bool replaces) {
-    PERFORM(CAF_CALL_RENAME, -1, 0,
-            replaces ? renameat(from_folder, from, to_folder, to)
-                     : move_exclusively(from_folder, from, to_folder, to));
-    return (int)result;
+    return replaces ? move_to_name(from_folder, from, to_folder, to)
+                    : move_exclusively(from_folder, from, to_folder, to);
 }
 
 int caf_touch(int descriptor) {

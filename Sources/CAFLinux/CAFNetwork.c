@@ -77,7 +77,8 @@ static void read_uevent(const char *name, char *text, size_t capacity) {
 static bool has_entry(const char *name, const char *entry) {
     char path[80 + IF_NAMESIZE];
     snprintf(path, sizeof path, "/sys/class/net/%.*s/%s", IF_NAMESIZE - 1, name, entry);
-    return access(path, F_OK) == 0;
+    PERFORM(CAF_CALL_INQUIRE, -1, 0, access(path, F_OK));
+    return result == 0;
 }
 
 caf_interface_facts caf_facts_of_interface(const char *name, int index) {
@@ -96,6 +97,7 @@ caf_interface_facts caf_facts_of_interface(const char *name, int index) {
 
 bool caf_is_cellular(int interface) {
     char name[IF_NAMESIZE];
-    if (interface <= 0 || if_indextoname((unsigned)interface, name) == NULL) return false;
-    return caf_facts_of_interface(name, interface).is_cellular;
+    if (interface <= 0) return false;
+    PERFORM(CAF_CALL_INQUIRE, -1, 0, if_indextoname((unsigned)interface, name) != NULL ? 0 : -1);
+    return result == 0 && caf_facts_of_interface(name, interface).is_cellular;
 }

@@ -1,17 +1,14 @@
 #define _GNU_SOURCE
+#include "CAFLinux.h"
 #include "CAFOpenSSL.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 void caf_free(void *memory) { OPENSSL_free(memory); }
 
@@ -161,12 +158,36 @@ int caf_names_issuer_location(const X509 *certificate) {
 
 // MARK: Reading
 
+// What OpenSSL finds out about a certificate it keeps with it, and also that it had no memory to find it out: a handshake
+// with such an anchor fails, and so does each one after it.
+static int caf_is_understood(X509 *certificate) {
+    EVP_PKEY *key = X509_get0_pubkey(certificate);
+    if (!key || EVP_PKEY_get_security_bits(key) <= 0 || X509_check_purpose(certificate, -1, 0) != 1) return 0;
+    // Nearly everybody who issues his own certificate has signed it as well.
+    return (X509_get_extension_flags(certificate) & (EXFLAG_SI | EXFLAG_SS)) != EXFLAG_SI;
+}
+
+typedef X509 *(*caf_x509_reading)(X509 **, const uint8_t **, long);
+
+// One that is not understood is read once more, before anybody keeps it. If it is as strange then, it is so for good.
+static X509 *caf_x509_read(caf_x509_reading read, const uint8_t *bytes, size_t count, const uint8_t **end) {
+    X509 *made = NULL;
+    if (!caf_openssl_init() || count == 0 || count > LONG_MAX) return NULL;
+    for (int tries = 0; tries < 2; tries++) {
+        X509_free(made);
+        *end = bytes;
+        made = read(NULL, end, (long)count);
+        if (!made || caf_is_understood(made)) break;
+    }
+    return made;
+}
+
 X509 *caf_x509_parse(const uint8_t *bytes, size_t count, int *trailing) {
     const uint8_t *end = bytes;
     uint8_t *again = NULL;
     *trailing = 0;
     ERR_clear_error();
-    X509 *made = caf_openssl_init() && count > 0 && count <= LONG_MAX ? d2i_X509(NULL, &end, (long)count) : NULL;
+    X509 *made = caf_x509_read(d2i_X509, bytes, count, &end);
     if (made && end != bytes + count) {
         *trailing = 1;
         X509_free(made);
@@ -186,13 +207,15 @@ X509 *caf_x509_parse(const uint8_t *bytes, size_t count, int *trailing) {
 }
 
 X509 *caf_x509_parse_leniently(const uint8_t *bytes, size_t count) {
-    X509 *made = caf_openssl_init() && count <= LONG_MAX ? d2i_X509(NULL, &bytes, (long)count) : NULL;
+    const uint8_t *end = bytes;
+    X509 *made = caf_x509_read(d2i_X509, bytes, count, &end);
     ERR_clear_error();
     return made;
 }
 
 X509 *caf_x509_parse_with_uses(const uint8_t *bytes, size_t count) {
-    X509 *made = caf_openssl_init() && count <= LONG_MAX ? d2i_X509_AUX(NULL, &bytes, (long)count) : NULL;
+    const uint8_t *end = bytes;
+    X509 *made = caf_x509_read(d2i_X509_AUX, bytes, count, &end);
     ERR_clear_error();
     return made;
 }
@@ -319,12 +342,10 @@ static int caf_read_all(int file, size_t limit, uint8_t **bytes, size_t *count) 
     uint8_t *buffer = OPENSSL_malloc(capacity);
     *count = 0;
     while (buffer) {
-        ssize_t got = read(file, buffer + *count, capacity - *count);
-        if (got < 0 && errno == EINTR) continue;
+        long got = caf_read_at(file, buffer + *count, capacity - *count, (int64_t)*count);
         if (got < 0 || *count + (size_t)got > limit) {
-            int code = got < 0 ? errno : EFBIG;
             OPENSSL_free(buffer);
-            return code;
+            return got < 0 ? (int)-got : EFBIG;
         }
         if (got == 0) {
             *bytes = buffer;
@@ -341,48 +362,44 @@ static int caf_read_all(int file, size_t limit, uint8_t **bytes, size_t *count) 
 }
 
 int caf_read_file(const char *path, size_t limit, uint8_t **bytes, size_t *count) {
-    struct stat status;
-    int code, file;
-    // Without O_NONBLOCK a named pipe would wait for somebody to write.
-    do file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    while (file < 0 && errno == EINTR);
-    if (file < 0) return errno;
-    if (fstat(file, &status) != 0) code = errno;
-    else if (S_ISDIR(status.st_mode)) code = EISDIR;
-    else if (!S_ISREG(status.st_mode)) code = ENOTSUP;
-    else code = caf_read_all(file, limit, bytes, count);
-    close(file);
+    caf_file_status status;
+    int file = caf_open_for_reading(path);
+    if (file < 0) return -file;
+    int code = -caf_file_status_of(file, &status);
+    if (!code && status.is_folder) code = EISDIR;
+    else if (!code && !status.is_regular) code = ENOTSUP;
+    if (!code) code = caf_read_all(file, limit, bytes, count);
+    caf_close(file);
     return code;
 }
 
+typedef struct caf_name_list {
+    uint8_t *bytes;
+    size_t count;
+    int lacks_memory;
+} caf_name_list;
+
+static void caf_add_name(const char *name, void *context) {
+    caf_name_list *list = context;
+    size_t length = strlen(name) + 1;
+    uint8_t *larger = list->lacks_memory ? NULL : OPENSSL_realloc(list->bytes, list->count + length);
+    list->lacks_memory = larger == NULL;
+    if (!larger) return;
+    memcpy(larger + list->count, name, length);
+    list->bytes = larger;
+    list->count += length;
+}
+
 int caf_list_folder(const char *path, uint8_t **names, size_t *count) {
-    DIR *folder = opendir(path);
-    int code = 0;
-    if (!folder) return errno;
-    *names = NULL;
-    *count = 0;
-    for (struct dirent *entry; !code;) {
-        errno = 0;
-        entry = readdir(folder);
-        if (!entry) {
-            code = errno;
-            break;
-        }
-        size_t length = strlen(entry->d_name) + 1;
-        uint8_t *larger = OPENSSL_realloc(*names, *count + length);
-        if (!larger) {
-            code = ENOMEM;
-            break;
-        }
-        *names = larger;
-        memcpy(*names + *count, entry->d_name, length);
-        *count += length;
-    }
-    closedir(folder);
-    if (code) {
-        OPENSSL_free(*names);
-        *names = NULL;
-    }
+    caf_name_list list = {0};
+    int folder = caf_open_folder(path);
+    if (folder < 0) return -folder;
+    int code = -caf_for_each_name(folder, caf_add_name, &list);
+    if (!code && list.lacks_memory) code = ENOMEM;
+    caf_close(folder);
+    if (code) OPENSSL_free(list.bytes);
+    *names = code ? NULL : list.bytes;
+    *count = code ? 0 : list.count;
     return code;
 }
 

@@ -44,6 +44,9 @@ typedef enum {
     CAF_CALL_TOUCH,
     CAF_CALL_BIND,
     CAF_CALL_LOCK,
+    CAF_CALL_READ_FOLDER,
+    // What only chooses a way: whether it fails or not, the same is done.
+    CAF_CALL_INQUIRE,
     CAF_CALL_COUNT
 } caf_call;
 
