@@ -26,6 +26,8 @@ do {
 
 /// Plays one scenario in this process, and tells of it on standard output.
 func play(_ scenario: Scenario, _ options: Torture.Options) async {
+    // As in any program: whoever has started this one may ignore it.
+    signal(SIGPIPE, SIG_DFL)
     let torture = Torture(
         scenario,
         sources: [SystemFaults(), LibraryFaults()],

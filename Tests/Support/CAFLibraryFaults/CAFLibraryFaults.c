@@ -5,7 +5,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
-#include <openssl/sha.h>
+#include <openssl/provider.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <stdatomic.h>
@@ -129,23 +129,39 @@ static int way_of(int function, const void *caller) {
 
 // MARK: Memory
 
+// Blocks that were taken and not given back.
+static atomic_long held;
+
+long cafl_held(void) { return atomic_load(&held); }
+
+static void *counted(void *memory) {
+    if (memory != NULL) atomic_fetch_add(&held, 1);
+    return memory;
+}
+
+static void release(void *memory) {
+    if (memory != NULL) atomic_fetch_sub(&held, 1);
+    free(memory);
+}
+
 static void *take(size_t count, const char *file, int line) {
     (void)file, (void)line;
-    return ask(NUMBER_OPENSSL_MEMORY) >= 0 ? NULL : malloc(count);
+    return ask(NUMBER_OPENSSL_MEMORY) >= 0 ? NULL : counted(malloc(count));
 }
 
 static void *take_more(void *memory, size_t count, const char *file, int line) {
     (void)file, (void)line;
     if (count == 0) {
-        free(memory);
+        release(memory);
         return NULL;
     }
-    return ask(NUMBER_OPENSSL_MEMORY) >= 0 ? NULL : realloc(memory, count);
+    if (ask(NUMBER_OPENSSL_MEMORY) >= 0) return NULL;
+    return memory == NULL ? counted(malloc(count)) : realloc(memory, count);
 }
 
 static void give_back(void *memory, const char *file, int line) {
     (void)file, (void)line;
-    free(memory);
+    release(memory);
 }
 
 static bool has_memory;
@@ -159,12 +175,12 @@ bool cafl_take_memory(void) { return has_memory; }
 
 static void *take_for_zlib(void *opaque, unsigned count, unsigned size) {
     (void)opaque;
-    return ask(NUMBER_ZLIB_MEMORY) >= 0 ? NULL : calloc(count, size);
+    return ask(NUMBER_ZLIB_MEMORY) >= 0 ? NULL : counted(calloc(count, size));
 }
 
 static void give_back_to_zlib(void *opaque, void *memory) {
     (void)opaque;
-    free(memory);
+    release(memory);
 }
 
 int inflateInit2_(z_streamp stream, int bits, const char *version, int size) {

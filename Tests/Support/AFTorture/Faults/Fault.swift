@@ -16,13 +16,23 @@ package struct Fault: Sendable, Hashable {
     package let word: String
     /// A program must not notice.
     package let isHidden: Bool
+    /// Those who are let down may lose memory themselves, which is not ours then.
+    package let mayLoseMemory: Bool
 
-    package init(_ call: String, _ number: Int32, _ effect: Effect, _ word: String, isHidden: Bool = false) {
+    package init(
+        _ call: String,
+        _ number: Int32,
+        _ effect: Effect,
+        _ word: String,
+        isHidden: Bool = false,
+        mayLoseMemory: Bool = false
+    ) {
         self.call = call
         self.number = number
         self.effect = effect
         self.word = word
         self.isHidden = isHidden
+        self.mayLoseMemory = mayLoseMemory
     }
 }
 
@@ -55,6 +65,8 @@ package protocol FaultSource: Sendable {
     var hasFired: Bool { get }
     /// What was done wrong by those who were let down, since the process began: closing what is not open.
     var offences: Int { get }
+    /// Blocks of memory that were taken and not given back.
+    var heldBlocks: Int { get }
     /// Runs `body` on this thread without letting anything fail or counting it.
     func spare<Result>(_ body: () throws -> Result) rethrows -> Result
 }

@@ -21,6 +21,7 @@ package struct SystemFaults: FaultSource {
     package func calls(of number: Int32) -> Int { FaultInjector.calls(caf_call(UInt32(number))) }
     package var hasFired: Bool { FaultInjector.hasFired }
     package var offences: Int { FaultInjector.badCloses }
+    package var heldBlocks: Int { 0 }
     // The test kit has system calls of its own.
     package func spare<Result>(_ body: () throws -> Result) rethrows -> Result { try body() }
 
@@ -73,7 +74,7 @@ package struct SystemFaults: FaultSource {
         Row(
             call: CAF_CALL_RECV,
             name: "recv",
-            shown: [ECONNRESET, ETIMEDOUT, ENOMEM, EIO],
+            shown: [ECONNRESET, ETIMEDOUT, ENOMEM, ENOBUFS, EIO],
             hidden: [EINTR, EAGAIN],
             lengths: [1, 7],
             mayEnd: true
@@ -90,7 +91,7 @@ package struct SystemFaults: FaultSource {
         Row(
             call: CAF_CALL_OPEN,
             name: "open",
-            shown: [EMFILE, ENFILE, ENOMEM, ENOENT, EACCES, ENOSPC, EROFS, EIO, ELOOP],
+            shown: [EMFILE, ENFILE, ENOMEM, ENOENT, EACCES, ENOSPC, EROFS, EIO, ELOOP, EOPNOTSUPP, EISDIR],
             hidden: [EINTR]
         ),
         Row(call: CAF_CALL_FSTAT, name: "fstat", shown: [EIO, ENOMEM, EACCES, ENOENT], hidden: [EINTR]),
@@ -141,7 +142,7 @@ package struct SystemFaults: FaultSource {
         Row(
             call: CAF_CALL_RENAME,
             name: "renameat",
-            shown: [EACCES, ENOSPC, EDQUOT, EEXIST, ENOENT, EIO],
+            shown: [EACCES, ENOSPC, EDQUOT, EEXIST, ENOENT, EIO, EINVAL],
             hidden: [EINTR]
         ),
         Row(call: CAF_CALL_UNLINK, name: "unlinkat", shown: [EACCES, EBUSY, EIO, EROFS], hidden: [EINTR]),
@@ -150,12 +151,21 @@ package struct SystemFaults: FaultSource {
         Row(call: CAF_CALL_TOUCH, name: "futimens", shown: [EACCES, EROFS, EIO], hidden: [EINTR]),
         Row(call: CAF_CALL_LOCK, name: "flock", shown: [EAGAIN, ENOLCK], hidden: [EINTR]),
         Row(call: CAF_CALL_BIND, name: "bind", shown: [EADDRINUSE, ENOMEM, EACCES], hidden: [EINTR]),
+        Row(call: CAF_CALL_READ_FOLDER, name: "readdir", shown: [EIO, ENOMEM, ENOENT], hidden: [EINTR]),
+        Row(
+            call: CAF_CALL_INQUIRE,
+            name: "inquiry",
+            shown: [ENOENT, EACCES, EIO],
+            hidden: [EINTR],
+            isAlwaysHidden: true
+        ),
     ]
 
     private static let errnoNames: [Int32: String] = [
         EACCES: "EACCES", EADDRINUSE: "EADDRINUSE", EADDRNOTAVAIL: "EADDRNOTAVAIL", EAFNOSUPPORT: "EAFNOSUPPORT",
         EAGAIN: "EAGAIN", EBUSY: "EBUSY", ECONNREFUSED: "ECONNREFUSED", ECONNRESET: "ECONNRESET", EDQUOT: "EDQUOT",
         EEXIST: "EEXIST", EFBIG: "EFBIG", EHOSTUNREACH: "EHOSTUNREACH", EINTR: "EINTR", EINVAL: "EINVAL", EIO: "EIO",
+        EISDIR: "EISDIR", EOPNOTSUPP: "EOPNOTSUPP",
         ELOOP: "ELOOP", EMFILE: "EMFILE", EMLINK: "EMLINK", ENETUNREACH: "ENETUNREACH", ENFILE: "ENFILE",
         ENOBUFS: "ENOBUFS", ENODEV: "ENODEV", ENOLCK: "ENOLCK", ENOENT: "ENOENT", ENOMEM: "ENOMEM",
         ENOPROTOOPT: "ENOPROTOOPT",

@@ -35,10 +35,31 @@ package final class Director {
             listen()
             tell()
         }
+        for troupe in ended { try playAgain(troupe) }
         if isTerminal { Self.write("\r\u{1B}[K") }
         print(Table(ended, seconds: seconds).text)
+        print("seed: \(options.seed)")
         return ended.allSatisfy { $0.findings.isEmpty }
     }
+
+    /// Plays what was found once more, in fresh processes, and says what comes of it. A finding remains one.
+    private func playAgain(_ troupe: Troupe) throws {
+        guard options.only == nil else { return }
+        var points: [String] = []
+        for finding in troupe.findings where !points.contains(finding.point) { points.append(finding.point) }
+        for point in points.prefix(Self.mostAgain) {
+            var only = options
+            only.only = point
+            let again = Troupe(troupe.scenario, program: program, options: only, stages: stages)
+            try again.start()
+            while !again.listen() {}
+            let texts = again.findings.isEmpty ? ["nothing is found"] : again.findings.map(\.text)
+            for text in texts { say("\(troupe.scenario.id) \(point) again: \(text)") }
+        }
+    }
+
+    /// More of one scenario have the same reason.
+    private static let mostAgain = 5
 
     private var seconds: Double { (ContinuousClock.now - began) / .seconds(1) }
 
@@ -57,12 +78,14 @@ package final class Director {
     }
 
     private func show(_ finding: Finding, of troupe: Troupe) {
-        if isTerminal { Self.write("\r\u{1B}[K") }
         let fault = finding.point == "nothing" ? "" : " --fault \(finding.point)"
         let line = "./dev torture --scenario \(troupe.scenario.id)\(fault) --seed \(options.seed)"
-        FileHandle.standardOutput.write(
-            Data("\(troupe.scenario.id) \(finding.point): \(finding.text)\n    \(line)\n".utf8)
-        )
+        say("\(troupe.scenario.id) \(finding.point): \(finding.text)\n    \(line)")
+    }
+
+    private func say(_ text: String) {
+        if isTerminal { Self.write("\r\u{1B}[K") }
+        FileHandle.standardOutput.write(Data("\(text)\n".utf8))
     }
 
     /// A line that is written over on a terminal, and comes now and then elsewhere.
@@ -200,10 +223,13 @@ final class Troupe {
     private func isOver(after status: Int32) -> Bool {
         seconds = (ContinuousClock.now - began) / .seconds(1)
         defer { if isDone { try? FileManager.default.removeItem(at: temporary) } }
+        let said = (try? Data(contentsOf: URL(fileURLWithPath: errorsPath))) ?? Data()
+        let errors = String(decoding: said, as: UTF8.self)
+        if errors.contains(Secret.mark) {
+            findings.append(Finding(point: begun ?? "nothing", text: "standard error tells a secret: \(errorsPath)"))
+        }
         if isDone { return true }
         if status != Watchdog.code {
-            let said = (try? Data(contentsOf: URL(fileURLWithPath: errorsPath))) ?? Data()
-            let errors = String(decoding: said, as: UTF8.self)
             let reason = errors.split(separator: "\n").first { $0.contains("atal error") || $0.contains("rashed") }
             let end = status < 0 ? "signal \(-status)" : "exit code \(status)"
             findings.append(

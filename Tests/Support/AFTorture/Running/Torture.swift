@@ -48,12 +48,11 @@ package struct Torture: Sendable {
         // Twice without looking: whatever is opened on first use is opened then.
         for _ in 1...2 { _ = await play(nil, against: nil) }
         var baseline = await settledBaseline()
+        var balance = MemoryBalance(sources)
         for source in sources { source.watch() }
-        let findings = await play(nil, against: baseline)
+        var (findings, counts) = await play(nil, against: baseline)
+        if let loss = await loss(nil, &balance) { findings.append(loss) }
         for finding in findings { report(.finding("nothing", finding)) }
-        let counts = sources.map { source in
-            Dictionary(uniqueKeysWithValues: Set(source.faults.map(\.number)).map { ($0, source.calls(of: $0)) })
-        }
         if options.only == nil { report(.planned(planned(counts))) }
         // With what goes wrong by itself nothing can be learnt from faults.
         guard findings.isEmpty else { return report(.done) }
@@ -66,11 +65,13 @@ package struct Torture: Sendable {
                 ordinal += 1
                 if isChosen(point) {
                     report(.begun(point.description))
-                    let findings = await play(point, on: sources[source], against: baseline)
+                    var findings = await play(point, on: sources[source], against: baseline).findings
+                    let hasFired = sources[source].hasFired
+                    if let loss = await loss(point, on: sources[source], &balance) { findings.append(loss) }
                     for finding in findings { report(.finding(point.description, finding)) }
                     if !findings.isEmpty { baseline = await settledBaseline() }
-                    report(.ended(fault.call, hasFired: sources[source].hasFired))
-                    if sources[source].hasFired { continue }
+                    report(.ended(fault.call, hasFired: hasFired))
+                    if hasFired { continue }
                 }
                 if ordinal > count { break }
             }
@@ -115,10 +116,12 @@ package struct Torture: Sendable {
         _ point: FaultPoint?,
         on source: (any FaultSource)? = nil,
         against baseline: Baseline?
-    ) async -> [String] {
+    ) async -> (findings: [String], calls: [[Int32: Int]]) {
+        let state = ProcessState.now
         let seed = Seeds.mix("\(scenario.id) \(point?.description ?? "")", options.seed)
         let offences = sources.map(\.offences)
         var findings: [String] = []
+        var calls = sources.map { _ in [Int32: Int]() }
         do {
             let stage = try Stage(scenario, point: point, sources: sources, seed: seed, temporary: temporary)
             watchdog.watch(point?.description ?? "nothing", stage)
@@ -129,6 +132,7 @@ package struct Torture: Sendable {
                 stage.find("the scenario cannot be played: \(ErrorRules.text(of: error).prefix(400))")
             }
             findings = await stage.finish()
+            calls = stage.calls
         } catch {
             findings.append("there is no stage: \(error)")
         }
@@ -139,7 +143,27 @@ package struct Torture: Sendable {
         if let baseline, let excess = await baseline.excess(mayLeaveFiles: point?.fault.call == "unlinkat") {
             findings.append("left over: \(excess)")
         }
-        return findings
+        if let change = ProcessState.now.change(since: state) { findings.append("the process was changed: \(change)") }
+        return (findings, calls)
+    }
+
+    /// Looks whether memory is lost whenever this is played: what the libraries keep for their next use they take once.
+    private func loss(
+        _ point: FaultPoint?,
+        on source: (any FaultSource)? = nil,
+        _ balance: inout MemoryBalance
+    ) async -> String? {
+        guard point?.fault.mayLoseMemory != true else {
+            balance = MemoryBalance(sources)
+            return nil
+        }
+        var growths: [Int] = []
+        for round in 1...4 {
+            if round > 1 { _ = await play(point, on: source, against: nil) }
+            growths.append(await balance.growth())
+            if growths.contains(where: { $0 <= 0 }) { return nil }
+        }
+        return "left over: blocks of memory, in each playing: \(growths)"
     }
 
     private func settledBaseline() async -> Baseline {

@@ -19,6 +19,7 @@ package final class Completion<Value: Sendable>: Book {
 
     private let what: String
     private let state = Lock(State.open)
+    private let wasOnLoop = Lock(false)
 
     init(_ what: String) {
         self.what = what
@@ -26,6 +27,7 @@ package final class Completion<Value: Sendable>: Book {
 
     /// The handler.
     package func call(_ value: Value) {
+        if StageWorld.isOnLoop { wasOnLoop.withLock { $0 = true } }
         let waiting = state.withLock { state -> CheckedContinuation<Value, Never>? in
             switch state {
             case .open: state = .called(value, times: 1)
@@ -52,7 +54,8 @@ package final class Completion<Value: Sendable>: Book {
     }
 
     package var complaint: String? {
-        state.withLock { state in
+        if wasOnLoop.withLock({ $0 }) { return "\(what) completed on the thread of the network" }
+        return state.withLock { state in
             switch state {
             case .called(_, times: 1): nil
             case .called(_, let times): "\(what) completed \(times) times"

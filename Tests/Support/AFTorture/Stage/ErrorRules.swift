@@ -16,7 +16,14 @@ enum ErrorRules {
         guard let error = error as? URLError else { return nil }
         let code = error.code.rawValue
         guard codes.contains(code) || others.contains(code) else { return "an error that nobody expects: \(error)" }
+        if isRude(error) { return "an error that tells control characters: \(text(of: error).debugDescription)" }
         return error.loadFailure == nil && !others.contains(code) ? "an error \(code) without a reason" : nil
+    }
+
+    /// What others have sent must not write to a terminal, nor begin a line of a log.
+    private static func isRude(_ error: URLError) -> Bool {
+        error.localizedDescription.contains("\n")
+            || text(of: error).unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 
     /// All that somebody may write down of an error.

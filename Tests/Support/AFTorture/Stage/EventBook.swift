@@ -12,6 +12,7 @@ package class EventBook: @unchecked Sendable {
     package typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
 
     let entries = EventEntries()
+    let progress = ProgressEntries()
 
     init() {}
 
@@ -51,6 +52,38 @@ package class EventBook: @unchecked Sendable {
         didFinishDownloadingTo location: URL
     ) {
         entries.enter(.file((try? Data(contentsOf: location)) ?? Data()), downloadTask)
+    }
+
+    package func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        entries.enter(.progress, task)
+        progress.tell(.up, task, bytesSent, totalBytesSent, totalBytesExpectedToSend)
+    }
+
+    package func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64,
+        totalBytesExpectedToWrite: Int64
+    ) {
+        entries.enter(.progress, downloadTask)
+        progress.tell(.down, downloadTask, bytesWritten, totalBytesWritten, totalBytesExpectedToWrite)
+    }
+
+    package func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64
+    ) {
+        entries.enter(.progress, downloadTask)
+        progress.goOn(downloadTask, at: fileOffset)
     }
 
     /// Starts a task without a completion handler, and waits for its end.
@@ -127,6 +160,7 @@ package final class EventEntries: Book {
     package enum Event {
         case challenge
         case redirect
+        case progress
         case response
         case data(Data)
         case file(Data)
@@ -168,14 +202,17 @@ package final class EventEntries: Book {
     }
 
     package func enter(_ event: Event, _ task: URLSessionTask, _ error: (any Error)? = nil) {
+        let (isEarly, isOnLoop) = (task.state == .suspended, StageWorld.isOnLoop)
         let completion = state.withLock { state -> Completion<(any Error)?>? in
             let number = task.taskIdentifier
             var course = state.courses[number, default: Course()]
             defer { state.courses[number] = course }
+            if isEarly { state.complaints.append("\(event.name) of task \(number), which was not resumed") }
+            if isOnLoop { state.complaints.append("\(event.name) of task \(number) on the thread of the network") }
             if state.isOver { state.complaints.append("\(event.name) of task \(number) after the end of its session") }
             if course.completions > 0 { state.complaints.append("\(event.name) of task \(number) after its end") }
             switch event {
-            case .challenge, .redirect: break
+            case .challenge, .redirect, .progress: break
             case .response: course.hasResponse = true
             case .data(let data):
                 if !course.hasResponse { state.complaints.append("data of task \(number) before its response") }
@@ -206,6 +243,7 @@ extension EventEntries.Event {
         switch self {
         case .challenge: "a challenge"
         case .redirect: "a redirect"
+        case .progress: "progress"
         case .response: "a response"
         case .data: "data"
         case .file: "a file"

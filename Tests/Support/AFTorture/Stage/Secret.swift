@@ -8,14 +8,16 @@ struct Secret: Sendable {
     let servers: [TestServer]
     let isInURLs: Bool
 
+    /// How each of them ends.
+    static let mark = "-canary"
+
     /// A server knows it that may not.
     func wasTold(to server: TestServer) -> Bool {
         guard !servers.contains(where: { $0 === server }) else { return false }
-        let forms = self.forms
-        return server.connections.contains { connection in
-            forms.contains { connection.received.range(of: $0) != nil }
-        }
+        return server.connections.contains { isIn($0.received) }
     }
+
+    func isIn(_ data: Data) -> Bool { forms.contains { data.range(of: $0) != nil } }
 
     /// As it is, and as it looks within Base64, where it depends on what stands before it.
     private var forms: [Data] {

@@ -107,7 +107,7 @@ extension Stage {
         let book: any EventDelegate =
             redirect == nil && challenge == nil
             ? SilentBook() : AnsweringBook(redirect: redirect, challenge: challenge)
-        state.withLock { $0.books.append(book.entries) }
+        state.withLock { $0.books += [book.entries, book.progress] }
         return book
     }
 
@@ -121,11 +121,11 @@ extension Stage {
 
     // MARK: - Secrets
 
-    /// A word that only these servers may ever hear, and no error may tell.
+    /// A word that only these servers may ever hear, and no error, description or file of the stage may tell.
     ///
     /// - Parameter isInURLs: It stands in paths as well, which errors do tell.
     package func secret(_ name: String, for servers: TestServer..., isInURLs: Bool = false) -> String {
-        let text = "\(name)-\(String(seed, radix: 36))-canary"
+        let text = "\(name)-\(String(seed, radix: 36))\(Secret.mark)"
         let secret = Secret(name: name, text: text, servers: servers, isInURLs: isInURLs)
         state.withLock { $0.secrets.append(secret) }
         return secret.text

@@ -17,6 +17,7 @@ package final class Stage: Sendable {
         var servers: [TestServer] = []
         var players: [Player] = []
         var secrets: [Secret] = []
+        var calls: [[Int32: Int]] = []
     }
 
     /// A session, and how to see whether it still works.
@@ -52,6 +53,9 @@ package final class Stage: Sendable {
         folder = temporary.appending(path: "stage-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
     }
+
+    /// How often each call was made until the end, of each source: none fails after it.
+    var calls: [[Int32: Int]] { state.withLock { $0.calls } }
 
     /// A program may notice the fault of this playing. If not, every step has to succeed.
     var isSpoilt: Bool { point.map { !$0.fault.isHidden } ?? false }
@@ -119,10 +123,18 @@ package final class Stage: Sendable {
         let complaint = ErrorRules.complaint(about: error, orCodes: codes)
         state.withLock { state in
             if let complaint { state.findings.append("\(what): \(complaint)") }
-            let text = ErrorRules.text(of: error)
-            for secret in state.secrets where !secret.isInURLs && text.contains(secret.text) {
-                state.findings.append("\(what): the error tells the secret \(secret.name)")
-            }
+        }
+        hear(ErrorRules.text(of: error), "\(what): the error")
+    }
+
+    /// Looks for secrets in what somebody may write down, or what is written down.
+    private func hear(_ text: String, _ whose: @autoclosure () -> String) {
+        hear(Data(text.utf8), whose())
+    }
+
+    private func hear(_ data: Data, _ whose: @autoclosure () -> String) {
+        for secret in state.withLock({ $0.secrets }) where !secret.isInURLs && secret.isIn(data) {
+            find("\(whose()) tells the secret \(secret.name)")
         }
     }
 
@@ -141,8 +153,12 @@ package final class Stage: Sendable {
         let what = "\(request.httpMethod ?? "GET") \(request.url?.path ?? "")"
         return await step(what) {
             let completion = self.completion(of: what, as: Result<Loaded, any Error>.self)
-            session.dataTask(with: request) { completion.call(Loaded.result($0, $1, $2)) }.resume()
+            let task = session.dataTask(with: request) { completion.call(Loaded.result($0, $1, $2)) }
+            task.resume()
             let loaded = try await completion.value().get()
+            for described in [task, loaded.response as Any] as [Any] {
+                hear("\(described) \(String(reflecting: described))", "the description of a task or its response")
+            }
             if let refusal, loaded.status == refusal { throw Refused(status: refusal) }
             demand(loaded.status == status, "status \(loaded.status), not \(status)")
             if let text {
@@ -178,12 +194,17 @@ package final class Stage: Sendable {
     /// - Returns: The findings.
     func finish() async -> [String] {
         for source in sources { source.disarm() }
+        let calls = sources.map { source in
+            Dictionary(uniqueKeysWithValues: Set(source.faults.map(\.number)).map { ($0, source.calls(of: $0)) })
+        }
+        state.withLock { $0.calls = calls }
         let failures = state.withLock { $0.failures }
         let allowed = isSpoilt ? mayFail : 0
         if failures.count > allowed {
             find("\(failures.count) steps failed, not \(allowed) at most: \(failures.joined(separator: " | "))")
         }
         await playAgain()
+        hearDescriptions()
         await endSessions()
         let (books, servers, secrets) = state.withLock { ($0.books, $0.servers, $0.secrets) }
         for complaint in books.compactMap(\.complaint) { find(complaint) }
@@ -193,7 +214,9 @@ package final class Stage: Sendable {
             }
             server.stop()
         }
+        if let excess = await world.excess() { find("left in the loop: \(excess)") }
         if !(await world.stop()) { find("the loop of the stage does not stop") }
+        readFiles()
         // Somebody may be writing a file to it at this moment.
         _ = await Patience.until {
             try? FileManager.default.removeItem(at: folder)
@@ -222,6 +245,22 @@ package final class Stage: Sendable {
                 demand(loaded.data == Data("again".utf8), "\(loaded.data.count) bytes that are not `again`")
             case .failure(let error): find("the session is of no use any more: \(ErrorRules.text(of: error))")
             }
+        }
+    }
+
+    private func hearDescriptions() {
+        for session in state.withLock({ $0.players.map(\.session) }) {
+            for described in [session, session.configuration] as [Any] {
+                hear("\(described) \(String(reflecting: described))", "the description of a session")
+            }
+        }
+    }
+
+    private func readFiles() {
+        guard state.withLock({ !$0.secrets.isEmpty }) else { return }
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.allObjects ?? []
+        for case let file as URL in files {
+            if let data = try? Data(contentsOf: file) { hear(data, "the file \(file.lastPathComponent)") }
         }
     }
 

@@ -27,8 +27,33 @@ final class StageWorld: Sendable {
             }
         )
         Thread.detachNewThread { [isStopped, hasEnded] in
+            Thread.current.threadDictionary[Self.mark] = true
             loop.run(in: .default) { isStopped.withLock { $0 } }
             hasEnded.signal()
+        }
+    }
+
+    private static let mark = "AFTorture.loop"
+
+    /// This is the thread of a stage's loop, on which no program is called back.
+    static var isOnLoop: Bool { Thread.current.threadDictionary[mark] != nil }
+
+    /// What is still in the loop when nothing is left to be done; nil if nothing is.
+    func excess() async -> String? {
+        for _ in 1..<500 {
+            if await rest() == nil { return nil }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return await rest()
+    }
+
+    private func rest() async -> String? {
+        let loop = world.loop
+        return await withCheckedContinuation { continuation in
+            loop.enqueue {
+                let (timers, channels) = (loop.armedTimers, loop.registeredChannels)
+                continuation.resume(returning: timers + channels == 0 ? nil : "\(timers) timers, \(channels) channels")
+            }
         }
     }
 

@@ -27,6 +27,16 @@ enum Caching {
             await scene.load(in: scene.session())
             scene.demandVisits(1)
         },
+        // The stage looks for secrets in its files.
+        Scenario(.cache, "of-somebody-known") { stage in
+            let scene = try CacheScene(on: stage) { .kept("version \($0)") }
+            let token = "Bearer \(stage.secret("token", for: scene.server))"
+            let request = URLRequest("GET", scene.url, ["Authorization": token])
+            for _ in 1...2 {
+                await stage.load(request, in: scene.session())
+                await scene.reopen()
+            }
+        },
         Scenario(.cache, "confirmed-by-its-tag") { stage in
             let scene = try CacheScene(on: stage) { _ in
                 ServerReply.text("version 1").header("ETag", "\"1\"").header("Cache-Control", "max-age=0")

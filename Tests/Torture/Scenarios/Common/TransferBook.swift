@@ -58,6 +58,7 @@ final class TransferBook: NSObject, URLSessionDataDelegate, URLSessionDownloadDe
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
+        entries.enter(.progress, task)
         progress.tell(.up, task, bytesSent, totalBytesSent, totalBytesExpectedToSend)
     }
 
@@ -102,6 +103,7 @@ final class TransferBook: NSObject, URLSessionDataDelegate, URLSessionDownloadDe
         totalBytesWritten: Int64,
         totalBytesExpectedToWrite: Int64
     ) {
+        entries.enter(.progress, downloadTask)
         progress.tell(.down, downloadTask, bytesWritten, totalBytesWritten, totalBytesExpectedToWrite)
     }
 
@@ -111,53 +113,9 @@ final class TransferBook: NSObject, URLSessionDataDelegate, URLSessionDownloadDe
         didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64
     ) {
+        entries.enter(.progress, downloadTask)
         progress.goOn(downloadTask, at: fileOffset)
     }
-}
-
-/// What the tasks of a session have told of their progress.
-final class ProgressEntries: Book {
-    enum Direction: Hashable {
-        case up, down
-    }
-
-    private struct Lane: Hashable {
-        let direction: Direction
-        let task: Int
-    }
-
-    private struct State {
-        var totals: [Lane: Int64] = [:]
-        var complaints: [String] = []
-    }
-
-    private let state = Lock(State())
-
-    func goOn(_ task: URLSessionTask, at offset: Int64) {
-        state.withLock { $0.totals[Lane(direction: .down, task: task.taskIdentifier)] = offset }
-    }
-
-    func tell(_ direction: Direction, _ task: URLSessionTask, _ count: Int64, _ total: Int64, _ expected: Int64) {
-        let lane = Lane(direction: direction, task: task.taskIdentifier)
-        state.withLock { state in
-            // A body that is sent again, and a file that is begun anew, are counted from their beginning.
-            let former = total == count ? 0 : state.totals[lane] ?? 0
-            if count <= 0 || total != former + count {
-                state.complaints.append("\(count) bytes more than \(former) are \(total) of task \(lane.task)")
-            }
-            if expected >= 0, total > expected {
-                state.complaints.append("\(total) bytes of \(expected) of task \(lane.task)")
-            }
-            state.totals[lane] = total
-        }
-    }
-
-    var complaint: String? {
-        let complaints = state.withLock { $0.complaints }
-        return complaints.isEmpty ? nil : complaints.joined(separator: ", ")
-    }
-
-    var openEntry: String? { nil }
 }
 
 extension Stage {

@@ -129,6 +129,37 @@ extension Scenario {
             let session = stage.session(again: server.url("/again"))
             for _ in 1...2 { await stage.load(server.url("/hello"), in: session, expecting: "hello") }
         },
+        // Nothing is told of a task before it is resumed: the book looks that it is.
+        Scenario(.plain, "never-resumed") { stage in
+            let server = try stage.server { $0.route("GET", "/hello", .text("hello")) }
+            let session = stage.session(again: server.url("/again"))
+            let completion = stage.completion(of: "the other task", as: Result<Loaded, any Error>.self)
+            let task = session.dataTask(with: server.url("/never")) { completion.call(Loaded.result($0, $1, $2)) }
+            await stage.load(server.url("/hello"), in: session, expecting: "hello")
+            stage.demand(completion.openEntry != nil, "it ends before it is resumed")
+            await stage.refusal("the other task", codes: [-999]) {
+                task.cancel()
+                return try await completion.value().get()
+            }
+            stage.demand(!server.requests.contains { $0.path == "/never" }, "it is sent before it is resumed")
+        },
+        // What it says is for a terminal, and long.
+        Scenario(.plain, "rude-server") { stage in
+            let server = try stage.server { server in
+                let length = "\u{1B}]0;" + String(repeating: "rude", count: 300)
+                server.route("GET", "/rude", ServerReply.raw("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n"))
+            }
+            let session = stage.session(again: server.url("/again"))
+            await stage.refusal("a rude answer", codes: [-1017]) {
+                do {
+                    return try await session.data(from: server.url("/rude"))
+                } catch {
+                    let text = "\(error) \(String(reflecting: error)) \(error.localizedDescription)"
+                    stage.demand(!text.contains(String(repeating: "rude", count: 65)), "all of it is told: \(text)")
+                    throw error
+                }
+            }
+        },
         Scenario(.plain, "cancelled") { stage in
             let server = try stage.server { server in
                 server.route("GET", "/hello", .text("hello"))

@@ -46,6 +46,19 @@ extension Scenario {
             let policy = try pinning(stage)
             try await load(stage, 2, "/bye") { $0.evaluator = policy }
         },
+        Scenario(.tls, "anchors-from-a-folder") { stage in
+            let authority = try Stage.authority
+            let folder = stage.folder.appending(path: "anchors")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            let pem = stage.spare { authority.pem }
+            try Data(pem.utf8).write(to: folder.appending(path: "authority.pem"))
+            try Data("no certificate".utf8).write(to: folder.appending(path: "README"))
+            let anchors = await stage.step("reading the anchors") {
+                try Certificate.certificates(inFolder: folder.path)
+            }
+            guard let anchors else { return }
+            try await load(stage, 1, "/hello") { $0.anchors = .certificates(anchors) }
+        },
         Scenario(.tls, "delegate-decides") { stage in
             let server = try stage.securedServer({ _ in }, greeting)
             let tls = try Stage.trust
@@ -88,6 +101,11 @@ extension Scenario {
     private static let tlsIdentities: [Scenario] = [
         Scenario(.tls, "identity-pkcs12") { stage in
             let file = try stage.spare { try Stage.client.pkcs12(passphrase: "open") }
+            try await identity(stage) { try ClientIdentity(pkcs12: file, passphrase: "open") }
+        },
+        // In a context of OpenSSL's of its own, with its legacy provider.
+        Scenario(.tls, "identity-legacy") { stage in
+            let file = try stage.spare { try Stage.client.pkcs12(passphrase: "open", encryption: .legacy) }
             try await identity(stage) { try ClientIdentity(pkcs12: file, passphrase: "open") }
         },
         Scenario(.tls, "identity-pem") { stage in
