@@ -76,11 +76,12 @@ private struct DownloadMove {
 
     private func copy(replacing: Bool) throws(SystemCallError) {
         let original = try source.folder.openFileForReading(named: source.name)
-        guard try original.status().isRegular else { throw SystemCallError(.open, code: EINVAL) }
+        let status = try original.status()
+        guard status.isRegular else { throw SystemCallError(.open, code: EINVAL) }
         let hidden = ".\(try DownloadFolder.randomToken()).download"
         let (file, hasName) = try target.folder.makeFile(named: hidden)
         do throws(SystemCallError) {
-            try copy(original, to: file)
+            try copy(original, of: status.size, to: file)
             // The name must not reach the disk before what it is the name of.
             try file.sync()
             if !hasName {
@@ -95,13 +96,14 @@ private struct DownloadMove {
         }
     }
 
-    private func copy(_ original: DiskFile, to file: DiskFile) throws(SystemCallError) {
+    private func copy(_ original: DiskFile, of size: Int64, to file: DiskFile) throws(SystemCallError) {
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: DownloadMove.pieceSize, alignment: 16)
         defer { piece.deallocate() }
         var length: Int64 = 0
-        while true {
+        while length < size {
             let count = try original.read(into: piece, at: length)
-            guard count > 0 else { return }
+            // Half a file must not get the name of the whole.
+            guard count > 0 else { throw SystemCallError(.read, code: EIO) }
             var written: Int64 = 0
             try file.write([UnsafeRawBufferPointer(rebasing: piece[..<count])], at: length, written: &written)
             length += written
