@@ -15,6 +15,9 @@ import AFLoop
 /// seen by nobody but the proxy, unless it is told one: an address in the URL, or a name that is looked up here because
 /// the proxy speaks SOCKS without names. Those are asked about as the server's.
 ///
+/// A session with a filter is answered from the cache only with what came to sessions with the very same one; what one of
+/// your own let through is not kept on disk, because the next process cannot tell it from another.
+///
 /// The decision is called on the network thread: it must be quick and must never block.
 public struct AddressFilter: Sendable {
     /// What is at an address.
@@ -48,12 +51,24 @@ public struct AddressFilter: Sendable {
     }
 
     /// Servers have to be at addresses of the public internet; proxies may be anywhere.
-    public static let publicAddressesOnly = AddressFilter { $0.role == .proxy || $0.isPublic }
+    public static let publicAddressesOnly = AddressFilter(number: numberOfPublicOnly) {
+        $0.role == .proxy || $0.isPublic
+    }
 
+    /// Means the same in every process; no other number does.
+    static let numberOfPublicOnly: UInt64 = 0
+
+    /// Tells it from all others.
+    let number: UInt64
     private let decision: @Sendable (Candidate) -> Bool
 
     /// - Parameter allows: Whether an address may be connected to.
     public init(_ allows: @escaping @Sendable (Candidate) -> Bool) {
+        self.init(number: CachePartition.uniqueNumber(), allows)
+    }
+
+    private init(number: UInt64, _ allows: @escaping @Sendable (Candidate) -> Bool) {
+        self.number = number
         decision = allows
     }
 

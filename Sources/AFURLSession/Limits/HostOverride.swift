@@ -4,8 +4,9 @@ import AFWire
 /// Has connections for one host and port made to another place.
 ///
 /// The URL's host stays the one that is spoken of: in the `Host` field, in TLS (SNI) and in the check of the
-/// certificate, for cookies, credentials and the cache. So a server is tried before its name points to it, without
-/// anything else being different, and nobody can pass for another by it.
+/// certificate, for cookies and credentials. So a server is tried before its name points to it, without anything else
+/// being different, and nobody can pass for another by it. What it answers is cached for those who are led to the same
+/// place.
 ///
 /// Set them as ``URLSessionConfiguration/hostOverrides``.
 public struct HostOverride: Sendable, Hashable {
@@ -63,5 +64,15 @@ public struct HostOverride: Sendable, Hashable {
             host: destination ?? endpoint.host,
             port: destinationPort ?? endpoint.port
         )
+    }
+}
+
+extension [HostOverride] {
+    /// Where to go in the place of `endpoint`, by the first that is for it; nil if none is.
+    func place(of endpoint: Endpoint) -> Endpoint? {
+        for override in self {
+            if let place = override.apply(to: endpoint) { return place }
+        }
+        return nil
     }
 }

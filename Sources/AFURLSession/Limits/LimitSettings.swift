@@ -79,10 +79,7 @@ struct ConnectionRules: Sendable {
     func target(for key: ConnectionKey) -> DialTarget? {
         // A proxy is told the server's own name.
         guard !overrides.isEmpty, key.unixPath == nil, key.route == nil else { return key.target }
-        for override in overrides {
-            if let endpoint = override.apply(to: key.endpoint) { return endpoint.target }
-        }
-        return key.target
+        return overrides.place(of: key.endpoint)?.target ?? key.target
     }
 
     /// - Parameter host: Whom the addresses belong to.

@@ -44,6 +44,7 @@ final class CacheRefresh: TransferClient {
     func transferSentBody(_ transfer: Transfer, total: Int64) {}
 
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead) {
+        guard !transfer.wasDecidedElsewhere else { return transfer.cancel() }
         guard head.status != 304 else {
             _ = session.cache.confirm(hit, head.headers, sent: sent)
             return

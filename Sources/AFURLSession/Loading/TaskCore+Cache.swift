@@ -84,7 +84,12 @@ extension TaskCore {
             by: trustJudge(of: request.endpoint.scheme == .https),
             through: session.settings.unixDomainSocketPath
         )
-        return CacheQuestion(request: request, policy: policy, partition: partition, decodes: session.decodesContent)
+        return CacheQuestion(
+            request: request,
+            policy: policy,
+            partition: partition.reached(at: request.endpoint, within: session.settings.limits),
+            decodes: session.decodesContent
+        )
     }
 
     /// Answers with what the cache has, as if it had come from the network: redirects, too, are followed.
@@ -122,7 +127,12 @@ extension TaskCore {
         guard let validation = course?.validation else { return false }
         let status = held.response.statusCode
         if status == 304 {
-            let confirmation = session.cache.confirm(validation.hit, held.response.headers, sent: validation.sent)
+            let confirmation = session.cache.confirm(
+                validation.hit,
+                held.response.headers,
+                sent: validation.sent,
+                mayStore: held.transfer.map { mayConfirm(validation, over: $0) } ?? false
+            )
             leave(held.response)
             switch confirmation {
             case .serve(let hit): serve(hit, for: validation.question.request)
@@ -134,6 +144,13 @@ extension TaskCore {
         leave(held.response)
         serve(validation.hit, for: validation.question.request)
         return true
+    }
+
+    /// Whether those who are answered with the hit would have believed the very connection it was confirmed by.
+    private func mayConfirm(_ validation: CacheValidation, over transfer: Transfer) -> Bool {
+        guard transfer.wasDecidedElsewhere else { return true }
+        let question = storing(validation.question.request, from: transfer, validation.question.policy)
+        return validation.hit.entry.head.partition.origin == question.partition.origin
     }
 
     /// The cache has nothing after all.
@@ -175,8 +192,7 @@ extension TaskCore {
         from transfer: Transfer,
         _ policy: URLRequest.CachePolicy
     ) -> CacheQuestion {
-        let wasDecidedElsewhere = transfer.times.connection?.handshake?.wasDecidedElsewhere ?? false
-        return cacheQuestion(request, policy, transfer.key.security, isDecidedElsewhere: wasDecidedElsewhere)
+        cacheQuestion(request, policy, transfer.key.security, isDecidedElsewhere: transfer.wasDecidedElsewhere)
     }
 
     /// The body is complete and wanted, and may be stored if the task's owner does not mind.

@@ -37,7 +37,7 @@ extension TaskCore {
         }
         // RFC 6797 §8.1: not from a server that only a delegate vouches for.
         if let store = session.settings.transportSecurity, request.endpoint.scheme == .https,
-            transfer.times.connection?.handshake?.wasDecidedElsewhere == false
+            !transfer.wasDecidedElsewhere
         {
             store.learn(head.headers, from: request.endpoint.host, at: session.world.wallClock())
         }
@@ -45,6 +45,13 @@ extension TaskCore {
 
     private var cookieDoor: CookieDoor? {
         presentRequest.flatMap { CookieDoor(session.settings.cookies, $0.contents.cookies) }
+    }
+}
+
+extension Transfer {
+    /// A delegate had a say in whom the connection leads to: perhaps that of another task, if it is an older one.
+    var wasDecidedElsewhere: Bool {
+        request.endpoint.scheme == .https && times.connection?.handshake?.wasDecidedElsewhere != false
     }
 }
 

@@ -112,6 +112,8 @@ extension TaskCore {
     func begin(_ request: FrozenRequest, again body: (any BodySource)? = nil) {
         let policy = request.cachePolicy ?? session.settings.cachePolicy
         guard session.cache.mayHelp(request, policy) else { return transmit(request, again: body) }
+        // What others stored came in the clear.
+        guard !session.forbidsPlainText(to: request.endpoint) else { return fail(.plainTextForbidden) }
         // What varies by cookies or credentials is told apart by them. A body that has yet to be got ready changes the
         // head, but then the cache has no answer.
         let isReady = body == nil && isPrepared(for: request)

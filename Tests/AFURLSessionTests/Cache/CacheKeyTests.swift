@@ -83,6 +83,30 @@ extension CacheTests {
             )
         }
 
+        @Test("what came from another place, or from one that others may not connect to, is another partition")
+        func places() throws {
+            let endpoint = try RequestURL("http://a.test/").endpoint
+            let override = try #require(HostOverride(host: "a.test", toHost: "b.test"))
+            let other = try #require(HostOverride(host: "a.test", toPort: 81))
+            let stranger = try #require(HostOverride(host: "c.test", toHost: "b.test"))
+            func partition(_ filter: AddressFilter?, _ overrides: HostOverride...) -> CachePartition {
+                CachePartition.open.reached(
+                    at: endpoint,
+                    within: LimitSettings(addressFilter: filter, overrides: overrides)
+                )
+            }
+            let own = AddressFilter { _ in true }
+            let all = [
+                partition(nil), partition(nil, override), partition(nil, other), partition(.publicAddressesOnly),
+                partition(own), partition(AddressFilter { _ in true }), partition(own, override),
+            ]
+            #expect(
+                Set(all).count == all.count && all.map(\.isLasting) == [true, true, true, true, false, false, false]
+            )
+            #expect(partition(nil, stranger) == .open && partition(own) == all[4])
+            #expect(partition(nil, stranger, override, other) == all[1])
+        }
+
         @Test("each value of Authorization is a partition that never lasts, T-CAC-02")
         func credentials() throws {
             func partition(_ value: String?) throws -> CachePartition {

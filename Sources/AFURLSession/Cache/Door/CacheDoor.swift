@@ -17,7 +17,7 @@ import Foundation
 ///      .serveAndValidate(hit, fields) answer as for .serve; send on behalf of nobody; 3 and 4
 ///      .fail                          fail(.notCached)
 /// 3  head of a response to .validate or .serveAndValidate:
-///      304: door.confirm(hit, head.headers, sent: …)
+///      304: door.confirm(hit, head.headers, sent: …, mayStore: …)
 ///             .serve(hit)     answer with it
 ///             .ask            send once more, without the fields
 ///      an error (5xx, or none): door.mayReplaceError(status, with: hit) → answer with hit
@@ -78,7 +78,7 @@ final class CacheDoor {
         return CacheInstant(wall: now.wall - elapsed, monotonic: now.monotonic - elapsed)
     }
 
-    /// When a request is sent: to be given to ``confirm(_:_:sent:)`` and to `beginStore`.
+    /// When a request is sent: to be given to ``confirm(_:_:sent:mayStore:)`` and to `beginStore`.
     func moment() -> CacheInstant { now }
 
     // MARK: - 1, 2: before a request is sent
@@ -155,8 +155,15 @@ final class CacheDoor {
 
     /// The server says 304.
     ///
-    /// - Parameter sent: When the request was.
-    func confirm(_ hit: CacheHit, _ headers: HTTPHeaders, sent: CacheInstant) -> Confirmation {
+    /// - Parameters:
+    ///   - sent: When the request was.
+    ///   - mayStore: Whether everybody who shares the hit would have believed the server.
+    func confirm(
+        _ hit: CacheHit,
+        _ headers: HTTPHeaders,
+        sent: CacheInstant,
+        mayStore: Bool = true
+    ) -> Confirmation {
         let merged = CacheRules.merge(
             hit.entry.head,
             with: headers,
@@ -173,7 +180,7 @@ final class CacheDoor {
         let entry = hit.entry.updated(head, mayGoToDisk: storage == .anywhere)
         if storage == .no {
             store?.forget(hit.entry.id)
-        } else if let store, let ticket = hit.ticket {
+        } else if mayStore, let store, let ticket = hit.ticket {
             let former = hit.entry.id
             store.insert(entry, ticket: ticket) { $0.id == former }
         }

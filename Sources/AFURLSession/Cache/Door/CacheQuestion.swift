@@ -4,7 +4,7 @@ import Foundation
 struct CacheQuestion: Sendable {
     let request: FrozenRequest
     let policy: URLRequest.CachePolicy
-    /// Where the server would be reached, and why believed; see ``CacheDoor/partition(for:security:isDecidedElsewhere:through:)``.
+    /// Where the server would be reached, and why believed; see ``CacheDoor/partition(for:security:isDecidedElsewhere:by:through:)``.
     let partition: CachePartition
     /// Whether the task gets bodies without their content coding.
     let decodes: Bool

@@ -54,6 +54,25 @@ struct CachePartition: Sendable, Hashable {
         return CachePartition([4] + fields.bytes, credentials: credentials, isLasting: isLasting)
     }
 
+    /// The same where connections are made to another place, or not to every address.
+    func reached(at endpoint: Endpoint, within limits: LimitSettings) -> CachePartition {
+        var partition = self
+        if let place = limits.overrides.place(of: endpoint) {
+            var fields = CacheFieldWriter()
+            fields.add(partition.origin)
+            fields.add(place.text.utf8)
+            partition = CachePartition([5] + fields.bytes, isLasting: partition.isLasting)
+        }
+        if let filter = limits.addressFilter {
+            var fields = CacheFieldWriter()
+            fields.add(partition.origin)
+            fields.add(number: filter.number)
+            let isLasting = partition.isLasting && filter.number == AddressFilter.numberOfPublicOnly
+            partition = CachePartition([6] + fields.bytes, isLasting: isLasting)
+        }
+        return partition
+    }
+
     /// The same for the credentials of a request. Nil if it has some and nothing can stand
     /// for them.
     ///

@@ -1,0 +1,147 @@
+import AFNetworkingTesting
+import AFTLS
+import Foundation
+import Testing
+
+@testable import AFURLSession
+
+/// Takes any server, but not in the clear.
+private struct Strict: ServerTrustEvaluating {
+    let fingerprint: [UInt8]? = [9]
+
+    func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { .accept }
+    func forbidsPlainText(to host: String) -> Bool { true }
+}
+
+/// Who is answered with what a cache has, that sessions share.
+@Suite("Caches, and who is to be believed")
+struct CacheTrustTests {
+    private let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+
+    private func session(_ configure: (URLSessionConfiguration) -> Void = { _ in }) -> URLSession {
+        .loopback {
+            $0.urlCache = cache
+            $0.httpMaximumConnectionsPerHost = 1
+            configure($0)
+        }
+    }
+
+    /// A session whose idle connection leads where the delegate of one of its tasks wanted it to.
+    private func vouchedSession(_ site: SecuredSite) async throws -> URLSession {
+        let session = session { $0.tls = site.tls }
+        let (outcomes, delegate) = (Outcomes(), TaskTrustDelegate())
+        let task = session.dataTask(with: site.server.url("/hello"), completionHandler: outcomes.handler)
+        task.delegate = delegate
+        task.resume()
+        #expect(try await outcomes.first().text == "hello")
+        #expect(delegate.methods.value == [NSURLAuthenticationMethodServerTrust])
+        return session
+    }
+
+    private func questions(_ site: SecuredSite) -> Int { site.server.requests.count { $0.path == "/1" } }
+
+    @Test func `T-CAC-28 what a server says that a task's delegate vouched for makes nothing fresh for others`()
+        async throws
+    {
+        let site = try SecuredSite()
+        site.server.route("GET", "/1") { request in
+            let isKnown = request.headers["If-None-Match"] != nil
+            return (isKnown ? ServerReply.status(304) : .text("body")).header("ETag", "\"1\"")
+                .header("Cache-Control", isKnown ? "max-age=1000" : "max-age=0")
+        }
+        let strict = session { $0.tls = site.tls }
+        #expect(try await strict.outcome(of: site.server.url("/1")).text == "body")
+        await strict.settled()
+
+        let vouched = try await vouchedSession(site)
+        for _ in 1...2 {
+            #expect(try await vouched.outcome(of: site.server.url("/1")).text == "body")
+            await vouched.settled()
+        }
+        #expect(site.server.acceptedConnections == 2 && questions(site) == 3)
+
+        // What the rules vouch for does.
+        for _ in 1...2 {
+            #expect(try await strict.outcome(of: site.server.url("/1")).text == "body")
+            await strict.settled()
+        }
+        #expect(questions(site) == 4)
+    }
+
+    @Test func `T-CAC-28 what is asked for the cache is not stored if a task's delegate vouched for the server`()
+        async throws
+    {
+        let site = try SecuredSite()
+        site.server.route("GET", "/1") { request in
+            guard request.headers["If-None-Match"] == nil else { return .text("new").header("ETag", "\"2\"") }
+            return .text("old").header("ETag", "\"1\"")
+                .header("Cache-Control", "max-age=0, stale-while-revalidate=1000")
+        }
+        let strict = session { $0.tls = site.tls }
+        #expect(try await strict.outcome(of: site.server.url("/1")).text == "old")
+        await strict.settled()
+
+        let vouched = try await vouchedSession(site)
+        #expect(try await vouched.outcome(of: site.server.url("/1")).text == "old")
+        try await LoopbackTests.eventually { questions(site) == 2 }
+        // There is one connection: what was asked is over.
+        #expect(try await vouched.outcome(of: site.server.url("/hello")).text == "hello")
+
+        #expect(try await strict.outcome(of: site.server.url("/1")).text == "old")
+    }
+
+    @Test func `T-TLS-20 a pinned host asked in the clear is refused, whatever others have stored`() async throws {
+        let server = try TestServer()
+        server.route("GET", "/1", .text("clear").header("Cache-Control", "max-age=1000"))
+        let open = session()
+        #expect(try await open.outcome(of: server.url("/1")).text == "clear")
+        await open.settled()
+        let pinned = session { $0.tls.evaluator = Strict() }
+
+        for policy in [
+            URLRequest.CachePolicy.useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad,
+        ] {
+            var request = URLRequest(url: server.url("/1"))
+            request.cachePolicy = policy
+            let outcome = try await pinned.outcome(of: request)
+            #expect(outcome.error?.code == .unsupportedURL && outcome.data == nil, "\(policy): \(outcome)")
+        }
+        #expect(try await open.outcome(of: server.url("/1")).text == "clear")
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func `what came from an address is nothing for those who may not connect to it`() async throws {
+        let server = try TestServer()
+        server.route("GET", "/1", .text("inside").header("Cache-Control", "max-age=1000"))
+        let open = session()
+        let same = AddressFilter { _ in true }
+        for session in [open, session { $0.addressFilter = same }, session { $0.addressFilter = same }] {
+            #expect(try await session.outcome(of: server.url("/1")).text == "inside")
+            await session.settled()
+        }
+        #expect(server.requests.count == 2)
+
+        for filter in [.publicAddressesOnly, AddressFilter { _ in false }] {
+            let outcome = try await session { $0.addressFilter = filter }.outcome(of: server.url("/1"))
+            #expect(outcome.data == nil && outcome.reason == .resources, "\(outcome)")
+        }
+    }
+
+    @Test func `what another server said in the place of a host is nothing for those who ask the host`() async throws {
+        let (server, other) = (try TestServer(), try TestServer())
+        for (server, text) in [(server, "here"), (other, "there")] {
+            server.route("GET", "/1", .text(text).header("Cache-Control", "max-age=1000"))
+        }
+        let override = try #require(HostOverride(host: "127.0.0.1", toPort: Int(other.port)))
+        let sessions = [session { $0.hostOverrides = [override] }, session()]
+
+        for _ in 1...2 {
+            for (session, text) in zip(sessions, ["there", "here"]) {
+                #expect(try await session.outcome(of: server.url("/1")).text == text)
+                await session.settled()
+            }
+        }
+
+        #expect(server.requests.count == 1 && other.requests.count == 1)
+    }
+}
