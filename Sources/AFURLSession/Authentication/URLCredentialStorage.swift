@@ -219,6 +219,15 @@ extension URLCredentialStorage {
 extension URLCredentialStorage {
     var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
+    func removeAll() {
+        // Let go of outside the lock.
+        var removed: [Key: Entry] = [:]
+        entries.withLock { swap(&$0, &removed) }
+        guard !removed.isEmpty else { return }
+        count.subtract(removed.values.reduce(0) { $0 + $1.credentials.count }, ordering: .relaxed)
+        changed()
+    }
+
     /// Rises whenever something is changed.
     var generation: Int { changes.load(ordering: .acquiring) }
 

@@ -180,13 +180,27 @@ final class SessionCore {
         deadlines.shutDown()
     }
 
-    /// New requests get new connections.
-    func retireConnections() {
-        pool.retireAll()
+    /// New requests get new connections, and nothing that was learnt or kept before.
+    func reset(_ handler: @escaping @Sendable () -> Void) {
+        security.forget()
+        _ = currentSecurity()
+        proven.forgetAll()
+        settings.credentials.storage?.removeAll()
+        settings.cookies.storage?.removeCookies(since: .distantPast)
+        cache.cache?.store.forgetAll()
+        flush(handler)
     }
 
-    /// Calls back when everything asked for before has been done.
-    func confirm(_ handler: @escaping @Sendable () -> Void) {
-        outbox.post(.block(handler))
+    /// New requests get new connections, and disks have what they are to have.
+    func flush(_ handler: @escaping @Sendable () -> Void) {
+        pool.retireAll()
+        let bound = LoopBound(confined: self, on: loop)
+        let (stored, cookies) = (cache.cache?.store, settings.cookies.storage)
+        world.workers.ownWorker("AFURLSession.stores").run { [world] in
+            stored?.catchUp()
+            // The storage tells what was wrong with its file.
+            try? cookies?.flush()
+            world.enqueue { bound.value.outbox.post(.block(handler)) }
+        }
     }
 }

@@ -315,21 +315,24 @@ extension URLSession {
         world.enqueue { [self] in core.value.invalidate(self, cancelling: cancelling) }
     }
 
-    /// Closes idle connections, lets those in use end with their exchange, and calls
-    /// back on the delegate queue. Requests resumed after that use new connections.
+    /// Forgets everything: the cookies, cached responses and credentials of the
+    /// configured stores, who else uses them or not, what is on disk included; the
+    /// credentials that were accepted, and TLS sessions. Closes idle connections, lets
+    /// those in use end with their exchange, and calls back on the delegate queue once
+    /// the disk has followed.
+    ///
+    /// Requests resumed after that use new connections. What the configuration itself
+    /// names stays: a netrc file, an ``HSTSStore``, proxies.
     @preconcurrency
     public func reset(completionHandler: @escaping @Sendable () -> Void) {
-        world.enqueue { [core] in
-            core.value.retireConnections()
-            core.value.confirm(completionHandler)
-        }
+        world.enqueue { [core] in core.value.reset(completionHandler) }
     }
 
-    /// As ``reset(completionHandler:)``, but without forgetting anything else the
-    /// session may have learnt.
+    /// Writes cookies and cached responses to where they are kept, and closes
+    /// connections as ``reset(completionHandler:)`` does. Forgets nothing.
     @preconcurrency
     public func flush(completionHandler: @escaping @Sendable () -> Void) {
-        reset(completionHandler: completionHandler)
+        world.enqueue { [core] in core.value.flush(completionHandler) }
     }
 }
 

@@ -67,6 +67,7 @@ final class SessionSecurity {
     private let connectionsPerHost: Int
     private let owner: Int
     @exclusivity(unchecked) private var isReplaced = false
+    @exclusivity(unchecked) private var isForgotten = false
     private var lastID = 0
     /// Counts the evaluators that cannot be told apart otherwise.
     private var assignments = 0
@@ -84,6 +85,12 @@ final class SessionSecurity {
         isReplaced = true
     }
 
+    /// The next task that starts has the same rules, and nothing of what was learnt under them.
+    func forget() {
+        isReplaced = true
+        isForgotten = true
+    }
+
     /// Whether the rules, as they are now, keep requests for this host from going out in the open.
     func forbidsPlainText(to host: String) -> Bool {
         configuration.evaluator?.snapshot().forbidsPlainText(to: host) ?? false
@@ -98,7 +105,8 @@ final class SessionSecurity {
         if !isReplaced { assignments += 1 }
         isReplaced = false
         let fingerprint = configuration.fingerprint(evaluator, unnamed: assignments)
-        if let current, current.fingerprint == fingerprint { return current }
+        if let current, !isForgotten, current.fingerprint == fingerprint { return current }
+        isForgotten = false
         let former = current
         lastID += 1
         let context = SecurityContext(
