@@ -152,10 +152,15 @@ static uint32_t readiness_of(uint32_t events) {
 int caf_epoll_wait(int epoll, caf_event *events, int capacity, int timeout_milliseconds) {
     struct epoll_event raw[256];
     if (capacity > 256) capacity = 256;
-    caf_intercepted_call call = {.call = CAF_CALL_EPOLL_WAIT, .descriptor = epoll, .length = (size_t)capacity};
-    if (intercepted(&call)) return (int)call.result;
-    int count = epoll_wait(epoll, raw, capacity, timeout_milliseconds);
-    if (count < 0) return -errno;
+    caf_intercepted_call call = {
+        .call = CAF_CALL_EPOLL_WAIT, .descriptor = epoll, .length = (size_t)capacity, .events = raw};
+    int count;
+    if (intercepted(&call)) {
+        count = (int)call.result;
+    } else {
+        count = epoll_wait(epoll, raw, capacity, timeout_milliseconds);
+        if (count < 0) return -errno;
+    }
     for (int i = 0; i < count; i++) {
         events[i].token = raw[i].data.u64;
         events[i].readiness = readiness_of(raw[i].events);
@@ -168,11 +173,21 @@ int caf_eventfd(void) {
     return (int)result;
 }
 
-int caf_eventfd_signal(int descriptor) {
+static long add_one(int descriptor) {
     uint64_t one = 1;
     PERFORM(CAF_CALL_SEND, descriptor, sizeof one, write(descriptor, &one, sizeof one));
-    // A saturated counter is already a wake-up that nobody has taken.
-    return result == -EAGAIN ? 0 : (result < 0 ? (int)result : 0);
+    return result;
+}
+
+int caf_eventfd_signal(int descriptor) {
+    long result = add_one(descriptor);
+    if (result == -EAGAIN) {
+        // The counter, which nobody reads, is full: without room there is no edge, and whoever sleeps is not woken.
+        uint64_t count;
+        if (read(descriptor, &count, sizeof count) < 0 && errno != EAGAIN) return -errno;
+        result = add_one(descriptor);
+    }
+    return result < 0 ? (int)result : 0;
 }
 
 // MARK: Time, threads, names

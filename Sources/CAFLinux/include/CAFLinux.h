@@ -57,6 +57,8 @@ typedef struct {
     int descriptor;
     size_t length;
     long result;
+    // Of CAF_CALL_EPOLL_WAIT: room for `length` events, `result` of which the hook has filled in.
+    struct epoll_event *events;
 } caf_intercepted_call;
 
 typedef bool (*caf_hook)(caf_intercepted_call *call);
