@@ -165,7 +165,7 @@ extension DecodingError {
     fileprivate var explanation: String {
         switch self {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
-            Self.place(context.codingPath) + context.debugDescription
+            Self.place(context.codingPath) + context.debugDescription.asPeerText
         case .keyNotFound(let key, let context):
             Self.place(context.codingPath) + "no value for the key \"\(key.stringValue)\""
         @unknown default: String(describing: self)
@@ -174,6 +174,6 @@ extension DecodingError {
 
     private static func place(_ path: [any CodingKey]) -> String {
         guard !path.isEmpty else { return "" }
-        return "at \(path.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")): "
+        return "at \(path.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".").asPeerText): "
     }
 }

@@ -38,7 +38,7 @@ struct ResponseValidation {
         let type = response.mimeType ?? "(null)"
         return makeError(
             NSURLErrorCannotDecodeContentData,
-            "Request failed: unacceptable content-type: \(type)"
+            "Request failed: unacceptable content-type: \(type.asPeerText)"
         )
     }
 

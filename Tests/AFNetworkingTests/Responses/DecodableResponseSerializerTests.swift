@@ -68,6 +68,18 @@ import Testing
         #expect(try #require(error.beneath).isOurs(-1011))
     }
 
+    @Test func `T-MSG-57 what a server wrote is printable and short where an error quotes it`() throws {
+        let key = "\u{1B}[2J\u{202E}" + String(repeating: "k", count: 100_000)
+        let body = try JSONEncoder().encode([key: "no number"])
+        let serializer = DecodableResponseSerializer([String: Int].self)
+
+        let error = try #require(serializer.serialize(try makeResponse(type: json), data: body).error)
+
+        let text = error.localizedDescription
+        #expect(text.contains("at \\x1b[2J\\xe2\\x80\\xaekkk"), "\(text.debugDescription.prefix(300))")
+        #expect(text.utf8.allSatisfy { (0x20...0x7E).contains($0) } && text.utf8.count < 700)
+    }
+
     @Test func `the form for values throws what the decoder threw`() throws {
         struct Own: Error, Equatable {}
         let response = try makeResponse(type: json)

@@ -105,6 +105,16 @@ import Testing
         #expect(AFURLResponseSerializationErrorDomain == error.domain)
     }
 
+    @Test func `T-MSG-57 a content type without end is cut where an error quotes it`() throws {
+        serializer.acceptableContentTypes = ["application/json"]
+        let response = try makeResponse(type: "text/" + String(repeating: "x", count: 50_000))
+
+        let error = try #require(serialized(serializer, response, "<p>").error)
+
+        #expect(error.localizedDescription.hasPrefix("Request failed: unacceptable content-type: text/xxx"))
+        #expect(error.localizedDescription.utf8.count < 400)
+    }
+
     @Test("9.2 nil turns a check off")
     func withoutChecks() throws {
         serializer.acceptableStatusCodes = nil
