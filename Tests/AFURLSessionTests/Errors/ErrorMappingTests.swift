@@ -1,7 +1,8 @@
-import AFURLSession
 import AFWire
 import Foundation
 import Testing
+
+@testable import AFURLSession
 
 struct ErrorMappingTests {
     private static let hostile = "\u{1B}[2J\r\nfake: line\u{0}\u{202E}" + String(repeating: "A", count: 100_000)
@@ -100,11 +101,21 @@ struct ErrorMappingTests {
             LoadFailure(RequestRejection(.host, .forbiddenByte, at: 1, excerpt: EscapedText(Self.hostile))),
             LoadFailure(RequestRejection(.fieldValue, .control, at: 1, field: EscapedText(Self.hostile))),
             LoadFailure.cannotResolve(peer, isKnownMissing: true, explanation: Self.hostile),
+            LoadFailure(
+                RedirectFailure.unusable(
+                    RequestRejection(.host, .forbiddenByte, at: 1, excerpt: EscapedText(Self.hostile))
+                ),
+                from: peer
+            ),
         ]
 
         for failure in failures {
-            #expect(failure.message.utf8.allSatisfy { (0x20...0x7E).contains($0) })
-            #expect(failure.message.utf8.count < 600)
+            let error = ErrorMapping.error(failure, url: nil)
+            let said = error.userInfo.values.compactMap { $0 as? String }
+            for text in said + [failure.message, failure.description, error.localizedDescription] {
+                #expect(text.utf8.allSatisfy { (0x20...0x7E).contains($0) })
+                #expect(text.utf8.count < 600)
+            }
         }
     }
 

@@ -45,7 +45,7 @@ struct CookieThreatTests {
         #expect(jar.map(\.name) == ["a"])
     }
 
-    @Test func `T-COO-24 a cookie does not count in an interim response or behind a body`() async throws {
+    @Test func `T-COO-24, T-MSG-38 a cookie does not count in an interim response or behind a body`() async throws {
         let reply = ServerReply.text("x").interim(103, ["Set-Cookie": "a=1"]).interim(100, ["Set-Cookie": "b=1"])
         server.route("GET", "/1", reply.chunked(1, trailers: ["Set-Cookie": "c=1"]))
 

@@ -29,6 +29,17 @@ struct RedirectThreatTests {
         await session.settled()
     }
 
+    @Test func `T-RED-27 nobody is told where a redirect came from`() async throws {
+        server.route("GET", "/1", ServerReply.status(302).header("Location", "/2?token=canary"))
+        server.route("GET", "/2", ServerReply.status(302).header("Location", other.url("/end").absoluteString))
+
+        #expect(try await URLSession.loopback().outcome(of: server.url("/1")).text == "GET ")
+
+        let requests = server.requests + other.requests
+        #expect(requests.map { $0.headers["Referer"] } == [nil, nil, nil])
+        #expect(!"\(other.requests.map(\.headers))".contains("canary"))
+    }
+
     // MARK: - From the cache
 
     @Test func `T-RED-29 a redirect from the cache counts like any other`() async throws {

@@ -180,24 +180,38 @@ extension LoopbackTests {
             _ = try await slow.finished()
         }
 
-        @Test func `T-API-13 a callback may wait for another task of its session on a concurrent queue`() async throws {
-            let (server, queue) = (server, OperationQueue())
+        @Test
+        func `T-API-13 a callback may wait for another session and an await of its own, but for no handler of its own`()
+            async throws
+        {
+            let (url, queue, other) = (server.url("/hello"), OperationQueue(), URLSession.loopback())
             queue.maxConcurrentOperationCount = 4
-            let other = URLSession.loopback()
-            let result = Watched<String?>(nil)
             let session = URLSession.loopback(queue: queue)
-
-            session.dataTask(with: server.url("/hello")) { _, _, _ in
-                // Callbacks of one session come one at a time; those of another may be waited for.
+            let notes = Watched<[String]>([])
+            @Sendable func note(_ what: String) { notes.change { $0.append(what) } }
+            @Sendable func wait(_ what: String, for start: (@escaping @Sendable () -> Void) -> Void) {
                 let done = DispatchSemaphore(value: 0)
-                other.dataTask(with: server.url("/hello")) { data, _, _ in
-                    result.change { $0 = String(decoding: data ?? Data(), as: UTF8.self) }
-                    done.signal()
-                }.resume()
-                _ = done.wait(timeout: .now() + 10)
+                start { done.signal() }
+                note(done.wait(timeout: .now() + 30) == .success ? what : "\(what) in vain")
+            }
+
+            session.dataTask(with: url) { [server] _, _, _ in
+                session.dataTask(with: url) { _, _, _ in note("handler") }.resume()
+                wait("other") { done in other.dataTask(with: url) { _, _, _ in done() }.resume() }
+                wait("await") { done in
+                    Task {
+                        _ = try? await session.data(from: url)
+                        done()
+                    }
+                }
+                // The one whose handler has to wait was loaded all the same.
+                let limit = ContinuousClock.now + .seconds(30)
+                while server.requests.count < 4, ContinuousClock.now < limit { usleep(1000) }
+                note("back")
             }.resume()
 
-            #expect(try await result.wait { $0 != nil } == "hello")
+            #expect(try await notes.wait { $0.contains("handler") } == ["other", "await", "back", "handler"])
+            #expect(server.requests.count == 4)
         }
 
         // MARK: - Metrics

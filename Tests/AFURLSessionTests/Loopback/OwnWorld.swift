@@ -17,9 +17,11 @@ final class OwnWorld: Sendable {
     ///   - names: Who finds names in place of the system.
     ///   - wallClock: What certificates live by in place of the system's clock.
     ///   - workers: Who does what may wait for a disk.
+    ///   - stackSize: What the thread has, in bytes, if it is not as much as usual.
     init(
         names: HeldNames? = nil,
         workers: any BlockingWorkers = DispatchWorkers(),
+        stackSize: Int? = nil,
         wallClock: (@Sendable () -> Int64)? = nil
     ) {
         let loop = EventLoop(poller: EpollPoller())
@@ -32,10 +34,12 @@ final class OwnWorld: Sendable {
             workers: workers,
             wallClock: wallClock ?? { Int64(Date().timeIntervalSince1970) }
         )
-        Thread.detachNewThread { [isStopped, hasEnded] in
+        let thread = Thread { [isStopped, hasEnded] in
             loop.run(in: .default) { isStopped.value }
             hasEnded.signal()
         }
+        if let stackSize { thread.stackSize = stackSize }
+        thread.start()
     }
 
     private func session(
@@ -56,11 +60,12 @@ final class OwnWorld: Sendable {
         delegate: (any URLSessionDelegate)? = nil,
         names: HeldNames? = nil,
         workers: any BlockingWorkers = DispatchWorkers(),
+        stackSize: Int? = nil,
         wallClock: (@Sendable () -> Int64)? = nil,
         _ configure: (URLSessionConfiguration) -> Void = { _ in },
         _ body: (URLSession) async throws -> Result
     ) async throws -> Result {
-        let own = OwnWorld(names: names, workers: workers, wallClock: wallClock)
+        let own = OwnWorld(names: names, workers: workers, stackSize: stackSize, wallClock: wallClock)
         let sessions = Weak()
         let result = try await own.inSession(delegate, configure) { session in
             sessions.session = session

@@ -1,3 +1,4 @@
+import AFFaults
 import AFLoop
 import AFVirtualWorld
 import AFWire
@@ -46,6 +47,17 @@ extension ProxyTests {
             let all = ProcessInfo.processInfo.environment
             let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"]
             #expect(ProxyEnvironment.ofProcess() == all.filter { names.contains($0.key) })
+        }
+
+        @Test func `T-PRX-13 a program with more rights than its user believes nothing of its environment`() async {
+            await #expect(processExitsWith: .success) {
+                setenv("https_proxy", "http://evil.test", 1)
+                #expect(ProxyEnvironment.ofProcess()["https_proxy"] == "http://evil.test")
+
+                MoreRights.claim()
+
+                #expect(ProxyEnvironment.ofProcess() == [:])
+            }
         }
 
         @Test func `T-PRX-14 the environment is read once, when the session is made`() {

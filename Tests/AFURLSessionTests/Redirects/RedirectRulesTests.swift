@@ -108,7 +108,11 @@ struct RedirectRulesTests {
         let fields = [name: "canary", "X-Plain": "1"]
         let away = try proposal(question(from: "http://a.test/", to: "http://b.test/", fields: fields))
         let home = try proposal(question(from: "http://a.test/", to: "/b", fields: fields))
+        let down = try proposal(
+            question(from: "https://a.test/", to: "http://a.test/", fields: fields) { $0.allowsPlainText = true }
+        )
 
+        #expect(down.request.allHTTPHeaderFields == ["X-Plain": "1"])
         #expect(away.request.allHTTPHeaderFields == ["X-Plain": "1"])
         #expect(home.request.allHTTPHeaderFields == fields)
     }

@@ -1,3 +1,4 @@
+import AFFaults
 import AFLoop
 import AFNetworkingTesting
 import AFURLSession
@@ -33,14 +34,58 @@ extension LoopbackTests.Alone {
                 return true
             }
             let url = try #require(URL(string: "http://127.0.0.1:9/"))
+            let start = ContinuousClock.now
 
-            let outcome = try await URLSession.loopback { $0.timeoutIntervalForRequest = 2 }.outcome(of: url)
+            let outcome = try await URLSession.loopback().outcome(of: url)
 
-            #expect([-1001, -1004, -1005].contains(outcome.code))
+            #expect([-1004, -1005].contains(outcome.code), "\(outcome)")
+            #expect(ContinuousClock.now - start < .seconds(10))
         }
     }
 
-    @Test func `T-RES-31 a peer that is gone without a word is noticed after two minutes`() async {
+    @Test func `T-RES-29 a connect that is said to be under way already fails its task`() async {
+        await #expect(processExitsWith: .success) {
+            FaultInjector.failNext(CAF_CALL_CONNECT, with: EALREADY)
+            defer { FaultInjector.stop() }
+            let url = try #require(URL(string: "http://127.0.0.1:9/"))
+
+            let outcome = try await URLSession.loopback().outcome(of: url)
+
+            #expect(outcome.code == -1004 && outcome.error?.loadFailure?.errno == EALREADY)
+            #expect(FaultInjector.badCloses == 0)
+        }
+    }
+
+    @Test func `T-RES-29 a connect that is through at once is a connection`() async {
+        await #expect(processExitsWith: .success) {
+            let server = try TestServer()
+            ConnectHook.port.store(Int32(server.port))
+            caf_set_hook { call in
+                guard let call, call.pointee.call == CAF_CALL_CONNECT else { return false }
+                call.pointee.result = ConnectHook.connect(call.pointee.descriptor) ? 0 : -1
+                return true
+            }
+            server.route("GET", "/hello", .text("hello"))
+
+            #expect(try await URLSession.loopback().outcome(of: server.url("/hello")).text == "hello")
+        }
+    }
+
+    @Test func `T-RES-29 how a connect ended is asked once, since the answer is gone then`() async {
+        await #expect(processExitsWith: .success) {
+            let server = try TestServer()
+            server.route("GET", "/hello", .text("hello"))
+            FaultInjector.watch()
+            defer { FaultInjector.stop() }
+            let session = URLSession.loopback()
+
+            for _ in 1...2 { #expect(try await session.outcome(of: server.url("/hello")).text == "hello") }
+
+            #expect(FaultInjector.calls(CAF_CALL_CONNECT) == 1 && FaultInjector.calls(CAF_CALL_GETSOCKOPT) == 1)
+        }
+    }
+
+    @Test func `T-RES-31 the kernel is told to give up a peer that is gone without a word after two minutes`() async {
         await #expect(processExitsWith: .success) {
             let server = try TestServer()
             caf_set_hook { call in
@@ -58,6 +103,34 @@ extension LoopbackTests.Alone {
             #expect(ConnectHook.option(Int32(IPPROTO_TCP), TCP_KEEPCNT) == 6)
             #expect(ConnectHook.option(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT) == 120_000)
             #expect(ConnectHook.option(Int32(IPPROTO_TCP), TCP_NODELAY) == 1)
+        }
+    }
+
+    /// The two minutes are made two seconds.
+    @Test func `T-RES-31 a peer that is gone without a word ends the task when the kernel gives it up`() async {
+        await #expect(processExitsWith: .success) {
+            let server = try TestServer()
+            server.script(.expectRequest, .stall)
+            caf_set_hook { call in
+                if let call, call.pointee.call == CAF_CALL_CONNECT {
+                    ConnectHook.descriptor.store(call.pointee.descriptor)
+                }
+                return false
+            }
+            // Long enough for the kernel to be asked about the peer.
+            let session = URLSession.loopback { $0.timeoutIntervalForRequest = 600 }
+            let outcomes = Outcomes()
+            session.dataTask(with: server.url(), completionHandler: outcomes.handler).resume()
+            try await LoopbackTests.eventually { server.connections.first?.bytesReceived ?? 0 > 0 }
+            await session.settled()
+
+            for name in [TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT] { ConnectHook.set(name, to: 1) }
+            ConnectHook.set(TCP_USER_TIMEOUT, to: 1000)
+            #expect(ConnectHook.option(SOL_SOCKET, SO_KEEPALIVE) == 1)
+            #expect(Silence.fall(onOtherEndOf: ConnectHook.descriptor.load()))
+
+            let outcome = try await outcomes.first()
+            #expect(outcome.code == -1005 && outcome.error?.loadFailure?.errno == ETIMEDOUT, "\(outcome)")
         }
     }
 }
@@ -96,6 +169,18 @@ private enum ConnectHook {
         bound.store(bind(descriptor, to: port.load()) ? 1 : -1)
     }
 
+    /// Connects, and waits for it.
+    static func connect(_ descriptor: Int32) -> Bool {
+        let flags = fcntl(descriptor, F_GETFL)
+        guard fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) == 0 else { return false }
+        defer { _ = fcntl(descriptor, F_SETFL, flags) }
+        return withUnsafePointer(to: loopback(port.load())) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+    }
+
     static func unusedPort() -> Int32 {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(socket) }
@@ -106,6 +191,12 @@ private enum ConnectHook {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
         }
         return Int32(in_port_t(bigEndian: address.sin_port))
+    }
+
+    static func set(_ name: Int32, to value: Int32) {
+        var value = value
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        #expect(setsockopt(descriptor.load(), Int32(IPPROTO_TCP), name, &value, size) == 0)
     }
 
     static func option(_ level: Int32, _ name: Int32) -> Int32 {

@@ -188,6 +188,36 @@ struct StallTests {
         #expect(world.finish() == [])
     }
 
+    @Test(arguments: [10, -10])
+    func `T-RES-17 a clock that is set by ten years in flight times nothing out and retires nothing`(years: Int64) {
+        let world = VirtualWorld()
+        world.hasVirtualDate = true
+        world.configure { $0.timeoutIntervalForResource = 30 }
+        world.serveEcho("api.test")
+        world.script(
+            "slow.test",
+            .expectRequest,
+            .delay(.seconds(5)),
+            .reply("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"),
+            .delay(.seconds(5)),
+            .reply("body")
+        )
+        world.load("http://api.test/1")
+        let slow = world.get("http://slow.test/", idleTimeout: .seconds(8))
+
+        for _ in 1...3 {
+            world.advance(by: .seconds(3))
+            world.wall.set(by: years * 365 * 86_400)
+            #expect(!slow.isComplete)
+        }
+        world.run { slow.isComplete }
+        let next = world.load("http://api.test/2")
+
+        #expect(slow.all == [.response(200), .data(4), .finished])
+        #expect(next.body == "/2" && world.network.connections.count == 2)
+        #expect(world.finish() == [])
+    }
+
     @Test(arguments: 0..<200)
     func `T-RES-13 a timeout at the very moment of an answer ends the task once`(seed: UInt64) {
         let world = VirtualWorld(seed: seed, holdsBack: 30)

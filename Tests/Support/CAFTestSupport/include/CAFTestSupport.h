@@ -69,3 +69,12 @@ void caft_unroute(void *context);
 // Files that are made in the folder from now on may be used by everybody, as far as whoever makes them allows that.
 // Nothing happens where the file system has no lists of rights.
 void caft_give_rights_by_default(const char *folder);
+
+// From now on the process passes for one with more rights than whoever started it, as far as `secure_getenv` tells.
+void caft_claim_more_rights(void);
+
+// MARK: Silence
+
+// The other end of a connection, in this process too, takes nothing any more: it does not even confirm what comes, as
+// if its machine had lost power. False if there is none.
+bool caft_silence_other_end(int descriptor);
