@@ -24,7 +24,7 @@ struct XMLDeclaration {
             _ = reader.takeBlanks()
         }
         guard reader.take("?>") else { return nil }
-        encoding = name.map { reader.text($0).lowercased() }
+        encoding = name.map { ASCII.lowered(reader.text($0)) }
         place = name
     }
 

@@ -93,7 +93,7 @@ typedef caf_identity_status (*caf_reading)(void *);
 
 // In a library context of its own, so that what it loads is of no consequence to
 // anything else. The default context that is replaced is that of this thread.
-static caf_identity_status caf_with_legacy(caf_reading read, void *argument, const char *modules) {
+static caf_identity_status caf_with_legacy(caf_reading reading, void *argument, const char *modules) {
     OSSL_PROVIDER *legacy = NULL, *standard = NULL;
     OSSL_LIB_CTX *own = OSSL_LIB_CTX_new();
     caf_identity_status status = CAF_IDENTITY_NO_LEGACY;
@@ -103,7 +103,7 @@ static caf_identity_status caf_with_legacy(caf_reading read, void *argument, con
     }
     if (legacy && standard) {
         OSSL_LIB_CTX *former = OSSL_LIB_CTX_set0_default(own);
-        status = read(argument);
+        status = reading(argument);
         OSSL_LIB_CTX_set0_default(former);
     }
     if (standard) OSSL_PROVIDER_unload(standard);
@@ -112,9 +112,9 @@ static caf_identity_status caf_with_legacy(caf_reading read, void *argument, con
     return status;
 }
 
-static caf_identity_status caf_with_algorithms(caf_reading read, void *argument, const char *modules) {
-    caf_identity_status status = read(argument);
-    if (status == CAF_IDENTITY_UNSUPPORTED) status = caf_with_legacy(read, argument, modules);
+static caf_identity_status caf_with_algorithms(caf_reading reading, void *argument, const char *modules) {
+    caf_identity_status status = reading(argument);
+    if (status == CAF_IDENTITY_UNSUPPORTED) status = caf_with_legacy(reading, argument, modules);
     ERR_clear_error();
     return status;
 }

@@ -30,7 +30,7 @@ struct ImageRequestKey: Hashable, Sendable {
         self.url = url
         method = request.httpMethod ?? "GET"
         fields = (request.allHTTPHeaderFields ?? [:])
-            .map { Field(name: $0.key.lowercased(), value: $0.value) }
+            .map { Field(name: ASCII.lowered($0.key), value: $0.value) }
             .filter { !Self.fieldsThatDoNotMatter.contains($0.name) }
             .sorted()
         body = request.httpBody.flatMap { $0.isEmpty ? nil : $0 }

@@ -53,7 +53,7 @@ final class ImageTaskListener: URLSessionDataDelegate {
         didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        guard state.withLock({ accept(response, &$0) }) else { return completionHandler(.cancel) }
+        guard state.withLock({ self.accept(response, &$0) }) else { return completionHandler(.cancel) }
         manager.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
     }
 

@@ -73,13 +73,13 @@ struct PartialImage: Sendable {
     // MARK: - What a response says
 
     private static func isUncoded(_ response: HTTPURLResponse) -> Bool {
-        ["", "identity"].contains((response.value(forHTTPHeaderField: "Content-Encoding") ?? "").lowercased())
+        ["", "identity"].contains(ASCII.lowered(response.value(forHTTPHeaderField: "Content-Encoding") ?? ""))
     }
 
     private static func mayBeKept(_ response: HTTPURLResponse) -> Bool {
         let ranges = response.value(forHTTPHeaderField: "Accept-Ranges") ?? ""
         let rules = response.value(forHTTPHeaderField: "Cache-Control") ?? ""
-        return ranges.lowercased() != "none" && !rules.lowercased().contains("no-store")
+        return ASCII.lowered(ranges) != "none" && !ASCII.lowered(rules).contains("no-store")
     }
 
     private static func validator(of response: HTTPURLResponse) -> Validator? {
@@ -106,16 +106,11 @@ private struct ByteRange {
 
     init?(_ text: String) {
         let words = text.split(separator: " ")
-        guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
-        let numbers = words[1].split(whereSeparator: { "-/".contains($0) }).map(Self.number)
+        guard words.count == 2, ASCII.lowered(words[0]) == "bytes" else { return nil }
+        let numbers = words[1].split(whereSeparator: { "-/".contains($0) }).map(ASCII.number)
         guard numbers.count == 3, let first = numbers[0], let last = numbers[1], let total = numbers[2],
             words[1] == "\(first)-\(last)/\(total)", first <= last, last < total
         else { return nil }
         (self.first, self.last, self.total) = (first, last, total)
-    }
-
-    private static func number(_ text: Substring) -> Int64? {
-        // Signs and digits of other scripts are numbers to Int64, too.
-        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
     }
 }

@@ -30,8 +30,10 @@ enum BaseURL {
         if text.isEmpty { return Target(url: base.absoluteURL, leavesBase: false) }
         guard let url = URL(string: text, relativeTo: base)?.absoluteURL else { throw RequestError.unusableURL }
         if RedirectPolicy.haveSameOrigin(url, base) { return Target(url: url, leavesBase: false) }
-        guard let scheme = URL(string: text)?.scheme?.lowercased() else { throw RequestError.leavesBase }
-        guard ["http", "https", base.scheme?.lowercased()].contains(scheme) else { throw RequestError.foreignScheme }
+        guard let scheme = URL(string: text)?.scheme.map(ASCII.lowered) else { throw RequestError.leavesBase }
+        guard ["http", "https", base.scheme.map(ASCII.lowered)].contains(scheme) else {
+            throw RequestError.foreignScheme
+        }
         return Target(url: url, leavesBase: true)
     }
 }

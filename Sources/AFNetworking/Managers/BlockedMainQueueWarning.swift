@@ -6,7 +6,8 @@ final class BlockedMainQueueWarning: Sendable {
     static let shared = BlockedMainQueueWarning { check in
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(5), execute: check)
     } say: { text in
-        FileHandle.standardError.write(Data(text.utf8))
+        // Where nobody reads it, it is lost.
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 
     private enum Stage {

@@ -32,7 +32,7 @@ extension URLSessionManager {
     func sent(_ bytes: Int64, total: Int64, expected: Int64, of task: URLSessionTask, in session: URLSession) {
         var expected = expected
         if expected == NSURLSessionTransferSizeUnknown {
-            let announced = task.originalRequest?.value(forHTTPHeaderField: "Content-Length").flatMap(Int64.init)
+            let announced = task.originalRequest?.value(forHTTPHeaderField: "Content-Length").flatMap(ASCII.number)
             expected = announced ?? expected
         }
         record(of: task, in: session)?.advanced(.upload, to: total, of: expected)

@@ -4,9 +4,11 @@ import Foundation
 enum CharacterSetName {
     /// UTF-8 for no name, and for one that is not known.
     static func encoding(_ name: String?) -> String.Encoding {
-        guard let name else { return .utf8 }
-        let bare = name.trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))
-        return encodings[bare.lowercased()] ?? .utf8
+        let isPart = { (byte: UInt8) in !" \t\"'".utf8.contains(byte) }
+        guard let bytes = name?.utf8, let first = bytes.firstIndex(where: isPart),
+            let last = bytes.lastIndex(where: isPart)
+        else { return .utf8 }
+        return encodings[ASCII.lowered(Substring(bytes[first...last]))] ?? .utf8
     }
 
     private static let encodings: [String: String.Encoding] = [

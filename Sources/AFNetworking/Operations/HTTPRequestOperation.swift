@@ -127,7 +127,7 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
         guard state.withLock({ $0.range == $0.missing }) else { return }
         let (response, count) = state.withLock { ($0.response as? HTTPURLResponse, $0.sink?.count ?? 0) }
         serialization.withLock { $0.firstPart = response }
-        let isCoded = response?.value(forHTTPHeaderField: "Content-Encoding").map { $0.lowercased() != "identity" }
+        let isCoded = response?.value(forHTTPHeaderField: "Content-Encoding").map { ASCII.lowered($0) != "identity" }
         let mayGoOn = count > 0 && isCoded != true && [200, 206].contains(response?.statusCode ?? 0)
         let offset = mayGoOn ? count : 0
         state.withLock { state in

@@ -39,7 +39,7 @@ extension URLConnectionOperation {
     ) -> URLRequest? {
         let (block, policy) = state.withLock { ($0.redirectBlock, $0.securityPolicy) }
         let answer = block.map { $0(connection, request, response) } ?? request
-        guard let answer, let url = answer.url, url.scheme?.lowercased() == "http", let host = answer.host,
+        guard let answer, let url = answer.url, url.scheme.map(ASCII.lowered) == "http", let host = answer.host,
             policy.forbidsPlainText(to: host)
         else { return answer }
         state.withLock { $0.trustError = UntrustedServer.plainText(host, url) }

@@ -63,7 +63,7 @@ extension URLConnectionOperation {
             return (state.connection, state.machine.attempt)
         }
         connection?.cancel()
-        connect(attempt)
+        self.connect(attempt)
     }
 
     static func error(_ code: URLError.Code, _ explanation: String?, _ url: URL?) -> NSError {

@@ -17,7 +17,7 @@ extension URLConnectionOperation {
         case .fail: home.perform(in: modes) { [self] in cancelConnection() }
         case .connect(let attempt):
             notify(of: .executing, after: .ready)
-            home.perform(in: modes) { [self] in connect(attempt) }
+            home.perform(in: modes) { [self] in self.connect(attempt) }
         }
     }
 
@@ -48,7 +48,7 @@ extension URLConnectionOperation {
         case .wait: notify(of: .ready, after: .paused)
         case .connect(let attempt):
             notify(of: .executing, after: .paused)
-            home.perform(in: modes) { [self] in connect(attempt) }
+            home.perform(in: modes) { [self] in self.connect(attempt) }
         }
     }
 

@@ -201,7 +201,7 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
         parameters: [String: Any]?,
         constructingBodyWith block: ((any MultipartFormData) throws -> Void)?
     ) throws -> URLRequest {
-        guard !["GET", "HEAD"].contains(method.uppercased()) else { throw RequestError.noBody(for: method) }
+        guard !["GET", "HEAD"].contains(ASCII.uppered(method)) else { throw RequestError.noBody(for: method) }
         let request = try self.request(withMethod: method, urlString: urlString, parameters: nil)
         let form = StreamingMultipartFormData()
         if let parameters { try form.append(parameters, in: stringEncoding) }

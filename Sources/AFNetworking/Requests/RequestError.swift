@@ -91,7 +91,7 @@ enum RequestError {
     static func noBody(for method: String) -> NSError {
         make(
             .dataLengthExceedsMaximum,
-            "A multipart form is a body, and \(method.uppercased()) requests have none.",
+            "A multipart form is a body, and \(ASCII.uppered(method)) requests have none.",
             advice: "Use POST, PUT or PATCH."
         )
     }

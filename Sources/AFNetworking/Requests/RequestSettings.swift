@@ -37,7 +37,7 @@ struct RequestSettings: Sendable {
     }
 
     func putsParametersInURI(_ request: URLRequest) -> Bool {
-        methodsInURI.contains((request.httpMethod ?? "GET").uppercased())
+        methodsInURI.contains(ASCII.uppered(request.httpMethod ?? "GET"))
     }
 
     /// Nil if the block has no query, and no error either.

@@ -174,7 +174,8 @@ private struct PolicyLint {
     // MARK: - Where the requests go
 
     func plainText(_ url: URL?) -> [Finding] {
-        guard let url, url.scheme?.lowercased() == "http", let host = url.host(percentEncoded: true), rules.pins(host)
+        guard let url, url.scheme.map(ASCII.lowered) == "http", let host = url.host(percentEncoded: true),
+            rules.pins(host)
         else { return [] }
         return [
             Finding(

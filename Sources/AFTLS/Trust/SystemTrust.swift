@@ -67,7 +67,7 @@ package final class SystemTrust: Sendable {
     }
 
     private func addHashedFiles(to roots: inout RootIndex) {
-        for folder in paths.folder.split(separator: ":") {
+        for folder in paths.folder.utf8.split(separator: UInt8(ascii: ":")).map(Substring.init) {
             guard let names = try? FileReader.names(inFolder: String(folder)) else { continue }
             for name in names where Self.isHashed(name) {
                 if let bytes = try? readFile("\(folder)/\(name)") { roots.add(bytes) }

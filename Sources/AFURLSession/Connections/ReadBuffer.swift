@@ -50,7 +50,7 @@ final class ReadBuffer {
     /// bytes stay where they are until the loan is gone, and until the next read.
     func lend(_ bytes: UnsafeRawBufferPointer) -> ReadLoan? {
         guard bytes.count >= ReadBuffer.leastLoan, page.contains(bytes) else { return nil }
-        let range = page.range(of: bytes)
+        let range = page.place(of: bytes)
         guard range.lowerBound >= lentCount else { return nil }
         let stay = stay ?? PageStay(page, spares)
         self.stay = stay
@@ -83,7 +83,7 @@ final class ReadPage: Sendable {
     }
 
     /// Where bytes of this page are in it.
-    func range(of bytes: UnsafeRawBufferPointer) -> Range<Int> {
+    func place(of bytes: UnsafeRawBufferPointer) -> Range<Int> {
         let start = Int(UInt(bitPattern: bytes.baseAddress) - address)
         return start..<(start + bytes.count)
     }

@@ -145,8 +145,12 @@ extension HTTPHeaders {
     /// Offsets of coded content are not offsets of the file.
     fileprivate var hasCodedContent: Bool {
         values("Content-Encoding").contains { value in
-            HTTPText.lowered(value).split(separator: ",").contains { coding in
-                !["identity", ""].contains(coding.filter { $0 != " " && $0 != "\t" })
+            value.withUTF8Bytes { bytes in
+                var isCoded = false
+                ByteScanning.forEachListElement(of: bytes) { coding in
+                    isCoded = isCoded || !coding.isEmpty && !ByteScanning.equalsIgnoringCase(coding, "identity")
+                }
+                return isCoded
             }
         }
     }

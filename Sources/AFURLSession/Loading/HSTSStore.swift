@@ -95,8 +95,8 @@ public final class HSTSStore: Sendable {
                 {
                     return true
                 }
-                guard let dot = name.firstIndex(of: ".") else { return false }
-                name = name[name.index(after: dot)...]
+                guard let dot = name.utf8.firstIndex(of: UInt8(ascii: ".")) else { return false }
+                name = name[name.utf8.index(after: dot)...]
             }
         }
     }

@@ -16,7 +16,8 @@ public struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
     /// Nil if it is none, or if there is no such interface. Numbers that only some programs take for addresses, as in
     /// `010.1` or `2130706433`, are none.
     public init?(_ text: String) {
-        let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = text.unicodeScalars.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+            .map(Substring.init)
         let zone = parts.count == 2 ? "%25\(parts[1])" : ""
         let spelling = text.utf8.contains(UInt8(ascii: ":")) ? "[\(parts[0])\(zone)]" : text
         guard let endpoint = try? Endpoint(scheme: .http, host: spelling), let address = endpoint.host.socketAddress

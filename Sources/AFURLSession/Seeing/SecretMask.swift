@@ -44,44 +44,55 @@ package struct SecretMask: Sendable {
 
     /// The items of a query, or of a form in a body.
     package func query(_ text: Substring) -> String {
-        text.split(separator: "&", omittingEmptySubsequences: false).map(item).joined(separator: "&")
+        SecretMask.parts(of: text, between: "&").map(item).joined(separator: "&")
     }
 
     func isSecretItem(_ name: String) -> Bool { SecretMask.secretItems.contains(HTTPText.lowered(name)) }
 
     private func masked(_ text: String) -> String {
         let whole = text.prefix { $0 != "#" }
-        guard let mark = whole.firstIndex(of: "?") else { return String(whole) }
-        return whole[...mark] + query(whole[whole.index(after: mark)...])
+        guard let (path, items) = SecretMask.halves(of: whole, around: "?") else { return String(whole) }
+        return "\(path)?\(query(items))"
     }
 
     private func item(_ item: Substring) -> String {
-        guard let sign = item.firstIndex(of: "=") else { return String(item) }
-        let name = item[..<sign]
-        guard isSecretItem(name.removingPercentEncoding ?? String(name)) else { return String(item) }
-        return item[...sign] + SecretMask.cover
+        guard let (name, _) = SecretMask.halves(of: item, around: "="),
+            isSecretItem(name.removingPercentEncoding ?? String(name))
+        else { return String(item) }
+        return "\(name)=\(SecretMask.cover)"
     }
 
     /// The scheme stays, if it is known to be one.
     private func credential(_ value: String) -> String {
-        guard let blank = value.firstIndex(of: " "),
-            SecretMask.schemes.contains(HTTPText.lowered(String(value[..<blank])))
+        guard let (scheme, _) = SecretMask.halves(of: value[...], around: " "),
+            SecretMask.schemes.contains(HTTPText.lowered(String(scheme)))
         else { return SecretMask.cover }
-        return value[...blank] + SecretMask.cover
+        return "\(scheme) \(SecretMask.cover)"
     }
 
     /// The names stay.
     private func cookies(_ value: String) -> String {
-        value.split(separator: ";", omittingEmptySubsequences: false).map(cookie).joined(separator: ";")
+        SecretMask.parts(of: value[...], between: ";").map(cookie).joined(separator: ";")
     }
 
     private func setCookie(_ value: String) -> String {
-        let pair = value.prefix { $0 != ";" }
-        return cookie(pair) + value[pair.endIndex...]
+        guard let (pair, attributes) = SecretMask.halves(of: value[...], around: ";") else { return cookie(value[...]) }
+        return "\(cookie(pair));\(attributes)"
     }
 
     private func cookie(_ pair: Substring) -> String {
-        guard let sign = pair.firstIndex(of: "=") else { return SecretMask.cover }
-        return pair[...sign] + SecretMask.cover
+        guard let (name, _) = SecretMask.halves(of: pair, around: "=") else { return SecretMask.cover }
+        return "\(name)=\(SecretMask.cover)"
+    }
+
+    // MARK: - By scalars: to text a sign and a combining mark behind it are one character, and no sign.
+
+    private static func parts(of text: Substring, between sign: Unicode.Scalar) -> [Substring] {
+        text.unicodeScalars.split(separator: sign, omittingEmptySubsequences: false).map(Substring.init)
+    }
+
+    private static func halves(of text: Substring, around sign: Unicode.Scalar) -> (Substring, Substring)? {
+        guard let place = text.unicodeScalars.firstIndex(of: sign) else { return nil }
+        return (text[..<place], text[text.unicodeScalars.index(after: place)...])
     }
 }

@@ -19,13 +19,14 @@ struct StreamAddress {
     /// As a URL has it.
     private static func bracketed(_ host: String) -> String {
         if host.utf8.contains(UInt8(ascii: ":")), !host.hasPrefix("[") {
-            return "[\(host.replacingOccurrences(of: "%", with: "%25"))]"
+            let escaped = host.utf8.flatMap { $0 == UInt8(ascii: "%") ? Array("%25".utf8) : [$0] }
+            return "[\(String(decoding: escaped, as: UTF8.self))]"
         }
         // An international name is brought to letters the name service knows; what is no name stays, to be refused.
-        guard host.utf8.contains(where: { $0 >= 0x80 }), !host.utf8.contains(where: "/?#@:\\%".utf8.contains) else {
-            return host
-        }
-        return URL(string: "https://\(host)/")?.host ?? host
+        guard host.utf8.contains(where: { $0 >= 0x80 }), !host.utf8.contains(where: "/?#@:\\%".utf8.contains),
+            let text = URL(string: "https://\(host)/")?.absoluteString
+        else { return host }
+        return String(text.dropFirst("https://".count).dropLast())
     }
 }
 

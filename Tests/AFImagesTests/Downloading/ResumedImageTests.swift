@@ -143,7 +143,7 @@ import Testing
     @Test(
         arguments: [
             ["ETag": "W/\"weak\""], ["ETag": "unquoted"], [:], ["ETag": "\"one\"", "Accept-Ranges": "none"],
-            ["ETag": "\"one\"", "Cache-Control": "private, no-store"],
+            ["ETag": "\"one\"", "Accept-Ranges": "NONE"], ["ETag": "\"one\"", "Cache-Control": "private, No-Store"],
             ["Last-Modified": "Sun, 22 Nov 2026 10:00:00 GMT", "Date": "Sun, 22 Nov 2026 10:00:00 GMT"],
             ["Last-Modified": "Sun, 22 Nov 2026 10:00:00 GMT"],
         ]

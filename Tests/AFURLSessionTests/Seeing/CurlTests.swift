@@ -131,6 +131,23 @@ extension SeeingTests {
 
             request.httpBodyStream = InputStream(data: binary)
             #expect(request.curlCommand().contains("'Transfer-Encoding: chunked'"))
+            // A number by the rules of Swift, and none by those of HTTP.
+            request.setValue("+6", forHTTPHeaderField: "Content-Length")
+            #expect(request.curlCommand().contains("'Transfer-Encoding: chunked'"))
+            request.setValue("6", forHTTPHeaderField: "Content-Length")
+            #expect(!request.curlCommand().contains("Transfer-Encoding"))
+        }
+
+        @Test func `fields and cookies of a head are found by their bytes`() {
+            let head =
+                "GET / HTTP/1.1\r\nX-Mark: \u{301}a\r\nX-None:\u{301}\r\nX-Blank: \t \r\nX-Cut: a: b\u{A0} \r\n\r\n"
+            let found = HeadText.fields(of: Array(head.utf8))
+            #expect(found.map(\.name) == ["X-Mark", "X-None", "X-Blank", "X-Cut"])
+            let values = ["\u{301}a", "\u{301}", "", "a: b\u{A0}"]
+            #expect(found.map { Array($0.value.utf8) } == values.map { Array($0.utf8) })
+
+            let cookies = HARCookie.list("a=\u{301}1;\u{301}b = 2; c")
+            #expect(cookies.map(\.name) == ["a", "\u{301}b", "c"] && cookies.map(\.value) == ["\u{301}1", "2", ""])
         }
 
         @Test func `secrets are hidden unless you say otherwise`() throws {

@@ -1,8 +1,9 @@
 import AFLoop
-import AFURLSession
 import AFVirtualWorld
 import Foundation
 import Testing
+
+@testable import AFURLSession
 
 @Suite("Streams in virtual time")
 struct VirtualStreamTests {
@@ -15,6 +16,15 @@ struct VirtualStreamTests {
     }
 
     private var events: [StreamLog.Event] { log.events.value }
+
+    @Test(arguments: [
+        ("bücher.test", "xn--bcher-kva.test"), ("A.test", "a.test"), ("::1", "::1"), ("[::1]", "::1"),
+        ("a\u{FF05}0d\u{FF05}0ab.test", nil), ("a\u{FF0F}b.test", nil), ("a%0d%0ab.test", nil),
+        ("fe80::1%\u{301}lo", nil), ("a\r\nb.test", nil), ("", nil),
+    ])
+    func `what is no host is no place to connect to`(host: String, known: String?) {
+        #expect((try? StreamAddress(host: host, port: 443).frozen.get())?.endpoint.host.text == known)
+    }
 
     @Test func `a read that takes too long fails with what had come, and all others with it`() {
         let world = VirtualWorld()

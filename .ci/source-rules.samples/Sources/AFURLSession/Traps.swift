@@ -13,12 +13,18 @@ func traps(url: URL, baseURL: URL?, endpoint: Endpoint, name: UnsafePointer<CCha
     _ = !flag && endpoint != other && first !== second
     _ = try Data(contentsOf: url, options: .mappedIfSafe)  // expect: mapped-file
     let deadline = Date() + 5  // expect: wall-clock
+    let late = date.timeIntervalSinceNow  // expect: wall-clock
+    let past = Date.now.timeIntervalSince(date)  // expect: wall-clock
+    _ = Date(timeIntervalSinceNow: 5)  // expect: wall-clock
     _ = Date(timeIntervalSince1970: 0)
+    _ = Date.nowInSeconds
     _ = url.host  // expect: url-host
     _ = baseURL?.host == nil  // expect: url-host
+    _ = URL(string: "https://\(name)/")?.host ?? name  // expect: url-host
     _ = URLComponents(string: "")
     _ = url.host(percentEncoded: true)
     _ = endpoint.host
+    _ = field.split(separator: ";")  // expect: text-search
     _ = String(cString: name)  // expect: c-string
     _ = FileHandle.standardInput  // expect: file-handle
     _ = getenv("HOME")  // expect: getenv

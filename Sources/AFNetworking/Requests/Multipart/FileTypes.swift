@@ -8,7 +8,7 @@ package enum FileTypes {
 
     /// - Parameter ending: Without its dot, in any case.
     package static func mimeType(ofExtension ending: String) -> String {
-        types[ending.lowercased()] ?? unknown
+        types[ASCII.lowered(ending)] ?? unknown
     }
 
     private static let types: [String: String] = {

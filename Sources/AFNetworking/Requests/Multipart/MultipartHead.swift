@@ -22,7 +22,7 @@ struct MultipartHead: Sendable {
 
     /// The disposition first, then the others by their names: the same fields always make the same bytes.
     init(_ fields: [String: String]) throws {
-        let isFirst = { (name: String) in name.lowercased() == "content-disposition" }
+        let isFirst = { (name: String) in ASCII.lowered(name) == "content-disposition" }
         let sorted = fields.sorted { one, other in
             isFirst(one.key) == isFirst(other.key) ? one.key < other.key : isFirst(one.key)
         }

@@ -28,7 +28,7 @@ extension URLRequest {
     }
 
     private var curlBody: CurlCommand.Body {
-        if bodyStream != nil { return .stream(length: contents.fields["Content-Length"].flatMap { Int($0) }) }
+        if bodyStream != nil { return .stream(length: announcedLength) }
         return CurlCommand.Body(httpBody, method: contents.method)
     }
 }
@@ -103,7 +103,9 @@ extension URLSessionTask {
 }
 
 extension URLRequest {
-    fileprivate var announcedLength: Int? { contents.fields["Content-Length"].flatMap { Int($0) } }
+    fileprivate var announcedLength: Int? {
+        contents.fields["Content-Length"].flatMap { $0.withUTF8Bytes(ByteScanning.decimal) }.flatMap(Int.init(exactly:))
+    }
 }
 
 extension CurlCommand {

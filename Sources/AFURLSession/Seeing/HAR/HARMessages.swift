@@ -128,17 +128,21 @@ struct HARCookie: Encodable {
     var secure: Bool?
 
     private init(pair: Substring) {
-        let sign = pair.firstIndex(of: "=") ?? pair.endIndex
+        let sign = pair.utf8.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
         name = HeadText.trimmed(pair[..<sign])
-        value = sign == pair.endIndex ? "" : HeadText.trimmed(pair[pair.index(after: sign)...])
+        value = HeadText.trimmed(Substring(pair.utf8[sign...].dropFirst()))
     }
 
     /// Those of a `Cookie` field.
-    static func list(_ field: String) -> [HARCookie] { field.split(separator: ";").map(HARCookie.init) }
+    static func list(_ field: String) -> [HARCookie] { parts(of: field).map(HARCookie.init) }
+
+    private static func parts(of field: String) -> [Substring] {
+        field.utf8.split(separator: UInt8(ascii: ";")).map(Substring.init)
+    }
 
     /// That of a `Set-Cookie` field.
     init?(set field: String) {
-        let parts = field.split(separator: ";")
+        let parts = HARCookie.parts(of: field)
         guard let first = parts.first else { return nil }
         self.init(pair: first)
         httpOnly = false
@@ -164,14 +168,14 @@ struct HARCookie: Encodable {
 extension HARPair {
     /// The items of a query or a form, decoded.
     fileprivate static func list(_ text: Substring, plusIsBlank: Bool = false) -> [HARPair] {
-        text.split(separator: "&").map { item in
-            let sign = item.firstIndex(of: "=") ?? item.endIndex
-            func decoded(_ part: Substring) -> String {
-                let text = plusIsBlank ? part.replacingOccurrences(of: "+", with: " ") : String(part)
+        text.utf8.split(separator: UInt8(ascii: "&")).map { item in
+            let sign = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
+            func decoded(_ part: Substring.UTF8View) -> String {
+                let bytes = part.map { plusIsBlank && $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+                let text = String(decoding: bytes, as: UTF8.self)
                 return text.removingPercentEncoding ?? text
             }
-            let value = sign == item.endIndex ? "" : item[item.index(after: sign)...]
-            return HARPair(name: decoded(item[..<sign]), value: decoded(value))
+            return HARPair(name: decoded(item[..<sign]), value: decoded(item[sign...].dropFirst()))
         }
     }
 }

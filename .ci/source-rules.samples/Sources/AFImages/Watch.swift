@@ -1,0 +1,5 @@
+import Glibc
+
+func watch() {
+    _ = Glibc.open("/proc/pressure/memory", O_RDONLY)  // expect: system-call
+}

@@ -1,0 +1,12 @@
+import AFURLSession
+import Foundation
+
+func facade(text: String, url: URL) throws {
+    _ = text.lowercased()  // expect: lowercased
+    _ = text.trimmingCharacters(in: .whitespaces)  // expect: trimming
+    _ = Int(text)  // expect: text-number
+    _ = Date()  // expect: wall-clock
+    _ = url.host  // expect: url-host
+    FileHandle.standardError.write(Data())  // expect: file-handle
+    _ = text.split(separator: ",")
+}
