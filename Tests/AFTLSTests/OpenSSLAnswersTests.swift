@@ -14,6 +14,16 @@ import Testing
         root = try CertificateAuthority("Root")
     }
 
+    /// Why names are looked at before OpenSSL is given them. Where this fails, it has changed.
+    @Test func `F-04 OpenSSL takes no name for none to be checked, and refuses NUL by its answer alone`() throws {
+        let rules = try #require(X509_VERIFY_PARAM_new())
+        defer { X509_VERIFY_PARAM_free(rules) }
+
+        #expect(X509_VERIFY_PARAM_set1_host(rules, "", 0) == 1)
+        #expect(X509_VERIFY_PARAM_set1_host(rules, "good.test\0.evil.test", 20) == 0)
+        #expect(X509_VERIFY_PARAM_set1_host(rules, ".good.test", 10) == 1)
+    }
+
     @Test("certificates are freed with the last who holds them, whatever came of judging them")
     func freed() throws {
         let stranger = try CertificateAuthority("Stranger")
