@@ -17,6 +17,15 @@ struct SlopeTests {
         }
     }
 
+    @Test func `what stays unclear is told, and wrong where all repetitions were made`() {
+        let summary = SlopeRun.Summary(count: 9, wrong: ["a leak"], unclear: ["a cache", "a pool"])
+
+        #expect(summary.line == "9 kinds, 1 of them wrong, 2 unclear: a cache, a pool")
+        #expect(summary.problems(isFull: false) == ["a leak"])
+        #expect(summary.problems(isFull: true) == ["a leak", "a cache, which is unclear", "a pool, which is unclear"])
+        #expect(SlopeRun.Summary(count: 9).problems(isFull: true) == [])
+    }
+
     @Test func `a line is found as it is`() throws {
         let slope = try #require(Slope(through: Self.points(20, slope: 3, noise: 0)))
 

@@ -106,10 +106,23 @@ struct SlopeRun {
         )
     }
 
+    /// What was seen of all kinds.
+    struct Summary {
+        let count: Int
+        var wrong: [String] = []
+        var unclear: [String] = []
+
+        var line: String {
+            let names = unclear.isEmpty ? "" : ": \(unclear.joined(separator: ", "))"
+            return "\(count) kinds, \(wrong.count) of them wrong, \(unclear.count) unclear\(names)"
+        }
+
+        /// - Parameter isFull: So many repetitions that whatever grows is seen to.
+        func problems(isFull: Bool) -> [String] { isFull ? wrong + unclear.map { "\($0), which is unclear" } : wrong }
+    }
+
     /// Measures kinds one after the other, and prints a table.
-    ///
-    /// - Returns: Those that grow.
-    static func all(_ kinds: [Kind], repetitions: Int, bar: Double) async throws -> [String] {
+    static func all(_ kinds: [Kind], repetitions: Int, bar: Double) async throws -> Summary {
         let otherSide = try OtherSide()
         defer { otherSide.stop() }
         let run = SlopeRun(
@@ -121,18 +134,22 @@ struct SlopeRun {
         // The network thread is started by the first request, and waited for by every look at the process.
         _ = await run.stage.session().end(of: run.stage.url("/hello"))
         Terminal.say(head)
-        var grown: [String] = []
+        var summary = Summary(count: kinds.count)
         for kind in kinds {
             do {
                 let row = try await run.measure(kind)
                 Terminal.say(row.line)
-                if row.verdict == .grows { grown.append(kind.name) }
+                switch row.verdict {
+                case .flat: break
+                case .grows: summary.wrong.append(kind.name)
+                case .unclear: summary.unclear.append(kind.name)
+                }
             } catch {
                 Terminal.say("\(kind.name): \(error)")
-                grown.append(kind.name)
+                summary.wrong.append(kind.name)
             }
         }
-        return grown
+        return summary
     }
 }
 

@@ -32,16 +32,16 @@ import Foundation
             let isList = words.flag("--list")
             // For the tests of this program.
             let faulty = (words.flag("--leak") ? [Kind.leak] : []) + (words.flag("--misfit") ? [Kind.misfit] : [])
-            let repetitions = try words.number("--repetitions", from: 40) ?? 400
+            let repetitions = try words.number("--repetitions", from: 40)
             let bar = try words.number("--bar", from: 1) ?? 8
             let kinds = try faulty.isEmpty ? chosen(words.rest()) : faulty
             if isList {
                 for kind in kinds { Terminal.say(kind.name) }
                 return []
             }
-            let grown = try await SlopeRun.all(kinds, repetitions: Int(repetitions), bar: bar)
-            Terminal.say("\(kinds.count) kinds, \(grown.count) of them wrong")
-            return grown
+            let summary = try await SlopeRun.all(kinds, repetitions: Int(repetitions ?? 100_000), bar: bar)
+            Terminal.say(summary.line)
+            return summary.problems(isFull: repetitions == nil)
         case "run":
             let minutes = try words.number("--minutes", from: 0.1) ?? 1
             let connections = try words.number("--connections", from: 1) ?? 64
