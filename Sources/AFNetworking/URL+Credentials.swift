@@ -9,4 +9,7 @@ extension URL {
         parts?.password = nil
         return parts?.url
     }
+
+    /// For people to read.
+    var textWithoutCredentials: String { withoutCredentials?.absoluteString ?? "…" }
 }

@@ -185,6 +185,10 @@ final class ImageTaskListener: URLSessionDataDelegate {
         manager.urlSession(session, dataTask: dataTask, didBecome: downloadTask)
     }
 
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask) {
+        manager.urlSession(session, dataTask: dataTask, didBecome: streamTask)
+    }
+
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,

@@ -56,7 +56,7 @@ extension HTTPSessionManager {
         _ completion: @escaping @Sendable (URLSessionDataTask, URLResponse?, Any?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
         let isForm = call.form != nil && request.httpBodyStream != nil
-        guard type(of: self) != HTTPSessionManager.self else {
+        guard mayHaveOverrides else {
             // There is nothing that could be overridden, and the way past that is not for nothing.
             let watchers = TaskRecord.Watchers(upload: call.upload, download: call.download)
             var wishes = wishes

@@ -84,24 +84,28 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         if let serializer = coder.decodeObject(of: HTTPRequestSerializer.self, forKey: Key.requestSerializer) {
             requestSerializer = serializer
         }
-        if let serializer = coder.decodeObject(of: HTTPResponseSerializer.self, forKey: Key.responseSerializer) {
+        if coder.containsValue(forKey: Key.responseSerializer),
+            let serializer = coder.decodeObject(of: HTTPResponseSerializer.self, forKey: Key.responseSerializer)
+        {
             responseSerializer = serializer
         }
-        guard let data = coder.decodeObject(of: NSData.self, forKey: Key.securityPolicy) as Data? else { return }
-        // A policy that cannot be read must not become one that is less strict.
-        guard let policy = try? JSONDecoder().decode(SecurityPolicy.self, from: data) else { return nil }
-        securityPolicy = policy
+        do {
+            if let policy = try coder.readPolicy(forKey: Key.securityPolicy) { securityPolicy = policy }
+        } catch {
+            return nil
+        }
     }
 
-    /// Writes what `init(coder:)` reads.
+    /// Writes what `init(coder:)` reads: the response serializer if that is a ``HTTPResponseSerializer``.
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
         coder.encode(baseURL as NSURL?, forKey: Key.baseURL)
         coder.encode(requestSerializer, forKey: Key.requestSerializer)
-        coder.encode(responseSerializer, forKey: Key.responseSerializer)
-        if let data = try? JSONEncoder().encode(securityPolicy) {
-            coder.encode(data as NSData, forKey: Key.securityPolicy)
+        // Of another class it could not be read: Foundation ends the process when it comes upon one.
+        if let serializer = responseSerializer as? HTTPResponseSerializer {
+            coder.encode(serializer, forKey: Key.responseSerializer)
         }
+        coder.writePolicy(securityPolicy, forKey: Key.securityPolicy)
     }
 
     /// A manager of the same class, with the same base URL and configuration, and copies of serializers and policy.
@@ -111,13 +115,16 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         if let serializer = responseSerializer.copy(with: nil) as? any URLResponseSerialization {
             copy.responseSerializer = serializer
         }
-        if state.withLock({ $0.hasOwnPolicy }) { copy.securityPolicy = securityPolicy.copy() }
+        // The policy may have been changed in place, too.
+        if state.withLock({ $0.hasOwnPolicy }) || sessionConfiguration.tls.evaluator == nil {
+            copy.securityPolicy = securityPolicy.copy()
+        }
         return copy
     }
 
     /// That of the superclass, and the base URL.
     open override var description: String {
-        let base = baseURL?.absoluteString ?? "none"
+        let base = baseURL?.textWithoutCredentials ?? "none"
         return super.description.replacing(">", with: ", baseURL: \(base)>", maxReplacements: 1)
     }
 

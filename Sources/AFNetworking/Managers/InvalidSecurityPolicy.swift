@@ -10,7 +10,7 @@ public struct InvalidSecurityPolicy: Error, Sendable, Hashable, LocalizedError, 
 
     /// Why, and what to change.
     public var description: String {
-        let place = baseURL.map { "with the base URL \($0.absoluteString)" } ?? "without a base URL"
+        let place = baseURL.map { "with the base URL \($0.textWithoutCredentials)" } ?? "without a base URL"
         return """
             \(Self.name): a manager \(place) cannot keep a policy that pins, because pins are only looked at in \
             TLS handshakes. Give the manager a base URL with the scheme https, or use a policy of the pinning mode none.

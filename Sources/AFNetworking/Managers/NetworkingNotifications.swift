@@ -8,7 +8,8 @@ extension Notification.Name {
     /// Posted on the main queue.
     public static let networkingTaskDidResume = Notification.Name("com.alamofire.networking.task.resume")
 
-    /// A task of a ``URLSessionManager`` was suspended. The object is the task.
+    /// A task of a ``URLSessionManager`` was suspended, or is a download from now on, which is then announced as one that
+    /// runs. The object is the task.
     ///
     /// Posted on the main queue.
     public static let networkingTaskDidSuspend = Notification.Name("com.alamofire.networking.task.suspend")

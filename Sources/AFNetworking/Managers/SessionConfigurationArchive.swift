@@ -37,14 +37,14 @@ struct SessionConfigurationArchive: Codable {
     }
 
     func write(to coder: NSCoder) {
-        guard let data = try? JSONEncoder().encode(self) else { return }
+        guard let data = try? ArchivedJSON.data(self) else { return }
         coder.encode(data as NSData, forKey: SessionConfigurationArchive.key)
     }
 
     /// A default configuration with the values of the archive; nil if there are none.
     static func read(_ coder: NSCoder) -> URLSessionConfiguration? {
         guard let data = coder.decodeObject(of: NSData.self, forKey: key) as Data?,
-            let archive = try? JSONDecoder().decode(SessionConfigurationArchive.self, from: data)
+            let archive = try? ArchivedJSON.value(SessionConfigurationArchive.self, in: data)
         else { return nil }
         return archive.configuration
     }

@@ -8,6 +8,13 @@ struct TaskRecords: Sendable {
 
     private var records: [Key: TaskRecord] = [:]
     private var nextSweep = 64
+    /// How many tasks are being made: they have no records yet, and others may end them already.
+    private var making = 0
+    private var endedWithoutRecord: [Key: End] = [:]
+
+    struct End: Sendable {
+        let error: (any Error)?
+    }
 
     var count: Int { records.count }
 
@@ -19,6 +26,25 @@ struct TaskRecords: Sendable {
     mutating func add(_ record: TaskRecord, of task: URLSessionTask, in session: URLSession) -> [TaskRecord] {
         defer { records[Key(session: ObjectIdentifier(session), task: task.taskIdentifier)] = record }
         return sweep()
+    }
+
+    mutating func beginMaking() { making += 1 }
+
+    /// - Returns: How the task has ended, if it has.
+    mutating func endMaking(_ task: URLSessionTask, in session: URLSession) -> End? {
+        making -= 1
+        defer { if making == 0 { endedWithoutRecord = [:] } }
+        let key = Key(session: ObjectIdentifier(session), task: task.taskIdentifier)
+        return endedWithoutRecord.removeValue(forKey: key)
+    }
+
+    /// The record of a task that has ended. An end without one is remembered as long as somebody makes a task.
+    mutating func end(_ task: URLSessionTask, in session: URLSession, _ error: (any Error)?) -> TaskRecord? {
+        if let record = remove(task, in: session) { return record }
+        if making > 0 {
+            endedWithoutRecord[Key(session: ObjectIdentifier(session), task: task.taskIdentifier)] = End(error: error)
+        }
+        return nil
     }
 
     mutating func remove(_ task: URLSessionTask, in session: URLSession) -> TaskRecord? {

@@ -19,7 +19,10 @@ extension URLSessionManager {
     }
 
     func announce(_ name: Notification.Name, _ task: URLSessionTask, in session: URLSession) {
-        if record(of: task, in: session) != nil { NotificationPost.main.post(name, task) }
+        // Under the lock, or the end of the task could be announced before this.
+        state.withLock { state in
+            if state.records[task, session] != nil { NotificationPost.main.post(name, task) }
+        }
     }
 
     // MARK: - Bodies
@@ -69,10 +72,23 @@ extension URLSessionManager {
         let (wasCancelled, _) = state.withLock { state -> (Bool, [TaskRecord]) in
             guard let record = state.records.remove(task, in: session) else { return (false, []) }
             let gone = state.records.add(record, of: download, in: session)
+            // Whoever shows what runs hears no more of the data task.
+            NotificationPost.main.post(.networkingTaskDidSuspend, task)
+            NotificationPost.main.post(.networkingTaskDidResume, download)
             return (record.becomes(download, after: task), gone)
         }
         if wasCancelled { download.cancel() }
         hooks.dataTaskDidBecomeDownloadTask?(session, task, download)
+    }
+
+    /// The session says no more of the data task, and what becomes of the stream is not the manager's to say.
+    func became(_ stream: URLSessionStreamTask, _ task: URLSessionDataTask, in session: URLSession) {
+        // Nobody has it.
+        if !mayHaveOverrides { stream.cancel() }
+        guard let record = state.withLock({ $0.records.remove(task, in: session) }) else { return }
+        let advice = "override the delegate's method for that, or use a session of your own"
+        let text = "The data task became a stream, as its delegate asked for: \(advice)."
+        tellEnd(of: task, record, URLError(.cancelled, userInfo: [NSLocalizedDescriptionKey: text]))
     }
 
     // MARK: - Files
@@ -111,18 +127,22 @@ extension URLSessionManager {
 
     func completed(_ task: URLSessionTask, in session: URLSession, _ error: (any Error)?) {
         // Out of the books before anybody is told: whoever is told, and asks, finds that the task has ended.
-        if let record = state.withLock({ $0.records.remove(task, in: session) }) {
-            record.endSteps()
-            let ending = TaskEnding(task, record, of: self)
-            if let failure = failure(of: task, record, error) {
-                ending.fail(failure)
-            } else if ending.isQuick {
-                ending.succeed()
-            } else {
-                URLSessionManager.processingQueue.async { ending.succeed() }
-            }
+        if let record = state.withLock({ $0.records.end(task, in: session, error) }) {
+            tellEnd(of: task, record, error)
         }
         hooks.taskDidComplete?(session, task, error)
+    }
+
+    func tellEnd(of task: URLSessionTask, _ record: TaskRecord, _ error: (any Error)?) {
+        record.endSteps()
+        let ending = TaskEnding(task, record, of: self)
+        if let failure = failure(of: task, record, error) {
+            ending.fail(failure)
+        } else if ending.isQuick {
+            ending.succeed()
+        } else {
+            URLSessionManager.processingQueue.async { ending.succeed() }
+        }
     }
 
     /// The error for the completion handler.

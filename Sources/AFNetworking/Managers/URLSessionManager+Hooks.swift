@@ -17,6 +17,7 @@ extension URLSessionManager {
 
     /// The session does not call what nobody listens to.
     func applyHooks(to session: URLSession) {
+        if mayHaveOverrides { return }
         // Under the lock, or of two threads the one that looked first could be the one that writes last.
         state.withLock { session.ignoredDelegateMethods = $0.hooks.unused }
     }

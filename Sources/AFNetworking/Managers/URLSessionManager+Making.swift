@@ -12,18 +12,32 @@ extension URLSessionManager {
         state.withLock { $0.records[task, session] }
     }
 
+    private enum Fate {
+        case begun
+        case ended((any Error)?)
+        /// The session does not call anybody any more.
+        case late
+    }
+
     /// Makes a task and its record.
     func make<Task: URLSessionTask>(_ task: (URLSession) -> Task, _ record: (Task) -> TaskRecord) -> Task {
         let session = session
         applyTrust()
+        state.withLock { $0.records.beginMaking() }
         let task = task(session)
         let record = record(task)
         TaskBeingMade.current?.isMade(task, record, by: self)
-        let (isTooLate, _) = state.withLock { state -> (Bool, [TaskRecord]) in
-            guard state.mayStillEndTasks(of: session) else { return (true, []) }
-            return (false, state.records.add(record, of: task, in: session))
+        let (fate, _) = state.withLock { state -> (Fate, [TaskRecord]) in
+            let end = state.records.endMaking(task, in: session)
+            guard state.mayStillEndTasks(of: session) else { return (.late, []) }
+            if let end { return (.ended(end.error), []) }
+            return (.begun, state.records.add(record, of: task, in: session))
         }
-        if isTooLate { failLate(task, record) }
+        switch fate {
+        case .begun: break
+        case .ended(let error): tellEnd(of: task, record, error)
+        case .late: failLate(task, record)
+        }
         return task
     }
 
@@ -33,7 +47,6 @@ extension URLSessionManager {
         TaskBeingMade(TaskRecord.Wishes(completionQueue: queue), by: self).make(by: self, make)
     }
 
-    /// The session does not call anybody any more.
     func failLate(_ task: URLSessionTask, _ record: TaskRecord) {
         let advice = "reset the session when you invalidate it, or use another manager"
         let details = [NSLocalizedDescriptionKey: "The session of the manager was invalidated: \(advice)."]

@@ -36,7 +36,9 @@ extension URLSessionManager {
         in session: URLSession,
         _ done: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard let hook = hooks.sessionDidReceiveChallenge else { return done(.performDefaultHandling, nil) }
+        guard let hook = hooks.sessionDidReceiveChallenge else {
+            return DefaultAnswers.given.urlSession(session, didReceive: challenge, completionHandler: done)
+        }
         var credential: URLCredential?
         let disposition = withUnsafeMutablePointer(to: &credential) { hook(session, challenge, $0) }
         guard disposition == .performDefaultHandling else { return done(disposition, credential) }
@@ -50,13 +52,17 @@ extension URLSessionManager {
         in session: URLSession,
         _ done: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
+        let (handler, judgesHere) = state.withLock { ($0.hooks.authenticationChallenge, $0.trust == .challenges) }
+        guard handler != nil || judgesHere else {
+            return DefaultAnswers.given.urlSession(session, task: task, didReceive: challenge, completionHandler: done)
+        }
         let record = record(of: task, in: session)
         let refused: @Sendable () -> Void = {
             let trust = challenge.protectionSpace.serverTrust
             let error = UntrustedServer.error(trust, task.currentRequest?.url)
             record?.state.withLock { $0.error = error }
         }
-        switch hooks.authenticationChallenge?(session, task, challenge, done) ?? .performDefaultHandling {
+        switch handler?(session, task, challenge, done) ?? .performDefaultHandling {
         case .later: break
         case .credential(let credential): done(.useCredential, credential)
         case .fail(let error):

@@ -85,6 +85,11 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         super.init()
     }
 
+    /// Whether a subclass may have methods in the place of those here, of the session's delegate among them.
+    var mayHaveOverrides: Bool {
+        type(of: self) != URLSessionManager.self && type(of: self) != HTTPSessionManager.self
+    }
+
     // MARK: - Settings
 
     /// What was there may run code when it goes: not under the lock.
@@ -362,14 +367,17 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
 
     // MARK: - Delegate of the session
     //
-    // Here, and not in extensions, so that subclasses can override them. They must call super.
+    // Here, and not in extensions, so that subclasses can override them. They must call super, but for those that have a
+    // completion handler: there it is that or an answer of their own.
 
     /// Calls the block for it, and posts that the session is invalid.
     open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         becameInvalid(session, error)
     }
 
-    /// Answers with the block for sessions, or as a task of it would.
+    /// Answers with the block for sessions; without one the method for challenges of tasks is asked.
+    ///
+    /// A subclass is asked about servers, too, once ``securityPolicy`` has accepted them.
     open func urlSession(
         _ session: URLSession,
         didReceive challenge: URLAuthenticationChallenge,
@@ -398,7 +406,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         announce(.networkingTaskDidSuspend, task, in: session)
     }
 
-    /// Asks the block for redirects.
+    /// Asks the block for redirects. Without it the session's ``/AFURLSession/RedirectPolicy`` decides.
     open func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -406,8 +414,17 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard let redirect = hooks.taskWillRedirect else { return completionHandler(request) }
-        completionHandler(redirect(session, task, response, request))
+        if let redirect = hooks.taskWillRedirect {
+            return completionHandler(redirect(session, task, response, request))
+        }
+        // Not the request: that would be consent to what the session's policy refuses.
+        DefaultAnswers.given.urlSession(
+            session,
+            task: task,
+            willPerformHTTPRedirection: response,
+            newRequest: request,
+            completionHandler: completionHandler
+        )
     }
 
     /// Asks the block for streams, or copies that of the request.
@@ -462,6 +479,15 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         didBecome downloadTask: URLSessionDownloadTask
     ) {
         became(downloadTask, dataTask, in: session)
+    }
+
+    /// Fails the data task for its completion handler: the stream is nobody's but that of a subclass.
+    open func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didBecome streamTask: URLSessionStreamTask
+    ) {
+        became(streamTask, dataTask, in: session)
     }
 
     /// Keeps the data for the serializer, and tells progress and the block for them.

@@ -267,7 +267,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
     open override var description: String {
         let address = UInt(bitPattern: ObjectIdentifier(self))
         return "<\(type(of: self)): 0x\(String(address, radix: 16)), "
-            + "baseURL: \(baseURL?.absoluteString ?? "none"), operationQueue: \(operationQueue)>"
+            + "baseURL: \(baseURL?.textWithoutCredentials ?? "none"), operationQueue: \(operationQueue)>"
     }
 
     private enum Key {
@@ -286,13 +286,16 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         if let serializer = coder.decodeObject(of: HTTPRequestSerializer.self, forKey: Key.requestSerializer) {
             requestSerializer = serializer
         }
-        if let serializer = coder.decodeObject(of: HTTPResponseSerializer.self, forKey: Key.responseSerializer) {
+        if coder.containsValue(forKey: Key.responseSerializer),
+            let serializer = coder.decodeObject(of: HTTPResponseSerializer.self, forKey: Key.responseSerializer)
+        {
             responseSerializer = serializer
         }
-        guard let data = coder.decodeObject(of: NSData.self, forKey: Key.securityPolicy) as Data? else { return }
-        // A policy that cannot be read must not become one that is less strict.
-        guard let policy = try? JSONDecoder().decode(SecurityPolicy.self, from: data) else { return nil }
-        securityPolicy = policy
+        do {
+            if let policy = try coder.readPolicy(forKey: Key.securityPolicy) { securityPolicy = policy }
+        } catch {
+            return nil
+        }
     }
 
     /// Archives base URL, serializers and policy.
@@ -302,9 +305,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         if let serializer = responseSerializer as? HTTPResponseSerializer {
             coder.encode(serializer, forKey: Key.responseSerializer)
         }
-        if let data = try? JSONEncoder().encode(securityPolicy) {
-            coder.encode(data as NSData, forKey: Key.securityPolicy)
-        }
+        coder.writePolicy(securityPolicy, forKey: Key.securityPolicy)
     }
 
     /// A manager of the same class, with the same base URL, copies of serializers and policy, and a queue of its own.

@@ -52,13 +52,13 @@ struct OperationArchive: Codable {
 
     init?(_ coder: NSCoder) {
         guard coder.allowsKeyedCoding, let data = coder.decodeObject(of: NSData.self, forKey: Self.key),
-            let archive = try? JSONDecoder().decode(OperationArchive.self, from: data as Data)
+            let archive = try? ArchivedJSON.value(OperationArchive.self, in: data as Data)
         else { return nil }
         self = archive
     }
 
     func write(to coder: NSCoder) {
-        guard let data = try? JSONEncoder().encode(self) else { return }
+        guard let data = try? ArchivedJSON.data(self) else { return }
         coder.encode(data as NSData, forKey: Self.key)
     }
 

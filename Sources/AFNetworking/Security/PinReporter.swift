@@ -25,7 +25,11 @@ final class PinReporter: Sendable {
 
     var handler: Handler? {
         get { state.withLock { $0.handler } }
-        set { state.withLock { $0.handler = newValue } }
+        set {
+            // What was there may run code when it goes: not under the lock.
+            var handler = newValue
+            state.withLock { swap(&$0.handler, &handler) }
+        }
     }
 
     func post(_ report: PinningReport) {

@@ -49,12 +49,7 @@ final class ChallengePost {
         let levels = rest(of: levels[...])
         guard let level = levels.first, let task, let session else { return answer(nil) }
         let reply = Reply { [self] given in
-            guard let given else {
-                if let delegate = delegate(at: level) {
-                    self.session?.noteMissing(level.method, in: type(of: delegate))
-                }
-                return ask(Array(levels.dropFirst()), makeChallenge, answer)
-            }
+            guard let given else { return ask(Array(levels.dropFirst()), makeChallenge, answer) }
             answer(given)
         }
         let loop = session.loop
@@ -98,7 +93,7 @@ final class ChallengePost {
             self.answer = answer
         }
 
-        /// Nil is passed on if the delegate has no method of its own.
+        /// Nil is passed on if the delegate leaves it to others.
         func arrived(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?) {
             guard let answer else { return }
             self.answer = nil
@@ -148,7 +143,7 @@ final class CompletionSender: NSObject, URLAuthenticationChallengeSender {
         completion(.rejectProtectionSpace, nil)
     }
 
-    /// Whoever was asked has no method for it.
+    /// Whoever was asked leaves it to others.
     func pass() {
         completion(.performDefaultHandling, .unanswered)
     }

@@ -173,6 +173,7 @@ extension URLSessionDelegate {
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
+        session.noteMissing(.receivedSessionChallenge, in: self)
         completionHandler(.performDefaultHandling, .unanswered)
     }
 }
@@ -188,6 +189,7 @@ extension URLSessionTaskDelegate {
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
+        session.noteMissing(.receivedTaskChallenge, in: self)
         completionHandler(.performDefaultHandling, .unanswered)
     }
 

@@ -95,6 +95,7 @@ extension URLConnectionDelegate {
     /// Leaves the challenge to the standard handling.
     public func connection(_ connection: URLConnection, willSendRequestFor challenge: URLAuthenticationChallenge) {
         if let sender = challenge.sender as? CompletionSender {
+            connection.core.noteMissing(.receivedTaskChallenge)
             sender.pass()
         } else {
             challenge.sender?.performDefaultHandling(for: challenge)

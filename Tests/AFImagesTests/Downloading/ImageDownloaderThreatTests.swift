@@ -122,6 +122,27 @@ import Testing
         await #expect(throws: ImageError.self) { try await downloader.image(for: site.request("/half.png")) }
     }
 
+    @Test func `T-RED-15 no body goes to another origin because of a redirect`() async throws {
+        let other = try ImageSite()
+        let target = other.server.url("/image.png").absoluteString
+        site.server.route("POST", "/moved.png", ServerReply.status(307).header("Location", target))
+        other.server.route("POST", "/image.png", .picture(other.png))
+        var posted = site.request("/moved.png")
+        posted.httpMethod = "POST"
+        posted.httpBody = Data("secret".utf8)
+        downloader.download(posted, heard)
+
+        #expect(try await heard.first.error != nil)
+        #expect(site.server.requests.count == 1 && other.server.requests.isEmpty)
+    }
+
+    @Test func `T-IMG-14 a download that becomes a stream fails, and ends`() async throws {
+        downloader.sessionManager.setDataTaskDidReceiveResponseBlock { _, _, _ in .becomeStream }
+        downloader.download(site.request("/image.png"), heard)
+        #expect(try await heard.wait(seconds: 10)[0].error?.localizedDescription.contains("stream") == true)
+        try await eventually("the end") { downloader.isIdle }
+    }
+
     @Test func `T-IMG-14 a hundred failures leave all four places free`() async throws {
         site.server.route("GET", "/broken/:number") { [png = site.png] request in
             let number = Int(request.parameters["number"] ?? "") ?? 0

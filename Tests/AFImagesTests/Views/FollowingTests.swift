@@ -94,6 +94,17 @@ import Testing
         #expect(spinner.calls.count == count)
     }
 
+    @Test func `12.1 an indicator stops when its task goes on as a download`() async throws {
+        manager.setDataTaskDidReceiveResponseBlock { _, _, _ in .becomeDownload }
+        let spinner = Spinner()
+        let task = task("/waiting/1")
+        spinner.setAnimatingWithState(of: task)
+        task.resume()
+        try await eventually("a start") { spinner.calls == ["stop", "start"] }
+        site.server.signal("go")
+        try await eventually("a stop") { spinner.calls == ["stop", "start", "stop"] }
+    }
+
     @Test func `12.1 what was followed before is forgotten`() async throws {
         let spinner = Spinner()
         let (old, new) = (task("/waiting/1"), task("/waiting/2"))

@@ -211,6 +211,40 @@ private final class Hands: ActivityClock {
         #expect(seen.all == [true])
     }
 
+    @Test func `12.4 a data task that becomes a download counts once, until that has completed`() async throws {
+        let session = ObjectIdentifier(sessions.session)
+        for name in [Notification.Name.networkingTaskDidResume, .networkingTaskDidSuspend, .networkingTaskDidComplete] {
+            relays.append(
+                NotificationObservation(of: name) { [center] notification in
+                    guard let task = notification.object as? URLSessionTask, ObjectIdentifier(task.session) == session
+                    else { return }
+                    center.post(notification)
+                }
+            )
+        }
+        let counts = Heard<Int>()
+        indicator.setActivityCountDidChange { counts.say($0) }
+        let downloads = Heard<URLSessionDownloadTask>()
+        sessions.setDataTaskDidReceiveResponseBlock { _, _, _ in .becomeDownload }
+        sessions.setDataTaskDidBecomeDownloadTaskBlock { downloads.say($2) }
+        site.server.route("GET", "/stalled.png", ServerReply.picture(site.png).stalling(after: 3))
+        let task = sessions.dataTask(
+            with: site.request("/stalled.png"),
+            uploadProgress: nil,
+            downloadProgress: nil,
+            completionHandler: nil
+        )
+        task.resume()
+        let download = try await downloads.first
+        await mainQueueSettled()
+        await mainQueueSettled()
+        #expect(indicator.activityCount == 1)
+        download.cancel()
+        try await eventually("no activity") { indicator.activityCount == 0 }
+        await mainQueueSettled()
+        #expect(counts.all.max() == 1)
+    }
+
     @Test func `12.4 a task counts once, and only if it was resumed`() async throws {
         let first = task("/waiting/1")
         let second = task("/waiting/2")

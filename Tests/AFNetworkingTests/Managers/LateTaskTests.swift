@@ -129,6 +129,23 @@ import Testing
         #expect(try await manager.get("get").response?.statusCode == 200)
     }
 
+    @Test func `5.1 a task that somebody else cancels before its maker has it is called back`() async throws {
+        let manager = manager
+        let hasEnded = DispatchSemaphore(value: 0)
+        manager.setTaskDidCompleteBlock { _, _, _ in hasEnded.signal() }
+        let task = manager.make({ session in
+            let task = session.dataTask(with: site.request("/get"))
+            // As of all tasks of the session.
+            task.cancel()
+            hasEnded.wait()
+            return task
+        }) { TaskRecord($0, completion: heard.completion) }
+
+        #expect(try await heard.wait(seconds: 10)[0].error?.code == NSURLErrorCancelled)
+        #expect(task.state == .completed && manager.record(of: task) == nil)
+        #expect(manager.state.withLock { $0.records.count } == 0)
+    }
+
     /// Uses a manager as its last deed.
     private final class Parting: Sendable {
         private let manager: URLSessionManager

@@ -1,6 +1,7 @@
 import AFNetworking
 import AFNetworkingTesting
 import Foundation
+import Glibc
 import Testing
 
 @Suite struct PolicyChangeTests {
@@ -119,6 +120,36 @@ import Testing
 
         #expect(verdicts.count == 8)
         #expect(wrong == 0)
+    }
+
+    /// Uses a policy as its last deed.
+    private final class Parting: Sendable {
+        private let policy: SecurityPolicy
+        private let gone: Heard<Bool>
+
+        init(_ policy: SecurityPolicy, _ gone: Heard<Bool>) {
+            self.policy = policy
+            self.gone = gone
+        }
+
+        deinit {
+            gone.say(policy.reportHandler == nil)
+        }
+    }
+
+    @Test func `what a former report handler holds goes when no lock is held`() async throws {
+        let policy = SecurityPolicy()
+        let gone = Heard<Bool>()
+        // Not here: with the lock held this would be waiting for ever.
+        DispatchQueue.global().async {
+            let parting = Parting(policy, gone)
+            policy.reportHandler = { _ in _ = parting }
+        }
+        DispatchQueue.global().async {
+            while policy.reportHandler == nil { usleep(1000) }
+            policy.reportHandler = nil
+        }
+        #expect(try await gone.wait(seconds: 10) == [true])
     }
 
     /// What each state of the policy says, by its fingerprint.
