@@ -127,8 +127,8 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
         guard state.withLock({ $0.range == $0.missing }) else { return }
         let (response, count) = state.withLock { ($0.response as? HTTPURLResponse, $0.sink?.count ?? 0) }
         serialization.withLock { $0.firstPart = response }
-        let isCoded = response?.value(forHTTPHeaderField: "Content-Encoding").map { ASCII.lowered($0) != "identity" }
-        let mayGoOn = count > 0 && isCoded != true && [200, 206].contains(response?.statusCode ?? 0)
+        let isPlain = response?.hasCodedContent == false
+        let mayGoOn = count > 0 && isPlain && [200, 206].contains(response?.statusCode ?? 0)
         let offset = mayGoOn ? count : 0
         state.withLock { state in
             state.continuesAt = mayGoOn ? offset : nil
@@ -142,11 +142,9 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
     }
 
     override func continuation(with response: URLResponse) -> Continuation {
-        let (asked, offset) = state.withLock { state in
-            (state.request.value(forHTTPHeaderField: "Range") == "bytes=\(state.continuesAt ?? 0)-", state.continuesAt)
-        }
-        guard let first = serialization.withLock({ $0.firstPart }), asked, let response = response as? HTTPURLResponse
-        else { return .take }
+        let (isAsked, offset) = state.withLock { ($0.missing != nil && $0.range == $0.missing, $0.continuesAt) }
+        guard isAsked, let response = response as? HTTPURLResponse else { return .take }
+        let first = serialization.withLock { $0.firstPart }
         switch RangeReply(response, to: first, from: offset ?? 0) {
         case .rest where offset != nil: return .take
         case .rest, .whole:

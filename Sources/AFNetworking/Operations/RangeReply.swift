@@ -9,21 +9,23 @@ enum RangeReply: Equatable {
     /// Neither: ask again, for everything.
     case useless
 
-    init(_ response: HTTPURLResponse, to first: HTTPURLResponse, from offset: Int64) {
+    /// - Parameter first: What the first part came with; nil if there is none.
+    init(_ response: HTTPURLResponse, to first: HTTPURLResponse?, from offset: Int64) {
         switch response.statusCode {
-        case 206:
-            let isCoded = response.value(forHTTPHeaderField: "Content-Encoding").map { $0.lowercased() != "identity" }
-            guard isCoded != true, RangeReply.range(of: response)?.start == offset,
-                RangeReply.isSame(response, first)
-            else {
-                self = .useless
-                return
-            }
-            self = .rest
+        case 206: self = RangeReply.isRest(response, of: first, from: offset) ? .rest : .useless
         // There is nothing behind what we have, of this version or of another.
         case 416: self = .useless
         default: self = .whole
         }
+    }
+
+    private static func isRest(_ response: HTTPURLResponse, of first: HTTPURLResponse?, from offset: Int64) -> Bool {
+        guard !response.hasCodedContent, let part = response.part, part.bytes.lowerBound == offset,
+            first.map({ isSame(response, $0) }) ?? true
+        else { return false }
+        // Servers may send less than was asked for; nobody asks a second time for what is missing then.
+        guard let total = part.total ?? first.flatMap({ total(of: $0) }) else { return true }
+        return part.bytes.upperBound == total - 1
     }
 
     /// What names the version of a resource: its entity tag, else when it was last changed.
@@ -40,29 +42,12 @@ enum RangeReply: Equatable {
                 return false
             }
         }
-        guard let now = range(of: response)?.total, let before = total(of: first) else { return true }
+        guard let now = response.part?.total, let before = total(of: first) else { return true }
         return now == before
     }
 
     private static func total(of response: HTTPURLResponse) -> Int64? {
-        if response.statusCode == 206 { return range(of: response)?.total }
+        if response.statusCode == 206 { return response.part?.total }
         return response.expectedContentLength < 0 ? nil : response.expectedContentLength
-    }
-
-    /// `bytes 100-199/200`.
-    private static func range(of response: HTTPURLResponse) -> (start: Int64, total: Int64?)? {
-        guard let text = response.value(forHTTPHeaderField: "Content-Range"),
-            text.lowercased().hasPrefix("bytes ")
-        else { return nil }
-        let parts = text.dropFirst("bytes ".count).split(separator: "/", omittingEmptySubsequences: false)
-        let ends = parts.first?.split(separator: "-", omittingEmptySubsequences: false) ?? []
-        guard parts.count == 2, ends.count == 2, let start = number(ends[0]), let end = number(ends[1]), start <= end
-        else { return nil }
-        return (start, parts[1] == "*" ? nil : number(parts[1]))
-    }
-
-    private static func number(_ text: Substring) -> Int64? {
-        let bare = text.trimmingCharacters(in: .whitespaces)
-        return bare.allSatisfy { $0.isASCII && $0.isNumber } ? Int64(bare) : nil
     }
 }

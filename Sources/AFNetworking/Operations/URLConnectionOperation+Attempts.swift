@@ -68,7 +68,7 @@ extension URLConnectionOperation {
 
     static func error(_ code: URLError.Code, _ explanation: String?, _ url: URL?) -> NSError {
         var details: [String: Any] = [:]
-        details[NSURLErrorFailingURLErrorKey] = url
+        details[NSURLErrorFailingURLErrorKey] = url?.withoutCredentials
         details[NSLocalizedDescriptionKey] = explanation
         return NSError(domain: NSURLErrorDomain, code: code.rawValue, userInfo: details)
     }

@@ -103,7 +103,8 @@ extension URLConnectionOperation {
         { [weak self] in
             guard let self else { return }
             set(\.keeper, nil)
-            let group = completionGroup ?? Self.privateGroup
+            // One of its own, or the operation would be held as long as any other has blocks to call.
+            let group = completionGroup ?? DispatchGroup()
             MainQueue.complete(on: completionQueue, group: group, block)
             group.notify(queue: Self.tidyingQueue) { self.forgetCompletionBlock() }
         }

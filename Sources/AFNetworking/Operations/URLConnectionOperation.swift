@@ -40,7 +40,6 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     public typealias RedirectBlock =
         @Sendable (_ connection: URLConnection, _ request: URLRequest, _ redirectResponse: URLResponse?) -> URLRequest?
 
-    static let privateGroup = DispatchGroup()
     static let tidyingQueue = DispatchQueue(
         label: "com.alamofire.networking.operation.queue",
         attributes: .concurrent

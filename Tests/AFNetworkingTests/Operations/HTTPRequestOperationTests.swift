@@ -191,7 +191,7 @@ struct HTTPRequestOperationTests {
         #expect(operation.error?.localizedDescription.contains("former end") == true)
     }
 
-    @Test("16 3 a 206 that begins elsewhere, or is of another version, a 416: everything is asked for again")
+    @Test("16 3 a 206 that is not the rest, all of it and of this version, a 416: everything is asked for again")
     func useless() async throws {
         let wrong: [ServerReply] = [
             ServerReply.text("xxx").status(206).header("Content-Range", "bytes 9999-10001/30000"),
@@ -201,6 +201,8 @@ struct HTTPRequestOperationTests {
                 "ETag",
                 "\"2\""
             ),
+            ServerReply.text("0123456789").status(206).header("Content-Range", "bytes 10000-10009/30000"),
+            ServerReply.text("0123456789").status(206).header("Content-Range", "bytes 10000-10009/*"),
             ServerReply.status(416).header("Content-Range", "bytes */30000"),
         ]
         for reply in wrong {
@@ -210,6 +212,32 @@ struct HTTPRequestOperationTests {
             #expect(operation.error == nil && operation.responseString == Self.content, "\(reply)")
             #expect(operation.request.value(forHTTPHeaderField: "Range") == nil)
         }
+    }
+
+    @Test(
+        "16 3 what is paused before anything has arrived takes no part for the whole",
+        arguments: ["bytes 0-9/30000", "bytes 10-19/20", "bytes 0-29999/30000"]
+    )
+    func nothingYet(range: String) async throws {
+        let server = try TestServer()
+        let asked = Collected<String?>()
+        server.route("GET", "/file") { request in
+            asked.add(request.headers["Range"])
+            if asked.all.count == 1 { return ServerReply.text(Self.content).held(until: "never") }
+            guard request.headers["Range"] != nil else { return .text(Self.content) }
+            let part = range.hasPrefix("bytes 0-29999") ? Self.content : "0123456789"
+            return ServerReply.text(part).status(206).header("Content-Range", range)
+        }
+        let operation = operation("/file", on: server)
+        operation.start()
+        try await server.waitForRequests(1)
+        operation.pause()
+        operation.resume()
+        try await operation.ended()
+        #expect(operation.error == nil && operation.responseString == Self.content)
+        let isWhole = operation.response?.statusCode == 206
+        #expect(isWhole == range.hasPrefix("bytes 0-29999"))
+        #expect(asked.all == [nil, "bytes=0-"] + (isWhole ? [] : [nil]))
     }
 
     @Test("16 3 an error in place of the rest is the result, alone")

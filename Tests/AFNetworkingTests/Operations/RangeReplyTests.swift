@@ -19,7 +19,8 @@ struct RangeReplyTests {
             ("bytes 5-9/10", true), ("BYTES 5-9/10", true), ("bytes 5-9/*", true), ("bytes 4-9/10", false),
             ("bytes 5-9/11", false), ("bytes */10", false), ("bytes 5-", false), ("bytes 9-5/10", false),
             ("bytes 5-9", false), ("bytes -5-9/10", false), ("items 5-9/10", false), ("", false),
-            ("bytes 99999999999999999999-9/10", false),
+            ("bytes 99999999999999999999-9/10", false), ("bytes 5-8/10", false), ("bytes 5-8/*", false),
+            ("bytes 5-9 /10", false), ("bytes\u{A0}5-9/10", false), ("byte\u{17F} 5-9/10", false),
         ]
     )
     func ranges(text: String, isRest: Bool) throws {
