@@ -51,6 +51,22 @@ import afnet
         #expect(run.text == "\(url("/moved.png")): PNG 2×2\n" + drawing)
     }
 
+    @Test func `pictures that were kept are there in the next run`() async throws {
+        let png = try Self.picture([Self.red], width: 1).pngData()
+        let kept = ServerReply.data(png, type: "image/png").header("Cache-Control", "max-age=60")
+        server.route("GET", "/kept/:number", kept)
+        let folder = try Program.Folder()
+        let urls = (1...2).map { url("/kept/\($0)") }
+        // The last one may be on the disk in time by chance.
+        for round in 1...4 {
+            for _ in 1...2 {
+                let run = try await Program.run(["images", "--cache", folder.path("\(round)")] + urls)
+                #expect(run.code == 0, "\(run)")
+            }
+        }
+        #expect(server.requests.count == 8)
+    }
+
     @Test func `pictures for those who are asked who they are, and with cookies`() async throws {
         server.install(.digestAuthentication)
         let png = try Self.picture([Self.red], width: 1).pngData()

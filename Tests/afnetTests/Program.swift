@@ -44,13 +44,14 @@ struct Program {
     static func run(
         _ arguments: [String],
         input: Data = Data(),
+        from source: FileHandle? = nil,
         environment: [String: String] = [:]
     ) async throws -> Run {
         let folder = try Folder()
         let output = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("output")))
         let errors = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("errors")))
-        let source = try FileHandle(forReadingFrom: URL(fileURLWithPath: folder.make("input", input)))
-        let code = try await start(arguments, source, output, errors, environment)
+        let file = try source ?? FileHandle(forReadingFrom: URL(fileURLWithPath: folder.make("input", input)))
+        let code = try await start(arguments, file, output, errors, environment)
         return Run(
             code: code,
             output: folder.contents("output") ?? Data(),

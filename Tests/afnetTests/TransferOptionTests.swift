@@ -1,6 +1,7 @@
 import AFNetworkingTesting
 import AFURLSession
 import Foundation
+import Glibc
 import Testing
 import afnet
 
@@ -119,6 +120,29 @@ import afnet
         #expect(requests.allSatisfy { Data($0.body) == bytes })
         #expect(requests[0].headers["Transfer-Encoding"] == "chunked")
         #expect(requests[1].headers["Content-Length"] == "200000" && requests[1].headers["Transfer-Encoding"] == nil)
+    }
+
+    @Test func `standard input is sent from where it is, also if it is a socket`() async throws {
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: folder.make("f", Data("sent before".utf8))))
+        try file.seek(toOffset: 5)
+        #expect(try await Program.run(["-T", "-", url("/take")], from: file).code == 0)
+
+        var ends: [Int32] = [0, 0]
+        #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        let (near, far) = (FileHandle(fileDescriptor: ends[0]), FileHandle(fileDescriptor: ends[1]))
+        try near.write(contentsOf: Data("through a socket".utf8))
+        try near.close()
+        #expect(try await Program.run(["-T", "-", url("/take")], from: far).code == 0)
+        try far.close()
+
+        let bodies = try await server.waitForRequests(2).map { String(decoding: $0.body, as: UTF8.self) }
+        #expect(bodies == ["before", "through a socket"])
+    }
+
+    @Test func `standard input that cannot be read fails the upload`() async throws {
+        let directory = try FileHandle(forReadingFrom: folder.url)
+        let run = try await Program.run(["-T", "-", url("/take")], from: directory)
+        #expect(run.code != 0 && run.errors.hasPrefix("afnet: "), "\(run)")
     }
 
     @Test func `a file that cannot be read is 26, and nothing is sent`() async throws {

@@ -5,6 +5,7 @@ import Foundation
 @MainActor final class ImagesCommand {
     private let arguments: Arguments
     private let console: Console
+    private let sessions: Sessions
     private let manager: HTTPSessionManager
     private let downloader: ImageDownloader
     private let graphics: TerminalPicture.Graphics
@@ -15,6 +16,7 @@ import Foundation
         self.arguments = arguments
         console = Console(arguments)
         let sessions = Sessions(TrustLog())
+        self.sessions = sessions
         let configuration = try sessions.configuration(SessionOptions(arguments))
         jar = try CookieKeeper(arguments.cookies, sessions.cookies)
         plans = arguments.urls.map { text in
@@ -75,6 +77,7 @@ import Foundation
                 code = error.code
             }
         }
+        await sessions.finish(besides: manager.session)
         try jar.finish()
         return code
     }

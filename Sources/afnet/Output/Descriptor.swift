@@ -139,12 +139,19 @@ struct Descriptor {
     /// What there is, and something if it is not the end.
     func readSome() throws(SystemFailure) -> Data {
         var buffer = Data(count: 64 << 10)
-        let count = try Self.checked {
-            buffer.withUnsafeMutableBytes { Glibc.read(number, $0.baseAddress, $0.count) }
+        let result = buffer.withUnsafeMutableBytes { bytes in
+            Result { () throws(SystemFailure) in try read(into: bytes) }
+        }
+        return buffer.prefix(try result.get())
+    }
+
+    /// How much there is, and something if it is not the end.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemFailure) -> Int {
+        try Self.checked {
+            Glibc.read(number, buffer.baseAddress, buffer.count)
         } waiting: {
             wait(for: POLLIN)
         }
-        return buffer.prefix(count)
     }
 
     /// The streams we inherit may be non-blocking.

@@ -10,6 +10,7 @@ struct Payload {
         case file(URL)
         /// Something without a length, as a pipe.
         case stream(String)
+        case standardInput
         case form(FormBody)
     }
 
@@ -47,7 +48,7 @@ struct Payload {
         case .upload("-") where isKept: return .memory(try Descriptor.standardInput.readToEnd())
         case .file(let path) where isKept, .upload(let path) where isKept:
             return .memory(try Descriptor.contents(of: path))
-        case .upload("-"): return .stream("/dev/stdin")
+        case .upload("-"): return .standardInput
         case .file(let path), .upload(let path): return try source(at: path)
         }
     }
@@ -80,7 +81,12 @@ struct Payload {
     }
 
     /// Whether it can be sent again from its beginning.
-    var isRepeatable: Bool { if case .stream = source { false } else { true } }
+    var isRepeatable: Bool {
+        switch source {
+        case .stream, .standardInput: false
+        case .none, .memory, .file, .form: true
+        }
+    }
 
     var data: Data? {
         guard !isChunked, case .memory(let data) = source else { return nil }
@@ -96,7 +102,7 @@ struct Payload {
         case .form(let form): form.newStream
         case .memory(let data) where isChunked: InputStream(data: data)
         case .file(let url) where isChunked: InputStream(url: url)
-        case .none, .memory, .file, .stream: nil
+        case .none, .memory, .file, .stream, .standardInput: nil
         }
     }
 
@@ -117,10 +123,18 @@ struct Payload {
                 request.setValue("\(form.contentLength)", forHTTPHeaderField: "Content-Length")
             }
             return session.dataTask(with: request)
-        case .stream(let path):
-            var request = request
-            request.httpBodyStream = InputStream(fileAtPath: path)
-            return session.dataTask(with: request)
+        case .stream(let path): return task(for: request, InputStream(fileAtPath: path), in: session)
+        case .standardInput: return task(for: request, DescriptorStream(.standardInput), in: session)
         }
+    }
+
+    @MainActor private func task(
+        for request: URLRequest,
+        _ stream: InputStream?,
+        in session: URLSession
+    ) -> URLSessionDataTask {
+        var request = request
+        request.httpBodyStream = stream
+        return session.dataTask(with: request)
     }
 }

@@ -47,10 +47,12 @@ import Foundation
     }
 
     /// Waits until what is to be kept is on the disk, where the next run looks for it.
-    func finish() async {
+    ///
+    /// - Parameter other: A session of somebody else's, with a configuration of ours.
+    func finish(besides other: URLSession? = nil) async {
         guard !caches.isEmpty else { return }
         // A response goes to the cache once its delegate was asked, and nobody waits for that but whoever comes behind.
-        for (_, session) in made {
+        for session in made.map(\.session) + [other].compactMap(\.self) {
             await withCheckedContinuation { done in session.flush { done.resume() } }
         }
         // Asking for its size waits for all that is under way.
