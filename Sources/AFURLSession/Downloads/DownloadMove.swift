@@ -103,7 +103,7 @@ private struct DownloadMove {
         while length < size {
             let count = try original.read(into: piece, at: length)
             // Half a file must not get the name of the whole.
-            guard count > 0 else { throw SystemCallError(.read, code: EIO) }
+            guard count > 0 else { throw SystemCallError(.pread, code: EIO) }
             var written: Int64 = 0
             try file.write([UnsafeRawBufferPointer(rebasing: piece[..<count])], at: length, written: &written)
             length += written
