@@ -139,19 +139,32 @@ final class CapturedEnd: ChannelHandler {
     let state = CapturedState()
     private var channel: (any ByteChannel)?
     private var hasEndedWriting = false
+    private let loop: EventLoop
+    private let patience: LoopInterval
+    /// Runs while what was written has still to leave, and nobody waits for it.
+    private var deadline: StreamClock?
     private let mapped: (SystemCallError) -> URLError
+    private let cutShort: () -> URLError?
     private let closed: () -> Void
 
     /// - Parameters:
+    ///   - patience: How long a peer may take nothing of what is left when both streams are closed.
     ///   - mapped: What an error of the connection is for the user.
+    ///   - cutShort: Asked at the end of what can be read: the error, if that was none.
     ///   - closed: Called when the connection has been closed.
     init(
         _ channel: any ByteChannel,
+        on loop: EventLoop,
+        patience: LoopInterval,
         mapped: @escaping (SystemCallError) -> URLError,
+        cutShort: @escaping () -> URLError?,
         closed: @escaping () -> Void
     ) {
         self.channel = channel
+        self.loop = loop
+        self.patience = patience
         self.mapped = mapped
+        self.cutShort = cutShort
         self.closed = closed
         channel.handler = self
     }
@@ -173,7 +186,8 @@ final class CapturedEnd: ChannelHandler {
         }
         guard self.channel != nil else { return }
         endIfDone(channel)
-        if isMore || state.outgoing.count > 0 { self.channel?.continueNextTurn() }
+        // A channel without room tells when it has some.
+        if isMore || (state.outgoing.count > 0 && channel.isWritable) { self.channel?.continueNextTurn() }
     }
 
     /// False if nothing more can be received now.
@@ -181,9 +195,8 @@ final class CapturedEnd: ChannelHandler {
         let (isOver, drops) = state.flags.withLock { ($0.isAtEnd || $0.failure != nil, $0.readsNoMore) }
         guard !isOver, channel.isReadable else { return false }
         // What is dropped is written over by what comes next.
-        let room = state.incoming.room(atMost: CapturedState.capacity)
-        guard !room.isEmpty else {
-            if drops { state.incoming.taken(state.incoming.count) } else { state.flags.withLock { $0.isFull = true } }
+        guard let room = roomOrWish() else {
+            if drops { state.incoming.taken(state.incoming.count) }
             return drops
         }
         switch channel.read(into: room) {
@@ -193,11 +206,26 @@ final class CapturedEnd: ChannelHandler {
             return true
         case .wouldBlock: return false
         case .end:
-            state.flags.withLock { $0.isAtEnd = true }
-            state.wakeReader()
-        case .failed(let error): fail(error)
+            if let error = cutShort() {
+                fail(error)
+            } else {
+                state.flags.withLock { $0.isAtEnd = true }
+                state.wakeReader()
+            }
+        case .failed(let error): fail(mapped(error))
         }
         return false
+    }
+
+    /// Nil if there is none: the reader says when that changes. It is looked for once more behind the wish, or a reader who
+    /// took all of it in between would wait for bytes that nobody fetches.
+    private func roomOrWish() -> UnsafeMutableRawBufferPointer? {
+        for _ in 0..<2 {
+            let room = state.incoming.room(atMost: CapturedState.capacity)
+            if !room.isEmpty { return room }
+            state.flags.withLock { $0.isFull = true }
+        }
+        return nil
     }
 
     /// False if nothing more can be sent now.
@@ -208,27 +236,43 @@ final class CapturedEnd: ChannelHandler {
         case .bytes(let count):
             state.outgoing.taken(count)
             state.wakeWriter()
+            stopDeadline()
             return true
         case .wouldBlock: return false
         case .failed(let error):
-            fail(error)
+            fail(mapped(error))
             return false
         }
     }
 
     private func endIfDone(_ channel: any ByteChannel) {
         let flags = state.flags.withLock { $0 }
-        guard flags.writesNoMore, state.outgoing.count == 0, channel.isFlushed else { return }
+        let isOver = flags.readsNoMore && flags.writesNoMore
+        guard flags.writesNoMore, state.outgoing.count == 0, channel.isFlushed else {
+            if isOver { startDeadline() }
+            return
+        }
         if !hasEndedWriting {
             hasEndedWriting = true
             channel.endWriting()
         }
-        if flags.readsNoMore { close() }
+        if isOver { close() }
     }
 
-    private func fail(_ error: SystemCallError) {
-        let reported = mapped(error)
-        state.flags.withLock { $0.failure = reported }
+    /// A peer that takes nothing would keep the connection for as long as it likes.
+    private func startDeadline() {
+        guard deadline == nil else { return }
+        deadline = StreamClock(patience, on: loop) { [weak self] in self?.close() }
+        deadline?.start()
+    }
+
+    private func stopDeadline() {
+        deadline?.stop()
+        deadline = nil
+    }
+
+    private func fail(_ error: URLError) {
+        state.flags.withLock { $0.failure = error }
         close()
         state.wakeReader()
         state.wakeWriter()
@@ -246,6 +290,7 @@ final class CapturedEnd: ChannelHandler {
     private func close() {
         guard let channel else { return }
         self.channel = nil
+        stopDeadline()
         channel.close()
         closed()
     }

@@ -110,15 +110,19 @@ extension StreamDesk: HandshakeClient {
 
     private func link(to channel: any ByteChannel, for core: TaskCore) -> CapturedLink {
         let (endpoint, secured, connection) = (core.endpoint, secured, connection)
-        let events = core.session.events
-        let end = CapturedEnd(channel) { error in
+        let (session, tolerates) = (core.session, toleratesMissingFarewell)
+        let events = session.events
+        let end = CapturedEnd(channel, on: session.loop, patience: session.requestTimeout) { error in
             let cause = secured?.failure.map { TransferError.secured($0, .receivingBody, .notAsked) }
             return (cause ?? .channel(error, .receivingBody)).urlError(for: nil, peer: endpoint)
+        } cutShort: {
+            guard let secured, secured.isTruncated, !tolerates else { return nil }
+            return TransferError.cutShort.urlError(for: nil, peer: endpoint)
         } closed: {
             if let connection { events?.post(.connectionClosed, connection: connection) }
         }
         letGo()
-        let link = CapturedLink(end, on: core.session.loop)
+        let link = CapturedLink(end, on: session.loop)
         // What is readable now is not told again.
         end.move()
         return link

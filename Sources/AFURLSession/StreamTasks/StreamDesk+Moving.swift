@@ -200,7 +200,7 @@ extension StreamDesk: ChannelHandler {
         return .secured(failure, phase, identity)
     }
 
-    private var toleratesMissingFarewell: Bool {
+    var toleratesMissingFarewell: Bool {
         key?.security?.configuration.toleratesMissingFarewell ?? true
     }
 }

@@ -15,7 +15,8 @@ public protocol URLSessionStreamDelegate: URLSessionTaskDelegate {
 
     /// The connection has become streams, as ``URLSessionStreamTask/captureStreams()`` asked for. The task has completed
     /// with this. The streams are not open. They block the thread that uses them until there is something to do; the
-    /// connection ends when both are closed or gone.
+    /// connection ends when both are closed or gone, and what was written has left. A peer that takes nothing of it for
+    /// `timeoutIntervalForRequest` does not get the rest.
     func urlSession(
         _ session: URLSession,
         streamTask: URLSessionStreamTask,

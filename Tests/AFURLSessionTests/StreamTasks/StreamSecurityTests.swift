@@ -20,12 +20,13 @@ extension StreamTaskTests {
 
         private func task(
             trusting authority: CertificateAuthority? = nil,
+            log: StreamLog? = nil,
             _ configure: (inout TLSConfiguration) -> Void = { _ in }
         ) -> URLSessionStreamTask {
             var rules = TLSConfiguration()
             rules.anchors = .certificates([(authority ?? self.authority).certificate])
             configure(&rules)
-            let session = URLSession.loopback(delegate: log) { [rules] in $0.tls = rules }
+            let session = URLSession.loopback(delegate: log ?? self.log) { [rules] in $0.tls = rules }
             return session.streamTask(withHostName: "localhost", port: Int(server.port))
         }
 
@@ -130,6 +131,39 @@ extension StreamTaskTests {
             #expect(log.error.withLock { $0?.loadFailure?.detail } == .truncated)
         }
 
+        @Test(arguments: [false, true])
+        func `T-STR-04 T-TLS-64 streams that were captured are cut off too, and say so`(tolerates: Bool) async throws {
+            server.script(.handshake(tls), .send("half"), .closeUnannounced)
+            let told = Watched<CapturedEnding?>(nil)
+            let log = StreamLog { input, _ in told.change { $0 = CapturedEnding(of: input) } }
+            let task = task(log: log) { $0.toleratesMissingFarewell = tolerates }
+            task.startSecureConnection()
+            task.captureStreams()
+            task.resume()
+
+            let ending = try await told.wait("the end of the stream") { $0 != nil }
+
+            #expect(ending == CapturedEnding(text: "half", result: tolerates ? 0 : -1, code: tolerates ? nil : -1005))
+        }
+
+        @Test func `T-STR-04 T-TLS-64 nor is a response that became streams at its end`() async throws {
+            server.script(
+                .handshake(tls),
+                .expectRequest,
+                .send("HTTP/1.1 200 OK\r\nContent-Type: raw\r\n\r\nhalf"),
+                .closeUnannounced
+            )
+            let told = Watched<CapturedEnding?>(nil)
+            let log = StreamLog { input, _ in told.change { $0 = CapturedEnding(of: input) } }
+            let session = task(log: log).session
+            session.dataTask(with: try #require(URL(string: "https://localhost:\(server.port)/"))).resume()
+            try #require(try await log.became.wait { $0 != nil }).captureStreams()
+
+            let ending = try await told.wait("the end of the stream") { $0 != nil }
+
+            #expect(ending == CapturedEnding(text: "half", result: -1, code: -1005))
+        }
+
         @Test func `a delegate may vouch for the server`() async throws {
             server.script(.handshake(tls), .expect("hi"), .close)
             let delegate = Voucher()
@@ -155,6 +189,29 @@ extension StreamTaskTests {
             #expect(try await log.finished() == [.readFailed(-1001, nil), .completed(-1001)])
             #expect(log.error.withLock { $0?.loadFailure?.phase } == .tls)
         }
+    }
+}
+
+/// What was read from a stream, and how that ended.
+private struct CapturedEnding: Equatable {
+    let text: String
+    let result: Int
+    let code: Int?
+
+    init(text: String, result: Int, code: Int?) {
+        (self.text, self.result, self.code) = (text, result, code)
+    }
+
+    init(of input: InputStream) {
+        input.open()
+        var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 100))
+        var last = input.read(&buffer, maxLength: buffer.count)
+        while last > 0 {
+            bytes += buffer[..<last]
+            last = input.read(&buffer, maxLength: buffer.count)
+        }
+        let error = input.streamError as? URLError
+        self.init(text: String(decoding: bytes, as: UTF8.self), result: last, code: error?.code.rawValue)
     }
 }
 

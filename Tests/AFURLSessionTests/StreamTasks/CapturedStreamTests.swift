@@ -1,0 +1,78 @@
+import AFLoop
+import AFVirtualWorld
+import Foundation
+import Testing
+
+@testable import AFURLSession
+
+@Suite("Captured streams whose peer does not read")
+struct CapturedStreamTests {
+    private let world = VirtualWorld()
+    private let held = Lock<HandedStreams?>(nil)
+
+    /// Streams to a peer of which the kernel takes 64 KiB, and 200,000 bytes are written.
+    private func capture(_ script: [ScriptStep]) {
+        world.network.link.sendCapacity = 64 << 10
+        world.serve("api.test") { ScriptedServer(script) }
+        let held = held
+        let log = StreamLog { input, output in
+            let streams = HandedStreams(input: input, output: output)
+            held.withLock { $0 = streams }
+            output.open()
+            let bytes = [UInt8](repeating: 7, count: 200_000)
+            _ = output.write(bytes, maxLength: bytes.count)
+        }
+        let session = world.makeSession(delegate: log) { $0.timeoutIntervalForRequest = 60 }.session
+        let task = session.streamTask(withHostName: "api.test", port: 80)
+        task.captureStreams()
+        task.resume()
+    }
+
+    private func release() {
+        held.withLock { $0 = nil }
+    }
+
+    private var received: Int? { world.network.connections.first?.receivedCount }
+    private var isConnected: Bool { world.network.ledger.open == 1 }
+
+    @Test func `they cost no turns while the socket is full`() throws {
+        capture([.stopReading, .stall])
+
+        world.run(limit: .seconds(600)) { world.turns > 1000 }
+
+        try #require(world.turns < 100)
+        #expect(held.withLock { $0 != nil } && isConnected)
+        release()
+        #expect(world.finish() == [])
+    }
+
+    @Test func `what is left when they are let go of has a time, and no more`() throws {
+        capture([.stopReading, .stall])
+        world.advance(by: .seconds(600))
+        #expect(isConnected)
+
+        release()
+
+        world.advance(by: .seconds(59))
+        #expect(isConnected)
+        world.advance(by: .seconds(2))
+        #expect(!isConnected)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `what is left arrives at a peer that takes some of it now and then`() throws {
+        let pause = [ScriptStep.delay(.seconds(50)), .startReading, .stopReading]
+        let slow = [.stopReading] + pause + pause + pause + [.startReading, .expectBytes(200_000), .close]
+        world.network.link.latency = 1_000_000...1_000_000
+        capture(slow)
+        world.advance(by: .seconds(1))
+        release()
+
+        world.advance(by: .seconds(120))
+        #expect(isConnected && (received ?? 0) < 200_000)
+        world.advance(by: .seconds(60))
+
+        #expect(received == 200_000 && !isConnected)
+        #expect(world.finish() == [])
+    }
+}
