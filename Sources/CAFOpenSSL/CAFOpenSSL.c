@@ -174,6 +174,13 @@ uint16_t caf_cipher_id(const SSL *ssl) {
 
 int caf_has_peer_certificate(const SSL *ssl) { return SSL_get0_peer_certificate(ssl) != NULL; }
 
+int caf_free_buffers(SSL *ssl) {
+    // Up to 3.0.13, 3.1.5, 3.2.1 and 3.3.0 OpenSSL frees them between a record's header and its body, and while bytes of
+    // one wait to be taken out, and goes on using them (CVE-2024-4741).
+    if (SSL_has_pending(ssl) || strcmp(SSL_rstate_string(ssl), "RH") != 0) return 0;
+    return SSL_free_buffers(ssl);
+}
+
 int caf_peer_authority_count(const SSL *ssl) {
     const STACK_OF(X509_NAME) *names = SSL_get0_peer_CA_list(ssl);
     return names ? sk_X509_NAME_num(names) : 0;

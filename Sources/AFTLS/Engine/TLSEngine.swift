@@ -198,8 +198,11 @@ package final class TLSEngine {
 
     /// Gives back the buffers of records, 16 KiB each, until they are needed again. OpenSSL
     /// does so by itself after it has sent, but not after tickets have come in.
-    package func freeBuffers() {
-        SSL_free_buffers(ssl)
+    ///
+    /// - Returns: False if they are in use: a record is half read, or what it holds is.
+    @discardableResult
+    package func freeBuffers() -> Bool {
+        caf_free_buffers(ssl) == 1
     }
 
     /// Says that we will send no more.

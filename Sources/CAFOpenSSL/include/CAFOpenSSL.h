@@ -63,6 +63,8 @@ int caf_ex_data_index(void);
 int caf_use_identity(SSL *ssl, X509 *leaf, EVP_PKEY *key, STACK_OF(X509) *chain);
 uint16_t caf_cipher_id(const SSL *ssl);
 int caf_has_peer_certificate(const SSL *ssl);
+// Gives back the buffers of records. 0, and nothing is given back, while a record is half read or half taken out.
+int caf_free_buffers(SSL *ssl);
 int caf_peer_authority_count(const SSL *ssl);
 // The DER bytes of one name; their number if `bytes` is NULL.
 size_t caf_peer_authority(const SSL *ssl, int index, uint8_t *bytes, size_t capacity);

@@ -79,6 +79,33 @@ extension SecuredTests {
             #expect(link.server.receive().first == 22)
         }
 
+        /// OpenSSL up to 3.0.13 freed what it then read into.
+        @Test(arguments: TLSVersion.allCases)
+        func `T-TLS-66 the buffers of a record that is half read or half taken out are kept`(
+            version: TLSVersion
+        ) throws {
+            let link = try MemoryLink(MemoryLink.Site(version))
+            try link.establish()
+            let engine = link.channel.engine
+            #expect(engine.freeBuffers())
+            link.server.send(Array("first".utf8))
+            let first = link.server.take()
+            link.server.send(Array("second".utf8))
+            let second = link.server.take()
+
+            link.arrive(first + second.prefix(5))
+            #expect(link.readAll() == .wouldBlock && link.received == Array("first".utf8))
+            #expect(!engine.freeBuffers())
+            link.channel.rest()
+            link.arrive(Array(second.dropFirst(5)))
+            link.read(3)
+            #expect(!engine.freeBuffers())
+            link.readAll()
+
+            #expect(link.received == Array("firstsecond".utf8))
+            #expect(engine.freeBuffers())
+        }
+
         // MARK: - In a session
 
         @Test func `T-TLS-63 half a message holds up one upload, whose time runs, and nothing else`() async throws {
