@@ -426,6 +426,8 @@ final class Transfer: QueuedWaiter {
     private func startOver() {
         formerAttempts.append(times)
         times = TransferTimes(fetchStarted: loop.now)
+        // It was its connection that stood in the line for a share.
+        pauses.remove(.share)
         trace?.retried()
         if let client { request = client.requestToSendAgain(self) }
     }

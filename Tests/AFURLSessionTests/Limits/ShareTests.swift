@@ -135,6 +135,32 @@ struct ShareTests {
         #expect(world.finish() == [])
     }
 
+    @Test func `a request that waits for its share while its connection dies is sent again, and answered`() {
+        let world = VirtualWorld()
+        world.configure { $0.maximumBytesReceivedPerSecond = 1000 }
+        world.scripts("other.test", [ShareTests.body(10_000)])
+        var puts = 0
+        world.respond("api.test") { request, moment, client in
+            if request.method == "PUT", moment == .head {
+                puts += 1
+                guard puts == 1 else { return }
+                client.halfClose()
+                return client.after(.milliseconds(1)) { $0.reset() }
+            }
+            client.send(VirtualWorld.echo(request.method))
+        }
+        #expect(world.load("http://api.test/").body == "GET")
+        let download = world.get("http://other.test/")
+        world.advance(by: .seconds(1))
+
+        let upload = world.send("PUT", "http://api.test/", body: Data(count: 1 << 20))
+        world.run { upload.isComplete && download.isComplete }
+
+        #expect(upload.body == "PUT" && puts == 2)
+        #expect(download.all == [.response(200), .data(10_000), .finished])
+        #expect(world.finish() == [])
+    }
+
     @Test func `an upload goes no faster than the session may send, and arrives whole`() {
         let world = VirtualWorld()
         world.configure { $0.maximumBytesSentPerSecond = 100_000 }
