@@ -96,14 +96,15 @@ package final class DiskFile: Sendable {
     }
 
     /// Reads what is in memory anyway, and never waits. Nil if the disk would have to be
-    /// asked, and 0 where the file ends.
+    /// asked, also for whether the file ends there: Linux 5.9 and 5.10 say 0 for both (readv(2)).
     package func readWithoutWaiting(
         into buffer: UnsafeMutableRawBufferPointer,
         at offset: Int64
     ) throws(SystemCallError) -> Int? {
         do throws(SystemCallError) {
             let fill = isInMemory ? caf_read_at : caf_read_at_without_waiting
-            return try perform(.pread) { fill($0, buffer.baseAddress, buffer.count, offset) }
+            let count = try perform(.pread) { fill($0, buffer.baseAddress, buffer.count, offset) }
+            return count > 0 ? count : nil
         } catch {
             if error.code == EAGAIN || error.code == EOPNOTSUPP { return nil }
             throw error

@@ -1,6 +1,7 @@
 import AFFaults
 import AFNetworkingTesting
 import AFURLSession
+import CAFLinux
 import Foundation
 import Glibc
 import Testing
@@ -96,6 +97,28 @@ struct FileUploadTests {
 }
 
 extension LoopbackTests.Alone {
+    @Test func `a kernel that says 0 of what is not in memory is asked for it once more`() async {
+        await #expect(processExitsWith: .success) {
+            let server = try TestServer()
+            server.route("*", "/", .text("taken"))
+            let folder = try UploadFolder()
+            let content = UploadFolder.pattern(200_000)
+            let file = try folder.file(content)
+            let session = URLSession.loopback()
+            // The first read of a file is one that may not wait.
+            FaultInjector.plan(.answers(0), of: CAF_CALL_PREAD, 1)
+            let outcomes = Outcomes()
+            let request = URLRequest("PUT", server.url())
+            session.uploadTask(with: request, fromFile: file, completionHandler: outcomes.handler).resume()
+            let outcome = try await outcomes.first()
+            FaultInjector.stop()
+
+            #expect(outcome.text == "taken", "\(outcome)")
+            #expect(server.requests.first?.body == content)
+            #expect(FaultInjector.hasFired)
+        }
+    }
+
     @Test func `T-RES-10 a file of a gibibyte passes through a few hundred kibibytes`() async {
         await #expect(processExitsWith: .success) {
             let size = 1 << 30
