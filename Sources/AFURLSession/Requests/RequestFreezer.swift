@@ -61,10 +61,12 @@ package enum RequestFreezer {
         )
         // RFC 9110 §10.1.1: a server of HTTP/1.0 never says that it wants the body.
         let mayExpect = hasBody && version == .http11
+        let isWithheld = contents.wire.withheld.map { names in { names.contains($0) } }
         try head.add(fields, hasBody: mayExpect)
+        if mayExpect { head.addExpectation(of: defaults, butFor: isWithheld) }
         if mayExpect, let expectsContinueAbove, Int64(length ?? .max) > expectsContinueAbove { head.expectContinue() }
         if request.cachePolicy == .reloadIgnoringLocalAndRemoteCacheData { head.addNoCache(fields) }
-        head.add(defaults, lackingIn: fields, butFor: contents.wire.withheld.map { names in { names.contains($0) } })
+        head.add(defaults, lackingIn: fields, butFor: isWithheld)
         let bytes = try head.finish(bodyLength: length, isChunked: isChunked)
 
         return FrozenRequest(

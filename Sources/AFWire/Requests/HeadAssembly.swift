@@ -78,12 +78,23 @@ package struct HeadAssembly {
         expectation = Expectation(range: start..<bytes.count, isContinue: isContinue)
     }
 
-    /// Asks the server before the body is sent, unless the caller does.
+    /// What the session's requests expect, unless the caller said what this one does.
+    ///
+    /// - Parameter isWithheld: as for the session's other fields.
+    package mutating func addExpectation(of defaults: HeaderDefaults, butFor isWithheld: ((String) -> Bool)? = nil) {
+        guard expectation == nil, let value = defaults.expectation, isWithheld?("expect") != true else { return }
+        expect(value)
+    }
+
+    /// Asks the server before the body is sent, unless something is expected already.
     package mutating func expectContinue() {
-        guard expectation == nil else { return }
-        let start = bytes.count
-        append("Expect: 100-continue\r\n")
-        expectation = Expectation(range: start..<bytes.count, isContinue: true)
+        if expectation == nil { expect(Array("100-continue".utf8)) }
+    }
+
+    private mutating func expect(_ value: [UInt8]) {
+        Array("Expect".utf8).withUnsafeBytes { name in
+            value.withUnsafeBytes { appendExpectation(name, $0) }
+        }
     }
 
     /// RFC 9111 §5.4: `Pragma` is for caches that know nothing else.

@@ -16,6 +16,8 @@ package final class HeaderDefaults: Sendable {
     let allLines: [UInt8]
     let closesConnection: Bool
     let hostField: [UInt8]?
+    /// What requests with a body expect of the server.
+    let expectation: [UInt8]?
     package let rejection: RequestRejection?
 
     /// - Parameters:
@@ -35,6 +37,7 @@ package final class HeaderDefaults: Sendable {
         allLines = builder.fields.flatMap(\.line)
         closesConnection = builder.closesConnection
         hostField = builder.hostField
+        expectation = builder.expectation
         rejection = builder.rejection
     }
 
@@ -45,6 +48,7 @@ package final class HeaderDefaults: Sendable {
         allLines = fields.flatMap(\.line)
         closesConnection = defaults.closesConnection
         hostField = nil
+        expectation = isLeftOut("Expect") ? nil : defaults.expectation
         rejection = defaults.rejection
     }
 
@@ -52,6 +56,7 @@ package final class HeaderDefaults: Sendable {
         var fields: [Field] = []
         var closesConnection = false
         var hostField: [UInt8]?
+        var expectation: [UInt8]?
         var rejection: RequestRejection?
 
         mutating func add(_ name: String, _ value: String) {
@@ -89,8 +94,8 @@ package final class HeaderDefaults: Sendable {
             try RequestSyntax.checkFieldName(name)
             let value = try RequestSyntax.trimmedFieldValue(rawValue, of: name)
             switch ReservedField.of(name) {
-            case nil, .expect:
-                fields.append(Field(name: Array(name), line: Self.line(name, value), yieldsToRange: false))
+            case nil: fields.append(Field(name: Array(name), line: Self.line(name, value), yieldsToRange: false))
+            case .expect: expectation = Array(value)
             case .host: hostField = Array(try RequestSyntax.checkedHostValue(value))
             case .connection: closesConnection = closesConnection || ReservedField.listsClose(value)
             case .ignored: break

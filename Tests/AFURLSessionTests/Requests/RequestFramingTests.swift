@@ -112,4 +112,27 @@ struct RequestFramingTests {
         #expect(with.values("Expect") == ["100-continue"])
         #expect(without.values("Expect") == [])
     }
+
+    @Test func `T-REQ-14 Expect among the additional headers goes with a body only, and once`() throws {
+        let defaults = HeaderDefaults(additionalHeaders: ["expect": "100-Continue"], userAgent: "test/1")
+        func put(_ change: (inout URLRequest) -> Void = { _ in }) throws -> FrozenRequest {
+            var request = URLRequest("PUT", try #require(URL(string: "http://a.test/")), body: Data([1]))
+            change(&request)
+            return try RequestFreezer.freeze(request, defaults: defaults, plan: .own, expectsContinueAbove: 0)
+        }
+
+        let frozen = try put()
+
+        #expect(frozen.values("Expect") == ["100-Continue"] && frozen.expectation?.isContinue == true)
+        for method in ["GET", "HEAD", "PUT"] {
+            let bodiless = try freeze("http://a.test/", defaults: defaults) { $0.httpMethod = method }
+            #expect(bodiless.values("Expect") == [] && bodiless.expectation == nil)
+        }
+        #expect(try put { $0.usesHTTP10 = true }.values("Expect") == [])
+        let own = try put { $0.setValue("something", forHTTPHeaderField: "Expect") }
+        #expect(own.values("Expect") == ["something"] && own.expectation?.isContinue == false)
+        let withheld = HeaderDefaults(defaults) { $0 == "Expect" }
+        let without = try freeze("http://a.test/", defaults: withheld, bodyLength: 1) { $0.httpMethod = "PUT" }
+        #expect(without.values("Expect") == [])
+    }
 }

@@ -8,9 +8,14 @@ struct ExpectationTests {
     private static let plain = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     private let body = UploadFolder.pattern(5000)
 
-    private func world(above: Int64? = nil, timeout: Double? = nil) -> VirtualWorld {
+    private func world(
+        above: Int64? = nil,
+        timeout: Double? = nil,
+        fields: [String: String] = [:]
+    ) -> VirtualWorld {
         let world = VirtualWorld()
         world.configure { configuration in
+            configuration.httpAdditionalHeaders = fields
             configuration.expectsContinueAbove = above
             if let timeout { configuration.continueTimeout = timeout }
         }
@@ -71,9 +76,34 @@ struct ExpectationTests {
         #expect(world.finish() == [])
     }
 
-    @Test(arguments: [false, true])
-    func `T-MSG-40 after a 417 the request is sent once more without asking`(isAutomatic: Bool) {
-        let world = world(above: isAutomatic ? 100 : nil)
+    @Test func `T-MSG-39 what the session expects of all requests keeps their bodies back`() {
+        let world = world(fields: ["Expect": "100-continue"])
+        var expected: [String?] = []
+        world.respond("api.test") { request, moment, client in
+            if moment == .head { return client.after(.milliseconds(10)) { $0.send("HTTP/1.1 100 Continue\r\n\r\n") } }
+            expected.append(request.headers.first("Expect"))
+            client.send(Self.plain)
+        }
+        let start = world.now
+
+        let events = world.send("PUT", "http://api.test/", body: body)
+        world.run { events.isComplete }
+        #expect(start.duration(to: world.now) == .milliseconds(10))
+        let bodiless = world.load("http://api.test/")
+
+        #expect(events.all.last == .finished && bodiless.all.last == .finished)
+        #expect(expected == ["100-continue", nil])
+        #expect(world.finish() == [])
+    }
+
+    enum Asker: CaseIterable {
+        case request, limit, session
+    }
+
+    @Test(arguments: Asker.allCases)
+    func `T-MSG-40 after a 417 the request is sent once more without asking`(asker: Asker) {
+        let own = ["expect": "100-Continue"]
+        let world = world(above: asker == .limit ? 100 : nil, fields: asker == .session ? own : [:])
         var heads: [String?] = []
         var bodies: [Data] = []
         world.respond("api.test") { request, moment, client in
@@ -86,8 +116,7 @@ struct ExpectationTests {
             client.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
         }
 
-        let fields = isAutomatic ? [:] : ["expect": "100-Continue"]
-        let events = world.send("POST", "http://api.test/", body: body, fields: fields)
+        let events = world.send("POST", "http://api.test/", body: body, fields: asker == .request ? own : [:])
         world.run { events.isComplete }
 
         #expect(events.all == [.response(417), .finished])
