@@ -87,4 +87,11 @@ extension Transfer {
         }
         return LoadAccount(timings: timings, attempts: times.dial?.attempts ?? [])
     }
+
+    /// What an error says beside what it was waiting for. A server may answer early and want the rest of the body all
+    /// the same.
+    var remark: String? {
+        guard phase == .receivingBody, times.requestEnded == nil else { return nil }
+        return "The server answered before it had all of the request's body, and the rest was not sent."
+    }
 }

@@ -243,7 +243,8 @@ final class TaskCore {
         let account = transfer.map { $0.account(at: session.loop.now, after: course?.connectivity) }
         // A data: URL is no address, but the data.
         let url = presentRequest?.url.flatMap { LocalScheme($0) == .data ? nil : $0 }
-        return error.urlError(for: url, peer: endpoint, account: account, remark: course?.interception?.remark)
+        let remarks = [course?.interception?.remark, transfer?.remark].compactMap(\.self).filter { !$0.isEmpty }
+        return error.urlError(for: url, peer: endpoint, account: account, remark: remarks.joined(separator: " "))
     }
 
     /// The consumer has saved what it could.

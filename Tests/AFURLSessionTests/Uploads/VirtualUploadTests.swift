@@ -54,6 +54,26 @@ struct VirtualUploadTests {
         }
     }
 
+    // MARK: - Early answers
+
+    @Test func `T-MSG-43 the error says so when an answer stopped the upload and the server waits for the rest`() {
+        let world = VirtualWorld()
+        world.respond("api.test") { request, moment, client in
+            guard moment == .head || request.method == "GET" else { return client.send("ok") }
+            client.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
+        }
+
+        let upload = world.send("PUT", "http://api.test/", body: Data(count: 4 << 20), idleTimeout: .seconds(5))
+        world.run { upload.isComplete }
+        let other = world.get("http://api.test/", idleTimeout: .seconds(5))
+        world.run { other.isComplete }
+
+        for events in [upload, other] { #expect(events.all == [.response(200), .failed(.timedOut)]) }
+        let messages = [upload, other].map { $0.error?.loadFailure?.message ?? "" }
+        #expect(messages.map { $0.contains("the rest was not sent") } == [true, false], "\(messages)")
+        #expect(world.finish() == [])
+    }
+
     // MARK: - Files
 
     enum Change: CaseIterable {
