@@ -216,12 +216,15 @@ extension TaskCore {
                 snapshot.progress?.completedUnitCount = 0
             }
         }
-        guard course?.load == nil else {
-            leaveLoad(end.response)
-            return Interception.Repetition()
+        var answer = end.response
+        if course?.load != nil {
+            leaveLoad(answer)
+            guard transfer != nil else { return Interception.Repetition() }
+            // Classes were asked where a redirect leads, and it is the transfer's that is held.
+            answer = course?.held?.response
         }
         let repetition = Interception.Repetition(former: transfer?.request, body: transfer?.surrenderBody())
-        leave(end.response)
+        leave(answer)
         return repetition
     }
 

@@ -76,6 +76,34 @@ struct VirtualProtocolTests {
         #expect(world.finish() == [])
     }
 
+    @Test func `an attempt that ends while classes are asked where a redirect leads gives its connection back`() {
+        let world = world {
+            $0.requestInterceptors = [RetryPolicy()]
+            $0.httpMaximumConnectionsPerHost = 1
+        }
+        let ok = ScriptStep.reply("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        let redirect = ScriptStep.reply("HTTP/1.1 302 Found\r\nLocation: /2\r\nContent-Length: 0\r\n\r\n")
+        world.scripts(
+            "a.test",
+            [
+                [.expectRequest, .delay(.milliseconds(100)), redirect, .expectRequest, ok, .again],
+                [.expectRequest, ok, .again],
+            ]
+        )
+        let task = world.get("http://a.test/", idleTimeout: .seconds(1))
+        world.advance(by: .milliseconds(50))
+        world.workers.take(.seconds(5))
+
+        world.run(limit: .seconds(4)) { task.isComplete }
+
+        #expect(task.body == "ok" && task.error == nil)
+        world.workers.take(.zero)
+        world.run(limit: .seconds(10))
+        #expect(world.load("http://a.test/3").body == "ok")
+        #expect(world.network.connections.count == 1)
+        #expect(world.finish() == [])
+    }
+
     @Test func `T-API-01 T-API-06 a load cancelled or suspended at any step ends once, and is stopped once`() {
         let end = StubSite { stub in
             stub.begin()
