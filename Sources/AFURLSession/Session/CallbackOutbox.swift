@@ -113,11 +113,17 @@ struct OperationQueueExecutor: CallbackExecutor {
         }
         guard queue.maxConcurrentOperationCount != 1 else {
             let batch = CallbackBatch(callbacks)
-            queue.addOperation { [loop] in loop.batchingWakes { batch.run() } }
-            return
+            return queue.addOperation(CallbackOperation(block: { [loop] in loop.batchingWakes { batch.run() } }))
         }
-        if lane.add(callbacks) { queue.addOperation { [lane, loop] in loop.batchingWakes { lane.drain() } } }
+        guard lane.add(callbacks) else { return }
+        queue.addOperation(CallbackOperation(block: { [lane, loop] in loop.batchingWakes { lane.drain() } }))
     }
+}
+
+/// Runs whatever becomes of the other operations of its queue: `cancelAllOperations()` is meant for those, and a callback
+/// that is left out is a completion that nobody ever hears.
+final class CallbackOperation: BlockOperation, @unchecked Sendable {
+    override func cancel() {}
 }
 
 /// Keeps callbacks in order on a queue that does not.

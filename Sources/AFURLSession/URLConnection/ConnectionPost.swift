@@ -42,7 +42,7 @@ struct QueuePost: ConnectionPost {
     let bell: DeliveryBell
 
     func wake() {
-        queue.addOperation { [bell] in bell.ring() }
+        queue.addOperation(CallbackOperation(block: { [bell] in bell.ring() }))
     }
 
     func close() {}

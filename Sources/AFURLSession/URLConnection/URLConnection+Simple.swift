@@ -29,7 +29,7 @@ extension URLConnection {
     ) {
         let session = ConnectionSessions.system.session(usingCredentialStorage: true)
         session.dataTask(with: request) { data, response, error in
-            queue.addOperation { handler(response, data, error) }
+            queue.addOperation(CallbackOperation(block: { handler(response, data, error) }))
         }
         .resume()
     }
