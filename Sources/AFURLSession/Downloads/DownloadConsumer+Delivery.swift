@@ -145,9 +145,15 @@ extension TaskCore {
     }
 }
 
-extension HTTPURLResponse {
-    /// Whether this is about a part of what the URL names although the whole was asked for.
-    func isPartialUnasked(by request: URLRequest?) -> Bool {
-        (statusCode == 206 || statusCode == 416) && request?.value(forHTTPHeaderField: "Range") == nil
+extension TaskCore {
+    /// Whether what was sent asks for a part, whoever put that in: the caller, an interceptor, or the session.
+    var asksForPart: Bool {
+        guard let sent = transfer?.request else { return presentRequest?.value(forHTTPHeaderField: "Range") != nil }
+        return HeadField("Range", []).line(in: sent.headBytes) != nil
     }
+}
+
+extension HTTPURLResponse {
+    /// Whether this is about a part of what the URL names.
+    var isPartial: Bool { statusCode == 206 || statusCode == 416 }
 }

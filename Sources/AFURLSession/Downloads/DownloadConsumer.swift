@@ -303,8 +303,9 @@ extension DownloadConsumer {
             return
         }
         guard case .part(let part) = origin else {
-            guard !response.isPartialUnasked(by: request) else { return core.fail(.unaskedPart(response.statusCode)) }
-            return begin(response, to: request)
+            guard core.asksForPart || !response.isPartial else { return core.fail(.unaskedPart(response.statusCode)) }
+            // Whoever asked for a part would ask for it again, in the place of what is missing.
+            return point = core.asksForPart ? nil : ResumePoint(response, to: request)
         }
         let length = response.expectedContentLength
         switch ResumeAnswer.judge(response.statusCode, response.headers, length: length, at: part.record.point) {
@@ -312,7 +313,7 @@ extension DownloadConsumer {
         case .complete: beComplete(response, core)
         case .whole:
             drop(core) { $0.discard() }
-            begin(response, to: request)
+            point = ResumePoint(response, to: request)
         case .other:
             // The part may be gone on with another time, with the same resume data.
             drop(core) { _ = $0.keep { $0 } }
@@ -320,10 +321,6 @@ extension DownloadConsumer {
             drop(core) { $0.discard() }
             core.load()
         }
-    }
-
-    private func begin(_ response: HTTPURLResponse, to request: URLRequest) {
-        point = ResumePoint(response, to: request)
     }
 
     /// From here on there is no part.

@@ -57,6 +57,34 @@ extension DownloadTests {
             try await folder.isEmptyAtLast()
         }
 
+        @Test(arguments: [false, true])
+        func `a part is a file if it was asked for, whoever put that into the request`(byAdapter: Bool) async throws {
+            let body = pattern(200)
+            server.route("GET", "/file") { .file(body, entityTag: "\"1\"", to: $0) }
+            server.route("GET", "/deaf", ServerReply.data(body).header("ETag", "\"1\"").closing(after: 50))
+            let session = URLSession.downloading(to: folder) {
+                if byAdapter {
+                    $0.requestInterceptors = [
+                        RequestAdapter { request, _ in
+                            var request = request
+                            request.setValue("bytes=0-9", forHTTPHeaderField: "Range")
+                            return request
+                        }
+                    ]
+                } else {
+                    $0.httpAdditionalHeaders = ["Range": "bytes=0-9"]
+                }
+            }
+
+            let outcome = try await session.download(server.url("/file"))
+
+            #expect(outcome.contents == body.prefix(10) && outcome.status == 206, "\(outcome)")
+            // A rest of it would be asked for with that range.
+            let cut = try await session.download(server.url("/deaf"))
+            #expect(cut.code == -1005 && cut.resumeData == nil)
+            try await folder.isEmptyAtLast()
+        }
+
         @Test func `a slow download reports its progress all the same`() async throws {
             server.route("GET", "/file", .text("0123456789").dribbling(1, every: .milliseconds(1)).stalling(after: 5))
             let log = DownloadLog()
