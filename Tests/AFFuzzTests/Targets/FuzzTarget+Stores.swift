@@ -1,3 +1,4 @@
+import AFNetworking
 import Foundation
 
 @testable import AFTLS
@@ -6,7 +7,7 @@ import Foundation
 extension FuzzTarget {
     /// Files of ours, which somebody else may have written. Those with a checksum get a right one, or nothing behind
     /// it would ever be read.
-    static let stores = [resumeData, cookieFile, cookieRecord, cacheEntry, cacheHead, cacheIndex, netrc]
+    static let stores = [resumeData, cookieFile, cookieRecord, cacheEntry, cacheHead, cacheIndex, netrc, policyArchive]
 
     private static let resumeData = FuzzTarget(
         "resume-data",
@@ -25,6 +26,44 @@ extension FuzzTarget {
         request.setValue("1", forHTTPHeaderField: "X")
         let point = ResumePoint(offset: 10, total: 20, validator: .entityTag("\"a\""))
         return ResumeRecord(request, at: point, KeptPart(token: "part", length: 10, modified: 1, digest: 2))
+    }()
+
+    private static let policyArchive = FuzzTarget("policy-archive", seeds: policies) { input in
+        guard let policy = try? JSONDecoder().decode(SecurityPolicy.self, from: Data(input)) else { return }
+        let again = try JSONDecoder().decode(SecurityPolicy.self, from: try JSONEncoder().encode(policy))
+        try expect(
+            again.fingerprint == policy.fingerprint && again.hostRules == policy.hostRules,
+            "written and read again it is another"
+        )
+        let said = try? JSONDecoder().decode(SaidOfPolicy.self, from: Data(input))
+        try expect(
+            !policy.allowInvalidCertificates || said?.allowInvalidCertificates == true,
+            "it allows what it does not say"
+        )
+        try expect(
+            policy.validatesDomainName || said?.validatesDomainName == false,
+            "it leaves out a check, and does not say so"
+        )
+    }
+
+    private struct SaidOfPolicy: Decodable {
+        let allowInvalidCertificates: Bool?
+        let validatesDomainName: Bool?
+    }
+
+    private static let policies: [[UInt8]] = {
+        let strict = SecurityPolicy()
+        let lax = SecurityPolicy()
+        lax.allowInvalidCertificates = true
+        lax.validatesDomainName = false
+        let ruled = SecurityPolicy()
+        let pin = "sha256/" + String(repeating: "A", count: 43) + "="
+        var pins = try? PinSet([pin], backups: ["sha256/" + String(repeating: "B", count: 43) + "="])
+        pins?.expiry = PinSet.Expiry(Date(timeIntervalSince1970: 2_000_000_000), .failOpen)
+        if let pins, let rule = try? HostRule.pins("*.a.test", pins), let free = try? HostRule.noPins("b.test") {
+            ruled.hostRules = [rule, free]
+        }
+        return [strict, lax, ruled].compactMap { try? JSONEncoder().encode($0) }.map { [UInt8]($0) }
     }()
 
     private static let cookieFile = FuzzTarget(

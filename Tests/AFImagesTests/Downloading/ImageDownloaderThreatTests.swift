@@ -38,6 +38,24 @@ import Testing
         #expect(heard.all.count { $0.image != nil } >= 133)
     }
 
+    @Test func `T-IMG-04 a picture that is cut off is an error, and in no cache`() async throws {
+        let cache = try #require(downloader.imageCache as? AutoPurgingImageCache)
+        for (number, length) in stride(from: 1, to: site.png.count, by: max(1, site.png.count / 12)).enumerated() {
+            let path = "/cut/\(number).png"
+            site.server.route("GET", path, .picture(site.png.prefix(length)).header("Cache-Control", "max-age=600"))
+            let before = heard.all.count
+            downloader.download(site.request(path), heard)
+            try await heard.wait(for: before + 1)
+
+            #expect(heard.all.last?.image == nil && heard.all.last?.error != nil, "\(length) bytes")
+            #expect(cache.image(for: site.request(path), withAdditionalIdentifier: nil) == nil)
+        }
+        #expect(cache.memoryUsage == 0)
+
+        downloader.download(site.request("/image.png"), heard)
+        try await eventually("the whole one in the cache") { cache.memoryUsage > 0 }
+    }
+
     @Test func `T-IMG-12 requests with other credentials, cookies or fields do not share a download`() async throws {
         let all = [
             [:], ["Authorization": "Bearer one"], ["Authorization": "Bearer two"], ["Cookie": "a=1"], ["X-User": "one"],

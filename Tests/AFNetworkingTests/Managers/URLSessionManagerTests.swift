@@ -553,7 +553,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: place.path))
     }
 
-    @Test func `5.6 the content type of a download does not matter`() async throws {
+    @Test func `5.6 T-API-27 a download needs neither a certain content type nor a destination`() async throws {
         manager.responseSerializer = JSONResponseSerializer()
         let heard = Heard<Answer>()
         let task = manager.downloadTask(

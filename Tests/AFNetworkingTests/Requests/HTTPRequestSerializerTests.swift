@@ -36,7 +36,7 @@ struct HTTPRequestSerializerTests {
         #expect(request.httpBody == nil && request.contentType == nil)
     }
 
-    @Test("13.2.4 14 requests: empty parameters leave no question mark")
+    @Test("13.2.4 14 requests, T-API-27: empty parameters leave no question mark")
     func emptyQuery() throws {
         #expect(try serializer.get([:] as [String: Any]).url?.absoluteString == "http://api.test/get")
         #expect(try serializer.get(nil).url?.absoluteString == "http://api.test/get")

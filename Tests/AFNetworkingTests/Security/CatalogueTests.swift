@@ -179,7 +179,7 @@ import Testing
         #expect(!policy.validatesDomainName)
     }
 
-    @Test func `a policy comes out of an archive as it went in`() throws {
+    @Test func `T-API-28 a policy comes out of an archive as it went in`() throws {
         let policy = try Self.unusual()
 
         let json = try JSONDecoder().decode(SecurityPolicy.self, from: JSONEncoder().encode(policy))

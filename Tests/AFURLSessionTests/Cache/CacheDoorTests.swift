@@ -204,6 +204,32 @@ extension CacheTests {
             #expect(disk.files.count == 1 && disk.store.isConsistent())
         }
 
+        @Test("who reads from the disk while a 304 renews keeps a whole body, as those do who come later, T-CAC-08")
+        func confirmationBesideReaders() throws {
+            let disk = try CacheScene(memory: 0)
+            let scene = DoorScene(URLCache(store: disk.store))
+            let question = scene.question(try frozen())
+            let content = String(repeating: "b", count: 100_000)
+            try scene.store(content, [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")], for: question)
+            for round in 1...3 {
+                scene.clocks.advance(by: 20)
+                scene.virtual.advance(by: .seconds(20))
+                guard case .validate(let reader, _) = try scene.lookUp(question),
+                    case .validate(let hit, _) = try scene.lookUp(question)
+                else { throw CancellationError() }
+
+                try scene.onLoop { door in
+                    let news = headers([("Cache-Control", "max-age=10"), ("ETag", "\"1\""), ("X-Round", "\(round)")])
+                    guard case .serve = door.confirm(hit, news, sent: door.moment()) else { throw CancellationError() }
+                }
+                disk.store.catchUp()
+
+                #expect(reader.body == Data(content.utf8), "round \(round)")
+                #expect(try scene.body(question) == content)
+            }
+            #expect(disk.files.count == 1 && disk.store.isConsistent())
+        }
+
         @Test("a 304 that means something else has the task ask again, and the entry go, T-CAC-09")
         func mismatch() throws {
             let scene = DoorScene()

@@ -150,6 +150,25 @@ extension LoopbackTests.Alone {
         }
     }
 
+    @Test func `T-RES-36 a name service that was busy is asked once more, and not again`() async {
+        await #expect(processExitsWith: .success) {
+            let server = try TestServer()
+            server.route("GET", "/hello", .text("hello"))
+            FaultInjector.plan(.answers(Int(EAI_AGAIN)), of: CAF_CALL_GETADDRINFO, 1)
+            #expect(
+                try await URLSession.loopback().outcome(of: server.url("/hello", host: "localhost")).text == "hello"
+            )
+            #expect(FaultInjector.hasFired && FaultInjector.calls(CAF_CALL_GETADDRINFO) == 2)
+
+            FaultInjector.watch()
+            LookupGate.answer(EAI_AGAIN)
+            let url = try #require(URL(string: "http://api.test/"))
+            #expect(try await URLSession.loopback().outcome(of: url).code == -1006)
+            #expect(FaultInjector.calls(CAF_CALL_GETADDRINFO) == 2)
+            FaultInjector.stop()
+        }
+    }
+
     @Test func `T-RES-34 T-RES-35 slow lookups keep four threads at most and time out or are cancelled`() async {
         await #expect(processExitsWith: .success) {
             let before = try await OwnWorld.leakCheck()

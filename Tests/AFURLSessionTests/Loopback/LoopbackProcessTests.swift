@@ -90,6 +90,28 @@ extension LoopbackTests.Alone {
         }
     }
 
+    @Test func `T-API-17 a forked child that exits says no farewell on its parent's secured connections`() async {
+        await #expect(processExitsWith: .success) {
+            let site = try SecuredSite()
+            let text = String(repeating: "x", count: 300_000)
+            site.server.route("GET", "/held", ServerReply.text(text).held(until: "go"))
+            let session = site.session()
+            let outcomes = Outcomes()
+            session.dataTask(with: site.server.url("/held"), completionHandler: outcomes.handler).resume()
+            try await site.server.waitForConnections(1)
+            try await LoopbackTests.eventually { site.server.connections.first?.bytesReceived ?? 0 > 0 }
+            await session.settled()
+
+            // With all that a program does on its way out.
+            #expect(Fork.run { exit(0) } == 0)
+            site.server.signal("go")
+
+            #expect(try await outcomes.first().text == text)
+            #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello")
+            #expect(site.server.acceptedConnections == 1)
+        }
+    }
+
     // MARK: - Memory and time
 
     @Test func `T-RES-40 a consumer that stops holds up its peer and not our memory`() async {
@@ -197,9 +219,9 @@ extension LoopbackTests.Alone {
         }
     }
 
-    @Test func `T-RES-50 nothing grows with the number of requests, whatever becomes of them`() async {
+    @Test func `T-RES-50 T-API-30 nothing grows with the number of requests, whatever becomes of them`() async {
         await #expect(processExitsWith: .success) {
-            for path in ["/ok", "/cut", "/reset", "/bad", "/cancel", "/refused"] {
+            for path in ["/ok", "/cut", "/reset", "/bad", "/cancel", "/random", "/refused"] {
                 // A server each: they remember what they saw.
                 try await RepeatedRequests(path).run(300)
                 var growth = Int.max
@@ -294,8 +316,16 @@ private struct RepeatedRequests {
         server.route("GET", "/reset", .text("twelve bytes").resetting(after: 6))
         server.route("GET", "/bad", ServerReply.raw("<html>").keepAlive(false))
         server.route("GET", "/cancel", .text("hello"))
+        server.route("GET", "/random", .text("hello"))
         url = server.url(path)
         if path == "/refused" { server.stop() }
+    }
+
+    private static func treatAtRandom(_ task: URLSessionDataTask) {
+        let chance = Int.random(in: 0..<4)
+        if chance > 0 { task.resume() }
+        if chance == 1 { Thread.sleep(forTimeInterval: .random(in: 0...0.001)) }
+        if chance < 3 { task.cancel() }
     }
 
     func run(_ count: Int) async throws {
@@ -304,8 +334,12 @@ private struct RepeatedRequests {
         for start in stride(from: 0, to: count, by: 50) {
             for _ in 1...50 {
                 let task = session.dataTask(with: url) { _, _, _ in ends.change { $0 += 1 } }
-                task.resume()
-                if path == "/cancel" { task.cancel() }
+                if path == "/random" {
+                    Self.treatAtRandom(task)
+                } else {
+                    task.resume()
+                    if path == "/cancel" { task.cancel() }
+                }
             }
             _ = try await ends.wait { $0 >= start + 50 }
         }

@@ -40,31 +40,6 @@ extension LoopbackTests {
             #expect(URLSessionConfiguration.default.timeoutIntervalForRequest == 60)
         }
 
-        @Test func `T-API-28 a copy of a configuration keeps every setting and shares none`() {
-            let original = URLSessionConfiguration.default
-            original.timeoutIntervalForRequest = 1
-            original.timeoutIntervalForResource = 2
-            original.requestCachePolicy = .reloadIgnoringLocalCacheData
-            original.httpAdditionalHeaders = ["A": "b"]
-            original.httpMaximumConnectionsPerHost = 3
-            original.maximumIdleConnections = 4
-            original.idleConnectionTimeout = 5
-            original.maximumConnectionAge = 6
-            original.maximumBodyInMemory = 7
-            original.unixDomainSocketPath = "/a"
-
-            let copy = original.copied()
-            original.httpAdditionalHeaders = nil
-            original.unixDomainSocketPath = nil
-
-            #expect(copy.timeoutIntervalForRequest == 1 && copy.timeoutIntervalForResource == 2)
-            #expect(copy.requestCachePolicy == .reloadIgnoringLocalCacheData)
-            #expect(copy.httpAdditionalHeaders as? [String: String] == ["A": "b"])
-            #expect(copy.httpMaximumConnectionsPerHost == 3 && copy.maximumIdleConnections == 4)
-            #expect(copy.idleConnectionTimeout == 5 && copy.maximumConnectionAge == 6)
-            #expect(copy.maximumBodyInMemory == 7 && copy.unixDomainSocketPath == "/a")
-        }
-
         @Test func `additional headers are added only where the request lacks them`() async throws {
             let session = URLSession.loopback { $0.httpAdditionalHeaders = ["X-One": "session", "x-two": "session"] }
 

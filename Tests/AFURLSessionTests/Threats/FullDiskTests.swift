@@ -55,28 +55,59 @@ struct FullDiskTests {
     @Test(.enabled(if: SmallDisk.isPossible, "a file system can be mounted by root only"))
     func `T-RES-47 a full disk fails downloads and nothing else, until there is room again`() async throws {
         let disk = try SmallDisk()
+        try await Self.expectRecovery(in: disk.url, ENOSPC, fill: disk.fill, makeRoom: disk.enlarge)
+    }
+
+    @Test func `T-RES-47 where no file may grow downloads fail and nothing else, until they may again`() async {
+        await #expect(processExitsWith: .success) {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("af-limit-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            var usual = rlimit()
+            try #require(getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &usual) == 0)
+            let most = usual.rlim_max
+            @Sendable func limitFiles(to size: rlim_t) throws {
+                var limit = rlimit(rlim_cur: size, rlim_max: most)
+                try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+            }
+
+            try await FullDiskTests.expectRecovery(in: folder, EFBIG) {
+                try limitFiles(to: 0)
+            } makeRoom: {
+                try limitFiles(to: most)
+            }
+        }
+    }
+
+    /// Downloads, a cache and cookies, in a folder that is full at first.
+    private static func expectRecovery(
+        in folder: URL,
+        _ errno: Int32,
+        fill: () throws -> Void,
+        makeRoom: () throws -> Void
+    ) async throws {
         let clock = Lock<Int64>(1000)
         let server = try TestServer()
         let page = ServerReply.data(pattern(40_000)).header("Cache-Control", "max-age=600")
         server.route("GET", "/file/:n", .data(pattern(300_000)))
         server.route("GET", "/page/:n") { page.header("Set-Cookie", "c\($0.parameters["n"] ?? "")=1; Max-Age=600") }
-        let cookies = HTTPCookieStorage(fileURL: disk.url.appendingPathComponent("cookies"))
+        let cookies = HTTPCookieStorage(fileURL: folder.appendingPathComponent("cookies"))
         let store = CacheStore(
             memoryCapacity: 0,
             diskCapacity: 20 << 20,
-            path: disk.url.path,
+            path: folder.path,
             monotonicClock: { clock.withLock { $0 } }
         )
         let session = URLSession.loopback {
-            $0.temporaryFolder = disk.url
+            $0.temporaryFolder = folder
             $0.httpCookieStorage = cookies
             $0.urlCache = URLCache(store: store)
         }
-        try disk.fill()
+        try fill()
 
         for outcome in try await downloads(10, of: server, in: session) {
             #expect([-3000, -3003].contains(outcome.code ?? 0), "\(outcome.code ?? 0)")
-            #expect(outcome.error?.loadFailure?.errno == ENOSPC)
+            #expect(outcome.error?.loadFailure?.errno == errno)
         }
         for number in 0..<10 {
             let outcome = try await session.outcome(of: server.url("/page/\(number)"))
@@ -86,7 +117,7 @@ struct FullDiskTests {
         #expect(throws: CookieFileError.self) { try cookies.flush() }
         #expect(server.requests.count { $0.path == "/page/0" } == 1)
 
-        try disk.enlarge()
+        try makeRoom()
         clock.withLock { $0 += 61 }
         for outcome in try await downloads(10, of: server, in: session) {
             #expect(outcome.contents == pattern(300_000))
@@ -96,7 +127,7 @@ struct FullDiskTests {
         #expect(try await session.outcome(of: server.url("/page/0")).data?.count == 40_000)
         #expect(server.requests.count { $0.path == "/page/0" } <= 3 && store.diskUsage > 40_000)
         try cookies.flush()
-        #expect(HTTPCookieStorage(fileURL: disk.url.appendingPathComponent("cookies")).cookies?.count == 10)
+        #expect(HTTPCookieStorage(fileURL: folder.appendingPathComponent("cookies")).cookies?.count == 10)
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "a file system can be mounted by root only"))
@@ -118,7 +149,7 @@ struct FullDiskTests {
     }
 
     /// All at once, with more bytes than there is room for on the small disk.
-    private func downloads(_ count: Int, of server: TestServer, in session: URLSession) async throws
+    private static func downloads(_ count: Int, of server: TestServer, in session: URLSession) async throws
         -> [DownloadOutcome]
     {
         let outcomes = DownloadOutcomes()

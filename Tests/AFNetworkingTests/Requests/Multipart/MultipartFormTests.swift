@@ -284,6 +284,14 @@ struct MultipartFormTests {
         }
     }
 
+    @Test func `T-API-27 a part may have no bytes, and its file no name`() throws {
+        let request = try serializer.form {
+            $0.appendPart(withFileData: Data(), name: "f", fileName: "", mimeType: "x/y")
+        }
+
+        #expect(request.formText.contains("name=\"f\"; filename=\"\"\r\nContent-Type: x/y\r\n\r\n\r\n--"))
+    }
+
     @Test("16 8.4 quotes and line breaks in names do not end them, and folders are not told, T-REQ-18")
     func names() throws {
         let request = try serializer.form { form in

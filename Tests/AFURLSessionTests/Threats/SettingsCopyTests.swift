@@ -1,0 +1,64 @@
+import AFTLS
+import Foundation
+import Testing
+
+@testable import AFURLSession
+
+@Suite("Copies of configurations")
+struct SettingsCopyTests {
+    /// One change of each setting there is.
+    private static let changes: [String: @Sendable (URLSessionConfiguration) -> Void] = [
+        "timeoutIntervalForRequest": { $0.timeoutIntervalForRequest = 1 },
+        "timeoutIntervalForResource": { $0.timeoutIntervalForResource = 2 },
+        "cachePolicy": { $0.requestCachePolicy = .reloadIgnoringLocalCacheData },
+        "additionalHeaders": { $0.httpAdditionalHeaders = ["A": "b"] },
+        "maximumConnectionsPerHost": { $0.httpMaximumConnectionsPerHost = 3 },
+        "maximumIdleConnections": { $0.maximumIdleConnections = 4 },
+        "idleConnectionTimeout": { $0.idleConnectionTimeout = 5 },
+        "maximumConnectionAge": { $0.maximumConnectionAge = 6 },
+        "maximumBodyInMemory": { $0.maximumBodyInMemory = 7 },
+        "expectsContinueAbove": { $0[\.expectsContinueAbove] = 8 },
+        "continueTimeout": { $0[\.continueTimeout] = 9 },
+        "unixDomainSocketPath": { $0.unixDomainSocketPath = "/a" },
+        "callsBackOnNetworkThread": { $0.callsBackOnNetworkThread = true },
+        "usesPipelining": { $0[\.usesPipelining] = true },
+        "tls": { $0.tls.anchors = .certificates([]) },
+        "redirects": { $0.redirectPolicy.maximumCount = 10 },
+        "transportSecurity": { $0[\.transportSecurity] = HSTSStore() },
+        "temporaryFolder": { $0.temporaryFolder = URL(fileURLWithPath: "/b") },
+        "credentials": { $0[\.credentials.maximumRounds] = 11 },
+        "cookies": { $0[\.cookies.setsCookies] = false },
+        "cache": { $0.urlCache = nil },
+        "proxies": { $0.usesProxyEnvironment = false },
+        "content": { $0[\.content.maximumRatio] = 12 },
+        "limits": { $0[\.limits.maximumConnections] = 13 },
+        "protocols": { $0[\.protocols.classes] = [URLProtocol.self] },
+        "seeing": { $0[\.seeing.keepsMetrics].toggle() },
+        "interception": { $0[\.interception.interceptors] = [RetryPolicy()] },
+        "background": { $0[\.background.isDiscretionary] = true },
+    ]
+
+    private func text(_ label: String, of configuration: URLSessionConfiguration) -> String {
+        var text = ""
+        let child = Mirror(reflecting: configuration.settings).children.first { $0.label == label }
+        dump(child?.value, to: &text, maxDepth: 4)
+        return text
+    }
+
+    @Test func `T-API-28 a copy has every setting there is, and none that is changed later`() {
+        let labels = Mirror(reflecting: SessionSettings()).children.compactMap(\.label)
+        #expect(Set(labels) == Set(Self.changes.keys))
+        for (label, change) in Self.changes {
+            let original = URLSessionConfiguration.default
+            let before = (original.copied(), text(label, of: original))
+            change(original)
+            let after = original.copied()
+            let ofSession = URLSession(configuration: original).configuration
+
+            #expect(text(label, of: original) != before.1, "\(label) was not changed")
+            #expect(text(label, of: before.0) == before.1, "\(label)")
+            #expect(text(label, of: after) == text(label, of: original), "\(label)")
+            #expect(text(label, of: ofSession) == text(label, of: original), "\(label)")
+        }
+    }
+}
