@@ -35,6 +35,27 @@ struct RedirectTimingTests {
         #expect(world.finish() == [])
     }
 
+    @Test(arguments: [(5, 1), (64 << 20, 4)])
+    func `T-RES-49 a connection is used again behind a body nobody wants, if that is short`(size: Int, count: Int) {
+        let world = VirtualWorld()
+        world.network.recordsBytes = false
+        let away = "HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: \(size)\r\n\r\n"
+        world.respond("a.test") { request, moment, client in
+            guard moment == .complete else { return }
+            guard request.target != "/next" else { return client.send(Self.ok) }
+            client.send(away)
+            client.send(UInt8(ascii: "v"), count: size)
+        }
+
+        for _ in 1...3 {
+            #expect(world.load("http://a.test/").all.last == .finished)
+            world.run(limit: .seconds(3))
+        }
+
+        #expect(world.network.connections.count == count)
+        #expect(world.finish() == [])
+    }
+
     @Test func `T-RED-23 hops share the time of the whole task`() {
         let world = VirtualWorld()
         world.configure { $0.timeoutIntervalForResource = 10 }
