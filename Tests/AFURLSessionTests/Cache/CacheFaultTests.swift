@@ -206,20 +206,29 @@ extension CacheTests {
             store.catchUp()
         }
 
-        private static let kills = number("AFNET_CACHE_KILLS") ?? 8
+        /// Others each time, out of those that there are on any file system. A failure names its call.
+        private static var fewCalls: [Int] {
+            (0..<(number("AFNET_CACHE_KILLS") ?? 8)).map { _ in .random(in: 1...70) }
+        }
+
+        /// - Returns: False if it was over before that call.
+        private static func dies(in folder: String, atCall call: Int) async -> Bool {
+            let result = await #expect(processExitsWith: .failure) { [folder = folder as String, call = call as Int] in
+                FaultInjector.die(atCall: call)
+                try Faults.work(in: folder)
+                exit(9)
+            }
+            return result?.exitStatus == .signal(SIGKILL)
+        }
 
         @Test("whoever is killed in front of any call leaves a store that serves nothing wrong, T-CAC-18")
         func kills() async throws {
-            var random = SeededBytes(seed: 18)
-            for _ in 0..<Faults.kills {
+            var count = 0
+            let calls = CacheTests.killsAll ? Array(1...1000) : Faults.fewCalls
+            for call in calls {
                 let scene = try CacheScene(memory: 0)
-                let (folder, call) = (scene.scratch.url.path, 1 + random.number(below: 230))
-                await #expect(processExitsWith: .signal(SIGKILL)) { [folder = folder as String, call = call as Int] in
-                    FaultInjector.die(atCall: call)
-                    try Faults.work(in: folder)
-                    // It was over before: all the same.
-                    kill(getpid(), SIGKILL)
-                }
+                guard await Faults.dies(in: scene.scratch.url.path, atCall: call) else { break }
+                count += 1
                 let next = scene.reopened(memory: 0)
                 #expect(next.diskUsage >= 0 && next.isConsistent())
                 for number in 0..<5 {
@@ -231,6 +240,8 @@ extension CacheTests {
                 next.catchUp()
                 #expect(try scene.get("http://a.test/0", from: scene.reopened()) == "again")
             }
+            #expect(CacheTests.killsAll ? (70..<1000).contains(count) : count == calls.count)
+            print("killed: the cache at \(count) calls")
         }
 
         // MARK: Several processes

@@ -10,6 +10,9 @@ import Testing
 
 /// The cache: its rules, its store, its door, and `URLCache`.
 enum CacheTests {
+    /// `./dev kills` asks for every call.
+    static let killsAll = ProcessInfo.processInfo.environment["AFNET_KILLS"] == "all"
+
     static func number(_ name: String) -> Int? {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
     }
