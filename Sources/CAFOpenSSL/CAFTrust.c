@@ -170,13 +170,13 @@ static int caf_is_understood(X509 *certificate) {
 typedef X509 *(*caf_x509_reading)(X509 **, const uint8_t **, long);
 
 // One that is not understood is read once more, before anybody keeps it. If it is as strange then, it is so for good.
-static X509 *caf_x509_read(caf_x509_reading read, const uint8_t *bytes, size_t count, const uint8_t **end) {
+static X509 *caf_x509_read(caf_x509_reading decode, const uint8_t *bytes, size_t count, const uint8_t **end) {
     X509 *made = NULL;
     if (!caf_openssl_init() || count == 0 || count > LONG_MAX) return NULL;
     for (int tries = 0; tries < 2; tries++) {
         X509_free(made);
         *end = bytes;
-        made = read(NULL, end, (long)count);
+        made = decode(NULL, end, (long)count);
         if (!made || caf_is_understood(made)) break;
     }
     return made;

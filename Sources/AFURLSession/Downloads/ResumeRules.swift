@@ -143,7 +143,7 @@ extension ResumePoint {
 
 extension HTTPHeaders {
     /// Offsets of coded content are not offsets of the file.
-    fileprivate var hasCodedContent: Bool {
+    var hasCodedContent: Bool {
         values("Content-Encoding").contains { value in
             value.withUTF8Bytes { bytes in
                 var isCoded = false

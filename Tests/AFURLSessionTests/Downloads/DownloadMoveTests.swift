@@ -157,7 +157,8 @@ extension LoopbackTests.Alone {
             let plan: [(caf_call, [FaultInjector.Fault])] = [
                 (CAF_CALL_OPEN, [.fails(EMFILE), .fails(EACCES), .fails(EOPNOTSUPP), .fails(EDQUOT)]),
                 (CAF_CALL_PWRITE, [.fails(ENOSPC), .fails(EDQUOT), .fails(EIO), .isShort(70_001), .fails(EINTR)]),
-                (CAF_CALL_PREAD, [.fails(EIO), .isShort(4_097), .answers(0)]), (CAF_CALL_SYNC, [.fails(EIO), .fails(EDQUOT)]),
+                (CAF_CALL_PREAD, [.fails(EIO), .isShort(4_097), .answers(0)]),
+                (CAF_CALL_SYNC, [.fails(EIO), .fails(EDQUOT)]),
                 (CAF_CALL_LINK, [.fails(ENOSPC), .fails(EPERM)]), (CAF_CALL_RENAME, [.fails(EIO), .fails(EXDEV)]),
                 (CAF_CALL_FSTAT, [.fails(EIO)]), (CAF_CALL_RANDOM, [.fails(ENOSYS)]), (CAF_CALL_UNLINK, [.fails(EIO)]),
             ]

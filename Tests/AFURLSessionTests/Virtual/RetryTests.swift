@@ -60,7 +60,10 @@ struct RetryTests {
             world.scripts(
                 "api.test",
                 [
-                    [.expectRequest, .reply(RetryTests.plain), .delay(.microseconds(1_000_000 + early)), .reply(forged)],
+                    [
+                        .expectRequest, .reply(RetryTests.plain), .delay(.microseconds(1_000_000 + early)),
+                        .reply(forged),
+                    ],
                     [.expectRequest, .reply(RetryTests.plain), .again],
                 ]
             )
