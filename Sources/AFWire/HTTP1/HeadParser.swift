@@ -64,7 +64,7 @@ struct HeadParser: Sendable {
             guard let found else { return false }
 
             let lineFeed = UnsafeRawPointer(found) - base
-            let end = try endOfText(in: base, from: position, lineFeed: lineFeed)
+            let end = try endOfText(in: base, from: position, lineFeed: lineFeed, limits)
             let line = UnsafeRawBufferPointer(start: start, count: end - position)
             if awaitsStartLine {
                 try parseStartLine(line, next: lineFeed + 1, limits)
@@ -85,13 +85,16 @@ struct HeadParser: Sendable {
     private mutating func endOfText(
         in base: UnsafeRawPointer,
         from start: Int,
-        lineFeed: Int
+        lineFeed: Int,
+        _ limits: HTTP1Limits
     ) throws(HTTP1Error) -> Int {
         if lineFeed > start, base.load(fromByteOffset: lineFeed - 1, as: UInt8.self) == 0x0D { return lineFeed - 1 }
         let line = UnsafeRawBufferPointer(start: base + start, count: lineFeed - start)
         // RFC 9112 §2.2 lets a recipient take a bare LF for a line end. Servers that
         // write such heads exist; in a request it only helps to smuggle one.
         guard role == .response else { throw malformed(line, "a line ends with LF alone") }
+        // Whatever it is instead of a status line is told apart here.
+        try checkLine(line, from: 0, isComplete: true, limits)
         sawBareLineFeed = true
         return lineFeed
     }
