@@ -17,6 +17,8 @@ struct Oracle {
         .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
         .serverCertificateHasUnknownRoot,
     ]
+    /// No method of ours is good enough for a SOCKS proxy.
+    private static let proxiedFailures: Set<URLError.Code> = [.userAuthenticationRequired]
     /// Points after which it is no fault of ours to send before everything was read.
     private static let unsettling: [FaultPoint] = [
         .readWouldBlock, .readyHeldBack, .readyNothing, .readShort, .readOneByte, .timerLate, .timerVeryLate,
@@ -64,6 +66,7 @@ struct Oracle {
             let isPossible =
                 Oracle.possibleFailures.contains(code)
                 || (conversation.isSecured && Oracle.securedFailures.contains(code))
+                || (conversation.route.isSOCKS && Oracle.proxiedFailures.contains(code))
             if !isPossible { violations.append(note("failed with \(code)")) }
             if conversation.size.isCalm { violations.append(note("failed: \(record.error.map { "\($0)" } ?? "")")) }
         }

@@ -22,7 +22,7 @@ enum SimulatedRoute: CaseIterable {
     /// `user:password`, and what Basic makes of it.
     private static let login = (plain: "user:canary-proxy", basic: "Basic dXNlcjpjYW5hcnktcHJveHk=")
 
-    private var isSOCKS: Bool { self == .socks || self == .socksWithLogin || self == .socksByName }
+    var isSOCKS: Bool { self == .socks || self == .socksWithLogin || self == .socksByName }
     private var wantsLogin: Bool { self == .httpWithLogin || self == .socksWithLogin }
 
     var proxies: ProxyConfiguration? {
