@@ -13,8 +13,7 @@ struct ResumeRecord: Hashable, Sendable {
 
     var url: String
     var fields: [Field]
-    var timeout: Double?
-    var cachePolicy: UInt8?
+    var terms: RequestTerms
     var point: ResumePoint
     /// The name of the part, without its kind.
     var token: String
@@ -32,14 +31,13 @@ struct ResumeRecord: Hashable, Sendable {
     }
 
     static let magic = Array("AFresume".utf8)
-    static let version: UInt8 = 1
+    static let version: UInt8 = 2
     static let maximumLength = 256 << 10
     private static let maximumFields = 256
 
     private enum Tag: UInt8 {
         case url = 1
-        case fieldName, fieldValue, timeout, cachePolicy, entityTag, lastModified, offset, total, token, modified,
-            digest
+        case fieldName, fieldValue, terms, entityTag, lastModified, offset, total, token, modified, digest
     }
 
     // MARK: - Writing
@@ -58,8 +56,7 @@ struct ResumeRecord: Hashable, Sendable {
             add(.fieldName, field.name.utf8)
             add(.fieldValue, field.value.utf8)
         }
-        if let timeout { add(.timeout, timeout.bitPattern) }
-        if let cachePolicy { add(.cachePolicy, [cachePolicy]) }
+        add(.terms, terms.encoded)
         switch point.validator {
         case .entityTag(let tag): add(.entityTag, tag.utf8)
         case .lastModified(let date): add(.lastModified, date.utf8)
@@ -129,19 +126,14 @@ struct ResumeRecord: Hashable, Sendable {
         guard let url = text(.url), let token = text(.token), DownloadFolder.isToken(token),
             let offset = number(.offset).flatMap({ Int64(exactly: $0) }), offset > 0,
             let modified = number(.modified), let digest = number(.digest),
+            let terms = entries[.terms].flatMap({ RequestTerms(Data($0)) }),
             let validator = ResumeRecord.validator(text(.entityTag), text(.lastModified))
         else { return nil }
         let total = number(.total).flatMap { Int64(exactly: $0) }
         guard (entries[.total] == nil) == (total == nil), total ?? offset >= offset else { return nil }
-        let timeout = number(.timeout).map { Double(bitPattern: $0) }
-        guard (entries[.timeout] == nil) == (timeout == nil) else { return nil }
-        if let policy = entries[.cachePolicy] {
-            guard policy.count == 1 else { return nil }
-            cachePolicy = policy.first
-        }
         self.url = url
         self.fields = fields
-        self.timeout = timeout
+        self.terms = terms
         self.token = token
         self.modified = Int64(bitPattern: modified)
         self.digest = digest
@@ -183,11 +175,8 @@ extension ResumeRecord {
     /// For a part of what `request` asked for.
     init(_ request: URLRequest, at point: ResumePoint, _ part: KeptPart) {
         url = request.url?.absoluteString ?? ""
-        fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }.map {
-            Field(name: $0.key, value: $0.value)
-        }
-        timeout = request.explicitTimeout
-        cachePolicy = request.explicitCachePolicy.flatMap { UInt8(exactly: $0.rawValue) }
+        fields = request.headerFields.map { Field(name: $0.name, value: $0.value) }
+        terms = RequestTerms(of: request)
         self.point = point
         self.point.offset = part.length
         token = part.token
@@ -200,10 +189,7 @@ extension ResumeRecord {
         guard let url = URL(string: url) else { return nil }
         var request = URLRequest(url: url)
         for field in fields { request.addValue(field.value, forHTTPHeaderField: field.name) }
-        if let timeout { request.timeoutInterval = timeout }
-        if let policy = cachePolicy.flatMap({ URLRequest.CachePolicy(rawValue: UInt($0)) }) {
-            request.cachePolicy = policy
-        }
+        terms.apply(to: &request)
         return request
     }
 

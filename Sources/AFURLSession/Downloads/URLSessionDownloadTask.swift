@@ -13,7 +13,8 @@ typealias DownloadCompletion = @Sendable (URL?, URLResponse?, (any Error)?) -> V
 ///
 /// When a download fails whose response had a strong entity tag or a reliable date, what had arrived is kept for
 /// seven days, and the error's `userInfo` holds resume data under ``NSURLSessionDownloadTaskResumeData``. Resume data
-/// holds the URL and the fields of the request: keep it like those.
+/// holds the request, its fields included: keep it like those. What cannot be written down is not in it:
+/// ``URLRequest/requestInterceptors`` of the request itself, and what a ``URLProtocol`` has noted.
 public final class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     /// A task that loads `request` as a whole.
     convenience init(

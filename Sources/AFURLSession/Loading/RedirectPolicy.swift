@@ -5,7 +5,7 @@ public import Foundation
 ///
 /// An *origin* is a scheme, a host and a port. Whatever crosses from one to another goes without its secrets, whoever
 /// is asked, and whatever is allowed here.
-public struct RedirectPolicy: Hashable, Sendable {
+public struct RedirectPolicy: Hashable, Sendable, Codable {
     /// Whether redirects are followed at all. True. If not, each is the answer of its task, with its body, and no
     /// delegate is asked.
     public var followsRedirects = true

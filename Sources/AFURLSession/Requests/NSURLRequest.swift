@@ -94,8 +94,8 @@ open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, NSSecureCoding {
         super.init()
     }
 
-    /// Archives the request, with its header fields and its body in memory. Neither a body stream nor properties that
-    /// classes have noted are part of it.
+    /// Archives the request, with its header fields and its body in memory. Neither a body stream nor interceptors nor
+    /// properties that classes have noted are part of it.
     open func encode(with coder: NSCoder) {
         value.encode(to: coder)
     }

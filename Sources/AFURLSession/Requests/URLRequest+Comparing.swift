@@ -7,6 +7,8 @@ extension URLRequest: Hashable {
             && one.timeoutInterval == other.timeoutInterval && one.httpBody == other.httpBody
             && one.contents.cookies == other.contents.cookies && one.contents.limits == other.contents.limits
             && one.contents.wire == other.contents.wire && one.bodyStream?.stream === other.bodyStream?.stream
+            && one.redirectPolicy == other.redirectPolicy
+            && one.skipsSessionInterceptors == other.skipsSessionInterceptors
             && one.allHTTPHeaderFields == other.allHTTPHeaderFields
     }
 

@@ -339,26 +339,74 @@ extension CacheTests {
             }
         }
 
-        @Test func `a look-up that needs the disk comes back once, in a later turn, however slow`() throws {
+        /// Looks at a page that only the disk has, which takes `duration` for all it does.
+        private func lookUp(
+            _ policy: URLRequest.CachePolicy,
+            onDiskThatTakes duration: Duration
+        ) throws -> (scene: DoorScene, question: CacheQuestion, findings: Findings) {
             let disk = try CacheScene()
             try DoorScene(URLCache(store: disk.store)).store("body", fresh, for: DoorScene().question(try frozen()))
             disk.store.catchUp()
-            let scene = DoorScene(URLCache(store: disk.reopened()))
-            scene.virtual.workers.take(.seconds(30))
-            let question = scene.question(try frozen())
-            let answers = Lock(0)
+            let scene = DoorScene(URLCache(store: disk.reopened()), on: disk)
+            scene.virtual.workers.take(duration)
+            let question = scene.question(try frozen(), policy: policy)
+            let findings = Findings()
             let isEarly = try scene.onLoop { door in
-                door.lookUp(question) { finding in
-                    answers.withLock { $0 += 1 }
-                    if case .serve = finding {} else { Issue.record("\(finding)") }
-                }
-                return answers.withLock { $0 } > 0
+                door.lookUp(question) { findings.take($0) }
+                return !findings.all.isEmpty
             }
             #expect(!isEarly)
+            return (scene, question, findings)
+        }
+
+        private final class Findings: Sendable {
+            private let taken = Lock<[Character]>([])
+
+            var all: [Character] { taken.withLock { $0 } }
+
+            func take(_ finding: CacheFinding) {
+                let letter: Character =
+                    switch finding {
+                    case .network: "n"
+                    case .serve: "s"
+                    default: "?"
+                    }
+                taken.withLock { $0.append(letter) }
+            }
+        }
+
+        @Test func `a look-up that needs the disk comes back once, in a later turn`() throws {
+            let (scene, _, findings) = try lookUp(.useProtocolCachePolicy, onDiskThatTakes: .seconds(4))
+
+            scene.virtual.advance(by: .seconds(2))
+            #expect(findings.all == [])
             scene.virtual.advance(by: .seconds(20))
-            #expect(answers.withLock { $0 } == 0)
+            #expect(findings.all == ["s"])
+        }
+
+        @Test func `nobody waits for a disk that hangs, until it answers, T-FIL-28`() throws {
+            let (scene, question, findings) = try lookUp(.returnCacheDataElseLoad, onDiskThatTakes: .seconds(60))
+
+            scene.virtual.advance(by: .seconds(3))
+            #expect(findings.all == [])
+            scene.virtual.advance(by: .seconds(3))
+            #expect(findings.all == ["n"])
+            // The next one does not even wait as long.
+            #expect(isNetwork(try scene.lookUp(question)))
+
+            scene.virtual.workers.take(.zero)
+            scene.virtual.advance(by: .seconds(60))
+            guard case .serve = try scene.lookUp(question) else { throw CancellationError() }
+            #expect(findings.all == ["n"] && scene.virtual.loop.armedTimers == 0)
+        }
+
+        @Test func `who wants nothing from the server waits for the disk`() throws {
+            let (scene, _, findings) = try lookUp(.returnCacheDataDontLoad, onDiskThatTakes: .seconds(60))
+
+            scene.virtual.advance(by: .seconds(50))
+            #expect(findings.all == [])
             scene.virtual.advance(by: .seconds(20))
-            #expect(answers.withLock { $0 } == 1)
+            #expect(findings.all == ["s"])
         }
 
         @Test func `a delegate may change what is stored, or refuse`() throws {

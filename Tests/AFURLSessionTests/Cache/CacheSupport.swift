@@ -179,8 +179,11 @@ final class DoorScene {
     let cache: URLCache
     let world: World
     private let door: LoopBound<CacheDoor>
+    private let disk: CacheScene?
 
-    init(_ cache: URLCache? = nil) {
+    /// - Parameter disk: Is there for as long as this.
+    init(_ cache: URLCache? = nil, on disk: CacheScene? = nil) {
+        self.disk = disk
         let clocks = clocks
         self.cache = cache ?? URLCache(store: CacheScene.store(in: nil, memory: 1 << 20, disk: 0, clocks))
         let loop = virtual.loop

@@ -55,11 +55,37 @@ struct ResumeRecordTests {
         #expect(throws: ResumeRecord.Flaw.notResumeData) { try ResumeRecord(Data("bplist00".utf8) + data) }
     }
 
+    @Test(arguments: RequestTermsTests.requests)
+    func `the request is made again with all it says`(request: AFURLSession.URLRequest) throws {
+        let part = KeptPart(token: String(repeating: "0a", count: 16), length: 100, modified: 1, digest: 2)
+        let point = ResumePoint(offset: 0, total: nil, validator: .entityTag("\"one\""))
+
+        let read = try ResumeRecord(ResumeRecord(request, at: point, part).encoded())
+
+        let again = try #require(read.request)
+        #expect(again == request && again.headerFields.map(\.name) == request.headerFields.map(\.name))
+    }
+
+    @Test(arguments: [Data(), Data("{}".utf8), Data("nothing".utf8)])
+    func `without what a request withheld there is no request, T-RED-04`(terms: Data) throws {
+        let whole = try record()
+        let encoded = [UInt8](whole.encoded().dropLast(8))
+        let former = whole.terms.encoded
+        let place = try #require(Data(encoded).range(of: former))
+        let count = UInt32(terms.count)
+        let length = (0..<4).map { UInt8(truncatingIfNeeded: count >> (8 * UInt32($0))) }
+        let changed = encoded[..<(place.lowerBound - 4)] + length + terms + encoded[place.upperBound...]
+        let gone = encoded[..<(place.lowerBound - 5)] + encoded[place.upperBound...]
+
+        #expect(throws: ResumeRecord.Flaw.damaged) { try ResumeRecord(sealed(changed)) }
+        #expect(throws: ResumeRecord.Flaw.damaged) { try ResumeRecord(sealed(gone)) }
+    }
+
     @Test func `another version is named`() throws {
         var data = try record().encoded()
-        data[8] = 2
+        data[8] = 1
 
-        #expect(throws: ResumeRecord.Flaw.otherVersion(2)) { try ResumeRecord(data) }
+        #expect(throws: ResumeRecord.Flaw.otherVersion(1)) { try ResumeRecord(data) }
     }
 
     @Test(arguments: [

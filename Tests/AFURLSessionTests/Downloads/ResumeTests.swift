@@ -253,6 +253,29 @@ extension DownloadTests {
             try await folder.isEmptyAtLast()
         }
 
+        @Test func `a download that goes on withholds what it withheld before`() async throws {
+            serve(body, cutAfter: 100)
+            let cookie = try #require(
+                HTTPCookie(properties: [.name: "a", .value: "canary", .domain: "127.0.0.1", .path: "/"])
+            )
+            let session = URLSession.downloading(to: folder) {
+                $0.httpAdditionalHeaders = ["X-Session-Token": "canary"]
+                $0.httpCookieStorage = HTTPCookieStorage()
+                $0.httpCookieStorage?.setCookie(cookie)
+            }
+            var request = URLRequest(url: server.url("/file"))
+            request.withheldHeaderFields = ["X-Session-Token"]
+            request.httpShouldHandleCookies = false
+
+            let data = try #require(try await session.download(request).resumeData)
+            let (file, _) = try await session.download(resumeFrom: data)
+
+            #expect(try Data(contentsOf: file) == body && server.requests.count == 2)
+            for request in server.requests {
+                #expect(request.headers["X-Session-Token"] == nil && request.headers["Cookie"] == nil)
+            }
+        }
+
         @Test func `a date that is old enough does, T-FIL-11`() async throws {
             let date = "Sun, 06 Nov 1994 08:49:37 GMT"
             let body = body

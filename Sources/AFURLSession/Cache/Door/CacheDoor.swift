@@ -40,6 +40,8 @@ final class CacheDoor {
     /// Tells the session from all others that ever were.
     private let number: UInt64
     private var worker: (any BlockingWorker)?
+    /// The disk has let somebody wait too long, and has answered nobody since.
+    private var isDiskHanging = false
     /// The worker has been told to bring the disk up to date and has not begun.
     private let isCatchingUp = Lock(false)
 
@@ -109,7 +111,7 @@ final class CacheDoor {
     /// Finds out where the answer comes from.
     ///
     /// - Parameter done: Called once, on the loop: before this returns if memory can tell, and
-    ///   otherwise in a later turn, when a worker has asked the disk.
+    ///   otherwise in a later turn, when a worker has asked the disk, or the disk hangs.
     func lookUp(_ question: CacheQuestion, _ done: @escaping (CacheFinding) -> Void) {
         let frozen = question.request
         let isPlain =
@@ -129,11 +131,23 @@ final class CacheDoor {
     }
 
     private func ask(_ store: CacheStore, _ look: CacheLook, _ done: @escaping (CacheFinding) -> Void) {
-        let world = world
-        let done = LoopBound(confined: done, on: world.loop)
-        ownWorker().run {
+        let inquiry = DiskInquiry(on: world.loop, done)
+        // Who wants nothing from the server waits for the disk, however long it takes.
+        if case .network(let fields) = look.finding(nil, now: now) {
+            guard !isDiskHanging else { return done(.network(fields)) }
+            inquiry.doWithout { [self] in
+                isDiskHanging = true
+                return .network(fields)
+            }
+        }
+        let bound = LoopBound(confined: (door: self, inquiry: inquiry), on: world.loop)
+        ownWorker().run { [world] in
             let entry = store.load(look.request.key, look.choose)
-            world.enqueue { done.value(look.finding(entry, now: CacheDoor.now(in: world))) }
+            world.enqueue {
+                let (door, inquiry) = bound.value
+                door.isDiskHanging = false
+                inquiry.answer(look.finding(entry, now: CacheDoor.now(in: world)))
+            }
         }
     }
 

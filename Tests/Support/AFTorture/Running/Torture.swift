@@ -158,7 +158,7 @@ package struct Torture: Sendable {
             return nil
         }
         var growths: [Int] = []
-        for round in 1...4 {
+        for round in 1...8 {
             if round > 1 { _ = await play(point, on: source, against: nil) }
             growths.append(await balance.growth())
             if growths.contains(where: { $0 <= 0 }) { return nil }
