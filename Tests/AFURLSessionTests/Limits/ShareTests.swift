@@ -137,7 +137,11 @@ struct ShareTests {
 
     @Test func `a request that waits for its share while its connection dies is sent again, and answered`() {
         let world = VirtualWorld()
-        world.configure { $0.maximumBytesReceivedPerSecond = 1000 }
+        world.configure {
+            $0.maximumBytesReceivedPerSecond = 1000
+            // There is more to send when the connection dies, which tells before its share comes.
+            $0.maximumBytesSentPerSecond = 10_000_000
+        }
         world.scripts("other.test", [ShareTests.body(10_000)])
         var puts = 0
         world.respond("api.test") { request, moment, client in
@@ -153,7 +157,7 @@ struct ShareTests {
         let download = world.get("http://other.test/")
         world.advance(by: .seconds(1))
 
-        let upload = world.send("PUT", "http://api.test/", body: Data(count: 1 << 20))
+        let upload = world.send("PUT", "http://api.test/", body: Data(count: 4 << 20))
         world.run { upload.isComplete && download.isComplete }
 
         #expect(upload.body == "PUT" && puts == 2)
