@@ -52,6 +52,29 @@ import Testing
         #expect(error?.description.utf8.contains { $0 < 0x20 } == false)
     }
 
+    private static let reasons: [(String, String)] = [
+        ("", "missing"), ("*.", "missing"), ("**.", "missing"),
+        ("a*.example.com", "star"), ("*.*.example.com", "star"), ("bücher*.example", "star"),
+        ("bücher.example", "xn--"), ("\u{80}", "xn--"),
+        ("https://example.com", "host only"), ("example.com:443", "host only"), ("example.com/a", "host only"),
+        ("a b.example", "not a host name"), ("\u{7F}.example", "not a host name"), ("a..b", "not a host name"),
+        ("*.192.0.2.1", "address alone"), ("**.[::1]", "address alone"),
+    ]
+
+    @Test("the error says what is wrong", arguments: reasons)
+    func reason(pattern: String, word: String) {
+        let error = #expect(throws: HostPatternError.self) { try HostPattern(pattern) }
+        #expect(error?.message.contains(word) == true, "\(error?.message ?? "")")
+    }
+
+    @Test("a domain of one letter has hosts of one letter below it")
+    func shortest() throws {
+        #expect(try HostPattern("*.b").matches(#require(PeerName("a.b"))))
+        #expect(try !HostPattern("*.b").matches(#require(PeerName("b"))))
+        #expect(try !HostPattern("*.b").matches(#require(PeerName("ab"))))
+        #expect(try HostPattern("192.0.2.1").specificity == HostPattern("a").specificity)
+    }
+
     @Test("patterns are equal in their canonical spelling")
     func canonical() throws {
         #expect(try HostPattern("*.Example.com.") == HostPattern("*.example.com"))

@@ -20,6 +20,9 @@ private struct PoolBooks {
     var idle: [(connection: Connection, expires: LoopInstant)] = []
     var inUse: [Connection] = []
     var dialing = 0
+    var redialing = 0
+    /// Since the last time that nothing was left to do.
+    var someoneLeft = false
     var now = LoopInstant(nanoseconds: 0)
     let limit: Int
 
@@ -40,28 +43,38 @@ private struct PoolBooks {
             case .append: Issue.record("nobody asked for a place behind another")
             case .dial: dialing += 1
             case .cancelDial:
-                #expect(dialing > waiting.count)
+                #expect(dialing > waiting.count && someoneLeft, "only who waited and left leaves a dial behind")
                 machine.dialCancelled()
                 dialing -= 1
             case .close(let connection):
                 #expect(idle.last?.connection === connection && (idle.popLast()?.expires ?? now) <= now)
             }
-            #expect(idle.count + inUse.count + dialing <= limit)
+            #expect(idle.count + inUse.count + dialing + redialing <= limit)
         }
         // Nobody waits while something could be done about it.
-        #expect(waiting.isEmpty || (idle.isEmpty && (dialing >= waiting.count || inUse.count + dialing == limit)))
+        let made = inUse.count + dialing + redialing
+        #expect(waiting.isEmpty || (idle.isEmpty && (dialing >= waiting.count || made == limit)))
         #expect(machine.inUse == inUse.count && machine.dialing == dialing && machine.idle.count == idle.count)
-        #expect(machine.waiters.count == waiting.count)
-        #expect(machine.isEmpty == (waiting.isEmpty && idle.isEmpty && inUse.isEmpty && dialing == 0))
+        #expect(machine.redialing == redialing && machine.connections == idle.count + made)
+        #expect(machine.waiters.count == waiting.count && machine.firstWaiter === waiting.first)
+        #expect(machine.unclaimedDials == max(0, dialing - waiting.count))
+        #expect(machine.isEmpty == (waiting.isEmpty && idle.isEmpty && made == 0))
+        someoneLeft = false
     }
 
     mutating func step(_ random: inout LoopbackRandom) {
         now = now + .nanoseconds(1)
         let later = now + .nanoseconds(Int64.random(in: 1..<40, using: &random))
-        switch Int.random(in: 0..<9, using: &random) {
+        switch Int.random(in: 0..<14, using: &random) {
         case 0..<3: arrive()
         case 3 where !waiting.isEmpty:
             machine.requestLeft(waiting.remove(at: Int.random(in: 0..<waiting.count, using: &random)))
+            someoneLeft = true
+            if Bool.random(using: &random) {
+                let claimed = min(dialing, waiting.count)
+                settle()
+                #expect(dialing <= max(claimed, waiting.count), "a dial that nobody waits for has nobody to end it")
+            }
         case 4 where dialing > 0:
             let connection = Connection()
             dialing -= 1
@@ -82,8 +95,37 @@ private struct PoolBooks {
             let gone = idle.remove(at: Int.random(in: 0..<idle.count, using: &random)).connection
             #expect(machine.idleConnectionClosed(gone) == true)
             #expect(machine.idleConnectionClosed(gone) == false)
+        case 9 where !inUse.isEmpty:
+            inUse.removeLast()
+            redialing += 1
+            machine.exchangeRetried()
+        case 10 where redialing > 0:
+            redialing -= 1
+            inUse.append(Connection())
+            machine.redialSucceeded()
+        case 11 where redialing > 0:
+            redialing -= 1
+            machine.redialEnded()
+        case 12 where dialing > 0: refuseDial(&random)
+        case 13:
+            let expired = machine.takeExpired(at: now)
+            #expect(expired.map(ObjectIdentifier.init) == idle.filter { $0.expires <= now }.map { .init($0.connection) })
+            idle.removeAll { $0.expires <= now }
         default: break
         }
+    }
+
+    /// On behalf of somebody who waits, or has left.
+    private mutating func refuseDial(_ random: inout LoopbackRandom) {
+        dialing -= 1
+        let gone = Waiter()
+        let waiter = Bool.random(using: &random) ? waiting.randomElement(using: &random) : gone
+        let mustFail = waiting.count > dialing && waiter != nil && waiter !== gone
+
+        let failed = machine.dialRefused(for: waiter)
+
+        #expect(mustFail ? failed === waiter : failed == nil)
+        if let failed { waiting.removeAll { $0 === failed } }
     }
 
     private mutating func arrive() {
@@ -105,6 +147,19 @@ struct PoolMachineTests {
             if number % 3 == 0 { books.settle() }
         }
         books.settle()
+    }
+
+    @Test func `what is taken out is not there any more`() {
+        var books = PoolBooks(limit: 2)
+        let connections = [Connection(), Connection()]
+        for waiter in [Waiter(), Waiter()] { books.machine.requestArrived(waiter, priority: 0.5) }
+        while case .dial? = books.machine.nextAction(at: books.now) {}
+        for connection in connections { books.machine.dialSucceeded(connection, expires: .distantFuture) }
+
+        #expect(books.machine.takeAllWaiters().count == 2 && books.machine.waiters.isEmpty)
+        #expect(books.machine.takeLongestIdle() === connections[0])
+        #expect(books.machine.takeAllIdle().map(ObjectIdentifier.init) == [ObjectIdentifier(connections[1])])
+        #expect(books.machine.takeAllIdle().isEmpty && books.machine.takeLongestIdle() == nil && books.machine.isEmpty)
     }
 }
 

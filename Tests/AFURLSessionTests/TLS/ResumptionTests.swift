@@ -35,6 +35,49 @@ extension SecuredTests {
             #expect(handshakes.count == 3 && handshakes.allSatisfy { $0.isFresh })
         }
 
+        @Test(
+            "whoever was asked about a server is asked about each connection to it, T-TLS-01",
+            arguments: TLSVersion.allCases,
+            [URLSession.AuthChallengeDisposition.useCredential, .performDefaultHandling]
+        )
+        func askedEachTime(version: TLSVersion, disposition: URLSession.AuthChallengeDisposition) async throws {
+            let site = try SecuredSite.parting()
+            let asked = Lock(0)
+            let delegate = TrustDelegate { challenge in
+                asked.withLock { $0 += 1 }
+                return disposition == .useCredential ? TrustDelegate.trusting(challenge) : (disposition, nil)
+            }
+            let session = site.session(delegate: delegate) { $0.speak(version) }
+
+            #expect(try await site.bye(session, 3).map(\.text) == ["bye", "bye", "bye"])
+
+            #expect(asked.withLock { $0 } == 3)
+            #expect(try await site.handshakes().allSatisfy { $0.isFresh })
+        }
+
+        @Test("a resumed connection brings what the next one is resumed with", arguments: TLSVersion.allCases)
+        func again(version: TLSVersion) async throws {
+            let site = try SecuredSite.parting()
+            let session = site.session { $0.speak(version) }
+
+            #expect(try await site.bye(session, 6).allSatisfy { $0.text == "bye" })
+
+            #expect(try await site.handshakes().map(\.isResumed) == [false, true, true, true, true, true])
+        }
+
+        @Test("where nothing is to be resumed nothing is", arguments: TLSVersion.allCases)
+        func never(version: TLSVersion) async throws {
+            let site = try SecuredSite.parting()
+            let session = site.session { tls in
+                tls.speak(version)
+                tls.resumesSessions = false
+            }
+
+            #expect(try await site.bye(session, 2).allSatisfy { $0.text == "bye" })
+
+            #expect(try await site.handshakes().allSatisfy { $0.isFresh })
+        }
+
         @Test("another session has nothing of a lax one, T-TLS-01, 14", arguments: TLSVersion.allCases)
         func sessionsApart(version: TLSVersion) async throws {
             let site = try SecuredSite.parting()

@@ -93,15 +93,24 @@ extension SecuredTests {
 
         @Test func `sixty-four are remembered, those met last`() throws {
             var servers = TrustedServers()
-            for number in 0..<(TrustedServers.limit + 10) {
+            var leaves: [Certificate] = []
+            func meet(_ number: Int) throws {
                 let host = "h\(number).test"
-                let leaf = try authority.issue(for: host).certificate
-                let trust = trust([leaf], host: host)
+                leaves.append(try authority.issue(for: host).certificate)
+                let trust = trust([leaves[number]], host: host)
                 _ = trust.evaluation
                 servers.keep(trust)
             }
+            func isKnown(_ number: Int) -> Bool {
+                servers.recall("h\(number).test", showing: [leaves[number]], at: now) != nil
+            }
 
-            #expect(servers.count == TrustedServers.limit)
+            for number in 0..<64 { try meet(number) }
+            #expect(isKnown(0) && servers.count == 64)
+            for number in 64..<74 { try meet(number) }
+
+            #expect(servers.count == 64)
+            #expect((0..<74).filter(isKnown) == [0] + (11..<74))
         }
 
         @Test func `a known server has to pass the evaluator each time, T-TLS-13`() async throws {
