@@ -115,7 +115,8 @@ enum TortureTests {
                     heldBlocks: { held.withLock { $0.lost + ($0.isCached ? 5 : 0) } }
                 )
                 let findings = TortureTests.findings(reports)
-                #expect(findings == ["socket:EMFILE:1 left over: blocks of memory, in each playing: \(Array(repeating: 3, count: 8))"])
+                let losses = Array(repeating: 3, count: 8)
+                #expect(findings == ["socket:EMFILE:1 left over: blocks of memory, in each playing: \(losses)"])
                 #expect(held.withLock { $0.isCached })
             }
         }

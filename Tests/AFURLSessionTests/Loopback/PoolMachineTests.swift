@@ -109,7 +109,8 @@ private struct PoolBooks {
         case 12 where dialing > 0: refuseDial(&random)
         case 13:
             let expired = machine.takeExpired(at: now)
-            #expect(expired.map(ObjectIdentifier.init) == idle.filter { $0.expires <= now }.map { .init($0.connection) })
+            let due = idle.filter { $0.expires <= now }.map(\.connection)
+            #expect(expired.map(ObjectIdentifier.init) == due.map(ObjectIdentifier.init))
             idle.removeAll { $0.expires <= now }
         default: break
         }
