@@ -153,6 +153,33 @@ extension SecuredTests {
                     == [NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate]
             )
         }
+
+        private static let withoutIdentity: [(URLSession.AuthChallengeDisposition, Int?)] = [
+            (.cancelAuthenticationChallenge, -999), (.rejectProtectionSpace, nil), (.performDefaultHandling, nil),
+            (.useCredential, nil),
+        ]
+
+        @Test("who is not identified goes on as nobody, or not at all, T-TLS-79", arguments: withoutIdentity)
+        func unidentified(disposition: URLSession.AuthChallengeDisposition, code: Int?) async throws {
+            var tls = ServerTLS(try site.authority.issue(for: "127.0.0.1"))
+            tls.clientCertificates = .requested
+            try site.server.use(tls: tls)
+            let delegate = TrustDelegate { challenge in
+                guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodClientCertificate
+                else {
+                    return (.performDefaultHandling, nil)
+                }
+                let password = URLCredential(user: "somebody", password: "secret", persistence: .none)
+                return (disposition, disposition == .useCredential ? password : nil)
+            }
+
+            let outcome = try await site.session(delegate: delegate).outcome(of: site.server.url("/hello"))
+
+            #expect(outcome.code == code && (outcome.text == "hello") == (code == nil), "\(outcome)")
+            #expect(delegate.methods.value.last == NSURLAuthenticationMethodClientCertificate)
+            #expect(site.server.requests.count == (code == nil ? 1 : 0))
+            #expect(site.server.connections[0].tls?.clientCertificates ?? [] == [])
+        }
     }
 }
 
