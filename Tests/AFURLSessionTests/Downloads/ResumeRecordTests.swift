@@ -67,7 +67,7 @@ struct ResumeRecordTests {
     }
 
     @Test(arguments: [Data(), Data("{}".utf8), Data("nothing".utf8)])
-    func `without what a request withheld there is no request, T-RED-04`(terms: Data) throws {
+    func `without what a request withheld there is no request`(terms: Data) throws {
         let whole = try record()
         let encoded = [UInt8](whole.encoded().dropLast(8))
         let former = whole.terms.encoded
