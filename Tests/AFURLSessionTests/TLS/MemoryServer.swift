@@ -59,9 +59,28 @@ final class MemoryServer {
         return bytes
     }
 
-    func askForIdentity() {
-        SSL_set_verify(ssl, SSL_VERIFY_PEER, nil)
+    /// - Parameter authority: The only one whose certificates it says it takes, which it does not check.
+    func askForIdentity(of authority: Certificate? = nil) {
+        SSL_set_verify(ssl, SSL_VERIFY_PEER) { _, _ in 1 }
+        if let authority { SSL_add_client_CA(ssl, authority.handle) }
     }
+
+    /// The certificates the client showed, its own first.
+    var shown: [Certificate] {
+        let leaf = SSL_get1_peer_certificate(ssl)
+        defer { X509_free(leaf) }
+        let others = SSL_get_peer_cert_chain(ssl)
+        return (leaf.flatMap { Certificate(sharing: $0) }.map { [$0] } ?? [])
+            + (0..<max(0, caf_x509_count(others))).compactMap {
+                caf_x509_at(others, $0).flatMap { Certificate(sharing: $0) }
+            }
+    }
+
+    /// The number on the wire of the cipher suite in use.
+    var cipherSuite: UInt16 { caf_cipher_id(ssl) }
+
+    /// The client said that it will send no more.
+    var heardFarewell: Bool { SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 }
 
     func handshake() {
         ERR_clear_error()
@@ -99,6 +118,11 @@ final class MemoryServer {
 
     func renegotiate() {
         SSL_renegotiate(ssl)
+        SSL_do_handshake(ssl)
+    }
+
+    func sendTickets(_ count: Int) {
+        for _ in 0..<count { SSL_new_session_ticket(ssl) }
         SSL_do_handshake(ssl)
     }
 
