@@ -39,6 +39,7 @@ int caf_name_text(const X509_NAME *name, uint8_t *buffer, int capacity) {
     // A name without entries prints nothing, which a memory BIO reports as an end.
     if (count < 0 && bio && X509_NAME_entry_count(name) == 0) count = 0;
     BIO_free(bio);
+    if (count < 0) ERR_clear_error();
     return count;
 }
 
@@ -62,7 +63,10 @@ int caf_ip_parse(const char *text, uint8_t address[16]) {
 
 int caf_time_seconds(const ASN1_TIME *time, int64_t *seconds) {
     struct tm parts = {0};
-    if (!time || !ASN1_TIME_to_tm(time, &parts)) return 0;
+    if (!time || !ASN1_TIME_to_tm(time, &parts)) {
+        ERR_clear_error();
+        return 0;
+    }
     *seconds = timegm(&parts);
     return 1;
 }
@@ -124,8 +128,9 @@ int caf_digest_add(EVP_MD_CTX *digest, const void *bytes, size_t count) {
 
 size_t caf_digest_end(EVP_MD_CTX *digest, uint8_t bytes[32]) {
     unsigned int count = 0;
-    if (EVP_MD_CTX_get_size(digest) > 32 || EVP_DigestFinal_ex(digest, bytes, &count) != 1) return 0;
-    return count;
+    if (EVP_MD_CTX_get_size(digest) <= 32 && EVP_DigestFinal_ex(digest, bytes, &count) == 1) return count;
+    ERR_clear_error();
+    return 0;
 }
 
 void caf_digest_free(EVP_MD_CTX *digest) { EVP_MD_CTX_free(digest); }
@@ -133,17 +138,18 @@ void caf_digest_free(EVP_MD_CTX *digest) { EVP_MD_CTX_free(digest); }
 void caf_wipe(void *bytes, size_t count) { OPENSSL_cleanse(bytes, count); }
 
 int caf_public_key_sha256(const X509 *certificate, uint8_t digest[32]) {
-    uint8_t small[1024], *end = small, *large = NULL;
+    uint8_t small[1024], *bytes = small, *end = small, *large = NULL;
     X509_PUBKEY *key = X509_get_X509_PUBKEY(certificate);
-    int count = key ? i2d_X509_PUBKEY(key, NULL) : -1, done;
-    if (count <= 0) return 0;
-    if (count <= (int)sizeof small) {
+    int count = key ? i2d_X509_PUBKEY(key, NULL) : -1;
+    if (count > (int)sizeof small) {
+        count = i2d_X509_PUBKEY(key, &large);
+        bytes = large;
+    } else if (count > 0) {
         count = i2d_X509_PUBKEY(key, &end);
-        return count > 0 && caf_sha256(small, (size_t)count, digest);
     }
-    count = i2d_X509_PUBKEY(key, &large);
-    done = count > 0 && caf_sha256(large, (size_t)count, digest);
+    int done = count > 0 && caf_sha256(bytes, (size_t)count, digest);
     OPENSSL_free(large);
+    if (!done) ERR_clear_error();
     return done;
 }
 
@@ -153,6 +159,7 @@ int caf_names_issuer_location(const X509 *certificate) {
     for (int i = 0; places && i < sk_ACCESS_DESCRIPTION_num(places); i++)
         if (OBJ_obj2nid(sk_ACCESS_DESCRIPTION_value(places, i)->method) == NID_ad_ca_issuers) found = 1;
     AUTHORITY_INFO_ACCESS_free(places);
+    if (!places) ERR_clear_error();
     return found;
 }
 
@@ -486,7 +493,10 @@ bool caf_names_allowed(X509 *certificate, X509 *issuer, bool is_leaf) {
     int critical = -1;
     bool allowed;
     NAME_CONSTRAINTS *constraints = X509_get_ext_d2i(issuer, NID_name_constraints, &critical, NULL);
-    if (!constraints) return critical == -1; // -1: there is none; anything else: unreadable or twice
+    if (!constraints) {
+        ERR_clear_error();
+        return critical == -1; // There is none; anything else: unreadable or twice.
+    }
     // As in chain verification, a self-issued certificate is exempt unless it is the last one.
     if (!is_leaf && (X509_get_extension_flags(certificate) & EXFLAG_SI)) allowed = true;
     else allowed = caf_is_affordable(certificate, constraints) &&

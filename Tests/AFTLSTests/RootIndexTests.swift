@@ -20,9 +20,9 @@ import Testing
         return index
     }
 
-    private func block(_ der: [UInt8]) -> String {
+    private func block(_ der: [UInt8], _ label: String = "CERTIFICATE") -> String {
         let digits = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
-        return "-----BEGIN CERTIFICATE-----\n\(digits)\n-----END CERTIFICATE-----\n"
+        return "-----BEGIN \(label)-----\n\(digits)\n-----END \(label)-----\n"
     }
 
     private func judge(_ served: [Certificate], _ store: TrustStore, partial: Bool = false) -> TrustEvaluation {
@@ -142,7 +142,28 @@ import Testing
         let roots = index(indefinite + indefinite + second.pem)
 
         #expect(roots.count == 2 && roots.nameless == [first.certificate])
+        #expect(!index(indefinite).isEmpty && RootIndex().isEmpty)
         #expect(judge(try first.issue(for: "good.test").chain, try TrustStore([], beside: roots)).isTrusted)
+    }
+
+    @Test("one that is not trusted for servers is none, T-TLS-57")
+    func uses() throws {
+        // OpenSSL's notes behind a certificate: for which uses it is good, and [0] for which it is not.
+        let (servers, mail): ([UInt8], [UInt8]) = (
+            [6, 8, 0x2B, 6, 1, 5, 5, 7, 3, 1], [6, 8, 0x2B, 6, 1, 5, 5, 7, 3, 4]
+        )
+        let site = try first.issue(for: "good.test").chain
+        for (notes, isTrusted) in [
+            ([0x30, 12, 0x30, 10] + servers, true), ([0x30, 12, 0x30, 10] + mail, false),
+            ([0x30, 12, 0xA0, 10] + servers, false), ([0x30, 12, 0xA0, 10] + mail, true),
+        ] {
+            let roots = index(block(first.der + notes, "TRUSTED CERTIFICATE"))
+            #expect(roots.count == 1 && !roots.isEmpty)
+            #expect(judge(site, try TrustStore([], beside: roots)).isTrusted == isTrusted, "\(notes)")
+            // Behind a certificate of the other label they are nothing.
+            let plain = index(block(first.der + notes))
+            #expect(judge(site, try TrustStore([], beside: plain)).isTrusted, "\(notes)")
+        }
     }
 
     @Test("the same certificate twice counts once, in whatever file it is")

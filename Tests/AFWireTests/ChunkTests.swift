@@ -86,6 +86,7 @@ import Testing
         row("5;a\u{7F}\r\nhello\r\n0\r\n\r\n", .refused(.chunk)),
         row("5;a=\"\r\nhello\r\n0\r\n\r\n\"\r\nhello\r\n0\r\n\r\n", .refused(.chunk)),
         row("5;a=\"b\r\nhello\r\n0\r\n\r\n", .refused(.chunk)),
+        row("5;\"\r\nhello\r\n0\r\n\r\n", .refused(.chunk)),
         row("5;a=\"\\\"\r\nhello\r\n0\r\n\r\n", .refused(.chunk)),
         row("5;a\rb\r\nhello\r\n0\r\n\r\n", .refused(.chunk)),
     ])

@@ -75,9 +75,10 @@ import Testing
     func `T-MSG-44 a cancelled exchange is over, neither reusable nor retryable`(before: [Event]) {
         var machine = ExchangeMachine()
         for event in before { _ = machine.handle(event) }
+        let wasSent = machine.sending == .done
 
         #expect(machine.handle(.cancelled) == .fail(retryable: false))
-        #expect(machine.isOver)
+        #expect(machine.isOver && !machine.isSending && (machine.sending == .done) == wasSent)
         #expect(machine.handle(.cancelled) == .wait)
         #expect(machine.handle(.peerClosed(receivedBytes: true)) == .wait)
     }
@@ -94,6 +95,25 @@ import Testing
                 .wait, .wait, .wait,
             ]
         )
+    }
+
+    @Test(arguments: [
+        ([], true), ([Event.requestHeadSent], true), ([.requestFinished], false),
+        ([.requestHeadSent, .requestFinished], false),
+        ([.sendingFailed], false), ([.requestHeadSent, .responseHead], false),
+        ([.responseHead, .requestFinished], false),
+    ])
+    func `T-MSG-43 something is being sent until it is sent, or given up`(before: [Event], isSending: Bool) {
+        var machine = ExchangeMachine()
+        for event in before { _ = machine.handle(event) }
+
+        #expect(machine.isSending == isSending)
+        #expect(!machine.isOver)
+    }
+
+    @Test func `T-MSG-44 nothing is left to stop once the exchange is over`() {
+        #expect(actions([.cancelled, .sendingFailed]).last == .wait)
+        #expect(actions([.requestHeadSent, .peerClosed(receivedBytes: false), .sendingFailed]).last == .wait)
     }
 
     @Test(arguments: [

@@ -133,26 +133,21 @@ package final class TLSEngine {
         let result = SSL_do_handshake(ssl)
         // OpenSSL skips requests to begin, and does not count them.
         guard window.pointee.control_messages <= TLSEngine.controlMessageLimit else {
-            ERR_clear_error()
             return .failed(TLSFailure(.flood, "a handshake of more than \(TLSEngine.controlMessageLimit) messages"))
         }
         guard result == 1 else { return problem(result) }
         return establish()
     }
 
-    /// Everything that makes a connection fit for data is looked at once more, in one
-    /// place, after full and short handshakes alike.
     private func establish() -> Step {
-        guard version != nil else { return .failed(TLSFailure(.version, "a version we did not offer")) }
-        guard caf_has_peer_certificate(ssl) == 1, SSL_get_verify_result(ssl) == Int(X509_V_OK) else {
-            return .failed(TLSFailure(.refused, "the server has no certificate that was accepted"))
-        }
-        guard hasVerdict || isResumed else {
-            return .failed(TLSFailure(.refused, "nobody judged the server's certificate"))
-        }
-        guard chosenProtocol.isEmpty || chosenProtocol == Array("http/1.1".utf8) else {
-            return .failed(TLSFailure(.alpn, "the server chose a protocol that was not offered"))
-        }
+        let agreement = TLSAgreement(
+            version: version,
+            hasCertificate: caf_has_peer_certificate(ssl) == 1,
+            verifyResult: SSL_get_verify_result(ssl),
+            isJudged: hasVerdict || isResumed,
+            chosenProtocol: chosenProtocol
+        )
+        if let failure = agreement.failure { return .failed(failure) }
         isEstablished = true
         window.pointee.control_messages = 0
         return .finished
@@ -208,7 +203,6 @@ package final class TLSEngine {
     /// Says that we will send no more.
     package func close() {
         guard isEstablished else { return }
-        ERR_clear_error()
         SSL_shutdown(ssl)
         ERR_clear_error()
     }
@@ -244,7 +238,6 @@ package final class TLSEngine {
     package var acceptedAuthorities: [[UInt8]] {
         (0..<caf_peer_authority_count(ssl)).map { index in
             let count = caf_peer_authority(ssl, index, nil, 0)
-            guard count > 0 else { return [] }
             return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
                 filled = caf_peer_authority(ssl, index, buffer.baseAddress, count)
             }
@@ -256,8 +249,9 @@ package final class TLSEngine {
     // Code of users may use OpenSSL, and leave behind what the call under way would take for its own error.
 
     func judge(_ store: OpaquePointer) -> Int32 {
-        guard let leaf = X509_STORE_CTX_get0_cert(store) else { return 0 }
-        let verdict = client.engine(self, judges: TLSEngine.served(leaf, X509_STORE_CTX_get0_untrusted(store)))
+        let served = TLSEngine.certificates(of: X509_STORE_CTX_get0_untrusted(store))
+        guard !served.isEmpty else { return 0 }
+        let verdict = client.engine(self, judges: served)
         ERR_clear_error()
         switch verdict {
         case .accept:
@@ -269,14 +263,12 @@ package final class TLSEngine {
             X509_STORE_CTX_set_error(store, result == X509_V_OK ? X509_V_ERR_APPLICATION_VERIFICATION : result)
             return 0
         case .later:
-            return caf_suspend_verification(ssl) == 1 ? 1 : 0
+            return caf_suspend_verification(ssl)
         }
     }
 
-    private static func served(_ leaf: OpaquePointer, _ stack: OpaquePointer?) -> [Certificate] {
-        let count = caf_x509_count(stack)
-        guard count > 0 else { return Certificate(sharing: leaf).map { [$0] } ?? [] }
-        return (0..<count).compactMap { caf_x509_at(stack, $0).flatMap { Certificate(sharing: $0) } }
+    private static func certificates(of stack: OpaquePointer?) -> [Certificate] {
+        (0..<caf_x509_count(stack)).compactMap { caf_x509_at(stack, $0).flatMap { Certificate(sharing: $0) } }
     }
 
     func provideIdentity() -> Int32 {

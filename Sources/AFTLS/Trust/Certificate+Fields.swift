@@ -68,8 +68,9 @@ extension Certificate {
 
     /// Whether it may sign certificates, by its basic constraints and its key usage.
     public var mayIssue: Bool {
+        defer { ERR_clear_error() }
         // Other answers are for roots of the time before basic constraints.
-        X509_check_ca(handle) == 1
+        return X509_check_ca(handle) == 1
     }
 
     private func names<Name>(of type: Int32, _ make: (UnsafeBufferPointer<UInt8>) -> Name?) -> [Name] {
@@ -84,7 +85,10 @@ extension Certificate {
     }
 
     private static func taken(_ count: Int32, _ bytes: UnsafeMutablePointer<UInt8>?) -> [UInt8] {
-        guard let bytes else { return [] }
+        guard let bytes else {
+            ERR_clear_error()
+            return []
+        }
         defer { caf_free(bytes) }
         return Array(UnsafeBufferPointer(start: bytes, count: Int(max(0, count))))
     }

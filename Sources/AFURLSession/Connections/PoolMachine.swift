@@ -65,7 +65,7 @@ struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
         waiters.remove(waiter)
         // A dial to a host that does not answer would otherwise run on with nobody
         // whose timeout could end it.
-        surplusDials = max(0, dialing - waiters.count)
+        surplusDials = unclaimedDials
     }
 
     mutating func dialSucceeded(_ connection: Connection, expires: LoopInstant) {

@@ -18,6 +18,11 @@ final class SessionProxies {
         try rules.route(for: endpoint)
     }
 
+    /// The connections to proxies that start from now on have the same rules, and nothing of what was learnt under them.
+    func forget() {
+        for security in securities.values { security.forget() }
+    }
+
     /// The rules for a connection to the proxy that starts now, if it is secured at all. If they have changed, `retire`
     /// is told which ones are over.
     func security(for route: ProxyRoute, _ retire: (SecurityContext, SecurityContext) -> Void) -> SecurityContext? {

@@ -184,6 +184,7 @@ final class SessionCore {
     func reset(_ handler: @escaping @Sendable () -> Void) {
         security.forget()
         _ = currentSecurity()
+        proxies.forget()
         proven.forgetAll()
         settings.credentials.storage?.removeAll()
         settings.cookies.storage?.removeCookies(since: .distantPast)

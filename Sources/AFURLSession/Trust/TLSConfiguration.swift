@@ -13,9 +13,6 @@ public import Foundation
 /// Revocation is not checked: neither lists nor OCSP, stapled or not. Short-lived
 /// certificates, and pins, are what helps against a stolen key.
 ///
-/// Whether a certificate was revoked is not checked: neither lists nor stapled answers are
-/// asked for. Short-lived certificates and pins do what they would.
-///
 /// A value; sessions copy it. Connections, and what makes later handshakes short, are
 /// shared only between requests for which all of it was the same.
 public struct TLSConfiguration: Sendable {

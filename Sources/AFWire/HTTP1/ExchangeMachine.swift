@@ -130,7 +130,6 @@ package struct ExchangeMachine: Sendable {
     /// its answer is still waited for.
     private mutating func stopSending() -> Action {
         sending = .stopped
-        mayReuse = false
         return isOver ? .wait : .stopSending
     }
 
@@ -185,7 +184,6 @@ package struct ExchangeMachine: Sendable {
         switch sending {
         case .head, .body:
             sending = .stopped
-            mayReuse = false
             return .deliverHead(stopSending: true)
         case .done, .stopped:
             return .deliverHead(stopSending: false)
@@ -194,7 +192,6 @@ package struct ExchangeMachine: Sendable {
 
     private mutating func fail(retryable: Bool) -> Action {
         receiving = .done
-        mayReuse = false
         if sending != .done { sending = .stopped }
         return .fail(retryable: retryable)
     }

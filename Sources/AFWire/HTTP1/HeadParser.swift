@@ -38,7 +38,7 @@ struct HeadParser: Sendable {
 
     private var allowsLeadingEmptyLine: Bool
     private(set) var awaitsStartLine: Bool
-    private var ignoresFraming = false
+    private var ignoresFraming: Bool
 
     /// Bytes looked at so far; the tests hold it to a small multiple of the bytes fed.
     #if DEBUG

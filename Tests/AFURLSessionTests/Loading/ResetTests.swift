@@ -69,6 +69,27 @@ struct ResetTests {
         #expect(site.server.connections.map { $0.tls?.isResumed } == [false, true, false])
     }
 
+    @Test func `a reset forgets the TLS sessions of proxies too`() async throws {
+        let origin = try TestServer()
+        origin.route("GET", "/1", .text("x"))
+        let authority = try CertificateAuthority()
+        let proxy = try TestProxy(tls: ServerTLS(try authority.issue(for: "127.0.0.1")))
+        var way = try ProxyServer("https://127.0.0.1:\(proxy.server.port)")
+        way.tls.anchors = .certificates([authority.certificate])
+        var proxies = ProxyConfiguration(way)
+        proxies.includesLoopback = true
+        let session = URLSession.loopback { [proxies] in $0.proxies = proxies }
+        for _ in 1...2 {
+            #expect(try await session.outcome(of: origin.url("/1")).text == "x")
+            await withCheckedContinuation { done in session.flush { done.resume() } }
+        }
+
+        await reset(session)
+        #expect(try await session.outcome(of: origin.url("/1")).text == "x")
+
+        #expect(proxy.server.connections.map { $0.tls?.isResumed } == [false, true, false])
+    }
+
     @Test func `after a flush the disk has the cookies and what was cached, after a reset it has neither`() async throws
     {
         let scratch = try ScratchFolder()

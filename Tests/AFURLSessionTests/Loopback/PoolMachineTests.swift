@@ -4,13 +4,19 @@ import Testing
 @testable import AFURLSession
 
 private final class Connection: PooledConnection {
-    let takesMore = false
-    let load = 0
+    var load = 0
+    /// Its first request lets others go behind it.
+    var isPipeline = false
+    var takesMore: Bool { load < 3 }
 }
 
 private final class Waiter: QueuedWaiter {
     var ticket = WaitTicket()
-    let mayBePipelined = false
+    let mayBePipelined: Bool
+
+    init(mayBePipelined: Bool = false) {
+        self.mayBePipelined = mayBePipelined
+    }
 }
 
 /// Drives the machine with random events and keeps its own books.
@@ -31,17 +37,29 @@ private struct PoolBooks {
         machine = PoolMachine(limit: limit)
     }
 
-    mutating func settle() {
-        while let action = machine.nextAction(at: now) {
+    /// - Parameter mayDial: Whether other peers leave this one any connection.
+    mutating func settle(mayDial: Bool = true) {
+        while let action = machine.nextAction(at: now, mayDial: mayDial) {
             switch action {
             case .assign(let waiter, let connection):
                 #expect(waiting.first === waiter, "all have one priority, so the first in line is served")
                 waiting.removeFirst()
                 #expect(idle.last?.connection === connection, "the connection used last is used next")
                 #expect((idle.popLast()?.expires ?? now) > now)
+                connection.load = 1
+                connection.isPipeline = waiter.mayBePipelined
                 inUse.append(connection)
-            case .append: Issue.record("nobody asked for a place behind another")
-            case .dial: dialing += 1
+            case .append(let waiter, let connection):
+                #expect(waiting.first === waiter && waiter.mayBePipelined, "who is served out of turn, or unasked")
+                #expect(waiting.count > dialing, "a connection is on its way")
+                waiting.removeFirst()
+                #expect(idle.isEmpty && (!mayDial || isFull), "there could be another connection")
+                #expect(pipelines.contains { $0 === connection } && connection.takesMore)
+                #expect(connection.load == pipelines.map(\.load).min())
+                connection.load += 1
+            case .dial:
+                #expect(mayDial)
+                dialing += 1
             case .cancelDial:
                 #expect(dialing > waiting.count && someoneLeft, "only who waited and left leaves a dial behind")
                 machine.dialCancelled()
@@ -52,8 +70,12 @@ private struct PoolBooks {
             #expect(idle.count + inUse.count + dialing + redialing <= limit)
         }
         // Nobody waits while something could be done about it.
+        #expect(waiting.isEmpty || idle.isEmpty)
+        if waiting.count > dialing {
+            #expect(!mayDial || isFull)
+            #expect(waiting.first?.mayBePipelined != true || pipelines.allSatisfy { !$0.takesMore })
+        }
         let made = inUse.count + dialing + redialing
-        #expect(waiting.isEmpty || (idle.isEmpty && (dialing >= waiting.count || made == limit)))
         #expect(machine.inUse == inUse.count && machine.dialing == dialing && machine.idle.count == idle.count)
         #expect(machine.redialing == redialing && machine.connections == idle.count + made)
         #expect(machine.waiters.count == waiting.count && machine.firstWaiter === waiting.first)
@@ -62,11 +84,22 @@ private struct PoolBooks {
         someoneLeft = false
     }
 
+    private var isFull: Bool { idle.count + inUse.count + dialing + redialing == limit }
+    private var pipelines: [Connection] { inUse.filter(\.isPipeline) }
+
+    /// Nothing goes behind the requests of a connection that is lost.
+    private mutating func take(_ index: Int) -> Connection {
+        let connection = inUse.remove(at: index)
+        connection.isPipeline = false
+        connection.load = 0
+        return connection
+    }
+
     mutating func step(_ random: inout LoopbackRandom) {
         now = now + .nanoseconds(1)
         let later = now + .nanoseconds(Int64.random(in: 1..<40, using: &random))
-        switch Int.random(in: 0..<14, using: &random) {
-        case 0..<3: arrive()
+        switch Int.random(in: 0..<16, using: &random) {
+        case 0..<3: arrive(mayBePipelined: Bool.random(using: &random))
         case 3 where !waiting.isEmpty:
             machine.requestLeft(waiting.remove(at: Int.random(in: 0..<waiting.count, using: &random)))
             someoneLeft = true
@@ -85,18 +118,18 @@ private struct PoolBooks {
             let failed = machine.dialFailed()
             if let failed { waiting.removeAll { $0 === failed } }
         case 6 where !inUse.isEmpty:
-            let connection = inUse.remove(at: Int.random(in: 0..<inUse.count, using: &random))
+            let connection = take(Int.random(in: 0..<inUse.count, using: &random))
             idle.append((connection, later))
             machine.connectionFreed(connection, expires: later)
         case 7 where !inUse.isEmpty:
-            inUse.removeLast()
+            machine.connectionClosed(take(inUse.count - 1))
             machine.connectionLost()
         case 8 where !idle.isEmpty:
             let gone = idle.remove(at: Int.random(in: 0..<idle.count, using: &random)).connection
             #expect(machine.idleConnectionClosed(gone) == true)
             #expect(machine.idleConnectionClosed(gone) == false)
         case 9 where !inUse.isEmpty:
-            inUse.removeLast()
+            machine.connectionClosed(take(inUse.count - 1))
             redialing += 1
             machine.exchangeRetried()
         case 10 where redialing > 0:
@@ -112,6 +145,15 @@ private struct PoolBooks {
             let due = idle.filter { $0.expires <= now }.map(\.connection)
             #expect(expired.map(ObjectIdentifier.init) == due.map(ObjectIdentifier.init))
             idle.removeAll { $0.expires <= now }
+        case 14 where !inUse.isEmpty:
+            // One of its requests is answered.
+            let connection = inUse[Int.random(in: 0..<inUse.count, using: &random)]
+            if connection.load > 1 { connection.load -= 1 }
+        case 15 where !inUse.isEmpty:
+            // The peer announced the end of the connection.
+            let connection = inUse[Int.random(in: 0..<inUse.count, using: &random)]
+            machine.connectionClosed(connection)
+            connection.isPipeline = false
         default: break
         }
     }
@@ -129,8 +171,8 @@ private struct PoolBooks {
         if let failed { waiting.removeAll { $0 === failed } }
     }
 
-    private mutating func arrive() {
-        let waiter = Waiter()
+    private mutating func arrive(mayBePipelined: Bool) {
+        let waiter = Waiter(mayBePipelined: mayBePipelined)
         waiting.append(waiter)
         machine.requestArrived(waiter, priority: 0.5)
     }
@@ -145,7 +187,7 @@ struct PoolMachineTests {
         for number in 0..<10_000 {
             books.step(&random)
             // Several events in one turn, as on the loop.
-            if number % 3 == 0 { books.settle() }
+            if number % 3 == 0 { books.settle(mayDial: number % 2 == 0) }
         }
         books.settle()
     }

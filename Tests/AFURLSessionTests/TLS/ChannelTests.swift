@@ -109,13 +109,18 @@ extension SecuredTests {
                 await Task.yield()
                 let link = try MemoryLink(site)
                 var left = offset
+                var isBroken = false
                 let step = link.handshake { bytes in
                     var bytes = bytes
-                    if bytes.indices.contains(left) { bytes[left] ^= 0x55 }
+                    if bytes.indices.contains(left) {
+                        bytes[left] ^= 0x55
+                        isBroken = true
+                    }
                     left -= bytes.count
                     return [.bytes(bytes), .end]
                 }
-                if case .finished = step { Issue.record("byte \(offset) does not matter") }
+                // Signatures differ in length: this time there may have been nothing left to break.
+                if case .finished = step, isBroken { Issue.record("byte \(offset) does not matter") }
             }
         }
 

@@ -37,7 +37,10 @@ final class MemoryServer {
         output = try #require(BIO_new(BIO_s_mem()))
         SSL_set_bio(ssl, input, output)
         SSL_set_accept_state(ssl)
-        try #require(caf_use_identity(ssl, site.certificate.handle, site.key.handle, nil) == 1)
+        let others = try #require(caf_x509_stack())
+        defer { caf_x509_free_all(others) }
+        for certificate in site.chain.dropFirst() { try #require(caf_x509_push(others, certificate.handle) == 1) }
+        try #require(caf_use_identity(ssl, site.certificate.handle, site.key.handle, others) == 1)
     }
 
     deinit {

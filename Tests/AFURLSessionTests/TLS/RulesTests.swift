@@ -1,0 +1,126 @@
+import AFTLS
+import Testing
+
+@testable import AFURLSession
+
+extension SecuredTests {
+    /// The rules of a session, as each task gets them.
+    struct Rules {
+        /// Nothing is known of its decisions.
+        private final class Unnamed: ServerTrustEvaluating {
+            func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { .accept }
+        }
+
+        /// Makes another copy each time.
+        private final class Restless: ServerTrustEvaluating {
+            func snapshot() -> any ServerTrustEvaluating { Unnamed() }
+            func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { .accept }
+        }
+
+        /// A session's rules, and which sets of them are over.
+        private final class Bench {
+            let security: SessionSecurity
+            private(set) var retired: [[Int]] = []
+
+            init(_ change: (inout TLSConfiguration) -> Void = { _ in }) {
+                security = SessionSecurity(Self.configuration(change), connectionsPerHost: 6)
+            }
+
+            static func configuration(_ change: (inout TLSConfiguration) -> Void) -> TLSConfiguration {
+                var configuration = TLSConfiguration()
+                change(&configuration)
+                return configuration
+            }
+
+            func replace(_ change: (inout TLSConfiguration) -> Void) { security.replace(Self.configuration(change)) }
+
+            func context() -> SecurityContext {
+                security.context { former, present in retired.append([former.id, present.id]) }
+            }
+        }
+
+        @Test func `T-TLS-11 rules stay the same ones until something changes`() {
+            let evaluator = Unnamed()
+            for bench in [
+                Bench(), Bench { $0.evaluator = evaluator }, Bench { $0.evaluator = FixedEvaluator.accepting },
+            ] {
+                let first = bench.context()
+                for _ in 1...3 { #expect(bench.context() === first) }
+                #expect(bench.retired.isEmpty)
+            }
+        }
+
+        @Test func `T-TLS-11 the same settings again change nothing, unless an evaluator has no fingerprint`() {
+            let evaluator = Unnamed()
+            let plain = Bench()
+            let named = Bench { $0.evaluator = FixedEvaluator.accepting }
+            let unnamed = Bench { $0.evaluator = evaluator }
+            let before = [plain, named, unnamed].map { $0.context() }
+
+            plain.replace { _ in }
+            named.replace { $0.evaluator = FixedEvaluator.accepting }
+            unnamed.replace { $0.evaluator = evaluator }
+
+            #expect(plain.context() === before[0] && named.context() === before[1])
+            #expect(unnamed.context().id == 2 && unnamed.retired == [[1, 2]])
+            unnamed.replace { $0.evaluator = Unnamed() }
+            #expect(unnamed.context().id == 3 && unnamed.retired == [[1, 2], [2, 3]])
+        }
+
+        @Test func `T-TLS-13 each new copy of an evaluator without a fingerprint is a change`() {
+            let bench = Bench { $0.evaluator = Restless() }
+
+            #expect((1...4).map { _ in bench.context().id } == [1, 2, 3, 4])
+            bench.replace { $0.evaluator = Restless() }
+            #expect((1...3).map { _ in bench.context().id } == [5, 6, 7])
+            #expect(bench.retired.count == 6)
+        }
+
+        @Test func `a session that forgets has the same rules, and nothing of what was learnt`() {
+            let bench = Bench()
+            let before = bench.context()
+
+            bench.security.forget()
+
+            let after = bench.context()
+            #expect(after !== before && after.fingerprint == before.fingerprint && bench.retired == [[1, 2]])
+            #expect(bench.context() === after)
+            bench.replace { _ in }
+            #expect(bench.context() === after)
+        }
+
+        @Test func `a context of OpenSSL is made once, and again when it was forgotten`() throws {
+            let rules = Bench().context()
+            let first = try rules.context()
+            #expect(try rules.context() === first)
+
+            rules.forgetContext()
+
+            let second = try rules.context()
+            #expect(second !== first)
+            #expect(try rules.context() === second)
+        }
+
+        @Test func `T-TLS-04 sessions are resumed only where it is known what an evaluator decides`() {
+            #expect(Bench().context().mayResume)
+            #expect(Bench { $0.evaluator = FixedEvaluator.accepting }.context().mayResume)
+            #expect(!Bench { $0.evaluator = Unnamed() }.context().mayResume)
+            #expect(!Bench { $0.resumesSessions = false }.context().mayResume)
+        }
+
+        @Test func `T-TLS-59 settings that cannot be are brought to those that can`() {
+            let levels = [-1: 0, 0: 0, 5: 5, 6: 5, .max: 5]
+            for (asked, given) in levels {
+                #expect(Bench.configuration { $0.securityLevel = asked }.parameters.securityLevel == given)
+            }
+            let backwards = Bench.configuration { tls in
+                tls.minimumVersion = .v1_3
+                tls.maximumVersion = .v1_2
+            }
+            #expect(backwards.parameters.versions == .v1_3 ... .v1_3)
+            #expect(Bench.configuration { $0.maximumVersion = .v1_2 }.parameters.versions == .v1_2 ... .v1_2)
+            #expect(!Bench.configuration { $0.resumesSessions = false }.parameters.resumes)
+            #expect(Bench.configuration { $0.ciphers = "HIGH" }.parameters.ciphers == "HIGH")
+        }
+    }
+}
