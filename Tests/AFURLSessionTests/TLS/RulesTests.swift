@@ -108,6 +108,23 @@ extension SecuredTests {
             #expect(!Bench { $0.resumesSessions = false }.context().mayResume)
         }
 
+        @Test func `T-TLS-11 a fingerprint tells fields, kinds and what has no name apart`() {
+            func bytes(_ kind: String, _ fields: String...) -> [UInt8] {
+                var fingerprint = TrustFingerprint(kind)
+                for field in fields { fingerprint.add(field.utf8) }
+                return fingerprint.bytes
+            }
+            #expect(bytes("a", "b") == bytes("a", "b") && bytes("a", "b") != bytes("b", "b"))
+            #expect(
+                Set([bytes("a", "bc"), bytes("a", "b", "c"), bytes("a", "", "bc"), bytes("a", "bc", "")]).count == 4
+            )
+            // As long as nobody knows it, an evaluator is a number; and no evaluator is known by one.
+            let seven = FixedEvaluator(Array("7".utf8)) { _ in .accept }
+            let unnamed = FixedEvaluator { _ in .accept }
+            let tls = TLSConfiguration()
+            #expect(tls.fingerprint(seven, unnamed: 7) != tls.fingerprint(unnamed, unnamed: 7))
+        }
+
         @Test func `T-TLS-59 settings that cannot be are brought to those that can`() {
             let levels = [-1: 0, 0: 0, 5: 5, 6: 5, .max: 5]
             for (asked, given) in levels {

@@ -65,6 +65,18 @@ extension SecuredTests {
             #expect(cache.count == 2)
         }
 
+        @Test func `two sessions are kept of a server at least, and what is forgotten is not counted`() throws {
+            var cache = TLSSessionCache(sessionsPerPeer: 0)
+            for number in 1...3 { cache.keep(try Self.session(number), Self.trust, for: try key(1)) }
+            #expect(cache.count == 2)
+
+            cache.forget(try key(2))
+            #expect(cache.count == 2)
+            cache.forget(try key(1))
+            #expect(cache.count == 0)
+            #expect(cache.take(for: try key(1)) == nil)
+        }
+
         /// The cache belongs to the rules, and the key of a connection names them.
         @Test func `rules that are over go away with their sessions`() throws {
             weak var rules: SecurityContext?
