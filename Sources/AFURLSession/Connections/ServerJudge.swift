@@ -83,7 +83,7 @@ final class ServerJudge: TLSEngineClient {
     /// A session with this server that may be resumed: judged again as far as that is
     /// possible without its certificates being proven anew.
     func sessionToResume() -> TLSSession? {
-        guard security.mayResume, let entry = security.sessions.take(for: key) else { return nil }
+        guard let entry = security.sessions.take(for: key) else { return nil }
         let trust = entry.trust.dated(world.wallClock())
         guard trust.isWithinValidity, security.evaluator.map({ $0.evaluate(trust) == .accept }) ?? true else {
             security.sessions.forget(key)
@@ -203,9 +203,7 @@ final class ServerJudge: TLSEngineClient {
         switch answer {
         case .identity(let identity): identification = .decided(identity)
         case .gone: identification = .notAsked
-        case .cancel:
-            isCancelled = true
-            identification = .decided(nil)
+        case .cancel: isCancelled = true
         case .trust, .standard, .unasked, .reject, .none: identification = .decided(nil)
         }
     }

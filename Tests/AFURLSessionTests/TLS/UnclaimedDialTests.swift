@@ -112,6 +112,35 @@ extension SecuredTests {
             #expect(try await held.first().text == "held")
         }
 
+        @Test func `T-TLS-30 who has nothing to say and is gone has not decided for those who wait`() async throws {
+            let site = try SecuredSite()
+            let queue = OperationQueue()
+            queue.maxConcurrentOperationCount = 1
+            queue.isSuspended = true
+            var tls = TLSConfiguration()
+            tls.anchors = .certificates([])
+            let session = URLSession.loopback(queue: queue) { [tls] in
+                $0.tls = tls
+                $0.httpMaximumConnectionsPerHost = 1
+            }
+            let (silent, trusting) = (SilentDelegate(), TaskTrustDelegate())
+            let answer = Outcomes()
+            let first = session.dataTask(with: site.server.url("/hello"))
+            first.delegate = silent
+            first.resume()
+            try await LoopbackTests.eventually { queue.operationCount > 0 }
+            let second = session.dataTask(with: site.server.url("/hello"), completionHandler: answer.handler)
+            second.delegate = trusting
+            second.resume()
+            first.cancel()
+            try await LoopbackTests.eventually { first.state == .completed }
+
+            queue.isSuspended = false
+
+            #expect(try await answer.first().text == "hello")
+            #expect(trusting.methods.value.count == 1 && site.server.acceptedConnections == 1)
+        }
+
         @Test func `a delegate that refuses is asked once for each request`() async throws {
             let site = try SecuredSite()
             let delegate = TrustDelegate { _ in (.cancelAuthenticationChallenge, nil) }
@@ -193,3 +222,6 @@ private final class PatientDelegate: URLSessionDataDelegate {
         asked.change { $0.append(Question(server: challenge.protectionSpace.serverTrust, answer: completionHandler)) }
     }
 }
+
+/// Has no method for challenges, which is found out by asking it.
+private final class SilentDelegate: NSObject, URLSessionDataDelegate {}
