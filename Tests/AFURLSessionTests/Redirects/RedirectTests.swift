@@ -352,7 +352,90 @@ struct RedirectTests {
         }
     }
 
+    private func elsewhere(_ url: URL, body: String? = nil) -> RedirectDelegate {
+        RedirectDelegate { _, request, completion in
+            var request = request
+            request.url = url
+            if let body { request.httpBody = Data(body.utf8) }
+            completion(request)
+        }
+    }
+
+    @Test func `T-RED-24 secrets go where a delegate leads within the origin, and not beyond it`() async throws {
+        redirect("/1", to: "/2")
+        for server in [server, other] { server.route("GET", "/3", .text("third")) }
+        let secret = ["Authorization": "canary", "X-Mine": "stays"]
+        for target in [server, other] {
+            let session = URLSession.loopback(delegate: elsewhere(target.url("/3")))
+            #expect(try await session.outcome(of: URLRequest("GET", server.url("/1"), fields: secret)).text == "third")
+        }
+
+        #expect(server.requests.map(\.path) == ["/1", "/3", "/1"])
+        #expect(server.requests[1].headers["Authorization"] == "canary")
+        #expect(other.requests.map { $0.headers["Authorization"] } == [nil])
+        #expect(other.requests.map { $0.headers["X-Mine"] } == ["stays"])
+    }
+
+    @Test func `T-RED-01 what a session adds to every request stays within the origin`() async throws {
+        redirect("/1", to: "/2")
+        redirect("/2", to: away())
+        let session = URLSession.loopback {
+            $0.httpAdditionalHeaders = ["Authorization": "canary", "X-Mine": "stays"]
+        }
+
+        #expect(try await session.outcome(of: server.url("/1")).text == "GET ")
+
+        #expect(server.requests.map { $0.headers["Authorization"] } == ["canary", "canary"])
+        #expect(other.requests.map { $0.headers["Authorization"] } == [nil])
+        #expect(other.requests.map { $0.headers["X-Mine"] } == ["stays"])
+    }
+
+    @Test func `T-RED-24 another body of the delegate's goes in place of the first`() async throws {
+        redirect("/1", to: "/end", status: 307)
+        let delegate = elsewhere(server.url("/end"), body: "another")
+        let session = URLSession.loopback(delegate: delegate)
+        let put = URLRequest("PUT", server.url("/1"), body: Data("first".utf8))
+        let outcomes = Outcomes()
+
+        #expect(try await session.outcome(of: put).text == "PUT another")
+        session.uploadTask(with: put, from: Data("uploaded".utf8), completionHandler: outcomes.handler).resume()
+        #expect(try await outcomes.first().text == "PUT another")
+
+        #expect(server.requests.map(\.bodyText) == ["first", "another", "uploaded", "another"])
+    }
+
+    @Test func `the heads of all redirects together are at most 1 MiB`() async throws {
+        for number in 1...20 {
+            var reply = ServerReply.status(302).header("Location", "/\(number + 1)")
+            for field in 1...60 { reply = reply.header("X-\(field)", String(repeating: "x", count: 980)) }
+            server.route("GET", "/\(number)", reply)
+        }
+        server.route("GET", "/21", .text("at last"))
+
+        // 17 times 60 KB, and 18 times.
+        #expect(try await session.outcome(of: server.url("/4")).text == "at last")
+        let outcome = try await session.outcome(of: server.url("/3"))
+
+        #expect(outcome.error?.loadFailure?.reason == .limit && outcome.text != "at last", "\(outcome)")
+    }
+
     // MARK: - TLS
+
+    @Test func `T-RED-24 T-RED-09 a delegate may lead on over TLS, and into the open only where that is allowed`()
+        async throws
+    {
+        let site = try SecuredSite()
+        site.server.route("GET", "/1", ServerReply.status(302).header("Location", "/2"))
+        var request = URLRequest(url: site.server.url("/1", host: "localhost"))
+
+        let within = site.session(delegate: elsewhere(site.server.url("/hello", host: "localhost")))
+        #expect(try await within.outcome(of: request).text == "hello")
+        let plain = site.session(delegate: elsewhere(other.url("/end")))
+        #expect(try await plain.outcome(of: request).error?.code == .unsupportedURL && other.acceptedConnections == 0)
+        request.redirectPolicy = RedirectPolicy()
+        request.redirectPolicy?.allowsPlainText = true
+        #expect(try await plain.outcome(of: request).text == "GET ")
+    }
 
     @Test func `T-RED-09 from https to http the request does not go`() async throws {
         let site = try SecuredSite()

@@ -18,6 +18,7 @@ package final class Stage: Sendable {
         var players: [Player] = []
         var secrets: [Secret] = []
         var calls: [[Int32: Int]] = []
+        var stores: [@Sendable () -> Void] = []
     }
 
     /// A session, and how to see whether it still works.
@@ -216,6 +217,7 @@ package final class Stage: Sendable {
         }
         if let excess = await world.excess() { find("left in the loop: \(excess)") }
         if !(await world.stop()) { find("the loop of the stage does not stop") }
+        for store in state.withLock({ $0.stores }) { store() }
         readFiles()
         // Somebody may be writing a file to it at this moment.
         _ = await Patience.until {
@@ -227,8 +229,16 @@ package final class Stage: Sendable {
             state.players = []
             state.books = []
             state.servers = []
+            state.stores = []
             return state.findings
         }
+    }
+
+    /// Has what is kept in the folder written before it is looked at and removed: whoever is late makes it anew.
+    ///
+    /// - Parameter write: Returns when nothing is left to be written.
+    package func bringUpToDate(_ write: @escaping @Sendable () -> Void) {
+        state.withLock { $0.stores.append(write) }
     }
 
     private func playAgain() async {

@@ -30,11 +30,14 @@ final class CacheScene {
                 return next
             }
         }
-        cache = Self.cache(in: stage.folder.appending(path: "cache"))
+        cache = Self.cache(on: stage)
     }
 
-    private static func cache(in folder: URL) -> URLCache {
-        URLCache(memoryCapacity: 1 << 20, diskCapacity: 4 << 20, directory: folder)
+    private static func cache(on stage: Stage) -> URLCache {
+        let folder = stage.folder.appending(path: "cache")
+        let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 4 << 20, directory: folder)
+        stage.bringUpToDate { _ = cache.currentDiskUsage }
+        return cache
     }
 
     func session() -> URLSession {
@@ -50,7 +53,7 @@ final class CacheScene {
         }
         // Brings the disk up to date.
         _ = cache.currentDiskUsage
-        cache = Self.cache(in: folder)
+        cache = Self.cache(on: stage)
     }
 
     /// What is in the files of the cache.
