@@ -112,6 +112,22 @@ extension CookieRules {
             #expect(try #require(try cookies.sent(to: "http://a.b.c.deep.com/")).split(separator: ";").count <= 150)
         }
 
+        @Test("as many go with a request as may, and fit, T-COO-20")
+        func requestLimits() throws {
+            let lines = ["a=1", "b=2", "c=333", "d=4"]
+            for (count, bytes, expected) in [
+                (2, 100, "a=1; b=2"), (3, 100, "a=1; b=2; c=333"), (4, 22, "a=1; b=2; c=333; d=4"),
+                (4, 20, "a=1; b=2; c=333; d=4"),
+                (4, 19, "a=1; b=2; c=333"), (4, 14, "a=1; b=2; d=4"), (4, 8, "a=1; b=2"), (4, 7, "a=1"),
+            ] {
+                var limits = CookieLimits.standard
+                (limits.perRequest, limits.requestBytes) = (count, bytes)
+                let cookies = Cookies(limits: limits)
+                for line in lines { try cookies.receive(line, from: "http://example.com/") }
+                #expect(try cookies.sent(to: "http://example.com/") == expected, "\(count) of \(bytes) bytes")
+            }
+        }
+
         @Test("ended, then unsecured, then unused cookies give way, T-COO-20")
         func eviction() throws {
             var cookies = Cookies()

@@ -90,6 +90,27 @@ extension CookieRules {
             #expect(storage.cookies?.count == 5)
         }
 
+        @Test("what is set on behalf of a server is what that server could set, T-COO-01, T-COO-10")
+        func onBehalfOfServers() throws {
+            let secured = try Storage.cookie("secured", "www.example.com", [.secure: "TRUE"])
+            let registry = try Storage.cookie("registry", ".com")
+            let strict = try Storage.cookie("strict", "www.example.com", [.sameSitePolicy: "strict"])
+            let cases: [(HTTPCookie, place: String, document: String?, isStored: Bool)] = [
+                (secured, "https://www.example.com/", nil, true), (secured, "http://www.example.com/", nil, false),
+                (registry, "http://www.example.com/", nil, false), (registry, "https://www.example.com/", nil, false),
+                (strict, "http://www.example.com/", nil, true),
+                (strict, "http://www.example.com/", "http://example.com/", true),
+                (strict, "http://www.example.com/", "http://evil.com/", false),
+            ]
+            for (cookie, place, document, isStored) in cases {
+                let storage = Cookies().storage
+                let main = document.flatMap { URL(string: $0) }
+                storage.setCookies([cookie], for: try url(place), mainDocumentURL: main)
+                #expect(storage.cookies?.count == (isStored ? 1 : 0), "\(cookie.name) at \(place) in \(document ?? "")")
+                #expect(storage.refusedCookieCount == (isStored ? 0 : 1))
+            }
+        }
+
         @Test func `cookies are sorted and removed by time`() throws {
             let now = Lock<Int64>(1000)
             let storage = HTTPCookieStorage(source: PublicSuffixSource(CookieRules.suffixes)) { now.withLock { $0 } }
