@@ -30,6 +30,20 @@ extension CacheTests {
             #expect(VaryField("x-mode", of: asked.headers) != VaryField("x-mode", of: other.headers))
         }
 
+        @Test("blanks around commas are nothing, and everything in quotes is something, T-CAC-01")
+        func normalizedVary() {
+            for (value, normalized) in [
+                (" a ,\t b  c , ", "a,b  c,"), (#""a , b" , c"#, #""a , b",c"#), (#""a\" , b" , c"#, #""a\" , b",c"#),
+                (#""a\\" , b"#, #""a\\",b"#), (#"a\" , b" , c"#, #"a\" , b",c"#), (", ,a", ",,a"), ("", ""),
+            ] {
+                let bytes = VaryField.normalized("x-mode", of: headers([("X-Mode", value)]))
+                #expect(bytes.map { String(decoding: $0, as: UTF8.self) } == normalized, "\(value)")
+            }
+            #expect(VaryField.normalized("x-mode", of: headers([("X-Mod", "a")])) == nil)
+            let lines = VaryField.normalized("x-mode", of: headers([("X-Mode", "a "), ("x-mode", " b")]))
+            #expect(lines == Array("a,b".utf8))
+        }
+
         @Test(
             "Vary that nothing can match is not stored, T-CAC-01",
             arguments: ["*", "accept, *", " * ", "a b", "\"x\""]
@@ -261,8 +275,40 @@ extension CacheTests {
             #expect(!mayReplace(503, text + ", must-revalidate", 11, plain))
             #expect(!mayReplace(503, text + ", no-cache", 11, plain))
             #expect(!mayReplace(503, "max-age=10", 11, plain))
+            for unwilling in ["no-cache", "no-store", "stale-if-error=100, @"] {
+                #expect(!mayReplace(503, text, 11, try request("http://a.test/page", ["Cache-Control": unwilling])))
+            }
             #expect(mayReplace(nil, "max-age=10", 110, tolerant))
             #expect(!mayReplace(nil, "max-age=10", 111, tolerant))
+        }
+
+        @Test("which statuses are kept, which take the place of what is kept, and which make it outdated")
+        func statuses() throws {
+            let asked = try request()
+            let posted = try request(method: "POST")
+            let kept: Set = [200, 203, 204, 300, 301, 302, 307, 308, 404, 405, 410, 414, 501]
+            for status in 200..<600 {
+                let lasting = head([("Cache-Control", "max-age=60")], status: status, for: asked)
+                #expect((CacheRules.mayStore(lasting, for: asked) != .no) == kept.contains(status), "\(status)")
+                // Without a word about how long, an error or a redirect comes again by itself.
+                for fields in [[("ETag", "\"1\"")], [("Cache-Control", "max-age=0"), ("ETag", "\"1\"")]] {
+                    let unsure = head(fields, status: status, for: asked)
+                    let isKept = kept.contains(status) && status < 300
+                    #expect((CacheRules.mayStore(unsure, for: asked) != .no) == isKept, "\(status)")
+                    #expect(
+                        CacheRules.mayBeOfUse(status, headers(fields), .useProtocolCachePolicy) == kept.contains(status)
+                    )
+                }
+                let replaces =
+                    (200..<300).contains(status) && status != 206 || [300, 301, 308, 404, 410].contains(status)
+                #expect(CacheRules.replaces(status) == replaces, "\(status)")
+                let outdated = CacheRules.invalidated(by: posted, status: status, headers([]))
+                #expect(outdated == (status < 400 ? [posted.key] : []), "\(status)")
+            }
+            #expect(!CacheRules.mayBeOfUse(200, headers([]), .useProtocolCachePolicy))
+            for name in ["ETag", "Cache-Control", "Last-Modified", "Expires"] {
+                #expect(CacheRules.mayBeOfUse(200, headers([(name, "x")]), .useProtocolCachePolicy))
+            }
         }
 
         @Test("what is immutable is not asked about as long as it is fresh")
