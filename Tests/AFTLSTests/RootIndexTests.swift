@@ -131,7 +131,7 @@ import Testing
         let site = try first.issue(for: "good.test")
 
         #expect(index(unreadable).isEmpty)
-        #expect(!index(unreadable + first.pem).isEmpty)
+        #expect(!index(unreadable + first.pem).isEmpty && !index(first.pem + unreadable).isEmpty)
         #expect(judge(site.chain, try TrustStore([], beside: index(unreadable + first.pem))).isTrusted)
         #expect(!judge(site.chain, try TrustStore([], beside: index(unreadable + second.pem))).isTrusted)
     }

@@ -24,7 +24,7 @@ import Testing
         ("**.example.com", "example.com"), ("**.example.com", "evilexample.com"),
         ("**.example.com", "a.example.com.evil.test"), ("*.2.1", "192.0.2.1.test"),
         ("192.0.2.1", "192.0.2.10"), ("192.0.2.1", "::ffff:192.0.2.1"), ("::1", "::2"),
-        ("*.internal", "internal"),
+        ("*.internal", "internal"), ("*.example.com", "192.0.2.1"), ("**.example.com", "::1"),
     ]
 
     @Test("a pattern matches nothing else: no parts, no parents, no mapped addresses, T-TLS-28", arguments: differing)
