@@ -116,6 +116,7 @@ private struct PoolBooks {
         case 5 where dialing > 0:
             dialing -= 1
             let failed = machine.dialFailed()
+            #expect(waiting.count > dialing ? failed === waiting.first : failed == nil, "who waits has a dial left")
             if let failed { waiting.removeAll { $0 === failed } }
         case 6 where !inUse.isEmpty:
             let connection = take(Int.random(in: 0..<inUse.count, using: &random))
@@ -190,6 +191,10 @@ struct PoolMachineTests {
             if number % 3 == 0 { books.settle(mayDial: number % 2 == 0) }
         }
         books.settle()
+    }
+
+    @Test func `a peer has one connection at least`() {
+        for limit in [-1, 0, 1] { #expect(PoolMachine<Connection, Waiter>(limit: limit).limit == 1) }
     }
 
     @Test func `what is taken out is not there any more`() {

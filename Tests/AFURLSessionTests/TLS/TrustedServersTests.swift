@@ -43,6 +43,12 @@ extension SecuredTests {
             #expect(found == nil)
         }
 
+        @Test func `T-TLS-30 who decides by a number is none of those who decide by a name`() {
+            let number = withUnsafeBytes(of: UInt64(5).littleEndian) { Data($0) }
+            let all: [TrustJudge] = [.own(5), .own(6), .named(number), .named(Data()), .named(Data([1]) + number)]
+            #expect(Set(all.map(\.bytes)).count == all.count)
+        }
+
         @Test func `a server that shows the same again is known, and found the same`() throws {
             let first = trust()
             var servers = knowing(first)
