@@ -249,8 +249,7 @@ package final class TLSEngine {
     // Code of users may use OpenSSL, and leave behind what the call under way would take for its own error.
 
     func judge(_ store: OpaquePointer) -> Int32 {
-        let served = TLSEngine.certificates(of: X509_STORE_CTX_get0_untrusted(store))
-        guard !served.isEmpty else { return 0 }
+        guard let served = TLSEngine.certificates(of: X509_STORE_CTX_get0_untrusted(store)) else { return 0 }
         let verdict = client.engine(self, judges: served)
         ERR_clear_error()
         switch verdict {
@@ -267,8 +266,11 @@ package final class TLSEngine {
         }
     }
 
-    private static func certificates(of stack: OpaquePointer?) -> [Certificate] {
-        (0..<caf_x509_count(stack)).compactMap { caf_x509_at(stack, $0).flatMap { Certificate(sharing: $0) } }
+    /// Nil if there are none, or one cannot be had: another would seem to be the server's own.
+    private static func certificates(of stack: OpaquePointer?) -> [Certificate]? {
+        let count = caf_x509_count(stack)
+        let all = (0..<count).compactMap { caf_x509_at(stack, $0).flatMap { Certificate(sharing: $0) } }
+        return all.count == count && !all.isEmpty ? all : nil
     }
 
     func provideIdentity() -> Int32 {
