@@ -30,14 +30,12 @@ extension SecuredTests {
         }
 
         private struct Site {
-            let version: TLSVersion
             let authority: CertificateAuthority
             let issued: IssuedCertificate
             let context: TLSContext
             let server: MemoryServer.Context
 
             init(_ version: TLSVersion, tickets: Int32 = 0) throws {
-                self.version = version
                 authority = try CertificateAuthority()
                 issued = try authority.makeIntermediate().issue(for: "api.test")
                 context = try TLSContext(TLSParameters())
@@ -65,8 +63,8 @@ extension SecuredTests {
             private func call(_ step: () -> TLSEngine.Step) -> String {
                 let output = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 1)
                 defer { output.deallocate() }
-                // Other users of OpenSSL on this thread may leave that behind, and it is nothing to the engine.
-                Engine.poison()
+                // It is nothing to the engine.
+                SecuredTests.poison()
                 let (result, left) = waiting.withUnsafeBytes { input in
                     engine.input = input
                     engine.setOutput(output)
@@ -138,14 +136,6 @@ extension SecuredTests {
                     engine.close()
                     return .closed
                 }
-            }
-        }
-
-        private static func poison() {
-            let garbage: [UInt8] = [0x30, 0x03, 0xFF, 0xFF, 0xFF]
-            garbage.withUnsafeBufferPointer { buffer in
-                var bytes: UnsafePointer<UInt8>? = buffer.baseAddress
-                X509_free(d2i_X509(nil, &bytes, buffer.count))
             }
         }
 
@@ -248,7 +238,7 @@ extension SecuredTests {
         func longName() throws {
             let site = try Site(.v1_3)
             let name = String(repeating: "a", count: 256)
-            Self.poison()
+            SecuredTests.poison()
 
             let failure = #expect(throws: TLSFailure.self) {
                 try TLSEngine(site.context, serverName: name, resuming: nil, client: Decisions())

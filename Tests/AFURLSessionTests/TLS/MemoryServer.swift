@@ -74,7 +74,7 @@ final class MemoryServer {
         defer { X509_free(leaf) }
         let others = SSL_get_peer_cert_chain(ssl)
         return (leaf.flatMap { Certificate(sharing: $0) }.map { [$0] } ?? [])
-            + (0..<max(0, caf_x509_count(others))).compactMap {
+            + (0..<caf_x509_count(others)).compactMap {
                 caf_x509_at(others, $0).flatMap { Certificate(sharing: $0) }
             }
     }

@@ -6,6 +6,16 @@ import Testing
 @testable import AFURLSession
 
 extension SecuredTests {
+    /// Leaves something in OpenSSL's error queue, as others who use OpenSSL on this thread may.
+    static func poison() {
+        let garbage: [UInt8] = [0x30, 0x03, 0xFF, 0xFF, 0xFF]
+        garbage.withUnsafeBufferPointer { buffer in
+            var bytes: UnsafePointer<UInt8>? = buffer.baseAddress
+            X509_free(d2i_X509(nil, &bytes, buffer.count))
+        }
+        #expect(ERR_peek_error() != 0)
+    }
+
     struct Poison {
         /// Whoever decides leaves something in OpenSSL's error queue, as code of users may.
         private final class Poisoner: TLSEngineClient {
@@ -13,29 +23,20 @@ extension SecuredTests {
             private(set) var questions = 0
             private(set) var sessions = 0
 
-            private func poison() {
-                let garbage: [UInt8] = [0x30, 0x03, 0xFF, 0xFF, 0xFF]
-                garbage.withUnsafeBufferPointer { buffer in
-                    var bytes: UnsafePointer<UInt8>? = buffer.baseAddress
-                    X509_free(d2i_X509(nil, &bytes, buffer.count))
-                }
-                #expect(ERR_peek_error() != 0)
-            }
-
             func engine(_ engine: TLSEngine, judges served: [Certificate]) -> TLSVerdict {
-                poison()
+                SecuredTests.poison()
                 judgements += 1
                 return judgements == 1 ? .later : .accept
             }
 
             func engineNeedsIdentity(_ engine: TLSEngine) -> TLSIdentityAnswer {
-                poison()
+                SecuredTests.poison()
                 questions += 1
                 return questions == 1 ? .later : .none
             }
 
             func engine(_ engine: TLSEngine, received session: TLSSession) {
-                poison()
+                SecuredTests.poison()
                 sessions += 1
             }
         }
