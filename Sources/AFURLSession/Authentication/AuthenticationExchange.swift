@@ -4,7 +4,7 @@ import AFWire
 /// is looked at.
 struct AuthenticationExchange {
     /// Who may ask with 401. Nil for `CONNECT`, whose answer comes from the proxy.
-    var origin: Endpoint?
+    var origin: ChallengingParty?
     /// Who may ask with 407. Nil on a direct connection and inside a tunnel, where a 407 comes from the origin and
     /// is not a question of the proxy's.
     var proxy: ChallengingParty?
@@ -23,8 +23,16 @@ struct AuthenticationExchange {
     var mayHashBody = true
 
     /// A request for `url` that its origin answers, or a proxy that reads it.
-    init(_ url: RequestURL, method: String, target: [UInt8]? = nil, proxy: ChallengingParty? = nil) {
-        origin = url.endpoint
+    ///
+    /// - Parameter namedHost: See ``ChallengingParty/namedHost``.
+    init(
+        _ url: RequestURL,
+        method: String,
+        target: [UInt8]? = nil,
+        namedHost: [UInt8]? = nil,
+        proxy: ChallengingParty? = nil
+    ) {
+        origin = .origin(url.endpoint, named: namedHost)
         self.proxy = proxy
         self.method = method
         self.target = target ?? url.target
@@ -41,12 +49,12 @@ struct AuthenticationExchange {
     }
 
     /// The parties that are sent something, the one that asks with 401 first.
-    var parties: [ChallengingParty] { (origin.map { [.origin($0)] } ?? []) + (proxy.map { [$0] } ?? []) }
+    var parties: [ChallengingParty] { [origin, proxy].compactMap(\.self) }
 
     /// Who asks with this status, and in which field.
     func asker(_ status: Int) -> (party: ChallengingParty, field: String)? {
         switch status {
-        case 401: origin.map { (.origin($0), "WWW-Authenticate") }
+        case 401: origin.map { ($0, "WWW-Authenticate") }
         case 407: proxy.map { ($0, "Proxy-Authenticate") }
         default: nil
         }

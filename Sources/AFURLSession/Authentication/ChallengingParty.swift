@@ -13,11 +13,16 @@ struct ChallengingParty: Hashable, Sendable {
     let role: Role
     /// Where it is, and whether the way there is secured.
     let endpoint: Endpoint
+    /// Which host there, if the field `Host` names another one than the URL does. Each is a party of its own: one of
+    /// them learns nothing of what was said to another. What the program stores for the place is for all of them.
+    let namedHost: [UInt8]?
 
-    static func origin(_ endpoint: Endpoint) -> ChallengingParty { .init(role: .origin, endpoint: endpoint) }
+    static func origin(_ endpoint: Endpoint, named host: [UInt8]? = nil) -> ChallengingParty {
+        .init(role: .origin, endpoint: endpoint, namedHost: host)
+    }
 
     static func proxy(_ endpoint: Endpoint, for scheme: Endpoint.Scheme) -> ChallengingParty {
-        .init(role: .proxy(scheme), endpoint: endpoint)
+        .init(role: .proxy(scheme), endpoint: endpoint, namedHost: nil)
     }
 
     var isProxy: Bool { role != .origin }

@@ -5,7 +5,8 @@ import AFWire
 /// What a session knows about credentials: those it may look up, and those that worked and are sent again unasked
 /// where they belong. Confined to the loop.
 ///
-/// Everything here is filed under the party it was learnt from, and a party is scheme, host, port and role. So nothing
+/// Everything here is filed under the party it was learnt from, and a party is scheme, host, port, role, and the host
+/// that a caller's `Host` names there. So nothing
 /// that one server said is ever told to another.
 final class ProvenCredentials {
     private struct Entry {
@@ -260,7 +261,8 @@ final class ProvenCredentials {
         case .storage(let space): return space
         case .url, .netrc: return nil
         case .delegate:
-            guard let storage = settings.storage else { return nil }
+            // The storage knows places and no `Host`: what was meant for one host there would go to the others.
+            guard let storage = settings.storage, party.namedHost == nil else { return nil }
             let space = party.space(realm: attempt.realm, method: attempt.method)
             storage.learn(attempt.credential, for: space)
             return space

@@ -3,7 +3,7 @@ import Foundation
 extension URLCache {
     /// Stores a response for the request of a task.
     public func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
-        guard let request = dataTask.currentRequest else { return }
+        guard let request = dataTask.requestAsNamed else { return }
         storeCachedResponse(cachedResponse, for: request)
     }
 
@@ -17,7 +17,7 @@ extension URLCache {
         for dataTask: URLSessionDataTask,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        let request = dataTask.currentRequest
+        let request = dataTask.requestAsNamed
         URLCache.answers.run { [self] in
             completionHandler(request.flatMap { cachedResponse(for: $0) })
         }
@@ -25,9 +25,14 @@ extension URLCache {
 
     /// Removes what is stored for the request of a task.
     public func removeCachedResponse(for dataTask: URLSessionDataTask) {
-        guard let request = dataTask.currentRequest else { return }
+        guard let request = dataTask.requestAsNamed else { return }
         removeCachedResponse(for: request)
     }
 
     private static let answers = DispatchWorkers().ownWorker("AFURLSession.cache.answers")
+}
+
+extension URLSessionTask {
+    /// The present request with the `Host` that the session gives it.
+    fileprivate var requestAsNamed: URLRequest? { currentRequest?.naming(hostOf: session.headers) }
 }

@@ -15,6 +15,9 @@ public import Foundation
 /// twentieth of the capacity are not stored, and those used longest ago go first. Several
 /// caches, and several processes, may share a folder.
 ///
+/// A request that names another host than its URL's in its field `Host` asks for something else: it has entries of its
+/// own, also here, where the field counts if the request itself has it.
+///
 /// A response to a request with an `Authorization` field answers only requests with the same
 /// value, and is never written to disk.
 ///
@@ -146,10 +149,11 @@ public final class URLCache: Sendable {
         store.catchUp()
     }
 
-    /// Removes what is stored for the URL of a request, whatever its header fields.
+    /// Removes what is stored for the URL of a request, and for its field `Host` if it has one, whatever its other
+    /// header fields.
     public func removeCachedResponse(for request: URLRequest) {
         guard let url = request.url, let target = try? RequestURL(url.absoluteString) else { return }
-        store.forget(CacheKey(target))
+        store.forget(CacheRequest(request)?.key ?? CacheKey(target))
         store.catchUp()
     }
 

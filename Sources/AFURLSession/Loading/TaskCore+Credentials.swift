@@ -66,6 +66,7 @@ extension TaskCore {
             request.url,
             method: request.method,
             target: reader.map { _ in Array(request.url.text.utf8) },
+            namedHost: request.namedHost,
             proxy: reader.map { .proxy($0.endpoint, for: request.endpoint.scheme) }
         )
         exchange.proxyCredential = reader?.credential

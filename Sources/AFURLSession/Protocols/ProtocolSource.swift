@@ -71,7 +71,7 @@ private final class ProtocolObject: Sendable {
         _ client: ProtocolClient
     ) {
         guard !isAbandoned else { return }
-        let cached = cache?.cachedResponse(for: choice.request)
+        let cached = cache?.cachedResponse(for: choice.request.naming(hostOf: task.session.headers))
         let object = choice.type.init(task: task, cachedResponse: cached, client: client)
         guard !isAbandoned else { return }
         state.withLock { $0.object = object }

@@ -28,7 +28,7 @@ final class ProtocolStorage {
             )
         else { return nil }
         self.cache = cache
-        self.request = request
+        self.request = core.naming(request)
         self.response = response
         self.policy = policy
         limit = cache.store.bodyLimit

@@ -15,7 +15,8 @@ package final class HeaderDefaults: Sendable {
     /// All lines at once, for requests without fields of their own.
     let allLines: [UInt8]
     let closesConnection: Bool
-    let hostField: [UInt8]?
+    /// The `Host` of requests that name none.
+    package let hostField: [UInt8]?
     /// What requests with a body expect of the server.
     let expectation: [UInt8]?
     package let rejection: RequestRejection?

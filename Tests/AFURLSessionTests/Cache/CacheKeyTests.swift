@@ -35,6 +35,20 @@ extension CacheTests {
             #expect(Set(keys.map(\.digest)).count == urls.count)
         }
 
+        @Test func `T-REQ-15 T-CAC-15 another host in the field Host is another key, in any case of letters`() throws {
+            let url = "http://a.test:8080/x"
+            let hosts = [nil, "b.test", "b.test:8080", "a.test", "a.test:80", "a.test:8080.b.test"]
+            let keys = try hosts.map { try request(url, $0.map { ["Host": $0] } ?? [:]).key }
+            #expect(Set(keys.map(\.bytes)).count == hosts.count && Set(keys.map(\.digest)).count == hosts.count)
+
+            #expect(try request(url, ["Host": "A.test:8080"]).key == keys[0])
+            #expect(try request(url, ["host": " B.TEST "]).key == keys[1])
+            #expect(try request("http://b.test/x").key != keys[1])
+            #expect(keys.allSatisfy { CacheKey(stored: $0.bytes) == $0 })
+            // What the version before this one wrote said nothing about the host.
+            #expect(CacheKey(stored: Array(keys[0].bytes.dropLast(4 + 11))) == nil)
+        }
+
         @Test("random URLs share a key only if they are sent alike, T-CAC-15")
         func random() throws {
             var random = SeededBytes(seed: 15)

@@ -150,6 +150,12 @@ extension CacheTests {
                     own, try key("http://a.test/c"),
                 ]
             )
+            let named = try request("http://a.test/x/y", ["Host": "b.test"], method: "POST")
+            #expect(
+                CacheRules.invalidated(by: named, status: 201, headers([("Location", "z")])) == [
+                    named.key, try request("http://a.test/x/z", ["Host": "b.test"]).key,
+                ]
+            )
             for stranger in [
                 "http://b.test/c", "https://a.test/c", "http://a.test:81/c", "//b.test/c", "javascript:1",
                 "http://a.test@b.test/",

@@ -5,7 +5,9 @@ import Testing
 
 struct RequestIdentityTests {
     @Test(arguments: ["Host", "host", "HOST"])
-    func `T-REQ-14 T-REQ-15 a caller's Host replaces ours and not the identity`(name: String) throws {
+    func `T-REQ-14 T-REQ-15 a caller's Host replaces ours, and the server is the URL's all the same`(name: String)
+        throws
+    {
         let frozen = try freeze("https://a.test:8443/") { request in
             request.setValue("X", forHTTPHeaderField: "X-First")
             request.setValue("other.test:99", forHTTPHeaderField: name)

@@ -1,25 +1,29 @@
 import AFWire
 
-/// Under which URL a response is stored.
+/// What is asked for, and where: under this a response is stored.
 ///
-/// Scheme, host and port in their one canonical spelling, and the path with its query byte
-/// for byte as it is sent: what a server could tell apart is told apart. Neither fragment
-/// nor user information are part of it. Each part carries its length, so no two URLs run
-/// together.
+/// Scheme, host and port in their one canonical spelling, the path with its query byte for
+/// byte as it is sent, and the field `Host`: what a server could tell apart is told apart.
+/// RFC 9110 §7.1 makes `Host` a part of the target, so a request whose caller names another
+/// host there asks for something else at the same place. Neither fragment nor user
+/// information are part of it. Each part carries its length, so no two URLs run together.
 struct CacheKey: Sendable, Hashable {
     let bytes: [UInt8]
     let digest: CacheDigest
     /// What is computed from a question is not guessed to be good for later.
     let hasQuery: Bool
 
-    init(_ url: RequestURL) {
+    /// - Parameter host: The value of the field `Host`; nil if it is the URL's own.
+    init(_ url: RequestURL, host: [UInt8]? = nil) {
         let endpoint = url.endpoint
+        let own = Array(endpoint.hostField.utf8)
         var fields = CacheFieldWriter()
         fields.add(endpoint.scheme.text.utf8)
         fields.add(endpoint.host.bracketed.utf8)
         fields.add((endpoint.host.zone ?? "").utf8)
         fields.add(number: endpoint.port)
         fields.add(url.target)
+        fields.add((host ?? own).map(ByteScanning.folded))
         self.init(bytes: fields.bytes, hasQuery: url.target.contains(UInt8(ascii: "?")))
     }
 
@@ -33,7 +37,7 @@ struct CacheKey: Sendable, Hashable {
     init?(stored bytes: [UInt8]) {
         var reader = CacheFieldReader(bytes[...])
         guard reader.field() != nil, reader.field() != nil, reader.field() != nil,
-            reader.number(UInt16.self) != nil, let target = reader.field(), reader.isAtEnd
+            reader.number(UInt16.self) != nil, let target = reader.field(), reader.field() != nil, reader.isAtEnd
         else { return nil }
         self.init(bytes: bytes, hasQuery: target.contains(UInt8(ascii: "?")))
     }

@@ -23,7 +23,7 @@ struct CacheRequest: Sendable {
     init(method: String, url: RequestURL, headers: HTTPHeaders, hasBody: Bool = false) {
         self.method = Self.kind(of: method)
         self.url = url
-        key = CacheKey(url)
+        key = CacheKey(url, host: headers.firstBytes("Host"))
         self.headers = headers
         control = Self.control(headers)
         self.hasBody = hasBody

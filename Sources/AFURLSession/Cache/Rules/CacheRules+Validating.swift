@@ -142,7 +142,7 @@ extension CacheRules {
                 guard let url = resolve(value, against: request.url), url.endpoint == request.url.endpoint else {
                     continue
                 }
-                let key = CacheKey(url)
+                let key = CacheKey(url, host: request.headers.firstBytes("Host"))
                 if !keys.contains(key) { keys.append(key) }
             }
         }

@@ -5,7 +5,7 @@ import Foundation
 /// An entry as a file. Numbers are little-endian.
 ///
 /// ```
-///  0  magic and version      8 bytes, "AFCACHE1"
+///  0  magic and version      8 bytes, "AFCACHE2"
 ///  8  length of the head     4
 /// 12  length of the body     8
 /// 20  head                   fields, each behind its length
@@ -15,7 +15,7 @@ import Foundation
 ///
 /// A file that was cut short, changed, or written by another version is none.
 enum CacheEntryCoding {
-    static let magic = Array("AFCACHE1".utf8)
+    static let magic = Array("AFCACHE2".utf8)
     private static let prefixLength = 20
     private static let digestLength = 32
 

@@ -18,7 +18,7 @@ struct CacheFolder {
     /// Seconds after which a file without its final name is left over from somebody who is gone.
     private static let temporaryLifetime: Int64 = 3600
     /// A version of its own for whatever cannot read these files.
-    static let name = "AFURLSession-cache-1"
+    static let name = "AFURLSession-cache-2"
 
     private let folder: Folder
     private let parent: String
