@@ -31,6 +31,24 @@ import afnet
         #expect(origin.requests.allSatisfy { $0.headers["X-Tunnel"] == nil })
     }
 
+    @Test(
+        arguments: [
+            ([], "afnet/"), (["-A", "mine/1"], "mine/1"), (["-H", "User-Agent: mine/2"], "mine/2"),
+            (["-A", "mine/1", "--proxy-header", "User-Agent: office/1"], "office/1"), (["-H", "User-Agent:"], nil),
+        ] as [([String], String?)]
+    )
+    func `a proxy that is asked for a tunnel hears the User-Agent that the server hears`(
+        options: [String],
+        agent: String?
+    ) async throws {
+        let run = try await Program.run(options + ["-x", address, "-p", "-H", "X-Canary: 1", url])
+        let told = proxy.requests.first?.headers["User-Agent"]
+
+        #expect(run.text == "answer" && proxy.requests.map(\.method) == ["CONNECT"])
+        #expect(agent.map { told?.hasPrefix($0) == true } ?? (told == nil))
+        #expect(proxy.requests.first?.headers["X-Canary"] == nil)
+    }
+
     @Test func `--noproxy names who is reached without it`() async throws {
         for list in ["127.0.0.1", "*", "other.test,127.0.0.0/8"] {
             #expect(try await Program.run("-x", address, "--noproxy", list, url).code == 0)

@@ -30,7 +30,7 @@ import Testing
     @Test func `without --location a redirect is the answer`() async throws {
         let run = try await Program.run("-i", url("/redirect/1"))
 
-        #expect(run.code == 0 && run.text.hasPrefix("HTTP 302\r\n"))
+        #expect(run.code == 0 && run.text.hasPrefix("HTTP/1.1 302 Found\r\n"))
         #expect(server.requests.count == 1)
     }
 
@@ -48,7 +48,10 @@ import Testing
         let run = try await Program.run("-L", "-i", url("/redirect/2"))
 
         #expect(run.code == 0)
-        #expect(run.text.components(separatedBy: "HTTP 302\r\n").count == 3 && run.text.contains("HTTP 200\r\n"))
+        #expect(
+            run.text.components(separatedBy: "HTTP/1.1 302 Found\r\n").count == 3
+                && run.text.contains("HTTP/1.1 200 OK\r\n")
+        )
     }
 
     @Test func `--max-redirs is how many, 50 unless given`() async throws {
@@ -99,7 +102,10 @@ import Testing
         let run = try await Program.run("-L", "-D", file, url("/redirect/1"))
 
         let text = String(decoding: folder.contents("heads") ?? Data(), as: UTF8.self)
-        #expect(run.code == 0 && text.hasPrefix("before\nHTTP 302\r\n") && text.contains("\r\n\r\nHTTP 200\r\n"))
+        #expect(
+            run.code == 0 && text.hasPrefix("before\nHTTP/1.1 302 Found\r\n")
+                && text.contains("\r\n\r\nHTTP/1.1 200 OK\r\n")
+        )
         #expect(try await Program.run("-D", folder.path("no/heads"), url("/get")).code == 23)
     }
 
@@ -109,6 +115,6 @@ import Testing
         #expect(
             run.errors.contains("> GET /redirect/1 HTTP/1.1\n") && run.errors.contains("> GET /redirect/0 HTTP/1.1\n")
         )
-        #expect(run.errors.contains("< 302 ") && run.errors.contains("< 200 "))
+        #expect(run.errors.contains("< HTTP/1.1 302 ") && run.errors.contains("< HTTP/1.1 200 "))
     }
 }

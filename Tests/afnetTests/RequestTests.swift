@@ -87,7 +87,7 @@ import Testing
 
         #expect(try await server.waitForRequests(2).map(\.method) == ["HEAD", "HEAD"])
         #expect(long.code == 0 && long.text == "")
-        #expect(short.code == 0 && short.text.hasPrefix("HTTP 200\r\n") && short.text.hasSuffix("\r\n\r\n"))
+        #expect(short.code == 0 && short.text.hasPrefix("HTTP/1.1 200 OK\r\n") && short.text.hasSuffix("\r\n\r\n"))
     }
 
     @Test func `--unix-socket connects there, and the URL gives the host`() async throws {
@@ -138,7 +138,7 @@ import Testing
         let sent = run.errors.split(separator: "\n").filter { $0.hasPrefix("> ") }.map { String($0.dropFirst(2)) }
         #expect(sent.first == "POST /x?y=1 HTTP/1.1")
         #expect(Set(sent.dropFirst()) == Set(request.headers.fields.map { "\($0.name): \($0.value)" }))
-        #expect(run.errors.contains("\n< 200 (no error)\n< Content-Type: "))
+        #expect(run.errors.contains("\n< HTTP/1.1 200 OK\n< Content-Type: "))
         for phase in ["name lookup", "connect", "request sent", "first byte", "body", "total"] {
             #expect(run.errors.contains("\n*   \(phase) "))
         }

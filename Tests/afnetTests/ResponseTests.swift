@@ -48,9 +48,36 @@ import Testing
 
         let run = try await Program.run("-i", url)
 
-        #expect(run.text.hasPrefix("HTTP 200\r\n"))
+        #expect(run.text.hasPrefix("HTTP/1.1 200 OK\r\n"))
         #expect(run.text.contains("\r\nX-One: 1\r\n"))
         #expect(run.text.hasSuffix("\r\n\r\nbody"))
+    }
+
+    @Test(
+        arguments: [
+            "HTTP/1.1 200 All is well", "HTTP/1.0 200 OK", "HTTP/1.1 200 ", "HTTP/1.1 404 n\u{F6}",
+            "HTTP/1.1 500 (x) y",
+        ]
+    )
+    func `--include and --dump-header have the first line as the server sent it`(line: String) async throws {
+        let head = "\(line)\r\nContent-Length: 4\r\nX-One: 1\r\n\r\n"
+        server.script(on: .connection(1), .expectRequest, .send(head + "body"), .close)
+
+        let run = try await Program.run("-s", "-i", "-D", folder.path("heads"), url)
+
+        #expect(run.text == head + "body")
+        #expect(folder.contents("heads") == Data(head.utf8))
+    }
+
+    @Test func `a response of the cache has the status, and no phrase`() async throws {
+        server.route("GET", "/x", .text("body").header("Cache-Control", "max-age=60"))
+        let options = ["-s", "-i", "--cache", folder.path("cache"), url]
+
+        #expect(try await Program.run(options).text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        let stored = try await Program.run(options)
+
+        #expect(stored.text.hasPrefix("HTTP/1.1 200 \r\n") && stored.text.hasSuffix("\r\n\r\nbody"))
+        #expect(server.requests.count == 1)
     }
 
     @Test func `a status is no failure unless --fail says so`() async throws {

@@ -21,7 +21,7 @@ final class CacheRefresh: TransferClient {
     /// - Parameter request: With the fields that make it conditional.
     static func begin(_ request: FrozenRequest, _ hit: CacheHit, _ question: CacheQuestion, in session: SessionCore) {
         guard !session.isInvalidated, !session.forbidsPlainText(to: request.endpoint),
-            var key = try? session.connectionKey(for: request.endpoint),
+            var key = try? session.connectionKey(for: request),
             session.refreshes.insert(hit.entry.id).inserted
         else { return }
         key.follow(session.settings.limits.link(for: request.limits))

@@ -131,7 +131,7 @@ extension TaskCore {
         guard !session.forbidsPlainText(to: endpoint) else { return fail(.plainTextForbidden) }
         var key: ConnectionKey
         do throws(TransferError) {
-            key = try session.connectionKey(for: endpoint)
+            key = try session.connectionKey(for: request)
         } catch {
             return fail(error)
         }

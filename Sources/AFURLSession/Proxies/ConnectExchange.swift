@@ -18,36 +18,7 @@ struct ConnectExchange: TunnelExchange {
         let place = destination.text
         var text = "CONNECT \(place) HTTP/1.1\r\nHost: \(place)\r\n"
         if let authorization = route.authorization { text += "Proxy-Authorization: \(authorization)\r\n" }
-        request = Array(text.utf8) + route.tunnelLines + Array("\r\n".utf8)
-    }
-
-    /// The fields that every such request has, checked.
-    static func lines(
-        of fields: [String: String],
-        userAgent: String
-    ) throws(ProxyConfigurationError) -> [UInt8] {
-        var lines: [UInt8] = []
-        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
-            do throws(RequestRejection) {
-                lines += try line(name, value)
-            } catch {
-                throw ProxyConfigurationError(.field, in: "tunnelFields")
-            }
-        }
-        let hasAgent = fields.keys.contains { $0.withUTF8Bytes { ByteScanning.equalsIgnoringCase($0, "user-agent") } }
-        return hasAgent ? lines : Array("User-Agent: \(userAgent)\r\n".utf8) + lines
-    }
-
-    private static func line(_ name: String, _ value: String) throws(RequestRejection) -> [UInt8] {
-        try name.withUTF8Bytes { name throws(RequestRejection) in
-            try value.withUTF8Bytes { value throws(RequestRejection) in
-                try RequestSyntax.checkFieldName(name)
-                let value = try RequestSyntax.trimmedFieldValue(value, of: name)
-                // Who we are is said by the credentials of the proxy, and the rest by us.
-                guard ReservedField.of(name) == nil else { throw RequestRejection(.fieldName, .notAllowed) }
-                return Array(name) + Array(": ".utf8) + Array(value) + Array("\r\n".utf8)
-            }
-        }
+        request = Array(text.utf8) + route.agentLine + route.tunnelLines.bytes + Array("\r\n".utf8)
     }
 
     mutating func begin() -> [UInt8] { request }

@@ -15,19 +15,28 @@ final class ProxyRoute: Sendable {
     /// Its connections serve one request: what they were made with is good for once.
     let servesOnce: Bool
     let tunnelsPlainHTTP: Bool
-    /// Lines for requests that ask for a tunnel, each with its end.
-    let tunnelLines: [UInt8]
+    /// What requests for tunnels call us: a line with its end, or nothing.
+    let agentLine: [UInt8]
+    /// Further lines for requests that ask for a tunnel, each with its end.
+    let tunnelLines: TunnelLines
     /// How the connection to the proxy is secured, if it is.
     let tls: TLSConfiguration?
     /// Tells the proxies of a session apart.
     let number: Int
 
-    init(_ server: ProxyServer, number: Int, tunnelsPlainHTTP: Bool = false, tunnelLines: [UInt8] = []) {
+    init(
+        _ server: ProxyServer,
+        number: Int,
+        tunnelsPlainHTTP: Bool = false,
+        tunnelLines: TunnelLines = TunnelLines(),
+        agentLine: [UInt8] = []
+    ) {
         kind = server.kind
         endpoint = server.endpoint
         self.number = number
         self.tunnelsPlainHTTP = tunnelsPlainHTTP
         self.tunnelLines = tunnelLines
+        self.agentLine = tunnelLines.nameAgent ? [] : agentLine
         tls = kind == .https ? server.tls : nil
         let isSOCKS = kind.isSOCKS
         credential = server.user.flatMap { user in
@@ -40,13 +49,14 @@ final class ProxyRoute: Sendable {
         }
     }
 
-    private init(_ other: ProxyRoute, authorization: String) {
+    private init(_ other: ProxyRoute, authorization: String?, agentLine: [UInt8]) {
         kind = other.kind
         endpoint = other.endpoint
         self.authorization = authorization
+        self.agentLine = agentLine
         login = other.login
         credential = other.credential
-        servesOnce = HTTPText.lowered(authorization).utf8.starts(with: "digest".utf8)
+        servesOnce = authorization.map { HTTPText.lowered($0).utf8.starts(with: "digest".utf8) } ?? false
         tunnelsPlainHTTP = other.tunnelsPlainHTTP
         tunnelLines = other.tunnelLines
         tls = other.tls
@@ -55,7 +65,16 @@ final class ProxyRoute: Sendable {
 
     /// The same way with other credentials: the value of a `Proxy-Authorization` field. SOCKS has no such field.
     func authorized(by field: String) -> ProxyRoute {
-        kind.isSOCKS ? self : ProxyRoute(self, authorization: field)
+        kind.isSOCKS ? self : ProxyRoute(self, authorization: field, agentLine: agentLine)
+    }
+
+    /// The same way for a request with this head: its `User-Agent` is what the proxy is told when it is asked for a
+    /// tunnel, and the only field of a request that it is told. Fields given for tunnels come first.
+    func naming(agentOf head: [UInt8]) -> ProxyRoute {
+        guard !kind.isSOCKS, !tunnelLines.nameAgent else { return self }
+        let line = HeadField.userAgent.line(in: head)
+        guard agentLine[...] != line.map({ head[$0] }) ?? [] else { return self }
+        return ProxyRoute(self, authorization: authorization, agentLine: line.map { Array(head[$0]) } ?? [])
     }
 
     /// Whether the proxy only passes bytes on.
@@ -72,7 +91,8 @@ extension ProxyRoute: Hashable {
         one === other
             || (one.kind == other.kind && one.endpoint == other.endpoint && one.authorization == other.authorization
                 && one.login == other.login && one.tunnelsPlainHTTP == other.tunnelsPlainHTTP
-                && one.tunnelLines == other.tunnelLines && one.number == other.number)
+                && one.tunnelLines == other.tunnelLines && one.agentLine == other.agentLine
+                && one.number == other.number)
     }
 
     func hash(into hasher: inout Hasher) {

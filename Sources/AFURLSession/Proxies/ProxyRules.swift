@@ -20,9 +20,9 @@ struct ProxyRules: Sendable {
         isEmpty = true
     }
 
-    /// - Parameter userAgent: What requests for tunnels call us.
-    init(_ configuration: ProxyConfiguration, userAgent: String) {
-        var makers = RouteMaker(configuration, userAgent)
+    /// - Parameter agentLine: What requests for tunnels call us, unless the request that needs one says otherwise.
+    init(_ configuration: ProxyConfiguration, agentLine: [UInt8]) {
+        var makers = RouteMaker(configuration, agentLine)
         let all = configuration.all.map { makers.choice($0) } ?? .direct
         http = configuration.http.map { makers.choice($0) } ?? all
         https = configuration.https.map { makers.choice($0) } ?? all
@@ -33,7 +33,7 @@ struct ProxyRules: Sendable {
     }
 
     /// As they stand in a dictionary, or in the environment.
-    init(_ source: some ProxySource, userAgent: String) {
+    init(_ source: some ProxySource, agentLine: [UInt8]) {
         var configuration = ProxyConfiguration()
         let all = Setting(source.all)
         let (http, https) = (Setting(source.http), Setting(source.https))
@@ -41,7 +41,7 @@ struct ProxyRules: Sendable {
         configuration.excludesSimpleHostnames = source.excludesSimpleHostnames
         let exceptions = Result { () throws(ProxyConfigurationError) in try source.exceptions() }
         configuration.exceptions = (try? exceptions.get()) ?? ProxyExceptions()
-        let made = ProxyRules(configuration, userAgent: userAgent)
+        let made = ProxyRules(configuration, agentLine: agentLine)
         self.exceptions = made.exceptions
         excludesSimpleHostnames = made.excludesSimpleHostnames
         self.http = http.choice(made.http, otherwise: all)
@@ -135,14 +135,14 @@ extension ProxyRules.Choice {
 extension ProxyRules {
     /// Makes the routes of one configuration.
     private struct RouteMaker {
-        private let lines: Result<[UInt8], ProxyConfigurationError>
+        private let lines: Result<TunnelLines, ProxyConfigurationError>
+        private let agentLine: [UInt8]
         private let tunnelsPlainHTTP: Bool
         private var count = 0
 
-        init(_ configuration: ProxyConfiguration, _ userAgent: String) {
-            lines = Result { () throws(ProxyConfigurationError) in
-                try ConnectExchange.lines(of: configuration.tunnelFields, userAgent: userAgent)
-            }
+        init(_ configuration: ProxyConfiguration, _ agentLine: [UInt8]) {
+            lines = Result { () throws(ProxyConfigurationError) in try TunnelLines(configuration.tunnelFields) }
+            self.agentLine = agentLine
             tunnelsPlainHTTP = configuration.tunnelsPlainHTTP
         }
 
@@ -152,7 +152,13 @@ extension ProxyRules {
             case .failure(let error): return .wrong(error)
             case .success(let lines):
                 return .via(
-                    ProxyRoute(server, number: count, tunnelsPlainHTTP: tunnelsPlainHTTP, tunnelLines: lines)
+                    ProxyRoute(
+                        server,
+                        number: count,
+                        tunnelsPlainHTTP: tunnelsPlainHTTP,
+                        tunnelLines: lines,
+                        agentLine: agentLine
+                    )
                 )
             }
         }

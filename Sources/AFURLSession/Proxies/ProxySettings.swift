@@ -5,10 +5,10 @@ struct ProxySettings: Sendable {
     var usesEnvironment = true
 
     /// - Parameter environment: Asked only if nothing else says anything.
-    func rules(userAgent: String, environment: () -> [String: String]) -> ProxyRules {
-        if let configuration { return ProxyRules(configuration, userAgent: userAgent) }
-        if let dictionary { return ProxyRules(dictionary, userAgent: userAgent) }
+    func rules(agentLine: [UInt8], environment: () -> [String: String]) -> ProxyRules {
+        if let configuration { return ProxyRules(configuration, agentLine: agentLine) }
+        if let dictionary { return ProxyRules(dictionary, agentLine: agentLine) }
         guard usesEnvironment else { return ProxyRules() }
-        return ProxyRules(ProxyEnvironment(environment()), userAgent: userAgent)
+        return ProxyRules(ProxyEnvironment(environment()), agentLine: agentLine)
     }
 }

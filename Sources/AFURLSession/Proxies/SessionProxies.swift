@@ -5,6 +5,7 @@ final class SessionProxies {
     private let rules: ProxyRules
     private let connectionsPerHost: Int
     private var securities: [Int: SessionSecurity] = [:]
+    private var lastNamed: ProxyRoute?
 
     init(_ rules: ProxyRules, connectionsPerHost: Int) {
         self.rules = rules
@@ -16,6 +17,16 @@ final class SessionProxies {
 
     func route(for endpoint: Endpoint) throws(ProxyConfigurationError) -> ProxyRoute? {
         try rules.route(for: endpoint)
+    }
+
+    /// The way for a request that calls us something else than the session does; most that do use the same name.
+    func naming(_ route: ProxyRoute, by request: FrozenRequest) -> ProxyRoute {
+        if let lastNamed, lastNamed.number == route.number, lastNamed.naming(agentOf: request.headBytes) === lastNamed {
+            return lastNamed
+        }
+        let named = route.naming(agentOf: request.headBytes)
+        if named !== route { lastNamed = named }
+        return named
     }
 
     /// The connections to proxies that start from now on have the same rules, and nothing of what was learnt under them.
@@ -36,7 +47,15 @@ final class SessionProxies {
 }
 
 extension SessionCore {
-    /// The connection that a request to `endpoint` is sent on.
+    /// The connection that a request is sent on.
+    func connectionKey(for request: FrozenRequest) throws(TransferError) -> ConnectionKey {
+        let key = try connectionKey(for: request.endpoint)
+        guard let route = key.route, route.tunnels(to: request.endpoint) else { return key }
+        let named = proxies.naming(route, by: request)
+        return named === route ? key : connectionKey(for: key.endpoint, key.security, by: named)
+    }
+
+    /// The connection to an endpoint that is reached in the name of the session.
     func connectionKey(for endpoint: Endpoint) throws(TransferError) -> ConnectionKey {
         let security = endpoint.scheme == .https ? currentSecurity() : nil
         if let path = settings.unixDomainSocketPath {

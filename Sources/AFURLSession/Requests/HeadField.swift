@@ -1,9 +1,11 @@
 import AFWire
 
 /// A field that a session adds to a request whose head is written already.
-struct HeadField {
+struct HeadField: Sendable {
     private let name: [UInt8]
     private let value: [UInt8]
+
+    static let userAgent = HeadField("User-Agent", [])
 
     /// - Parameters:
     ///   - name: A token.

@@ -52,6 +52,7 @@ final class SessionCore {
     init(
         world: World,
         settings: SessionSettings,
+        headers: HeaderDefaults,
         delegate: (any URLSessionDelegate)?,
         callbacks: any CallbackExecutor,
         asksRegisteredClasses: Bool = false,
@@ -77,7 +78,7 @@ final class SessionCore {
         requestTimeout = settings.requestTimeout
         resourceTimeout = settings.resourceTimeout
         security = SessionSecurity(settings.tls, connectionsPerHost: settings.maximumConnectionsPerHost)
-        let rules = settings.proxies.rules(userAgent: HeaderDefaults.userAgent, environment: world.environment)
+        let rules = settings.proxies.rules(agentLine: headers.userAgentLine, environment: world.environment)
         proxies = SessionProxies(rules, connectionsPerHost: settings.maximumConnectionsPerHost)
         pool = ConnectionPool(world: world, settings: settings, events: events)
         outbox = CallbackOutbox(loop: world.loop, executor: callbacks)

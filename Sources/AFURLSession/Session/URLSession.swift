@@ -125,6 +125,7 @@ public final class URLSession: Sendable {
             SessionCore(
                 world: world,
                 settings: settings,
+                headers: headers,
                 delegate: delegate,
                 callbacks: callbacks,
                 asksRegisteredClasses: asksRegisteredClasses,

@@ -53,6 +53,15 @@ package final class HeaderDefaults: Sendable {
         rejection = defaults.rejection
     }
 
+    /// What the session calls itself, with the line's end; empty if it does not say.
+    package var userAgentLine: [UInt8] {
+        fields.first { field in
+            field.name.withUnsafeBytes { name in
+                "User-Agent".withUTF8Bytes { ByteScanning.equalsIgnoringCase(name, $0) }
+            }
+        }?.line ?? []
+    }
+
     private struct Builder {
         var fields: [Field] = []
         var closesConnection = false

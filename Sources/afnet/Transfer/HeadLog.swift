@@ -14,7 +14,7 @@ import Glibc
 
     func add(_ response: HTTPURLResponse) throws(TransferFailure) {
         let fields = response.headerFields.map { "\($0.name): \($0.value)" }
-        let head = (["HTTP \(response.statusCode)"] + fields).joined(separator: "\r\n") + "\r\n\r\n"
+        let head = ([response.statusLine] + fields).joined(separator: "\r\n") + "\r\n\r\n"
         text += head
         guard let path else { return }
         do throws(SystemFailure) {
@@ -28,4 +28,10 @@ import Glibc
     var harmlessText: String {
         text.components(separatedBy: "\r\n").map(TerminalText.escaped).joined(separator: "\r\n")
     }
+}
+
+extension HTTPURLResponse {
+    /// The first line of the head, as the server sent it. The space behind the status is there also if no phrase follows
+    /// (RFC 9112 §4); a response of the cache has none.
+    var statusLine: String { "\(httpVersion) \(statusCode) \(reasonPhrase)" }
 }

@@ -24,8 +24,7 @@ struct Trace {
     }
 
     func response(_ response: HTTPURLResponse) {
-        let phrase = HTTPURLResponse.localizedString(forStatusCode: response.statusCode)
-        console.say("< \(response.statusCode) (\(phrase))")
+        console.say("< \(response.statusLine)")
         for field in response.headerFields {
             console.say("< \(field.name): \(secrets.value(field.value, of: field.name))")
         }

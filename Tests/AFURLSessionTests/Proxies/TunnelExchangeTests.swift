@@ -48,9 +48,10 @@ extension ProxyTests {
         // MARK: - CONNECT
 
         @Test func `T-PRX-01 T-PRX-10 the request has the server's place and nothing of its requests`() throws {
-            let lines = try ConnectExchange.lines(of: ["X-Office": "7"], userAgent: "t/1")
+            let lines = try TunnelLines(["X-Office": "7"])
             let server = try ProxyServer("http://me:secret@proxy.test")
-            let route = ProxyRoute(server, number: 1, tunnelLines: lines)
+            let agent = Array("User-Agent: t/1\r\n".utf8)
+            let route = ProxyRoute(server, number: 1, tunnelLines: lines, agentLine: agent)
 
             for (url, place) in [
                 ("https://api.test/path?q#f", "api.test:443"), ("https://user:pw@api.test:8443/", "api.test:8443"),
@@ -70,6 +71,32 @@ extension ProxyTests {
                         """
                 )
             }
+        }
+
+        @Test func `T-PRX-01 of a request's head a tunnel takes the User-Agent, and nothing else`() throws {
+            func line(_ fields: [String: String], _ head: String, at url: String = "http://proxy.test") throws -> String
+            {
+                let route = ProxyRoute(
+                    try ProxyServer(url),
+                    number: 1,
+                    tunnelLines: try TunnelLines(fields),
+                    agentLine: Array("User-Agent: session/1\r\n".utf8)
+                ).naming(agentOf: Array(head.utf8))
+                return String(decoding: route.agentLine + route.tunnelLines.bytes, as: UTF8.self)
+            }
+            let head = "GET / HTTP/1.1\r\nHost: h\r\nCookie: User-Agent: no\r\nuser-AGENT: own/1\r\nX: y\r\n\r\n"
+
+            #expect(try line([:], head) == "user-AGENT: own/1\r\n")
+            #expect(try line([:], "GET / HTTP/1.1\r\nHost: h\r\nX-User-Agent: no\r\n\r\n") == "")
+            #expect(try line(["user-agent": "office/1"], head) == "user-agent: office/1\r\n")
+            #expect(try line([:], head, at: "socks5://proxy.test") == "User-Agent: session/1\r\n")
+            let route = ProxyRoute(try ProxyServer("http://proxy.test"), number: 1)
+            let named = route.naming(agentOf: Array(head.utf8))
+            #expect(named != route && named == route.naming(agentOf: Array(head.utf8)))
+            #expect(named.naming(agentOf: Array(head.utf8)) === named)
+            let authorized = named.authorized(by: "Basic YTpi")
+            #expect(authorized.agentLine == named.agentLine && authorized.authorization == "Basic YTpi")
+            #expect(authorized.naming(agentOf: Array("GET / HTTP/1.1\r\n\r\n".utf8)).authorization == "Basic YTpi")
         }
 
         private static let answers: [(String, String)] = [

@@ -35,7 +35,7 @@ extension ProxyTests {
             }
             bench.proxy(.head(ProxyBench.granted), .tls(site.context), .echo)
             let fields = [
-                "Authorization": "canary", "Cookie": "canary", "X-Api-Key": "canary", "User-Agent": "canary",
+                "Authorization": "canary", "Cookie": "canary", "X-Api-Key": "canary", "User-Agent": "own/1",
                 "Proxy-Authorization": "Basic canary",
             ]
 
@@ -46,12 +46,41 @@ extension ProxyTests {
             #expect(!connect.contains("canary") && connect.hasPrefix("CONNECT api.test:443 HTTP/1.1\r\n"))
             let names = connect.split(separator: "\r\n").dropFirst().map { $0.prefix { $0 != ":" } }
             #expect(names == ["Host", "Proxy-Authorization", "User-Agent", "X-Office"])
+            #expect(connect.contains("\r\nUser-Agent: own/1\r\n"))
             let inner = try #require(bench.log.heads.last)
             #expect(inner.hasPrefix("GET /path?canary HTTP/1.1\r\nHost: api.test\r\n"))
             #expect(!inner.contains("Proxy-") && !inner.contains("X-Office") && !inner.contains("c2VjcmV0"))
             let metrics = try #require(events.record.metrics?.transactionMetrics.first)
             #expect(metrics.isProxyConnection && metrics.remotePort == 3128)
             #expect(metrics.negotiatedTLSProtocolVersion == .TLSv13)
+            #expect(bench.finish() == [])
+        }
+
+        @Test func `T-PRX-01 T-PRX-08 a tunnel has the User-Agent of the requests it is for, or of the session`() throws
+        {
+            let bench = ProxyBench { configuration in
+                var proxies = ProxyConfiguration()
+                proxies.all = try? ProxyServer("http://proxy.test:3128")
+                proxies.tunnelsPlainHTTP = true
+                configuration.proxies = proxies
+                configuration.httpAdditionalHeaders = ["User-Agent": "session/1"]
+            }
+            bench.proxy(scripts: [[.head(ProxyBench.granted), .echo]])
+
+            for fields in [[:], ["User-Agent": "own/1"], [:], ["User-Agent": "own/1"], ["User-Agent": "other/1"]] {
+                #expect(bench.send("http://one.test/x", fields: fields).body == "/x")
+            }
+
+            let agents = bench.log.heads.map { head in
+                let line = head.components(separatedBy: "\r\n").first { $0.hasPrefix("User-Agent: ") }
+                return "\(head.prefix { $0 != " " }) \(line?.dropFirst(12) ?? "-")"
+            }
+            #expect(
+                agents == [
+                    "CONNECT session/1", "GET session/1", "CONNECT own/1", "GET own/1", "GET session/1", "GET own/1",
+                    "CONNECT other/1", "GET other/1",
+                ]
+            )
             #expect(bench.finish() == [])
         }
 
