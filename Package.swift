@@ -192,11 +192,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "AFSoakTests", dependencies: ["afnet-soak", "AFFaults"], swiftSettings: strict),
-        .testTarget(name: "AFWireTests", dependencies: ["AFWire"], swiftSettings: strict),
+        .testTarget(name: "AFWireTests", dependencies: ["AFWire", "AFFaults"], swiftSettings: strict),
         .testTarget(name: "AFLoopTests", dependencies: ["AFLoop", "AFFaults", "CAFLinux"], swiftSettings: strict),
         .testTarget(
             name: "AFTLSTests",
-            dependencies: ["AFTLS", "CAFOpenSSL", "AFNetworkingTesting"],
+            dependencies: ["AFTLS", "CAFOpenSSL", "AFNetworkingTesting", "AFFaults"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -1,3 +1,4 @@
+import AFFaults
 import AFWire
 import Testing
 
@@ -103,27 +104,21 @@ import Testing
         limits.headFields = 100_000
         limits.lineBytes = 2 << 20
         var decoder = ResponseDecoder(method: "GET", limits: limits)
-        var best = Duration.seconds(60)
 
-        // The best of three, so that a busy machine is not taken for a slow parser.
-        for _ in 0..<3 {
-            decoder = ResponseDecoder(method: "GET", limits: limits)
-            let elapsed = try ContinuousClock().measure {
-                try bytes.withUnsafeBytes { all in
-                    for index in all.indices {
-                        _ = try decoder.decode(UnsafeRawBufferPointer(rebasing: all[index..<(index + 1)]))
-                    }
+        let cost = try CPUTime.of {
+            try bytes.withUnsafeBytes { all in
+                for index in all.indices {
+                    _ = try decoder.decode(UnsafeRawBufferPointer(rebasing: all[index..<(index + 1)]))
                 }
             }
-            best = min(best, elapsed)
         }
 
         #expect(decoder.headBytesReceived == bytes.count)
         #if DEBUG
             #expect(decoder.headBytesExamined <= 4 * bytes.count)
-            #expect(best < .seconds(5))
+            #expect(cost < .seconds(5))
         #else
-            #expect(best < .milliseconds(50))
+            #expect(cost < .milliseconds(200))
         #endif
     }
 
@@ -135,12 +130,11 @@ import Testing
     func `T-MSG-36 evil field values take linear time`(name: String, piece: String) {
         let value = String(repeating: piece, count: 60_000 / piece.utf8.count)
         let bytes = Array("HTTP/1.1 200 OK\r\n\(name): \(value)\r\n\r\n".utf8)
-        let clock = ContinuousClock()
 
-        let elapsed = clock.measure { _ = ResponseSetting().outcome(of: bytes, Self.whole) }
+        let cost = CPUTime.of { _ = ResponseSetting().outcome(of: bytes, Self.whole) }
 
         // Quadratic would be 3.6 billion steps; this bound holds in debug builds too.
-        #expect(elapsed < .seconds(1))
+        #expect(cost < .seconds(1))
     }
 
     // MARK: - Interim responses

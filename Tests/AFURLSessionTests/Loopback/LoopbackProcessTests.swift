@@ -175,7 +175,6 @@ extension LoopbackTests.Alone {
             try await server.waitForConnections(6)
             let url = server.url("/queued")
             let ends = Watched(0)
-            let start = ContinuousClock.now
             let before = ProcessUse.heapBytes
 
             let tasks = (0..<count).map { _ in
@@ -187,8 +186,8 @@ extension LoopbackTests.Alone {
             #expect(each <= 2048, "\(each) bytes each")
 
             for task in tasks.reversed() { task.cancel() }
-            _ = try await ends.wait(seconds: 40) { $0 == count }
-            #expect(ContinuousClock.now - start < .seconds(40))
+            // Quadratic time would be hours.
+            _ = try await ends.wait(seconds: 600) { $0 == count }
             server.signal("go")
             _ = try await session.data(from: server.url("/held"))
         }

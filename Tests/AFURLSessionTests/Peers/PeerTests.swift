@@ -142,13 +142,11 @@ struct PeerTests {
         let refused = closed.url("/1", host: "127.0.0.1")
         closed.stop()
         let site = try SecuredSite()
-        let patient = URLSession.loopback { $0.timeoutIntervalForRequest = 20 }
-        let start = ContinuousClock.now
+        // A client that tries again until its deadline would keep the test waiting for an hour.
+        let patient = URLSession.loopback { $0.timeoutIntervalForRequest = 3600 }
 
         #expect(try await patient.outcome(of: refused).code == -1004)
         #expect(try await patient.outcome(of: site.server.url("/hello")).code == -1203)
-
-        #expect(ContinuousClock.now - start < .seconds(5))
     }
 
     @Test(arguments: TLSVersion.allCases)

@@ -34,12 +34,12 @@ extension LoopbackTests.Alone {
                 return true
             }
             let url = try #require(URL(string: "http://127.0.0.1:9/"))
-            let start = ContinuousClock.now
+            // Its end is not that of the timeout, which would come after an hour.
+            let session = URLSession.loopback { $0.timeoutIntervalForRequest = 3600 }
 
-            let outcome = try await URLSession.loopback().outcome(of: url)
+            let outcome = try await session.outcome(of: url)
 
             #expect([-1004, -1005].contains(outcome.code), "\(outcome)")
-            #expect(ContinuousClock.now - start < .seconds(10))
         }
     }
 

@@ -1,3 +1,4 @@
+import AFFaults
 import AFWire
 import Testing
 

@@ -3,3 +3,7 @@ import FoundationNetworking  // expect: foundation-networking
 @testable import AFLoop
 
 let value = try! make() as! Int
+
+let cost = ContinuousClock().measure { run() }  // expect: elapsed-time
+let quick = ContinuousClock.now - start < .seconds(5)  // expect: elapsed-time
+let waited = ContinuousClock.now - start > .seconds(5)

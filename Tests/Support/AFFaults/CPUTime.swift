@@ -1,10 +1,10 @@
 import Glibc
 
 /// Processor time of this thread. Unlike wall time it does not grow when the machine is busy with something else.
-enum CPUTime {
+package enum CPUTime {
     /// What one pass over 64 KiB may take. A quadratic parser takes thousands of times as long; without optimisation
     /// a linear one takes some tens of times as long, and under the thread sanitizer some hundreds.
-    static var limitFor64KiB: Duration {
+    package static var limitFor64KiB: Duration {
         #if DEBUG
             .seconds(2)
         #else
@@ -12,9 +12,9 @@ enum CPUTime {
         #endif
     }
 
-    static func of(_ body: () -> Void) -> Duration {
+    package static func of<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) -> Duration {
         let start = now
-        body()
+        try body()
         return now - start
     }
 
