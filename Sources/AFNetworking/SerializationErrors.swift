@@ -16,5 +16,5 @@ public let NetworkingOperationFailingURLResponseErrorKey = "com.alamofire.serial
 /// ``URLResponseSerializationErrorDomain``.
 public let NetworkingOperationFailingURLResponseDataErrorKey = "com.alamofire.serialization.response.error.data"
 
-/// The key of what a decoder threw, in the user info of an error of ``DecodableResponseSerializer``.
+/// The key of what a decoder threw, in the user info of an error of ``DecodingResponseSerializer``.
 public let NetworkingOperationFailingDecodingErrorKey = "com.alamofire.serialization.response.error.decoding"

@@ -111,12 +111,12 @@ private struct Ticket: Decodable, Sendable { let ticket: String }
         let configuration = site.configuration
 
         configuration.requestInterceptors = [
-            RequestAdapter { request, _ in
+            AdaptingInterceptor { request, _ in
                 var request = request
                 request.setValue("2", forHTTPHeaderField: "X-Api-Version")
                 return request
             },
-            RetryPolicy(maximumAttempts: 3),
+            RetryRules(maximumAttempts: 3),
         ]
 
         _ = try await site.owned(URLSession(configuration: configuration)).data(from: site.url("/none"))
@@ -171,7 +171,7 @@ private struct Ticket: Decodable, Sendable { let ticket: String }
         configuration.maximumContentRatio = 25
         let session = URLSession(configuration: configuration)
 
-        configuration.requestInterceptors = [RetryPolicy()]
+        configuration.requestInterceptors = [RetryRules()]
 
         #expect(session.configuration.connectTimeout == 5)
         #expect(configuration.requestInterceptors.count == 1)

@@ -56,7 +56,7 @@ struct ProxyTests {
         authority = try CertificateAuthority()
     }
 
-    private func secured(_ evaluator: (any ServerTrustEvaluating)? = nil) -> TLSConfiguration {
+    private func secured(_ evaluator: (any ServerEvaluator)? = nil) -> TLSConfiguration {
         var tls = TLSConfiguration()
         tls.anchors = .certificates([authority.certificate])
         if let evaluator { tls.evaluator = evaluator }

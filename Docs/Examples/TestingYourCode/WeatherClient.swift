@@ -33,7 +33,7 @@ struct WeatherClient: Sendable {
     static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 5
-        configuration.requestInterceptors = [RetryPolicy(maximumAttempts: 3)]
+        configuration.requestInterceptors = [RetryRules(maximumAttempts: 3)]
         return configuration
     }
 

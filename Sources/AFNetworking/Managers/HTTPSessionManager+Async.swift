@@ -175,7 +175,7 @@ extension HTTPSessionManager {
         decoding type: Value.Type,
         _ decoder: JSONDecoder
     ) async throws(RequestFailure) -> Value {
-        let serializer = DecodableResponseSerializer<Value>(decoder: decoder)
+        let serializer = DecodingResponseSerializer<Value>(decoder: decoder)
         if let own = responseSerializer as? HTTPResponseSerializer {
             serializer.acceptableStatusCodes = own.acceptableStatusCodes
         }

@@ -17,7 +17,7 @@ extension URLSessionManager {
     /// Brings the session to what policy and closures want. Called before each task: the policy may have been changed.
     func applyTrust() {
         // What was there may run code when it goes: not under the lock.
-        _ = state.withLock { state -> (ServerJudge, (any ServerTrustEvaluating)?)? in
+        _ = state.withLock { state -> (ServerJudge, (any ServerEvaluator)?)? in
             let trust = state.wantedTrust(besides: sessionConfiguration.tls.evaluator)
             guard let session = state.session, trust != state.trust else { return nil }
             let former = (state.trust, session.tls.evaluator)
@@ -97,12 +97,12 @@ extension URLSessionManager {
 /// Who decides about servers.
 enum ServerJudge: Sendable, Equatable {
     /// Who the configuration names.
-    case other(any ServerTrustEvaluating)
+    case other(any ServerEvaluator)
     case policy(SecurityPolicy)
     /// The manager's closures, and then the policy, in challenges.
     case challenges
 
-    var evaluator: (any ServerTrustEvaluating)? {
+    var evaluator: (any ServerEvaluator)? {
         switch self {
         case .other(let evaluator): evaluator
         case .policy(let policy): policy
@@ -120,7 +120,7 @@ enum ServerJudge: Sendable, Equatable {
 }
 
 extension URLSessionManager.State {
-    fileprivate func wantedTrust(besides other: (any ServerTrustEvaluating)?) -> ServerJudge {
+    fileprivate func wantedTrust(besides other: (any ServerEvaluator)?) -> ServerJudge {
         if let other, !hasOwnPolicy { return .other(other) }
         let isStrict = securityPolicy.isPinning || securityPolicy.refusesHostsWithoutRule
         return hooks.mayDecideAboutServers && !isStrict ? .challenges : .policy(securityPolicy)

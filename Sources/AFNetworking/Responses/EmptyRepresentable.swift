@@ -1,7 +1,7 @@
 /// A type with a value for a response without a body.
 ///
-/// ``DecodableResponseSerializer`` makes that value of an empty body; of other types it makes nothing then. Optionals
-/// are such types, and ``EmptyResponse``.
+/// ``DecodingResponseSerializer`` makes that value of an empty body; of other types it makes nothing then. Optionals
+/// are such types, and ``EmptyBody``.
 public protocol EmptyRepresentable {
     /// The value for a response without a body.
     static var emptyValue: Self { get }
@@ -15,9 +15,9 @@ extension Optional: EmptyRepresentable {
 /// What a response says that has nothing to say, like one with the status 204.
 ///
 /// Decoded from any body, too.
-public struct EmptyResponse: Codable, Hashable, Sendable, EmptyRepresentable {
+public struct EmptyBody: Codable, Hashable, Sendable, EmptyRepresentable {
     /// The one value there is.
-    public static let emptyValue = EmptyResponse()
+    public static let emptyValue = EmptyBody()
 
     /// The one value there is.
     public init() {}

@@ -10,7 +10,7 @@ public import Foundation
 /// | ``HTTPResponseSerializer`` | `Data` | any |
 /// | ``JSONResponseSerializer`` | dictionary, array, … | `application/json`, `text/json`, `text/javascript` |
 /// | ``PropertyListResponseSerializer`` | dictionary, array, … | `application/x-plist` |
-/// | ``DecodableResponseSerializer`` | a `Decodable` value | those of its decoder |
+/// | ``DecodingResponseSerializer`` | a `Decodable` value | those of its decoder |
 /// | ``CompoundResponseSerializer`` | that of the first member that has one | any |
 ///
 /// A serializer may be used, and changed, from any thread.

@@ -7,7 +7,7 @@ public import Foundation
 /// order mark. An empty body, and one of a single space, has no object.
 ///
 /// Text that is not valid, and text with more than 512 arrays and dictionaries within each other, is an error. Of
-/// equal keys the last one counts. For types of your own see ``DecodableResponseSerializer``.
+/// equal keys the last one counts. For types of your own see ``DecodingResponseSerializer``.
 open class JSONResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
     private struct State: Sendable {
         var readingOptions: JSONSerialization.ReadingOptions = []

@@ -1,5 +1,5 @@
 /// A policy as it was at one time.
-final class FrozenSecurityPolicy: ServerTrustEvaluating {
+final class FrozenSecurityPolicy: ServerEvaluator {
     let rules: SecurityRules
     let fingerprint: [UInt8]?
     private let reporter: PinReporter

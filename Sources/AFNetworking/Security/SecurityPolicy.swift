@@ -190,9 +190,9 @@ public final class SecurityPolicy: Sendable {
     }
 }
 
-extension SecurityPolicy: ServerTrustEvaluating {
+extension SecurityPolicy: ServerEvaluator {
     /// The policy as it is now. The same object until it is changed.
-    public func snapshot() -> any ServerTrustEvaluating { frozen }
+    public func snapshot() -> any ServerEvaluator { frozen }
 
     /// A digest of all settings.
     public var fingerprint: [UInt8]? { frozen.fingerprint }

@@ -2,17 +2,17 @@
 ///
 /// ```swift
 /// configuration.requestInterceptors = [
-///     RequestAdapter { request, _ in
+///     AdaptingInterceptor { request, _ in
 ///         var request = request
 ///         request.setValue(UUID().uuidString, forHTTPHeaderField: "X-Request-ID")
 ///         return request
 ///     }
 /// ]
 /// ```
-public struct RequestAdapter: RequestInterceptor {
+public struct AdaptingInterceptor: TaskInterceptor {
     private let body: @Sendable (URLRequest, URLSessionTask) async throws -> URLRequest
 
-    /// - Parameter body: As ``RequestInterceptor/adapt(_:for:)``.
+    /// - Parameter body: As ``TaskInterceptor/adapt(_:for:)``.
     public init(_ body: @escaping @Sendable (URLRequest, URLSessionTask) async throws -> URLRequest) {
         self.body = body
     }
@@ -27,15 +27,15 @@ public struct RequestAdapter: RequestInterceptor {
 ///
 /// ```swift
 /// request.requestInterceptors = [
-///     RequestRetrier { attempt in
+///     RetryingInterceptor { attempt in
 ///         attempt.status == 409 && attempt.number < 3 ? .retry(after: .seconds(1)) : .giveUp
 ///     }
 /// ]
 /// ```
-public struct RequestRetrier: RequestInterceptor {
+public struct RetryingInterceptor: TaskInterceptor {
     private let body: @Sendable (FailedAttempt) async -> RetryDecision
 
-    /// - Parameter body: As ``RequestInterceptor/retry(after:)``.
+    /// - Parameter body: As ``TaskInterceptor/retry(after:)``.
     public init(_ body: @escaping @Sendable (FailedAttempt) async -> RetryDecision) {
         self.body = body
     }

@@ -64,7 +64,7 @@ public struct FailedAttempt: Sendable {
 
     /// Whether sending it twice asks for nothing more than sending it once, going by its method (RFC 9110 §9.2.2), or
     /// because it has an `Idempotency-Key`.
-    public var isIdempotent: Bool { isIdempotent(by: RetryPolicy.idempotentMethods) }
+    public var isIdempotent: Bool { isIdempotent(by: RetryRules.idempotentMethods) }
 
     func isIdempotent(by methods: Set<String>) -> Bool {
         methods.contains(request.httpMethod ?? "GET")

@@ -24,7 +24,7 @@ final class Interception: TimerTarget {
         let hasDroppedBody: Bool
     }
 
-    let interceptors: [any RequestInterceptor]
+    let interceptors: [any TaskInterceptor]
     /// Which attempt is under way.
     private(set) var attempt = 1
     private(set) var statuses: [Int] = []
@@ -45,7 +45,7 @@ final class Interception: TimerTarget {
     private var timer: (id: TimerID, loop: EventLoop)?
     private var afterwards: (() -> Void)?
 
-    init(_ interceptors: [any RequestInterceptor]) {
+    init(_ interceptors: [any TaskInterceptor]) {
         self.interceptors = interceptors
     }
 
@@ -160,7 +160,7 @@ struct AdaptedRequest: Sendable {
     /// - Parameter body: Where the task's body comes from.
     static func result(
         of request: URLRequest,
-        by interceptors: [any RequestInterceptor],
+        by interceptors: [any TaskInterceptor],
         for task: URLSessionTask,
         _ body: TaskBody
     ) async -> Result<AdaptedRequest, any Error> {
@@ -173,7 +173,7 @@ struct AdaptedRequest: Sendable {
 
     private static func make(
         of request: URLRequest,
-        by interceptors: [any RequestInterceptor],
+        by interceptors: [any TaskInterceptor],
         for task: URLSessionTask,
         _ body: TaskBody
     ) async throws -> AdaptedRequest {
@@ -195,7 +195,7 @@ struct AdaptedRequest: Sendable {
     }
 }
 
-extension [any RequestInterceptor] {
+extension [any TaskInterceptor] {
     /// The first that does not give up decides.
     func decision(after attempt: FailedAttempt) async -> RetryDecision {
         for interceptor in self {

@@ -1,11 +1,11 @@
 /// Who has a say in the requests of a session.
 struct InterceptionSettings: Sendable {
-    var interceptors: [any RequestInterceptor] = []
+    var interceptors: [any TaskInterceptor] = []
 }
 
 /// Who has a say in one request.
 struct RequestInterception: Sendable {
-    var interceptors: [any RequestInterceptor] = []
+    var interceptors: [any TaskInterceptor] = []
     var skipsSession = false
     /// Who has sent it to get a token, and so must not wait for it.
     var refresher: ObjectIdentifier?
@@ -32,7 +32,7 @@ enum OwnInterception: Sendable {
 extension URLSessionConfiguration {
     /// Who has a say in the session's requests before they are sent and when they have failed. Nobody, which costs
     /// nothing.
-    public var requestInterceptors: [any RequestInterceptor] {
+    public var requestInterceptors: [any TaskInterceptor] {
         get { self[\.interception.interceptors] }
         set { self[\.interception.interceptors] = newValue }
     }
@@ -40,7 +40,7 @@ extension URLSessionConfiguration {
 
 extension URLRequest {
     /// Who has a say in this request, before those of the session. Nobody.
-    public var requestInterceptors: [any RequestInterceptor] {
+    public var requestInterceptors: [any TaskInterceptor] {
         get { contents.interception.value.interceptors }
         set { change { $0.interception.value.interceptors = newValue } }
     }
@@ -67,7 +67,7 @@ extension URLSession {
 
 extension URLSessionTask {
     /// Who has a say in its requests, in the order in which they are asked.
-    func interceptors(of session: SessionCore) -> [any RequestInterceptor] {
+    func interceptors(of session: SessionCore) -> [any TaskInterceptor] {
         let own = originalRequest?.contents.interception.value ?? RequestInterception()
         let all = own.interceptors + (own.skipsSession ? [] : session.interceptors)
         guard let refresher = own.refresher else { return all }

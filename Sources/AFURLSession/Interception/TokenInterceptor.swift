@@ -24,7 +24,7 @@ public import Foundation
 /// The refresh may use the same session: tasks made in it, or in Swift tasks it makes that are not detached, do not wait
 /// for the token, nor are they given one. For a task that is made elsewhere set
 /// ``URLRequest/skipsSessionInterceptors``.
-public final class TokenInterceptor: RequestInterceptor {
+public final class TokenInterceptor: TaskInterceptor {
     /// Gets a new token, in place of the one that was refused: nil if there was none yet.
     public typealias Refresh = @Sendable (_ old: String?) async throws -> String
 
@@ -101,7 +101,7 @@ public final class TokenInterceptor: RequestInterceptor {
     /// How many wait for the refresh that is under way.
     var waiting: Int { state.withLock { $0.refresh }?.waiting ?? 0 }
 
-    // MARK: - RequestInterceptor
+    // MARK: - TaskInterceptor
 
     /// Puts the token on requests that may have it.
     public func adapt(_ request: URLRequest, for task: URLSessionTask) async throws -> URLRequest {

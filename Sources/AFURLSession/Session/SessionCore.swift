@@ -22,7 +22,7 @@ final class SessionCore {
     /// To classes of the program that load in place of the session, if there may be any.
     let protocols: ProtocolDoor?
     /// Who has a say in its requests.
-    let interceptors: [any RequestInterceptor]
+    let interceptors: [any TaskInterceptor]
     /// Who looks on, if anybody does.
     let events: EventDesk?
     let requestTimeout: LoopInterval

@@ -11,7 +11,7 @@ final class SecurityContext {
     let owner: Int
     let configuration: TLSConfiguration
     /// Frozen: decides the same for as long as the context lives.
-    let evaluator: (any ServerTrustEvaluating)?
+    let evaluator: (any ServerEvaluator)?
     let fingerprint: [UInt8]
     @exclusivity(unchecked) var sessions: TLSSessionCache
     @exclusivity(unchecked) var servers = TrustedServers()
@@ -20,7 +20,7 @@ final class SecurityContext {
     init(
         id: Int,
         _ configuration: TLSConfiguration,
-        _ evaluator: (any ServerTrustEvaluating)?,
+        _ evaluator: (any ServerEvaluator)?,
         _ fingerprint: [UInt8],
         sessionsPerPeer: Int,
         owner: Int = 0
@@ -124,7 +124,7 @@ final class SessionSecurity {
 
     /// Whether two snapshots of one evaluator are the same. Without fingerprints objects are
     /// told apart; values could have changed only if what they were taken from could.
-    private func decideAlike(_ left: (any ServerTrustEvaluating)?, _ right: (any ServerTrustEvaluating)?) -> Bool {
+    private func decideAlike(_ left: (any ServerEvaluator)?, _ right: (any ServerEvaluator)?) -> Bool {
         guard let left, let right, left.fingerprint == nil, right.fingerprint == nil else {
             return left?.fingerprint == right?.fingerprint
         }
@@ -132,5 +132,5 @@ final class SessionSecurity {
         return left as AnyObject === right as AnyObject
     }
 
-    private func isObject(_ evaluator: any ServerTrustEvaluating) -> Bool { type(of: evaluator) is AnyClass }
+    private func isObject(_ evaluator: any ServerEvaluator) -> Bool { type(of: evaluator) is AnyClass }
 }

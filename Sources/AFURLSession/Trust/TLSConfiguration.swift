@@ -21,7 +21,7 @@ public struct TLSConfiguration: Sendable {
 
     /// Decides in place of the standard evaluation. Nil: a server is trusted if its
     /// chain leads to an anchor, is valid now, and names the host of the URL.
-    public var evaluator: (any ServerTrustEvaluating)?
+    public var evaluator: (any ServerEvaluator)?
 
     /// Shown to servers that ask for a certificate, if the identity's own list of
     /// hosts allows it.
@@ -72,7 +72,7 @@ extension TLSConfiguration {
     /// Every field: what is not in here cannot be changed in a session that runs.
     ///
     /// - Parameter unnamed: Stands for an evaluator without a fingerprint.
-    func fingerprint(_ evaluator: (any ServerTrustEvaluating)?, unnamed: Int) -> [UInt8] {
+    func fingerprint(_ evaluator: (any ServerEvaluator)?, unnamed: Int) -> [UInt8] {
         var text = TrustFingerprint("AFURLSession.TLSConfiguration")
         text.add(anchors.fingerprint)
         switch (evaluator, evaluator?.fingerprint) {

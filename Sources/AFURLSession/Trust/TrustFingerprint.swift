@@ -1,6 +1,6 @@
 import AFTLS
 
-/// Makes the ``ServerTrustEvaluating/fingerprint`` of an evaluator out of what it decides by.
+/// Makes the ``ServerEvaluator/fingerprint`` of an evaluator out of what it decides by.
 ///
 /// ```swift
 /// var fingerprint = TrustFingerprint("com.example.LabEvaluator")

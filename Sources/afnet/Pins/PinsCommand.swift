@@ -73,7 +73,7 @@ import Foundation
     }
 
     /// Refuses every server, so that the error has what it showed.
-    private struct Inspection: ServerTrustEvaluating {
+    private struct Inspection: ServerEvaluator {
         static let rule = "afnet pins"
 
         func evaluate(_ trust: ServerTrust) -> ServerTrustDecision {

@@ -2,7 +2,7 @@ import AFNetworking
 
 /// What a server must have to be talked to: a chain that is trusted, unless `--insecure` says
 /// otherwise, and what is pinned.
-struct ServerRules: ServerTrustEvaluating {
+struct ServerRules: ServerEvaluator {
     // The names of our own refusals, which nobody else gives: they tell a wrong pin from everything else.
     private static let keyRule = "afnet --pin"
     private static let certificateRule = "afnet --pinned-cert"

@@ -1,7 +1,7 @@
 import AFNetworking
 
 /// Rules that let somebody know which server they are asked about.
-struct WatchedRules: ServerTrustEvaluating {
+struct WatchedRules: ServerEvaluator {
     let rules: ServerRules
     let seen: @Sendable (ServerTrust) -> Void
 

@@ -21,7 +21,7 @@ private enum NetworkingComments {
     static func decodable(_ response: URLResponse, _ data: Data) throws {
         struct User: Decodable { var name: String }
 
-        let serializer = DecodableResponseSerializer(User.self)
+        let serializer = DecodingResponseSerializer(User.self)
         let user = try serializer.value(for: response, data: data)
         _ = user
     }
@@ -148,7 +148,7 @@ private struct CBORDecoder: Sendable {
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value { throw URLError(.unknown) }
 }
 
-extension CBORDecoder: DataDecoder {
+extension CBORDecoder: BodyDecoder {
     var acceptableContentTypes: Set<String>? { ["application/cbor"] }
 }
 

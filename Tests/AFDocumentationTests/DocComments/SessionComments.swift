@@ -133,7 +133,7 @@ private enum SessionComments {
 
     static func adapter(_ configuration: URLSessionConfiguration) {
         configuration.requestInterceptors = [
-            RequestAdapter { request, _ in
+            AdaptingInterceptor { request, _ in
                 var request = request
                 request.setValue(UUID().uuidString, forHTTPHeaderField: "X-Request-ID")
                 return request
@@ -143,14 +143,14 @@ private enum SessionComments {
 
     static func retrier(_ request: inout URLRequest) {
         request.requestInterceptors = [
-            RequestRetrier { attempt in
+            RetryingInterceptor { attempt in
                 attempt.status == 409 && attempt.number < 3 ? .retry(after: .seconds(1)) : .giveUp
             }
         ]
     }
 
     static func interceptor(_ configuration: URLSessionConfiguration) {
-        struct Versioned: RequestInterceptor {
+        struct Versioned: TaskInterceptor {
             func adapt(_ request: URLRequest, for task: URLSessionTask) async throws -> URLRequest {
                 var request = request
                 request.setValue("2", forHTTPHeaderField: "X-Api-Version")
@@ -158,7 +158,7 @@ private enum SessionComments {
             }
         }
 
-        configuration.requestInterceptors = [Versioned(), RetryPolicy()]
+        configuration.requestInterceptors = [Versioned(), RetryRules()]
     }
 
     static func tokens(_ configuration: URLSessionConfiguration, _ session: URLSession) throws {

@@ -175,7 +175,7 @@ import Testing
     // MARK: - Servers
 
     /// Tries everything a second time.
-    private struct Again: RequestInterceptor {
+    private struct Again: TaskInterceptor {
         func retry(after attempt: FailedAttempt) async -> RetryDecision { attempt.number == 1 ? .retry : .giveUp }
     }
 

@@ -63,7 +63,7 @@ import Testing
 
     @Test("types within themselves are decoded on a small stack, and an error beyond what it bears, T-RES-09")
     func recursiveTypes() throws {
-        let serializer = DecodableResponseSerializer(Tree.self)
+        let serializer = DecodingResponseSerializer(Tree.self)
 
         #expect(try Self.outcome(serializer, Self.nested(128, "[", "]")) == "object")
         for depth in [129, 512, 513, 100_000] {
@@ -102,8 +102,8 @@ import Testing
         for padding in ["", String(repeating: " ", count: 40)] {
             let body = Data((text + padding).utf8)
             _ = try Self.outcome(Self.cleaning(), body)
-            _ = try Self.outcome(DecodableResponseSerializer([String: Double].self), body)
-            _ = try Self.outcome(DecodableResponseSerializer([Int].self), body)
+            _ = try Self.outcome(DecodingResponseSerializer([String: Double].self), body)
+            _ = try Self.outcome(DecodingResponseSerializer([Int].self), body)
         }
     }
 
@@ -133,7 +133,7 @@ import Testing
     func mutations() throws {
         let text = Data(#"{"key":["value\u00e9\ud83d\ude00",-1.5e3,true,null,{"n":{}}],"ü":"\\\""}"#.utf8)
         let cleaning = Self.cleaning()
-        let decoding = DecodableResponseSerializer([String: [String]].self)
+        let decoding = DecodingResponseSerializer([String: [String]].self)
         let response = try makeResponse(type: "text/json")
 
         for index in text.indices {
@@ -164,7 +164,7 @@ import Testing
             for body in [bytes, Data(mark) + bytes] {
                 let response = try makeResponse(type: "application/json; charset=bogus")
                 let (object, error) = JSONResponseSerializer().serialize(response, data: body)
-                let value = try DecodableResponseSerializer([String: String].self).value(for: response, data: body)
+                let value = try DecodingResponseSerializer([String: String].self).value(for: response, data: body)
 
                 #expect(error == nil)
                 #expect(object as? [String: String] == ["k": "存é😀[存"])

@@ -102,7 +102,7 @@ import Testing
         ]
         let body = try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
         let serializer = PropertyListResponseSerializer()
-        let decoder = DecodableResponseSerializer([String: [String]].self, decoder: PropertyListDecoder())
+        let decoder = DecodingResponseSerializer([String: [String]].self, decoder: PropertyListDecoder())
         let response = try makeResponse(type: "application/x-plist")
 
         for index in body.indices {

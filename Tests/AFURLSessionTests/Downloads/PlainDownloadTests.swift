@@ -65,7 +65,7 @@ extension DownloadTests {
             let session = URLSession.downloading(to: folder) {
                 if byAdapter {
                     $0.requestInterceptors = [
-                        RequestAdapter { request, _ in
+                        AdaptingInterceptor { request, _ in
                             var request = request
                             request.setValue("bytes=0-9", forHTTPHeaderField: "Range")
                             return request

@@ -173,7 +173,7 @@ extension DownloadTests {
             let data = try await brokenOff(URLSession.downloading(to: folder))
             let log = DownloadLog()
             let session = URLSession.downloading(to: folder, delegate: log) {
-                $0.requestInterceptors = [RetryPolicy()]
+                $0.requestInterceptors = [RetryRules()]
             }
 
             session.downloadTask(withResumeData: data).resume()

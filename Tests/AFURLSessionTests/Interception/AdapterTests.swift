@@ -18,8 +18,8 @@ struct AdapterTests {
         }
     }
 
-    private func adding(_ name: String, _ value: String) -> RequestAdapter {
-        RequestAdapter { request, _ in
+    private func adding(_ name: String, _ value: String) -> AdaptingInterceptor {
+        AdaptingInterceptor { request, _ in
             var request = request
             request.addValue(value, forHTTPHeaderField: name)
             return request
@@ -53,7 +53,7 @@ struct AdapterTests {
         let end = server.url("/end")
         let session = URLSession.loopback {
             $0.requestInterceptors = [
-                RequestAdapter { _, _ in URLRequest("PUT", end, body: Data("other".utf8)) }
+                AdaptingInterceptor { _, _ in URLRequest("PUT", end, body: Data("other".utf8)) }
             ]
         }
         #expect(try await session.outcome(of: other.url("/nowhere")).text == "PUT other")
@@ -84,10 +84,10 @@ struct AdapterTests {
 
     @Test func `what an adapter throws is the error of the task, and nothing is sent`() async throws {
         struct Mine: Error {}
-        let session = URLSession.loopback { $0.requestInterceptors = [RequestAdapter { _, _ in throw Mine() }] }
+        let session = URLSession.loopback { $0.requestInterceptors = [AdaptingInterceptor { _, _ in throw Mine() }] }
         await #expect(throws: Mine.self) { _ = try await session.data(from: server.url("/end")) }
         let cancelling = URLSession.loopback {
-            $0.requestInterceptors = [RequestAdapter { _, _ in throw CancellationError() }]
+            $0.requestInterceptors = [AdaptingInterceptor { _, _ in throw CancellationError() }]
         }
         let error = await #expect(throws: URLError.self) { _ = try await cancelling.data(from: server.url("/end")) }
         #expect(error?.code == .cancelled)
@@ -97,7 +97,7 @@ struct AdapterTests {
     @Test func `what an adapter makes that may not be sent is refused`() async throws {
         let session = URLSession.loopback {
             $0.requestInterceptors = [
-                RequestAdapter { request, _ in
+                AdaptingInterceptor { request, _ in
                     var request = request
                     request.setValue("a\r\nX-Smuggled: 1", forHTTPHeaderField: "X-Mine")
                     return request
@@ -113,7 +113,7 @@ struct AdapterTests {
         let folder = try UploadFolder()
         let file = try folder.file(Data("secret".utf8))
         let session = URLSession.loopback {
-            $0.requestInterceptors = [RequestAdapter { _, _ in URLRequest(url: file) }]
+            $0.requestInterceptors = [AdaptingInterceptor { _, _ in URLRequest(url: file) }]
         }
         let outcome = try await session.outcome(of: server.url("/end"))
         #expect(outcome.error?.code == .unsupportedURL && outcome.data?.isEmpty != false)
@@ -150,7 +150,7 @@ struct AdapterTests {
 
     @Test func `T-RTY-15 interceptors run neither on the network thread nor on the delegate queue`() async throws {
         let names = Lock<[String]>([])
-        struct Watcher: RequestInterceptor {
+        struct Watcher: TaskInterceptor {
             let names: Lock<[String]>
 
             func adapt(_ request: URLRequest, for task: URLSessionTask) async throws -> URLRequest {
@@ -192,14 +192,14 @@ struct AdapterTests {
         let adaptions = Lock(0)
         let session = URLSession.loopback {
             $0.requestInterceptors = [
-                RequestAdapter { request, _ in
+                AdaptingInterceptor { request, _ in
                     adaptions.withLock { $0 += 1 }
                     var request = request
                     request.setValue("Bearer canary", forHTTPHeaderField: "Authorization")
                     request.setValue("canary", forHTTPHeaderField: "X-Odd-Secret")
                     return request
                 },
-                RequestRetrier { _ in .retry },
+                RetryingInterceptor { _ in .retry },
             ]
         }
 
@@ -221,7 +221,7 @@ struct AdapterTests {
         let adaptions = Lock(0)
         let session = URLSession.loopback {
             $0.requestInterceptors = [
-                RequestAdapter { request, _ in
+                AdaptingInterceptor { request, _ in
                     let count = adaptions.withLock { count in
                         count += 1
                         return count
@@ -230,7 +230,7 @@ struct AdapterTests {
                     request.setValue("\(count)", forHTTPHeaderField: "X-Count")
                     return request
                 },
-                RequestRetrier { _ in .retry },
+                RetryingInterceptor { _ in .retry },
             ]
         }
 
@@ -242,7 +242,7 @@ struct AdapterTests {
 
     @Test func `each attempt is adapted from the request as its owner made it`() async throws {
         let session = URLSession.loopback {
-            $0.requestInterceptors = [adding("X-Way", "1"), RequestRetrier { $0.number < 3 ? .retry : .giveUp }]
+            $0.requestInterceptors = [adding("X-Way", "1"), RetryingInterceptor { $0.number < 3 ? .retry : .giveUp }]
         }
         server.route("GET", "/busy", ServerReply.status(500))
 

@@ -22,7 +22,7 @@ private func refuse(_ count: Int, on server: TestServer, _ path: String = "/up",
 struct InterceptedBodyTests {
     private let server: TestServer
     private let content = UploadFolder.pattern(300_000)
-    private static let twice = RequestRetrier { $0.number < 3 ? .retry : .giveUp }
+    private static let twice = RetryingInterceptor { $0.number < 3 ? .retry : .giveUp }
 
     init() throws {
         server = try TestServer()
@@ -75,7 +75,7 @@ struct InterceptedBodyTests {
         let canSendAgain = Lock<[Bool]>([])
         let session = URLSession.loopback {
             $0.requestInterceptors = [
-                RequestRetrier { attempt in
+                RetryingInterceptor { attempt in
                     canSendAgain.withLock { $0.append(attempt.canSendBodyAgain) }
                     return .retry
                 }
@@ -113,7 +113,7 @@ struct InterceptedBodyTests {
     }
 
     @Test func `T-RTY-01 a POST that may have been acted on is not sent again, one that nobody got is`() async throws {
-        let session = URLSession.loopback { $0.requestInterceptors = [RetryPolicy()] }
+        let session = URLSession.loopback { $0.requestInterceptors = [RetryRules()] }
         server.route("POST", "/up", ServerReply.text("x").closing(after: 0, of: .message))
         let post = URLRequest("POST", server.url("/up"), body: Data("once".utf8))
 
@@ -206,7 +206,7 @@ struct InterceptedBodyTests {
         let statuses = Lock<[Int?]>([])
         let session = URLSession.loopback {
             $0.requestInterceptors = [
-                RequestRetrier { attempt in
+                RetryingInterceptor { attempt in
                     statuses.withLock { $0.append(attempt.status) }
                     return attempt.number == 1 ? .retry : .giveUp
                 }
@@ -225,7 +225,7 @@ struct InterceptedBodyTests {
         let asked = Lock(0)
         let session = URLSession.loopback {
             $0.requestInterceptors = [
-                RequestRetrier { _ in
+                RetryingInterceptor { _ in
                     asked.withLock { $0 += 1 }
                     return .giveUp
                 }

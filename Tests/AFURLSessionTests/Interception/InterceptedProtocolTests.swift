@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Interceptors and classes that load")
 struct InterceptedProtocolTests {
-    private static let twice = RequestRetrier { $0.number < 3 ? .retry(after: .milliseconds(5)) : .giveUp }
+    private static let twice = RetryingInterceptor { $0.number < 3 ? .retry(after: .milliseconds(5)) : .giveUp }
 
     @Test func `a class gets what the adapters made, and is asked again when an interceptor wants that`() async throws {
         let count = Lock(0)
@@ -24,7 +24,7 @@ struct InterceptedProtocolTests {
         }
         let session = StubSite.session {
             $0.requestInterceptors = [
-                RequestAdapter { request, _ in
+                AdaptingInterceptor { request, _ in
                     var request = request
                     request.setValue("1", forHTTPHeaderField: "X-Mine")
                     return request
@@ -64,7 +64,7 @@ struct InterceptedProtocolTests {
         let site = StubSite { $0.fail(Mine()) }
         let session = StubSite.session {
             $0.requestInterceptors = [
-                RequestRetrier { attempt in
+                RetryingInterceptor { attempt in
                     heard.withLock { $0.append(attempt.error is Mine) }
                     return .giveUp
                 }
@@ -102,7 +102,7 @@ struct InterceptedProtocolTests {
         let asked = Lock(0)
         let session = URLSession.loopback {
             $0.requestInterceptors = [
-                RequestRetrier { _ in
+                RetryingInterceptor { _ in
                     asked.withLock { $0 += 1 }
                     return .retry
                 }

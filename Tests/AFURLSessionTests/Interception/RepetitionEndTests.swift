@@ -17,14 +17,14 @@ private struct Repeated {
         world.network.link.latency = 1_000_000...1_000_000
         world.configure { configuration in
             configuration.requestInterceptors = [
-                RequestAdapter { request, _ in
+                AdaptingInterceptor { request, _ in
                     adaptions.withLock { $0 += 1 }
                     await Task.yield()
                     var request = request
                     request.setValue("1", forHTTPHeaderField: "X-Adapted")
                     return request
                 },
-                RequestRetrier { attempt in
+                RetryingInterceptor { attempt in
                     questions.withLock { $0 += 1 }
                     await Task.yield()
                     return attempt.number < 4 ? .retry(after: .milliseconds(50)) : .giveUp
@@ -130,7 +130,7 @@ struct RepetitionEndTests {
     // MARK: - Interceptors that never answer
 
     /// Waits until its Swift task is cancelled.
-    private struct Silent: RequestInterceptor {
+    private struct Silent: TaskInterceptor {
         let adapts: Bool
         let isCancelled = Lock(false)
 
@@ -222,7 +222,7 @@ struct RepetitionEndTests {
         let world = VirtualWorld()
         world.configure {
             $0.requestInterceptors = [
-                RequestAdapter { request, _ in
+                AdaptingInterceptor { request, _ in
                     // Does not care that it is cancelled.
                     await withUnsafeContinuation { continuation in door.withLock { $0 = continuation } }
                     return request

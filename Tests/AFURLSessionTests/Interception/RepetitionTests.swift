@@ -15,13 +15,13 @@ struct RepetitionTests {
     }
 
     /// Always the longest wait: half a second, one, two …
-    private static let steady = RequestRetrier { attempt in
+    private static let steady = RetryingInterceptor { attempt in
         var attempt = attempt
         attempt.jitter = 1
-        return RetryPolicy().decision(after: attempt)
+        return RetryRules().decision(after: attempt)
     }
 
-    private func world(_ interceptors: any RequestInterceptor..., resourceTimeout: Double = 3600) -> VirtualWorld {
+    private func world(_ interceptors: any TaskInterceptor..., resourceTimeout: Double = 3600) -> VirtualWorld {
         let world = VirtualWorld()
         world.hasVirtualDate = true
         world.configure {
@@ -57,7 +57,7 @@ struct RepetitionTests {
     }
 
     @Test func `T-RTY-02 the last attempt is the task's, whatever it brings`() {
-        let world = world(RetryPolicy())
+        let world = world(RetryRules())
         world.script("api.test", .expectRequest, .reply(Self.busy), .again)
 
         let events = world.load("http://api.test/")
@@ -69,7 +69,7 @@ struct RepetitionTests {
     }
 
     @Test func `connections that are lost before or in the middle of an answer are tried again for handlers`() {
-        let world = world(RetryPolicy())
+        let world = world(RetryRules())
         world.scripts(
             "api.test",
             [
@@ -91,7 +91,7 @@ struct RepetitionTests {
     }
 
     @Test func `T-RTY-09 a response that was shown is not followed by another one`() {
-        let world = world(RetryPolicy())
+        let world = world(RetryRules())
         world.script("api.test", .expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhal"), .close)
 
         let events = world.load("http://api.test/")
@@ -102,7 +102,7 @@ struct RepetitionTests {
     }
 
     @Test func `T-RTY-09 of a long answer that does not count no more is read than of a redirect`() {
-        let world = world(RequestRetrier { $0.number == 1 ? .retry : .giveUp })
+        let world = world(RetryingInterceptor { $0.number == 1 ? .retry : .giveUp })
         world.scripts(
             "api.test",
             [
@@ -121,8 +121,8 @@ struct RepetitionTests {
 
     @Test func `interceptors of the request are asked first, and the first opinion counts`() {
         let heard = Lock<[String]>([])
-        func interceptor(_ name: String, _ decision: RetryDecision) -> RequestRetrier {
-            RequestRetrier { attempt in
+        func interceptor(_ name: String, _ decision: RetryDecision) -> RetryingInterceptor {
+            RetryingInterceptor { attempt in
                 heard.withLock { $0.append("\(name)\(attempt.number)") }
                 return attempt.number == 1 ? decision : .giveUp
             }
@@ -144,7 +144,7 @@ struct RepetitionTests {
     @Test func `an interceptor is told what there is to know`() {
         let attempts = Lock<[FailedAttempt]>([])
         let world = world(
-            RequestRetrier { attempt in
+            RetryingInterceptor { attempt in
                 attempts.withLock { $0.append(attempt) }
                 return attempt.number < 4 ? .retry(after: .seconds(2)) : .giveUp
             }
@@ -176,7 +176,7 @@ struct RepetitionTests {
 
     @Test func `what an interceptor fails a task with is its error`() {
         struct Mine: Error {}
-        let world = world(RequestRetrier { _ in .fail(Mine()) })
+        let world = world(RetryingInterceptor { _ in .fail(Mine()) })
         world.script("api.test", .expectRequest, .reply(Self.busy), .expectRequest, .close)
 
         let refused = world.load("http://api.test/1")
@@ -189,7 +189,7 @@ struct RepetitionTests {
     }
 
     @Test func `answers below 400 concern nobody`() {
-        let world = world(RequestRetrier { _ in .fail(URLError(.unknown)) })
+        let world = world(RetryingInterceptor { _ in .fail(URLError(.unknown)) })
         world.script("api.test", .expectRequest, .reply("HTTP/1.1 399 Odd\r\nContent-Length: 0\r\n\r\n"))
 
         #expect(world.load("http://api.test/").all == [.response(399), .finished])
@@ -201,7 +201,7 @@ struct RepetitionTests {
     @Test func `T-RTY-04 a server that asks for time gets it, by seconds or by date`() {
         // The virtual day begins at 22:13:21 in the evening, when the first second has passed.
         for text in ["8", "Tue, 14 Nov 2023 22:13:29 GMT"] {
-            let world = world(RetryPolicy())
+            let world = world(RetryRules())
             world.script("api.test", .expectRequest, .reply(Self.busy(for: text)), .expectRequest, .reply(Self.ok))
 
             let took = seconds(world) { #expect(world.load("http://api.test/").all.last == .finished) }
@@ -212,7 +212,7 @@ struct RepetitionTests {
     }
 
     @Test func `T-RTY-05 the time of a wait is time of the task`() {
-        let world = world(RequestRetrier { _ in .retry(after: .seconds(4)) }, resourceTimeout: 10)
+        let world = world(RetryingInterceptor { _ in .retry(after: .seconds(4)) }, resourceTimeout: 10)
         world.script("api.test", .expectRequest, .reply(Self.busy), .again)
 
         var events: TaskEvents?
@@ -225,7 +225,7 @@ struct RepetitionTests {
     }
 
     @Test func `T-RTY-05 a wait that is too long is told of in the error`() {
-        let world = world(RequestRetrier { _ in .retry(after: .seconds(1000)) }, resourceTimeout: 100)
+        let world = world(RetryingInterceptor { _ in .retry(after: .seconds(1000)) }, resourceTimeout: 100)
         world.script("api.test", .expectRequest, .close)
 
         let events = world.load("http://api.test/")
@@ -236,7 +236,7 @@ struct RepetitionTests {
     }
 
     @Test func `T-RTY-05 attempts that time out share the time of the task`() {
-        let world = world(RequestRetrier { _ in .retry }, resourceTimeout: 25)
+        let world = world(RetryingInterceptor { _ in .retry }, resourceTimeout: 25)
         world.script("api.test", .stall)
 
         var events: TaskEvents?
@@ -253,7 +253,10 @@ struct RepetitionTests {
     }
 
     @Test func `T-RTY-08 a suspended task waits, and the time of the suspension does not count`() {
-        let world = world(RequestRetrier { $0.number == 1 ? .retry(after: .seconds(5)) : .giveUp }, resourceTimeout: 20)
+        let world = world(
+            RetryingInterceptor { $0.number == 1 ? .retry(after: .seconds(5)) : .giveUp },
+            resourceTimeout: 20
+        )
         // While it waits, its connection grows too old.
         world.scripts("api.test", [[.expectRequest, .reply(Self.busy), .stall], [.expectRequest, .reply(Self.ok)]])
 
@@ -272,7 +275,7 @@ struct RepetitionTests {
     @Test func `T-RTY-02 nobody sends without end`() {
         let count = Lock(0)
         let world = world(
-            RequestRetrier { _ in
+            RetryingInterceptor { _ in
                 count.withLock { $0 += 1 }
                 return .retry
             }
@@ -291,7 +294,7 @@ struct RepetitionTests {
     // MARK: - On the way
 
     @Test func `T-RTY-01 after a redirect the redirected request is sent again, and not the one before`() {
-        let world = world(RetryPolicy())
+        let world = world(RetryRules())
         let away = "HTTP/1.1 303 See\r\nLocation: http://b.test/\r\nContent-Length: 0\r\n\r\n"
         world.script("a.test", .expectRequest, .reply(away), .again)
         world.script("b.test", .expectRequest, .reply(Self.busy), .expectRequest, .reply(Self.ok))
@@ -305,7 +308,7 @@ struct RepetitionTests {
     }
 
     @Test func `T-RTY-16 progress begins anew with each attempt and never passes its end`() {
-        let world = world(RetryPolicy())
+        let world = world(RetryRules())
         world.network.link.latency = 1_000_000...1_000_000
         let half = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + String(repeating: "x", count: 60)
         world.scripts(
@@ -335,7 +338,7 @@ struct RepetitionTests {
         let tape = Lock<[String]>([])
         let world = VirtualWorld()
         world.configure {
-            $0.requestInterceptors = [RequestRetrier { $0.number == 1 ? .retry(after: .seconds(3)) : .giveUp }]
+            $0.requestInterceptors = [RetryingInterceptor { $0.number == 1 ? .retry(after: .seconds(3)) : .giveUp }]
             $0.eventMonitors = [Tape(lines: tape)]
         }
         world.script("api.test", .expectRequest, .reply(Self.busy), .expectRequest, .reply(Self.ok))

@@ -127,7 +127,7 @@ final class RepetitionWalk {
             configuration.timeoutIntervalForResource = 400
             configuration.temporaryFolder = scratch.url
             configuration.requestInterceptors = [
-                RequestAdapter { request, _ in
+                AdaptingInterceptor { request, _ in
                     await Task.yield()
                     var request = request
                     request.setValue("1", forHTTPHeaderField: "X-Adapted")
@@ -148,7 +148,7 @@ final class RepetitionWalk {
         } else if !plan.body.isEmpty {
             request.httpBody = Data(plan.body)
         }
-        request.requestInterceptors = [RetryPolicy(maximumAttempts: plan.attempts)]
+        request.requestInterceptors = [RetryRules(maximumAttempts: plan.attempts)]
         let number = tasks.count + 1
         let (recorder, files) = (recorder, files)
         let task: URLSessionTask =

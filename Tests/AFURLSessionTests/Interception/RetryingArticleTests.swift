@@ -18,15 +18,15 @@ import Testing
         let url = server.url("/orders")
 
         let configuration = URLSessionConfiguration.default
-        configuration.requestInterceptors = [RetryPolicy()]
+        configuration.requestInterceptors = [RetryRules()]
         let session = URLSession(configuration: configuration)
         let (data, _) = try await session.data(from: url)
         #expect(String(decoding: data, as: UTF8.self) == "done")
 
-        var policy = RetryPolicy(maximumAttempts: 5)
-        policy.baseDelay = .milliseconds(200)
-        policy.maximumRetryAfter = .seconds(120)
-        configuration.requestInterceptors = [policy]
+        var rules = RetryRules(maximumAttempts: 5)
+        rules.baseDelay = .milliseconds(200)
+        rules.maximumRetryAfter = .seconds(120)
+        configuration.requestInterceptors = [rules]
 
         var order = URLRequest(url: url)
         order.httpMethod = "POST"
@@ -34,7 +34,7 @@ import Testing
         order.setValue(UUID().uuidString, forHTTPHeaderField: "Idempotency-Key")
         #expect(FailedAttempt(order).isIdempotent)
 
-        let polling = RequestRetrier { attempt in
+        let polling = RetryingInterceptor { attempt in
             guard attempt.status == 404, attempt.elapsed < .seconds(60) else { return .giveUp }
             return .retry(after: .seconds(2))
         }
@@ -56,7 +56,7 @@ import Testing
         @Sendable func signature(of request: URLRequest) async throws -> String { "signed" }
         @Sendable func newToken(inPlaceOf old: String?) async throws -> String { "token" }
 
-        let signing = RequestAdapter { request, task in
+        let signing = AdaptingInterceptor { request, task in
             var request = request
             request.setValue(try await signature(of: request), forHTTPHeaderField: "X-Signature")
             return request
@@ -65,7 +65,7 @@ import Testing
         let tokens = try TokenInterceptor(for: [URL(string: "https://api.example.com")!]) { old in
             try await newToken(inPlaceOf: old)
         }
-        configuration.requestInterceptors = [tokens, RetryPolicy()]
+        configuration.requestInterceptors = [tokens, RetryRules()]
         var login = URLRequest(url: url)
         login.skipsSessionInterceptors = true
         login.requestInterceptors = [signing]

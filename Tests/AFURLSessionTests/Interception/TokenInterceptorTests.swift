@@ -45,7 +45,7 @@ struct TokenInterceptorTests {
         tokens = try TokenServer()
     }
 
-    private func session(_ interceptor: TokenInterceptor, _ others: any RequestInterceptor...) -> URLSession {
+    private func session(_ interceptor: TokenInterceptor, _ others: any TaskInterceptor...) -> URLSession {
         URLSession.loopback { $0.requestInterceptors = [interceptor] + others }
     }
 
@@ -87,7 +87,7 @@ struct TokenInterceptorTests {
                 let session = try #require(holder.withLock { $0 })
                 return try await tokens.refresh(with: session)
             }
-            let session = session(interceptor, RetryPolicy())
+            let session = session(interceptor, RetryRules())
             holder.withLock { $0 = session }
 
             #expect(try await session.outcome(of: tokens.url).text == "welcome ")

@@ -201,7 +201,7 @@ struct CacheThreatTests {
         let site = try SecuredSite()
         site.server.route("GET", "/1", fresh(.text("lax")))
         let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
-        func session(_ evaluator: any ServerTrustEvaluating) -> URLSession {
+        func session(_ evaluator: any ServerEvaluator) -> URLSession {
             var tls = site.tls
             tls.evaluator = evaluator
             return .loopback { [tls] in

@@ -6,7 +6,7 @@ import Testing
 @testable import AFURLSession
 
 /// Takes any server, but not in the clear.
-private struct Strict: ServerTrustEvaluating {
+private struct Strict: ServerEvaluator {
     let fingerprint: [UInt8]? = [9]
 
     func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { .accept }

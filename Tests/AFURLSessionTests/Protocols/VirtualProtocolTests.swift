@@ -78,7 +78,7 @@ struct VirtualProtocolTests {
 
     @Test func `an attempt that ends while classes are asked where a redirect leads gives its connection back`() {
         let world = world {
-            $0.requestInterceptors = [RetryPolicy()]
+            $0.requestInterceptors = [RetryRules()]
             $0.httpMaximumConnectionsPerHost = 1
         }
         let ok = ScriptStep.reply("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")

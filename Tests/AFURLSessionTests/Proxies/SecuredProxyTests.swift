@@ -244,7 +244,7 @@ extension ProxyTests {
         }
 
         /// Decides alike at any time, but is another one after each change.
-        private final class ChangingEvaluator: ServerTrustEvaluating {
+        private final class ChangingEvaluator: ServerEvaluator {
             let version = Lock<UInt8>(1)
             var fingerprint: [UInt8]? { [version.withLock { $0 }] }
 
@@ -252,7 +252,7 @@ extension ProxyTests {
                 trust.evaluation.isTrusted ? .accept : .reject(rule: "", explanation: "")
             }
 
-            func snapshot() -> any ServerTrustEvaluating {
+            func snapshot() -> any ServerEvaluator {
                 FixedEvaluator(fingerprint) { $0.evaluation.isTrusted ? .accept : .reject(rule: "r", explanation: "e") }
             }
         }

@@ -488,7 +488,7 @@ struct RedirectTests {
     }
 }
 
-private struct LocalhostPins: ServerTrustEvaluating {
+private struct LocalhostPins: ServerEvaluator {
     func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { .accept }
     func forbidsPlainText(to host: String) -> Bool { host == "localhost" }
 }

@@ -91,7 +91,7 @@ extension StreamTaskTests {
         }
 
         @Test func `T-STR-02 a host with pins is not talked to in the clear`() async throws {
-            struct Pinned: ServerTrustEvaluating {
+            struct Pinned: ServerEvaluator {
                 func forbidsPlainText(to host: String) -> Bool { host == "localhost" }
                 func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { .accept }
             }

@@ -293,11 +293,11 @@ extension SecuredTests {
 }
 
 /// A policy that its owner may change at any time.
-private final class SwitchedEvaluator: ServerTrustEvaluating {
+private final class SwitchedEvaluator: ServerEvaluator {
     private let frozen: Lock<Frozen>
     private let copiesAreValues: Bool
 
-    private final class Frozen: ServerTrustEvaluating {
+    private final class Frozen: ServerEvaluator {
         let fingerprint: [UInt8]?
         let accepts: Bool
 
@@ -311,7 +311,7 @@ private final class SwitchedEvaluator: ServerTrustEvaluating {
         }
     }
 
-    private struct FrozenValue: ServerTrustEvaluating {
+    private struct FrozenValue: ServerEvaluator {
         let original: Frozen
 
         func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { original.evaluate(trust) }
@@ -324,7 +324,7 @@ private final class SwitchedEvaluator: ServerTrustEvaluating {
 
     var fingerprint: [UInt8]? { frozen.withLock { $0.fingerprint } }
 
-    func snapshot() -> any ServerTrustEvaluating {
+    func snapshot() -> any ServerEvaluator {
         let original = frozen.withLock { $0 }
         return copiesAreValues ? FrozenValue(original: original) : original
     }

@@ -7,13 +7,13 @@ extension SecuredTests {
     /// The rules of a session, as each task gets them.
     struct Rules {
         /// Nothing is known of its decisions.
-        private final class Unnamed: ServerTrustEvaluating {
+        private final class Unnamed: ServerEvaluator {
             func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { .accept }
         }
 
         /// Makes another copy each time.
-        private final class Restless: ServerTrustEvaluating {
-            func snapshot() -> any ServerTrustEvaluating { Unnamed() }
+        private final class Restless: ServerEvaluator {
+            func snapshot() -> any ServerEvaluator { Unnamed() }
             func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { .accept }
         }
 

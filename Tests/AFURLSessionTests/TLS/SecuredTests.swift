@@ -40,7 +40,7 @@ struct SecuredSite {
 }
 
 /// A decision made up in a test.
-struct FixedEvaluator: ServerTrustEvaluating {
+struct FixedEvaluator: ServerEvaluator {
     let fingerprint: [UInt8]?
     let decision: @Sendable (ServerTrust) -> ServerTrustDecision
 

@@ -10,3 +10,10 @@ func facade(text: String, url: URL) throws {
     FileHandle.standardError.write(Data())  // expect: file-handle
     _ = text.split(separator: ",")
 }
+public protocol RequestInterceptor: Sendable {}  // expect: alamofire
+open class Interceptor {}  // expect: alamofire
+public struct RetryPolicyBook {}
+struct RetryPolicy {}
+extension HTTPCookie {
+    public struct Request {}
+}

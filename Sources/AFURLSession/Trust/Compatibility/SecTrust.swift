@@ -9,7 +9,7 @@ public import Foundation
 ///
 /// The functions here have the meaning they have there. What they set is kept beside the value,
 /// shared by its copies, and looked at by these functions only: the session's own
-/// decision and any ``ServerTrustEvaluating`` do not see it.
+/// decision and any ``ServerEvaluator`` do not see it.
 public typealias SecTrust = ServerTrust
 
 /// How an evaluation ended.

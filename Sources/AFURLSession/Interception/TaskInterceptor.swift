@@ -1,7 +1,7 @@
 /// Has a say in requests before they are sent, and in what becomes of them when they have failed.
 ///
 /// ```swift
-/// struct Versioned: RequestInterceptor {
+/// struct Versioned: TaskInterceptor {
 ///     func adapt(_ request: URLRequest, for task: URLSessionTask) async throws -> URLRequest {
 ///         var request = request
 ///         request.setValue("2", forHTTPHeaderField: "X-Api-Version")
@@ -9,7 +9,7 @@
 ///     }
 /// }
 ///
-/// configuration.requestInterceptors = [Versioned(), RetryPolicy()]
+/// configuration.requestInterceptors = [Versioned(), RetryRules()]
 /// ```
 ///
 /// One task stays one task: whatever is sent again, it has one response, one completion, and one
@@ -19,7 +19,7 @@
 /// ``URLSessionConfiguration/requestInterceptors``, each list in its order. All are called away from the network thread
 /// and from the delegate queue, as part of a Swift task that is cancelled with theirs. While they take their time,
 /// `timeoutIntervalForRequest` stands still and `timeoutIntervalForResource` does not.
-public protocol RequestInterceptor: Sendable {
+public protocol TaskInterceptor: Sendable {
     /// Changes a request before it is sent.
     ///
     /// Called for the first attempt and for each further one, with the request as the task's owner made it, changed by
@@ -47,7 +47,7 @@ public protocol RequestInterceptor: Sendable {
     func retry(after attempt: FailedAttempt) async -> RetryDecision
 }
 
-extension RequestInterceptor {
+extension TaskInterceptor {
     /// Changes nothing.
     public func adapt(_ request: URLRequest, for task: URLSessionTask) async throws -> URLRequest { request }
 

@@ -1,17 +1,17 @@
 public import Foundation
 
-/// Makes values of bodies, for ``DecodableResponseSerializer``.
+/// Makes values of bodies, for ``DecodingResponseSerializer``.
 ///
 /// `JSONDecoder` and `PropertyListDecoder` are such decoders; conform one of your own for another format:
 ///
 /// ```swift
-/// extension CBORDecoder: DataDecoder {
+/// extension CBORDecoder: BodyDecoder {
 ///     var acceptableContentTypes: Set<String>? { ["application/cbor"] }
 /// }
 /// ```
 ///
 /// Called on a concurrent queue, for several bodies at once.
-public protocol DataDecoder: Sendable {
+public protocol BodyDecoder: Sendable {
     /// The media types of what it decodes, in lower case; nil, unless you say otherwise, for any.
     var acceptableContentTypes: Set<String>? { get }
 
@@ -19,17 +19,17 @@ public protocol DataDecoder: Sendable {
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 }
 
-extension DataDecoder {
+extension BodyDecoder {
     /// Nil: any.
     public var acceptableContentTypes: Set<String>? { nil }
 }
 
-extension JSONDecoder: DataDecoder {
+extension JSONDecoder: BodyDecoder {
     /// Those of ``JSONResponseSerializer``.
     public var acceptableContentTypes: Set<String>? { JSONResponseSerializer.contentTypes }
 }
 
-extension PropertyListDecoder: DataDecoder {
+extension PropertyListDecoder: BodyDecoder {
     /// Those of ``PropertyListResponseSerializer``.
     public var acceptableContentTypes: Set<String>? { PropertyListResponseSerializer.contentTypes }
 }

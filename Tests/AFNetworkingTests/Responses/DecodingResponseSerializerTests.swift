@@ -2,7 +2,7 @@ import AFNetworking
 import Foundation
 import Testing
 
-@Suite struct DecodableResponseSerializerTests {
+@Suite struct DecodingResponseSerializerTests {
     struct User: Codable, Equatable, Sendable {
         var name: String
         var tags: [Int]
@@ -13,7 +13,7 @@ import Testing
     private let json = "application/json"
 
     @Test func `JSON becomes a value`() throws {
-        let serializer = DecodableResponseSerializer(User.self)
+        let serializer = DecodingResponseSerializer(User.self)
 
         let (object, error) = serializer.serialize(try makeResponse(type: json), data: body)
 
@@ -21,7 +21,7 @@ import Testing
         #expect(error == nil)
         #expect(try serializer.value(for: try makeResponse(type: json), data: body) == user)
         #expect(
-            DecodableResponseSerializer<User>().acceptableContentTypes == [
+            DecodingResponseSerializer<User>().acceptableContentTypes == [
                 "application/json", "text/json", "text/javascript",
             ]
         )
@@ -29,9 +29,9 @@ import Testing
 
     @Test func `decoders of other formats, and functions, make values`() throws {
         let list = try PropertyListEncoder().encode(user)
-        let lists = DecodableResponseSerializer(User.self, decoder: PropertyListDecoder())
-        let functions = DecodableResponseSerializer { data in data.count }
-        let own = DecodableResponseSerializer(User.self, decoder: Fixed())
+        let lists = DecodingResponseSerializer(User.self, decoder: PropertyListDecoder())
+        let functions = DecodingResponseSerializer { data in data.count }
+        let own = DecodingResponseSerializer(User.self, decoder: Fixed())
 
         #expect(try lists.value(for: try makeResponse(type: "application/x-plist"), data: list) == user)
         #expect(try functions.value(for: try makeResponse(type: "any/thing"), data: list) == list.count)
@@ -41,7 +41,7 @@ import Testing
 
     @Test("9.3 a value comes beside the error of its status, and the form for values throws that")
     func unacceptableStatus() throws {
-        let serializer = DecodableResponseSerializer(User.self)
+        let serializer = DecodingResponseSerializer(User.self)
         let response = try makeResponse(404, type: json)
 
         let (object, error) = serializer.serialize(response, data: body)
@@ -54,7 +54,7 @@ import Testing
 
     @Test("9.3 the decoder's error goes before that of the status, and is kept whole")
     func decodingErrors() throws {
-        let serializer = DecodableResponseSerializer(User.self)
+        let serializer = DecodingResponseSerializer(User.self)
         let broken = Data(#"{"name":"Ada","tags":[1,"x"]}"#.utf8)
 
         let error = try #require(
@@ -71,7 +71,7 @@ import Testing
     @Test func `T-MSG-57 what a server wrote is printable and short where an error quotes it`() throws {
         let key = "\u{1B}[2J\u{202E}" + String(repeating: "k", count: 100_000)
         let body = try JSONEncoder().encode([key: "no number"])
-        let serializer = DecodableResponseSerializer([String: Int].self)
+        let serializer = DecodingResponseSerializer([String: Int].self)
 
         let error = try #require(serializer.serialize(try makeResponse(type: json), data: body).error)
 
@@ -83,10 +83,10 @@ import Testing
     @Test func `the form for values throws what the decoder threw`() throws {
         struct Own: Error, Equatable {}
         let response = try makeResponse(type: json)
-        let failing = DecodableResponseSerializer<User> { _ in throw Own() }
+        let failing = DecodingResponseSerializer<User> { _ in throw Own() }
 
         #expect(throws: DecodingError.self) {
-            try DecodableResponseSerializer(User.self).value(for: response, data: Data("{}".utf8))
+            try DecodingResponseSerializer(User.self).value(for: response, data: Data("{}".utf8))
         }
         #expect(throws: Own()) { try failing.value(for: response, data: body) }
         let other = try makeResponse(500, type: json)
@@ -97,28 +97,28 @@ import Testing
     @Test func `an empty body has no value but one that stands for nothing`() throws {
         let response = try makeResponse(204)
         for body in [nil, Data()] {
-            let (object, error) = DecodableResponseSerializer(User.self).serialize(response, data: body)
+            let (object, error) = DecodingResponseSerializer(User.self).serialize(response, data: body)
             let thrown = #expect(throws: NSError.self) {
-                try DecodableResponseSerializer(User.self).value(for: response, data: body)
+                try DecodingResponseSerializer(User.self).value(for: response, data: body)
             }
 
             #expect(object == nil && error == nil)
             #expect(try #require(thrown).isOurs(-1014))
-            #expect(try DecodableResponseSerializer(User?.self).value(for: response, data: body) == nil)
+            #expect(try DecodingResponseSerializer(User?.self).value(for: response, data: body) == nil)
             #expect(
-                try DecodableResponseSerializer<EmptyResponse>().value(for: response, data: body) == EmptyResponse()
+                try DecodingResponseSerializer<EmptyBody>().value(for: response, data: body) == EmptyBody()
             )
         }
         let full = try makeResponse(type: json)
-        #expect(try DecodableResponseSerializer(User?.self).value(for: full, data: self.body) == user)
-        #expect(try DecodableResponseSerializer<EmptyResponse>().value(for: full, data: self.body) == EmptyResponse())
-        #expect(try JSONEncoder().encode(EmptyResponse()) == Data("{}".utf8))
+        #expect(try DecodingResponseSerializer(User?.self).value(for: full, data: self.body) == user)
+        #expect(try DecodingResponseSerializer<EmptyBody>().value(for: full, data: self.body) == EmptyBody())
+        #expect(try JSONEncoder().encode(EmptyBody()) == Data("{}".utf8))
     }
 
     @Test func `a copy decodes with the original's decoder`() throws {
-        let serializer = DecodableResponseSerializer<Int>(acceptableContentTypes: ["a/b"]) { $0.count }
+        let serializer = DecodingResponseSerializer<Int>(acceptableContentTypes: ["a/b"]) { $0.count }
 
-        let copy = try #require(serializer.copy() as? DecodableResponseSerializer<Int>)
+        let copy = try #require(serializer.copy() as? DecodingResponseSerializer<Int>)
 
         #expect(copy !== serializer)
         #expect(copy.acceptableContentTypes == ["a/b"])
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test func `archives of what cannot be archived are refused when they are read`() throws {
-        let serializer: HTTPResponseSerializer = DecodableResponseSerializer(User.self)
+        let serializer: HTTPResponseSerializer = DecodingResponseSerializer(User.self)
         let compound = CompoundResponseSerializer(responseSerializers: [serializer])
 
         #expect(throws: (any Error).self) { try archived(serializer) }
@@ -144,13 +144,13 @@ import Testing
 }
 
 /// Makes the same of everything.
-private struct Fixed: DataDecoder {
+private struct Fixed: BodyDecoder {
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try JSONDecoder().decode(type, from: Data(#"{"name":"Ada","tags":[1,2]}"#.utf8))
     }
 }
 
-final class CountsSerializer: DecodableResponseSerializer<[Int]>, @unchecked Sendable {
+final class CountsSerializer: DecodingResponseSerializer<[Int]>, @unchecked Sendable {
     required init() {
         super.init()
         acceptableContentTypes = ["counts/json"]

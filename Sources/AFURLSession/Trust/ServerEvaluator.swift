@@ -6,12 +6,12 @@ public import AFTLS
 /// Set one as ``TLSConfiguration/evaluator``. It is the authority then: what
 /// ``ServerTrust/evaluation`` says is offered to it, not imposed. `SecurityPolicy` is
 /// one.
-public protocol ServerTrustEvaluating: Sendable {
+public protocol ServerEvaluator: Sendable {
     /// An evaluator that always decides as this one does now. Asked when a task
     /// starts, so that a change meets every task that starts after it. The
     /// implementation provided returns the evaluator itself, which is right for one
     /// that does not change.
-    func snapshot() -> any ServerTrustEvaluating
+    func snapshot() -> any ServerEvaluator
 
     /// Evaluators with equal bytes decide alike: what one accepted may serve the
     /// other. Nil, the implementation provided, means that nothing is known of the
@@ -29,9 +29,9 @@ public protocol ServerTrustEvaluating: Sendable {
     func forbidsPlainText(to host: String) -> Bool
 }
 
-extension ServerTrustEvaluating {
+extension ServerEvaluator {
     /// The evaluator itself.
-    public func snapshot() -> any ServerTrustEvaluating { self }
+    public func snapshot() -> any ServerEvaluator { self }
 
     /// Nothing is known.
     public var fingerprint: [UInt8]? { nil }

@@ -3,7 +3,7 @@ public import Foundation
 /// Sends requests again whose failure may heal by itself, and that may be sent twice.
 ///
 /// ```swift
-/// configuration.requestInterceptors = [RetryPolicy()]
+/// configuration.requestInterceptors = [RetryRules()]
 /// ```
 ///
 /// | what came of it                           | sent again                                                       |
@@ -17,7 +17,7 @@ public import Foundation
 /// It waits longer each time, and a random part of that (*full jitter*), so that clients which failed together do not
 /// come back together; and at least as long as the server asks (`Retry-After`). All attempts and waits count against
 /// `timeoutIntervalForResource`: a wait that would not leave any time does not begin.
-public struct RetryPolicy: RequestInterceptor, Hashable {
+public struct RetryRules: TaskInterceptor, Hashable {
     /// The methods of RFC 9110 §9.2.2: sent twice, they ask for nothing more than sent once.
     public static let idempotentMethods: Set<String> = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]
 
@@ -25,7 +25,7 @@ public struct RetryPolicy: RequestInterceptor, Hashable {
     public var maximumAttempts = 3
 
     /// The methods that may be sent twice. ``idempotentMethods`` unless set.
-    public var methods = RetryPolicy.idempotentMethods
+    public var methods = RetryRules.idempotentMethods
 
     /// The statuses that may heal: 408, 429, 500, 502, 503 and 504 unless set.
     public var statusCodes: Set<Int> = [408, 429, 500, 502, 503, 504]
@@ -50,7 +50,7 @@ public struct RetryPolicy: RequestInterceptor, Hashable {
     /// If it asks for more, nothing is sent again, and its response is the task's.
     public var maximumRetryAfter: Duration = .seconds(60)
 
-    /// The standard policy.
+    /// The standard rules.
     public init() {}
 
     /// - Parameter maximumAttempts: How often a request is sent at most, the first time included.

@@ -6,7 +6,7 @@ public import Foundation
 /// ```swift
 /// struct User: Decodable { var name: String }
 ///
-/// let serializer = DecodableResponseSerializer(User.self)
+/// let serializer = DecodingResponseSerializer(User.self)
 /// let user = try serializer.value(for: response, data: data)
 /// ```
 ///
@@ -14,11 +14,11 @@ public import Foundation
 /// UTF-8, UTF-16 or UTF-32, with or without a byte order mark, and have 128 levels of arrays and dictionaries.
 ///
 /// An empty body has no object, unless `Value` is ``EmptyRepresentable``: of an optional it makes nil, of
-/// ``EmptyResponse`` its value.
+/// ``EmptyBody`` its value.
 ///
 /// It can be copied, but what decodes cannot be archived: archives of it are written, and refused when they are
 /// read. A subclass that is not generic is archived as a member of a ``CompoundResponseSerializer``.
-open class DecodableResponseSerializer<Value: Decodable & SendableMetatype>: HTTPResponseSerializer, @unchecked Sendable
+open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTPResponseSerializer, @unchecked Sendable
 {
     private typealias Decode = @Sendable (Data) throws -> Value
 
@@ -36,7 +36,7 @@ open class DecodableResponseSerializer<Value: Decodable & SendableMetatype>: HTT
     /// - Parameters:
     ///   - type: What to make of bodies.
     ///   - decoder: How; must not be changed as long as it is in use.
-    public convenience init(_ type: Value.Type = Value.self, decoder: any DataDecoder = JSONDecoder()) {
+    public convenience init(_ type: Value.Type = Value.self, decoder: any BodyDecoder = JSONDecoder()) {
         self.init()
         decoding.withLock { $0 = Self.decode(with: decoder) }
         acceptableContentTypes = decoder.acceptableContentTypes
@@ -83,12 +83,12 @@ open class DecodableResponseSerializer<Value: Decodable & SendableMetatype>: HTT
         }
     }
 
-    private static func decode(with decoder: any DataDecoder) -> Decode {
+    private static func decode(with decoder: any BodyDecoder) -> Decode {
         { body in try decoder.decode(Value.self, from: checked(body, for: decoder)) }
     }
 
     /// The body as the decoder can read it without running out of stack.
-    private static func checked(_ body: Data, for decoder: any DataDecoder) throws -> Data {
+    private static func checked(_ body: Data, for decoder: any BodyDecoder) throws -> Data {
         if decoder is JSONDecoder { return try JSONText(body, deepest: JSONText.deepestDecodableLevel).data }
         if decoder is PropertyListDecoder { try PropertyListGuard.check(body) }
         return body
@@ -136,7 +136,7 @@ open class DecodableResponseSerializer<Value: Decodable & SendableMetatype>: HTT
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = super.copy(with: zone)
         let decode = decoding.withLock { $0 }
-        (copy as? DecodableResponseSerializer<Value>)?.decoding.withLock { $0 = decode }
+        (copy as? DecodingResponseSerializer<Value>)?.decoding.withLock { $0 = decode }
         return copy
     }
 

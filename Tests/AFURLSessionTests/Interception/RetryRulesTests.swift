@@ -38,26 +38,26 @@ extension FailedAttempt {
     }
 }
 
-@Suite("Retry policy")
-struct RetryPolicyTests {
-    private let policy = RetryPolicy()
+@Suite("Retry rules")
+struct RetryRulesTests {
+    private let rules = RetryRules()
 
     @Test(arguments: [408, 429, 500, 502, 503, 504])
     func `T-RTY-01 a status that may heal is tried again only for what may be sent twice`(status: Int) {
         for method in ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"] {
-            #expect(policy.decision(after: .of(method, status: status)).wait != nil, "\(method)")
+            #expect(rules.decision(after: .of(method, status: status)).wait != nil, "\(method)")
         }
         for method in ["POST", "PATCH", "get", "PURGE"] {
-            #expect(policy.decision(after: .of(method, status: status)).givesUp, "\(method)")
+            #expect(rules.decision(after: .of(method, status: status)).givesUp, "\(method)")
         }
         let key = ["idempotency-key": "1"]
-        #expect(policy.decision(after: .of("POST", status: status, fields: key)).wait != nil)
-        #expect(policy.decision(after: .of("POST", status: status, fields: ["Idempotency-Key": ""])).givesUp)
+        #expect(rules.decision(after: .of("POST", status: status, fields: key)).wait != nil)
+        #expect(rules.decision(after: .of("POST", status: status, fields: ["Idempotency-Key": ""])).givesUp)
     }
 
     @Test(arguments: [400, 401, 403, 404, 407, 409, 410, 413, 425, 501, 505, 511, 599])
     func `T-RTY-06 other statuses are answers`(status: Int) {
-        #expect(policy.decision(after: .of(status: status)).givesUp)
+        #expect(rules.decision(after: .of(status: status)).givesUp)
     }
 
     @Test func `T-RTY-06 what does not heal is not tried again`() {
@@ -68,11 +68,11 @@ struct RetryPolicyTests {
             .requestBodyStreamExhausted, .cannotParseResponse, .httpTooManyRedirects, .dataLengthExceedsMaximum,
             .cannotDecodeRawData, .cannotWriteToFile, .resourceUnavailable,
         ]
-        for code in final { #expect(policy.decision(after: .of(error: code)).givesUp, "\(code)") }
+        for code in final { #expect(rules.decision(after: .of(error: code)).givesUp, "\(code)") }
         var foreign = FailedAttempt.of()
         foreign.error = CocoaError(.fileNoSuchFile)
-        #expect(policy.decision(after: foreign).givesUp)
-        #expect(policy.decision(after: .of()).givesUp)
+        #expect(rules.decision(after: foreign).givesUp)
+        #expect(rules.decision(after: .of()).givesUp)
     }
 
     @Test func `T-RTY-01 an error of the network is tried again if nothing left, or it does not matter`() {
@@ -80,31 +80,31 @@ struct RetryPolicyTests {
             .timedOut, .networkConnectionLost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet,
         ]
         for code in codes {
-            #expect(policy.decision(after: .of(error: code)).wait != nil)
-            #expect(policy.decision(after: .of("POST", error: code)).givesUp)
-            #expect(policy.decision(after: .of("POST", error: code, hasSentBytes: false)).wait != nil)
-            #expect(policy.decision(after: .of("POST", error: code, fields: ["Idempotency-Key": "k"])).wait != nil)
+            #expect(rules.decision(after: .of(error: code)).wait != nil)
+            #expect(rules.decision(after: .of("POST", error: code)).givesUp)
+            #expect(rules.decision(after: .of("POST", error: code, hasSentBytes: false)).wait != nil)
+            #expect(rules.decision(after: .of("POST", error: code, fields: ["Idempotency-Key": "k"])).wait != nil)
         }
         // In the middle of a response that was fine.
-        #expect(policy.decision(after: .of(status: 200, error: .networkConnectionLost)).wait != nil)
+        #expect(rules.decision(after: .of(status: 200, error: .networkConnectionLost)).wait != nil)
     }
 
     @Test func `T-RTY-02 there are as many attempts as allowed`() {
         for allowed in [-1, 0, 1] {
-            #expect(RetryPolicy(maximumAttempts: allowed).decision(after: .of(status: 503)).givesUp)
+            #expect(RetryRules(maximumAttempts: allowed).decision(after: .of(status: 503)).givesUp)
         }
-        let policy = RetryPolicy(maximumAttempts: 4)
-        let waits = (1...5).map { policy.decision(after: .of(status: 503, number: $0)).wait != nil }
+        let rules = RetryRules(maximumAttempts: 4)
+        let waits = (1...5).map { rules.decision(after: .of(status: 503, number: $0)).wait != nil }
         #expect(waits == [true, true, true, false, false])
     }
 
     @Test func `T-RTY-03 the wait doubles up to its limit, and a random part of it is taken`() {
-        var policy = RetryPolicy(maximumAttempts: .max)
-        policy.baseDelay = .milliseconds(100)
-        policy.maximumDelay = .seconds(1)
+        var rules = RetryRules(maximumAttempts: .max)
+        rules.baseDelay = .milliseconds(100)
+        rules.maximumDelay = .seconds(1)
         func waits(_ jitter: Double) -> [Duration?] {
             [1, 2, 3, 4, 5, 80, .max - 1].map {
-                policy.decision(after: .of(status: 503, number: $0, jitter: jitter)).wait
+                rules.decision(after: .of(status: 503, number: $0, jitter: jitter)).wait
             }
         }
         #expect(waits(1) == [100, 200, 400, 800, 1000, 1000, 1000].map { .milliseconds($0) })
@@ -114,17 +114,17 @@ struct RetryPolicyTests {
     }
 
     @Test func `T-RTY-03 absurd delays neither trap nor wait for ever`() {
-        var policy = RetryPolicy(maximumAttempts: .max)
-        policy.baseDelay = .seconds(Int64.max)
-        policy.maximumDelay = .seconds(Int64.max)
-        #expect(policy.decision(after: .of(status: 503, number: 60)).wait == .seconds(1_000_000_000))
-        policy.maximumDelay = .seconds(-5)
-        #expect(policy.decision(after: .of(status: 503)).wait == .zero)
+        var rules = RetryRules(maximumAttempts: .max)
+        rules.baseDelay = .seconds(Int64.max)
+        rules.maximumDelay = .seconds(Int64.max)
+        #expect(rules.decision(after: .of(status: 503, number: 60)).wait == .seconds(1_000_000_000))
+        rules.maximumDelay = .seconds(-5)
+        #expect(rules.decision(after: .of(status: 503)).wait == .zero)
     }
 
     @Test func `T-RTY-04 a server is left alone as long as it asks, or for good`() {
         func wait(_ text: String) -> Duration? {
-            policy.decision(after: .of(status: 503, retryAfter: text, jitter: 0)).wait
+            rules.decision(after: .of(status: 503, retryAfter: text, jitter: 0)).wait
         }
         #expect(wait("7") == .seconds(7))
         #expect(wait("60") == .seconds(60))
@@ -136,7 +136,7 @@ struct RetryPolicyTests {
         #expect(wait("Fri, 06 Nov 2099 08:49:00 GMT") == nil)
         for text in ["", "-5", "+5", "1.5", "soon", "0x10", "5 s", "٥"] { #expect(wait(text) == .zero, "\(text)") }
         // Never less than our own.
-        #expect(policy.decision(after: .of(status: 429, retryAfter: "0", number: 2)).wait == .seconds(1))
+        #expect(rules.decision(after: .of(status: 429, retryAfter: "0", number: 2)).wait == .seconds(1))
     }
 
     @Test(arguments: [1e19, -1e19, .infinity, -.infinity, .nan] as [Double])
@@ -162,15 +162,15 @@ struct RetryPolicyTests {
     }
 
     @Test func `what counts can be set`() async {
-        var policy = RetryPolicy()
-        policy.statusCodes = [418]
-        policy.methods = ["POST"]
-        policy.errorCodes = [.cannotFindHost]
-        policy.maximumRetryAfter = .seconds(5)
-        #expect(await policy.retry(after: .of("POST", status: 418)).wait != nil)
-        #expect(await policy.retry(after: .of("GET", status: 418)).givesUp)
-        #expect(await policy.retry(after: .of("POST", error: .cannotFindHost)).wait != nil)
-        #expect(await policy.retry(after: .of("POST", error: .timedOut)).givesUp)
-        #expect(await policy.retry(after: .of("POST", status: 418, retryAfter: "6")).givesUp)
+        var rules = RetryRules()
+        rules.statusCodes = [418]
+        rules.methods = ["POST"]
+        rules.errorCodes = [.cannotFindHost]
+        rules.maximumRetryAfter = .seconds(5)
+        #expect(await rules.retry(after: .of("POST", status: 418)).wait != nil)
+        #expect(await rules.retry(after: .of("GET", status: 418)).givesUp)
+        #expect(await rules.retry(after: .of("POST", error: .cannotFindHost)).wait != nil)
+        #expect(await rules.retry(after: .of("POST", error: .timedOut)).givesUp)
+        #expect(await rules.retry(after: .of("POST", status: 418, retryAfter: "6")).givesUp)
     }
 }
