@@ -111,12 +111,14 @@ final class ImageDownloaderCore: Sendable {
         let download = ImageDownload(key, request, manager, cache, attempt)
         let (receipt, ending) = state.withLock { state in
             let ending = state.unborn.removeValue(forKey: number) ?? nil
-            // Somebody else may have begun it meanwhile. A task that was never resumed is nobody's loss.
+            // Another caller may have begun it meanwhile.
             if let receipt = state.join(key, waiter, receiptID) { return (receipt, ImageTaskEnding?.none) }
             let place = state.machine.begin(number, key, waiter)
             state.downloads[number] = download
             return (ImageDownloadReceipt(receiptID: receiptID, download: download, place: place), ending)
         }
+        // The manager holds it until it has ended.
+        if receipt.download !== download { attempt.task.cancel() }
         if let ending { ended(number, ending) }
         startNext()
         return receipt

@@ -68,7 +68,8 @@ extension HTTPSessionManager {
         // The handler is called with the task it belongs to, which exists only once the handler does.
         let made = TaskBeingMade(wishes, by: self)
         let handler: TaskCompletionHandler = { response, object, error in
-            if let task = made.task as? URLSessionDataTask { completion(task, response, object, error) }
+            let outcome = TaskEnding.Outcome(object: object, error: error)
+            made.withTask { completion($0, response, outcome.object, outcome.error) }
         }
         return made.make(by: self) {
             if isForm {

@@ -10,10 +10,12 @@ final class TaskBeingMade: Sendable {
     @TaskLocal static var current: TaskBeingMade?
 
     private struct Made: Sendable {
-        /// What is made from now on has nothing to do with it.
-        var isOver = false
-        // Not held: a task that is dropped without having been resumed must not be kept by its own handler.
-        weak var task: URLSessionTask?
+        // Not held: a method that was overridden may drop it, and make another.
+        weak var first: URLSessionTask?
+        /// What the method has returned. What is made from now on has nothing to do with it.
+        var task: URLSessionTask?
+        /// Want the task, and came before it.
+        var waiting: [@Sendable (URLSessionDataTask) -> Void] = []
     }
 
     private let wishes: TaskRecord.Wishes
@@ -26,14 +28,26 @@ final class TaskBeingMade: Sendable {
         self.manager = ObjectIdentifier(manager)
     }
 
-    /// Known before the completion handler is called.
-    var task: URLSessionTask? { made.withLock { $0.task } }
+    /// Calls `body` with the task: as soon as there is one.
+    func withTask(_ body: @escaping @Sendable (URLSessionDataTask) -> Void) {
+        let task = made.withLock { made in
+            let task = (made.task ?? made.first) as? URLSessionDataTask
+            if task == nil { made.waiting.append(body) }
+            return task
+        }
+        if let task { body(task) }
+    }
 
     func make<Task: URLSessionTask>(by manager: URLSessionManager, _ body: () -> Task) -> Task {
         let task = TaskBeingMade.$current.withValue(self, operation: body)
-        let first = made.withLock { made in
-            defer { made = Made(isOver: true, task: task) }
-            return made.task
+        let (first, waiting) = made.withLock { made in
+            defer { made = Made(task: task) }
+            return (made.first, made.waiting)
+        }
+        // The method that was overridden has answered by itself before it had a task.
+        if !waiting.isEmpty, let task = task as? URLSessionDataTask {
+            let call: @Sendable () -> Void = { for body in waiting { body(task) } }
+            if wishes.isAwaited { call() } else { manager.complete(on: wishes.completionQueue, call) }
         }
         guard first !== task else { return task }
         // A method that was overridden has made another task besides, and before.
@@ -46,8 +60,8 @@ final class TaskBeingMade: Sendable {
     func isMade(_ task: URLSessionTask, _ record: TaskRecord, by manager: URLSessionManager) {
         let isFirst = made.withLock { made in
             // One that was dropped again does not count.
-            guard !made.isOver, made.task == nil, ObjectIdentifier(manager) == self.manager else { return false }
-            made.task = task
+            guard made.task == nil, made.first == nil, ObjectIdentifier(manager) == self.manager else { return false }
+            made.first = task
             return true
         }
         if isFirst { record.state.withLock { $0.wishes.follow(wishes) } }

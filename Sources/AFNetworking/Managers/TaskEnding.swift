@@ -82,7 +82,7 @@ struct TaskEnding: Sendable {
     }
 
     // What a serializer made is nobody's but the completion handler's and the notification's, one after the other.
-    private struct Outcome: @unchecked Sendable {
+    struct Outcome: @unchecked Sendable {
         let object: Any?
         let error: (any Error)?
     }

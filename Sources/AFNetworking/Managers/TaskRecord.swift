@@ -47,8 +47,9 @@ final class TaskRecord: Sendable {
     }
 
     struct State: Sendable {
-        /// The download, once the task has become one.
-        weak var task: URLSessionTask?
+        /// The download, once the task has become one. Held until it has ended: whoever made it may have dropped it, and
+        /// its completion handler is called nevertheless.
+        var task: URLSessionTask
         /// The data task that has become a download: whoever made it is given it at the end, and may hold it no more.
         var former: URLSessionDataTask?
         /// Cancelled here, and not only the task.
@@ -87,10 +88,7 @@ final class TaskRecord: Sendable {
         adoptCurrentProgress(task)
     }
 
-    var task: URLSessionTask? { state.withLock { $0.task } }
-
-    /// Nobody holds the task any more, and it never ran.
-    var isOrphaned: Bool { task == nil }
+    var task: URLSessionTask { state.withLock { $0.task } }
 }
 
 // MARK: - Becoming another task
@@ -111,7 +109,7 @@ extension TaskRecord {
             state.isCancelled = true
             return state.task
         }
-        task?.cancel()
+        task.cancel()
     }
 }
 
@@ -154,8 +152,8 @@ extension TaskRecord {
         made.isCancellable = true
         made.isPausable = true
         made.cancellationHandler = { [weak self] in self?.cancel() }
-        made.pausingHandler = { [weak self] in self?.task?.suspend() }
-        made.resumingHandler = { [weak self] in self?.task?.resume() }
+        made.pausingHandler = { [weak self] in self?.task.suspend() }
+        made.resumingHandler = { [weak self] in self?.task.resume() }
         return made
     }
 

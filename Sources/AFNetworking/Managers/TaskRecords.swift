@@ -7,7 +7,6 @@ struct TaskRecords: Sendable {
     }
 
     private var records: [Key: TaskRecord] = [:]
-    private var nextSweep = 64
     /// How many tasks are being made: they have no records yet, and others may end them already.
     private var making = 0
     private var endedWithoutRecord: [Key: End] = [:]
@@ -22,10 +21,8 @@ struct TaskRecords: Sendable {
         records[Key(session: ObjectIdentifier(session), task: task.taskIdentifier)]
     }
 
-    /// - Returns: Records of tasks that are gone. They hold what is the user's: let go of them not under a lock.
-    mutating func add(_ record: TaskRecord, of task: URLSessionTask, in session: URLSession) -> [TaskRecord] {
-        defer { records[Key(session: ObjectIdentifier(session), task: task.taskIdentifier)] = record }
-        return sweep()
+    mutating func add(_ record: TaskRecord, of task: URLSessionTask, in session: URLSession) {
+        records[Key(session: ObjectIdentifier(session), task: task.taskIdentifier)] = record
     }
 
     mutating func beginMaking() { making += 1 }
@@ -51,18 +48,12 @@ struct TaskRecords: Sendable {
         records.removeValue(forKey: Key(session: ObjectIdentifier(session), task: task.taskIdentifier))
     }
 
+    /// The session makes no further calls. Another one may have its address afterwards, and tasks of the same numbers.
     mutating func removeAll(of session: URLSession) -> [TaskRecord] {
-        let gone = records.filter { $0.key.session == ObjectIdentifier(session) }
+        let session = ObjectIdentifier(session)
+        endedWithoutRecord = endedWithoutRecord.filter { $0.key.session != session }
+        let gone = records.filter { $0.key.session == session }
         for key in gone.keys { records[key] = nil }
-        return Array(gone.values)
-    }
-
-    /// Tasks that are dropped without having been resumed tell nobody.
-    private mutating func sweep() -> [TaskRecord] {
-        guard records.count >= nextSweep else { return [] }
-        let gone = records.filter { $0.value.isOrphaned }
-        for key in gone.keys { records[key] = nil }
-        nextSweep = max(64, 2 * records.count)
         return Array(gone.values)
     }
 }

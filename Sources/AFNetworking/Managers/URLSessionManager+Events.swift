@@ -12,8 +12,8 @@ extension URLSessionManager {
             state.formerSessions.remove(ObjectIdentifier(session))
             return (state.hooks.sessionDidBecomeInvalid, state.records.removeAll(of: session))
         }
-        // Those that were never resumed. They never will be.
-        for record in records { if let task = record.task { failLate(task, record) } }
+        // Tasks that were never resumed, and those that were resumed when the session called its delegate no more.
+        for record in records { failLate(record.task, record) }
         hook?(session, error)
         NotificationCenter.default.post(name: .urlSessionDidInvalidate, object: session)
     }
@@ -69,13 +69,13 @@ extension URLSessionManager {
     }
 
     func became(_ download: URLSessionDownloadTask, _ task: URLSessionDataTask, in session: URLSession) {
-        let (wasCancelled, _) = state.withLock { state -> (Bool, [TaskRecord]) in
-            guard let record = state.records.remove(task, in: session) else { return (false, []) }
-            let gone = state.records.add(record, of: download, in: session)
+        let wasCancelled = state.withLock { state in
+            guard let record = state.records.remove(task, in: session) else { return false }
+            state.records.add(record, of: download, in: session)
             // Whoever shows what runs hears no more of the data task.
             NotificationPost.main.post(.networkingTaskDidSuspend, task)
             NotificationPost.main.post(.networkingTaskDidResume, download)
-            return (record.becomes(download, after: task), gone)
+            return record.becomes(download, after: task)
         }
         if wasCancelled { download.cancel() }
         hooks.dataTaskDidBecomeDownloadTask?(session, task, download)

@@ -27,11 +27,12 @@ extension URLSessionManager {
         let task = task(session)
         let record = record(task)
         TaskBeingMade.current?.isMade(task, record, by: self)
-        let (fate, _) = state.withLock { state -> (Fate, [TaskRecord]) in
+        let fate = state.withLock { state in
             let end = state.records.endMaking(task, in: session)
-            guard state.mayStillEndTasks(of: session) else { return (.late, []) }
-            if let end { return (.ended(end.error), []) }
-            return (.begun, state.records.add(record, of: task, in: session))
+            guard state.mayStillEndTasks(of: session) else { return Fate.late }
+            if let end { return .ended(end.error) }
+            state.records.add(record, of: task, in: session)
+            return .begun
         }
         switch fate {
         case .begun: break

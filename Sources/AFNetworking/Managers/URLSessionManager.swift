@@ -35,6 +35,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
 
     struct State: Sendable {
         var session: URLSession?
+        var world = World.system
         /// The session there is calls nobody any more.
         var isInvalidated = false
         /// Sessions before it that still do.
@@ -151,7 +152,8 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
             let session = URLSession(
                 configuration: configuration(for: &state),
                 delegate: self,
-                delegateQueue: operationQueue
+                delegateQueue: operationQueue,
+                world: state.world
             )
             state.session = session
             return (session, true)
@@ -161,6 +163,9 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
     }
 
     /// Ends the session. When its tasks have ended it lets go of the manager.
+    ///
+    /// Each task that was made completes, once: also one that was never resumed, one that is made meanwhile, and one that
+    /// nothing holds but the manager.
     ///
     /// - Parameters:
     ///   - cancelPendingTasks: Whether tasks are cancelled, or may finish.

@@ -165,13 +165,47 @@ import Testing
         let manager = manager
         let gone = Heard<Bool>()
         let request = site.request("/get")
-        // Not here: with the lock held this would be waiting for ever.
-        DispatchQueue.global().async {
-            for _ in 0..<100 {
-                let parting = Parting(manager, gone)
-                _ = manager.dataTask(with: request) { _, _, _ in _ = parting }
-            }
+        for _ in 0..<100 {
+            let parting = Parting(manager, gone)
+            _ = manager.dataTask(with: request) { _, _, _ in _ = parting }
         }
-        try await gone.wait(for: 60)
+        // With the lock held this would be waiting for ever.
+        manager.invalidateSessionCancelingTasks(true, resetSession: true)
+        try await gone.wait(for: 100)
+    }
+
+    @Test func `a task that nothing holds and that was never resumed is called back when its session ends`()
+        async throws
+    {
+        let manager = manager
+        _ = manager.dataTask(
+            with: site.request("/get"),
+            uploadProgress: nil,
+            downloadProgress: nil,
+            completionHandler: heard.completion
+        )
+        manager.invalidateSessionCancelingTasks(false, resetSession: false)
+        #expect(try await heard.first.error?.code == NSURLErrorCancelled)
+    }
+
+    /// Answers without the network, before there is a task.
+    private final class Canned: HTTPSessionManager, @unchecked Sendable {
+        override func dataTask(
+            with request: URLRequest,
+            uploadProgress uploadProgressBlock: ProgressHandler?,
+            downloadProgress downloadProgressBlock: ProgressHandler?,
+            completionHandler: TaskCompletionHandler?
+        ) -> URLSessionDataTask {
+            completionHandler?(nil, ["canned"], nil)
+            return super.dataTask(with: request, uploadProgress: nil, downloadProgress: nil, completionHandler: nil)
+        }
+    }
+
+    @Test func `6.3 an overridden method may call the handler before there is a task`() async throws {
+        let manager = site.owned(Canned(baseURL: site.server.url("/"), sessionConfiguration: site.configuration))
+        let task = manager.get("get", parameters: nil, success: heard.success, failure: heard.failure)
+        let answer = try await heard.first
+        #expect(answer.object as? [String] == ["canned"] && answer.task === task)
+        #expect(try await manager.get("get").object as? [String] == ["canned"])
     }
 }

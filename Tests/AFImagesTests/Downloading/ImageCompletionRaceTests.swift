@@ -1,0 +1,52 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import AFImages
+@testable import AFNetworking
+
+/// Downloads that are asked for while the session of their manager ends.
+@Suite struct ImageCompletionRaceTests {
+    private static let rounds = 200
+    private static let perRound = 12
+
+    @Test func `each caller is answered once, whatever ends the session meanwhile`() async throws {
+        let answers = Mutex(Array(repeating: 0, count: Self.rounds * Self.perRound))
+        let count = Atomic(0)
+        let answered: @Sendable (Int) -> Void = { number in
+            answers.withLock { $0[number] += 1 }
+            count.add(1, ordering: .releasing)
+        }
+        for round in 0..<Self.rounds { download(round, answered) }
+        try? await eventually("all answers") { count.load(ordering: .acquiring) >= Self.rounds * Self.perRound }
+        #expect(answers.withLock { $0.count { $0 == 0 } } == 0)
+        #expect(answers.withLock { $0.count { $0 > 1 } } == 0)
+    }
+
+    private func download(_ round: Int, _ answered: @escaping @Sendable (Int) -> Void) {
+        let manager = HTTPSessionManager()
+        manager.responseSerializer = ImageResponseSerializer()
+        let downloader = ImageDownloader(
+            sessionManager: manager,
+            downloadPrioritization: .fifo,
+            maximumActiveDownloads: 2,
+            imageCache: nil
+        )
+        let end = round % (Self.perRound + 1)
+        DispatchQueue.concurrentPerform(iterations: Self.perRound + 1) { index in
+            guard index != end else {
+                return manager.invalidateSessionCancelingTasks(round.isMultiple(of: 2), resetSession: false)
+            }
+            let number = round * Self.perRound + (index < end ? index : index - 1)
+            // Nobody listens there. Some ask for the same.
+            guard let url = URL(string: "http://127.0.0.1:1/\(number % 8)") else { return }
+            downloader.downloadImage(for: URLRequest(url: url)) { _, _, _ in
+                answered(number)
+            } failure: { _, _, _ in
+                answered(number)
+            }
+        }
+        manager.invalidateSessionCancelingTasks(true, resetSession: false)
+    }
+}
