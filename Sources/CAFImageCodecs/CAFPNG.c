@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 // One call of ours: all of it outlives the jump.
 struct caf_png_call {
@@ -56,6 +57,29 @@ static void caf_png_skip_chunks(png_structp png) {
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, names, (int)(sizeof names / 5));
 }
 
+static uint32_t caf_png_big32(const uint8_t *bytes) {
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+// Whether the pixels depend on a chunk: on critical ones (their names begin with a capital), and on transparency.
+static int caf_png_counts(const uint8_t *name) { return !(name[0] & 0x20) || memcmp(name, "tRNS", 4) == 0; }
+
+// Refuses a wrong checksum of a chunk that the pixels depend on. What libpng makes of one differs between versions and
+// chunks: it drops transparency, and 1.6.48 takes any checksum of IEND. It reports a file that ends early itself.
+static void caf_png_check(struct caf_png_call *call) {
+    size_t left = call->left > 8 ? call->left - 8 : 0;
+    for (const uint8_t *chunk = call->bytes + 8; left >= 12;) {
+        size_t length = caf_png_big32(chunk);
+        if (length > left - 12) return;
+        const uint8_t *name = chunk + 4, *checksum = name + 4 + length;
+        if (caf_png_counts(name) && crc32(0, name, (uInt)(4 + length)) != caf_png_big32(checksum))
+            png_error(call->png, "a chunk has a wrong checksum");
+        if (memcmp(name, "IEND", 4) == 0) return;
+        chunk = checksum + 4;
+        left -= 12 + length;
+    }
+}
+
 // Four bytes for each pixel, whatever there are in the file. Returns whether one of them is alpha.
 static int caf_png_set_transforms(png_structp png, png_infop info) {
     int has_alpha = (png_get_color_type(png, info) & PNG_COLOR_MASK_ALPHA) || png_get_valid(png, info, PNG_INFO_tRNS);
@@ -86,6 +110,8 @@ static void caf_png_read(struct caf_png_call *call, uint8_t *pixels, int *has_al
         caf_report_problem(&call->report, CAF_IMAGE_NO_MEMORY, "no memory");
         return;
     }
+    caf_png_check(call);
+    png_set_crc_action(call->png, PNG_CRC_ERROR_QUIT, PNG_CRC_WARN_DISCARD);
     png_set_read_fn(call->png, call, caf_png_take);
     png_set_user_limits(call->png, call->width, call->height);
     caf_png_skip_chunks(call->png);

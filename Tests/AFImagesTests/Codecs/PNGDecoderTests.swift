@@ -120,8 +120,9 @@ import Testing
     // MARK: - Damage
 
     @Test func `T-IMG-05 a wrong checksum is an error where pixels depend on it`() throws {
-        var file = PNGFile(.translucent(4, 4))
-        file.before = [("tEXt", Array("a\0b".utf8))]
+        var file = PNGFile(2, 1, kind: 3)
+        file.before = [("tEXt", Array("a\0b".utf8)), ("PLTE", [1, 2, 3, 4, 5, 6]), ("tRNS", [7, 8])]
+        file.setRows { _ in [0, 1] }
         let data = file.data
         func flipped(_ name: String) throws -> Data {
             let place = try #require(data.range(of: Data(name.utf8)))
@@ -131,7 +132,7 @@ import Testing
             return damaged
         }
 
-        for name in ["IHDR", "IDAT", "IEND"] {
+        for name in ["IHDR", "PLTE", "tRNS", "IDAT", "IEND"] {
             #expect(reason { try Image.decode(flipped(name)) } == .malformed, "\(name)")
         }
         #expect(throws: Never.self) { try Image.decode(flipped("tEXt")) }
