@@ -44,7 +44,7 @@ let package = Package(
             cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")],
             linkerSettings: [
                 .linkedLibrary("png"), .linkedLibrary("jpeg"), .linkedLibrary("webp"), .linkedLibrary("webpdemux"),
-                .linkedLibrary("gif"),
+                .linkedLibrary("gif"), .linkedLibrary("z"),
             ]
         ),
         .target(name: "CAFTestServer", cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")]),
@@ -281,13 +281,21 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// What is built for some tests only, as with a sanitizer, need not compile all others, and no examples.
+// What is built for some tests only, as with a sanitizer, need not compile all others, and no examples but those they run.
 if let names = Context.environment["AFNET_TESTS"]?.split(separator: " ").map(String.init) {
+    let wanted = package.targets.filter { $0.isTest && names.contains($0.name) }
+    func isNeeded(_ target: Target) -> Bool {
+        wanted.contains { test in
+            test.dependencies.contains {
+                if case .byNameItem(target.name, _) = $0 { true } else { false }
+            }
+        }
+    }
     package.targets.removeAll { target in
         if target.isTest { return !names.contains(target.name) }
         if target.name == "afnet-torture" { return !names.contains("AFTortureTests") }
         if target.name == "afnet-soak" { return !names.contains("AFSoakTests") }
-        return target.path?.hasPrefix("Docs/Examples") == true
+        return target.path?.hasPrefix("Docs/Examples") == true && !isNeeded(target)
     }
 }
 
