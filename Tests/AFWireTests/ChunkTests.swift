@@ -125,13 +125,26 @@ import Testing
         row("0\r\nA\r\n\r\n", .refused(.header)),
         row("0\r\nA : b\r\n\r\n", .refused(.header)),
         row("0\r\n A: b\r\n\r\n", .refused(.header)),
-        row("0\r\nA: b\r\n c\r\n\r\n", .refused(.header)),
+        row("0\r\nA: b\n c\r\n\r\n", .refused(.header)),
+        row("0\r\n \r\n\r\n", .refused(.header)),
         row("0\r\nA: b\rc\r\n\r\n", .refused(.header)),
         row("0\r\nA: \0\r\n\r\n", .refused(.header)),
         row("0\r\nHTTP/1.1 200 OK\r\n\r\n", .refused(.header)),
     ])
     func `T-MSG-14 trailers obey the rules of fields, with strict line ends`(row: WireRow) {
         row.check()
+    }
+
+    @Test func `T-MSG-14 trailers may be folded, and the connection is not used again`() {
+        let outcome = ResponseSetting().outcome(of: Self.head + "1\r\na\r\n0\r\nA: b\r\n c\r\nD: e\r\n\r\n")
+
+        #expect(outcome.trailers == ["A: b c", "D: e"])
+        #expect(outcome.text == "a" && outcome.error == nil && !outcome.framedExactly)
+    }
+
+    @Test(arguments: ["Content-Length: 7\r\n ", "Transfer-Encoding: chunked\r\n\t, gzip", "A: b\r\ncontent-length:\r\n 7"])
+    func `T-MSG-14 a trailer with a framing field's name is not folded`(field: String) {
+        WireRow(Self.head + "0\r\n\(field)\r\n\r\n", .refused(.header)).check()
     }
 
     @Test func `T-MSG-14 trailers have limits of their own`() {

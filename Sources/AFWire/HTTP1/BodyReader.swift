@@ -28,8 +28,14 @@ struct BodyReader: Sendable {
     private var state: State
     private var chunks = ChunkDecoder()
     private var trailers = Trailers.none
+    private let allowsFolds: Bool
 
-    init(_ framing: BodyFraming) {
+    /// A field of the trailers goes on in a second line.
+    private(set) var sawFold = false
+
+    /// - Parameter allowsFolds: Whether a field of the trailers may be folded, as in a response.
+    init(_ framing: BodyFraming, allowsFolds: Bool = false) {
+        self.allowsFolds = allowsFolds
         state =
             switch framing {
             case .none, .length(0): .ending
@@ -111,7 +117,7 @@ struct BodyReader: Sendable {
         _ input: UnsafeRawBufferPointer,
         _ limits: HTTP1Limits
     ) throws(HTTP1Error) -> (consumed: Int, event: Event) {
-        var reader = HeadReader.forTrailers(limits)
+        var reader = HeadReader.forTrailers(limits, allowsFolds: allowsFolds)
         if case .begun(let begun) = trailers { reader = begun }
         // Taken out while it works: two owners would mean a copy of what it keeps.
         trailers = .none
@@ -122,13 +128,14 @@ struct BodyReader: Sendable {
             return (consumed, .needMore)
         }
         state = .finished
+        sawFold = reader.parser.sawFold
         return (consumed, .end(trailers: fields))
     }
 }
 
 extension HeadReader {
-    fileprivate static func forTrailers(_ limits: HTTP1Limits) -> HeadReader {
+    fileprivate static func forTrailers(_ limits: HTTP1Limits, allowsFolds: Bool) -> HeadReader {
         let ceiling = Ceiling(bytes: limits.trailerBytes, limit: .trailerBytes)
-        return HeadReader(HeadParser(.trailers), ceiling: ceiling)
+        return HeadReader(HeadParser(.trailers, allowsFolds: allowsFolds), ceiling: ceiling)
     }
 }

@@ -53,6 +53,21 @@ struct FramingFields: Sendable {
         }
     }
 
+    /// Whether the field with this name, a token of `nameCount` bytes, says where the body ends.
+    static func settlesEndOfBody(_ name: UnsafeRawPointer, _ nameCount: Int) -> Bool {
+        switch nameCount {
+        case 14: ByteScanning.token(at: name, is: "content-length")
+        case 17: ByteScanning.token(at: name, is: "transfer-encoding")
+        default: false
+        }
+    }
+
+    /// Takes note that a field goes on in a second line. The values of `Connection` and `Keep-Alive` may be
+    /// incomplete then, and do not count: the connection ends with this message.
+    mutating func noteFold() {
+        saysClose = true
+    }
+
     /// RFC 9112 §6.3: a list of equal numbers may be read as one of them; anything
     /// else that is not one number leaves the end of the body in doubt.
     private mutating func noteLength(_ value: UnsafeRawBufferPointer) throws(HTTP1Error) {

@@ -32,9 +32,19 @@ struct HeadParser: Sendable {
     /// An empty line came before the status line.
     private(set) var sawLeadingEmptyLine = false
 
+    /// A field goes on in a second line (RFC 9112 §5.2).
+    private(set) var sawFold = false
+
+    /// Where the last field line that had a name begins.
+    private var lastField = 0
+
     /// Set for the answer to CONNECT: a 2xx to it starts a tunnel, and its framing
     /// fields mean nothing (RFC 9110 §9.3.6).
     let answersConnect: Bool
+
+    /// Whether a field may go on in a line that begins with white space. Servers write such responses; a request
+    /// that has one is refused.
+    private let allowsFolds: Bool
 
     private var allowsLeadingEmptyLine: Bool
     private(set) var awaitsStartLine: Bool
@@ -45,8 +55,14 @@ struct HeadParser: Sendable {
         var examined = 0
     #endif
 
-    init(_ role: Role, allowsLeadingEmptyLine: Bool = false, answersConnect: Bool = false) {
+    init(
+        _ role: Role,
+        allowsFolds: Bool = false,
+        allowsLeadingEmptyLine: Bool = false,
+        answersConnect: Bool = false
+    ) {
         self.role = role
+        self.allowsFolds = allowsFolds
         self.allowsLeadingEmptyLine = allowsLeadingEmptyLine
         self.answersConnect = answersConnect
         self.awaitsStartLine = role != .trailers
@@ -72,7 +88,7 @@ struct HeadParser: Sendable {
                 position = lineFeed + 1
                 return true
             } else {
-                try parseField(line, readable: head.count - position, limits)
+                try parseField(line, of: head, limits)
             }
             position = lineFeed + 1
         }
@@ -121,22 +137,22 @@ struct HeadParser: Sendable {
         fieldsStart = next
     }
 
-    /// Parses one field line (RFC 9112 §5), which is not empty and after whose first
-    /// byte so many are `readable`.
+    /// Parses one field line (RFC 9112 §5) of `head`, which is not empty and stands at ``position``.
     @inline(__always)
     private mutating func parseField(
         _ line: UnsafeRawBufferPointer,
-        readable: Int,
+        of head: UnsafeRawBufferPointer,
         _ limits: HTTP1Limits
     ) throws(HTTP1Error) {
         guard let start = line.baseAddress else { return }
-        if line.count > limits.lineBytes || fieldCount >= fieldLimit(limits) { try refuseExcess(line, limits) }
-        fieldCount += 1
+        if line.count > limits.lineBytes { try refuseExcess(line, limits) }
         countExamined(line.count)
 
-        let colon = ByteScanning.countOfToken(at: start, limit: line.count, readable: readable)
-        // A line that begins with white space would be the continuation of the one
-        // before (obsolete folding); it fails here like any other non-token.
+        let colon = ByteScanning.countOfToken(at: start, limit: line.count, readable: head.count - position)
+        if colon == 0, allowsFolds, fieldCount > 0, ByteScanning.isOWS(line[0]) {
+            return try parseFold(line, of: head, limits)
+        }
+        if fieldCount >= fieldLimit(limits) { try refuseExcess(line, limits) }
         guard colon > 0, colon < line.count, start.load(fromByteOffset: colon, as: UInt8.self) == 0x3A else {
             throw HTTP1Error(.header, "a field line does not begin with a name and a colon", peer: line)
         }
@@ -145,9 +161,38 @@ struct HeadParser: Sendable {
         guard ByteScanning.isFieldText(start + unchecked, count: line.count - unchecked) else {
             throw HTTP1Error(.header, "control character in a field", peer: line)
         }
+        fieldCount += 1
+        lastField = position
         guard !ignoresFraming else { return }
         let value = UnsafeRawBufferPointer(start: start + colon + 1, count: line.count - colon - 1)
         try framing.note(name: start, nameCount: colon, value: value)
+    }
+
+    /// Parses a line that continues the field before it. What the field says is put together when the head is
+    /// copied; only the names of fields are looked at until then.
+    ///
+    /// A parser in front of us may have taken the line for a field of its own, or the end of the head: the
+    /// connection is not used again, and of the fields that say where the body ends none may be folded.
+    private mutating func parseFold(
+        _ line: UnsafeRawBufferPointer,
+        of head: UnsafeRawBufferPointer,
+        _ limits: HTTP1Limits
+    ) throws(HTTP1Error) {
+        guard let base = head.baseAddress, let start = line.baseAddress else { return }
+        let field = base + lastField
+        let nameCount = ByteScanning.countOfToken(at: field, limit: head.count - lastField, readable: head.count - lastField)
+        guard !FramingFields.settlesEndOfBody(field, nameCount) else {
+            let folded = UnsafeRawBufferPointer(rebasing: head[lastField..<(position + line.count)])
+            throw HTTP1Error(.header, "a folded Content-Length or Transfer-Encoding", peer: folded)
+        }
+        guard ByteScanning.isFieldText(start, count: line.count) else {
+            throw HTTP1Error(.header, "control character in a field", peer: line)
+        }
+        guard position + line.count - lastField <= limits.lineBytes else {
+            throw HTTP1Error(.limit(.lineBytes), "a folded field of more than \(limits.lineBytes) bytes")
+        }
+        sawFold = true
+        framing.noteFold()
     }
 
     // MARK: - Limits
@@ -156,7 +201,7 @@ struct HeadParser: Sendable {
         role == .trailers ? limits.trailerFields : limits.headFields
     }
 
-    /// Refuses a complete line that passes a limit; if it was broken before it
+    /// Refuses a complete line that is too long, or one field too many; if it was broken before it
     /// passed it, for that, as if it had come byte by byte.
     private func refuseExcess(_ line: UnsafeRawBufferPointer, _ limits: HTTP1Limits) throws(HTTP1Error) {
         try checkLine(line, from: 0, isComplete: true, limits)

@@ -74,7 +74,7 @@ package struct ResponseDecoder: Sendable {
 
     /// The receiving half of "the connection may be used again": the message ended by
     /// its own framing, the peer agreed to persist, and nothing had to be forgiven.
-    package var framedExactly: Bool { isFinished && mayReuse }
+    package var framedExactly: Bool { isFinished && mayReuse && body?.sawFold == false }
 
     /// Bytes of all heads received, interim ones included.
     package var headBytesReceived: Int {
@@ -137,13 +137,14 @@ package struct ResponseDecoder: Sendable {
 
         completedHeadBytes += reader.parser.position
         let head = try makeHead(reader.parser, fields)
-        if reader.parser.sawBareLineFeed || reader.parser.sawLeadingEmptyLine { mayReuse = false }
+        let parser = reader.parser
+        if parser.sawBareLineFeed || parser.sawLeadingEmptyLine || parser.sawFold { mayReuse = false }
         if head.status < 200 {
             try startNextHead()
             return step(consumed, .interim(head))
         }
         noteReuse(head, reader.parser.framing)
-        body = BodyReader(head.framing)
+        body = BodyReader(head.framing, allowsFolds: true)
         return step(consumed, .head(head))
     }
 
@@ -172,6 +173,7 @@ package struct ResponseDecoder: Sendable {
     ) -> HeadReader {
         let parser = HeadParser(
             .response,
+            allowsFolds: true,
             allowsLeadingEmptyLine: allowsLeadingEmptyLine,
             answersConnect: answersConnect
         )
