@@ -7,7 +7,8 @@ extension HTTPURLResponse {
         case 200..<300: "success"
         case 300..<400: "redirected"
         case 400..<500: "client error"
-        case 500..<600: "server error"
+        // RFC 9110 §15: what is above 599 counts as 5xx.
+        case 500..<1000: "server error"
         default: "unknown status"
         }
     }

@@ -39,7 +39,7 @@ extension StartLine {
             throw HTTP1Error(.status, "not an HTTP/1 status line", peer: line)
         }
         guard let status = status(line[9], line[10], line[11]) else {
-            throw HTTP1Error(.status, "not a status code from 100 to 599", peer: line)
+            throw HTTP1Error(.status, "not a status code from 100 to 999", peer: line)
         }
         // The space after the code is owed even before an empty reason, but many
         // servers leave it out with the reason, and nothing depends on it.
@@ -57,8 +57,9 @@ extension StartLine {
         )
     }
 
+    /// Codes from 600 on are in use, and are errors of the server like those of 5xx (RFC 9110 §15).
     private static func status(_ hundreds: UInt8, _ tens: UInt8, _ ones: UInt8) -> Int? {
-        guard hundreds &- 0x31 < 5, ByteScanning.isDigit(tens), ByteScanning.isDigit(ones) else { return nil }
+        guard hundreds &- 0x31 < 9, ByteScanning.isDigit(tens), ByteScanning.isDigit(ones) else { return nil }
         return Int(hundreds &- 0x30) * 100 + Int(tens &- 0x30) * 10 + Int(ones &- 0x30)
     }
 

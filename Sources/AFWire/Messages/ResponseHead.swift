@@ -3,7 +3,7 @@
 package struct ResponseHead: Sendable {
     package let version: HTTPVersion
 
-    /// Three digits, 100 to 599.
+    /// Three digits, 100 to 999. Those from 600 on count as 5xx.
     package let status: Int
 
     /// The fields, in order, as received.

@@ -55,7 +55,7 @@ struct RetryRulesTests {
         #expect(rules.decision(after: .of("POST", status: status, fields: ["Idempotency-Key": ""])).givesUp)
     }
 
-    @Test(arguments: [400, 401, 403, 404, 407, 409, 410, 413, 425, 501, 505, 511, 599])
+    @Test(arguments: [400, 401, 403, 404, 407, 409, 410, 413, 425, 501, 505, 511, 599, 600, 999])
     func `T-RTY-06 other statuses are answers`(status: Int) {
         #expect(rules.decision(after: .of(status: status)).givesUp)
     }

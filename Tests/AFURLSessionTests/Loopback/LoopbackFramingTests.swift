@@ -83,6 +83,8 @@ struct FramingCase: Sendable, CustomTestStringConvertible {
             reused: true,
             "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
         ),
+        reads("999", "no", reused: true, "HTTP/1.1 999 Request denied\r\nContent-Length: 2\r\n\r\nno"),
+        fails("099", .status, "HTTP/1.1 099 X\r\nContent-Length: 2\r\n\r\nno"),
         fails("101 unasked", .status, "HTTP/1.1 101 Switching Protocols\r\n\r\n"),
         fails("no HTTP", .status, "<html>hello"),
         reads("until the end", "hello", reused: false, closes: true, ok("\r\nhello")),

@@ -76,7 +76,7 @@ enum CacheEntryCoding {
             let headers = fields.field().flatMap(HTTPHeaders.init(checkingBlock:)),
             let requestTime = fields.number(Int64.self), let responseTime = fields.number(Int64.self),
             let vary = decodeVary(&fields), let userInfo = fields.field(), fields.isAtEnd,
-            isDecoded <= 1, (100...599).contains(status)
+            isDecoded <= 1, (100...999).contains(status)
         else { return nil }
         let stored = StoredHead(
             key: key,
