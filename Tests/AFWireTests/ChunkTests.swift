@@ -68,7 +68,9 @@ import Testing
 
     @Test(arguments: [
         "5\nhello\r\n0\r\n\r\n", "5\rhello\r\n0\r\n\r\n", "5 \r\nhello\r\n0\r\n\r\n", "5\t\r\nhello\r\n0\r\n\r\n",
-        "5 ;a\r\nhello\r\n0\r\n\r\n", "5;a\nhello\r\n0\r\n\r\n", "5\r\r\nhello\r\n0\r\n\r\n",
+        "5 a;b\r\nhello\r\n0\r\n\r\n", "5 5;a\r\nhello\r\n0\r\n\r\n", " ;a\r\n\r\n", "5 \n;a\r\nhello\r\n0\r\n\r\n",
+        "5\u{B};a\r\nhello\r\n0\r\n\r\n", "5\r\nhello\r\n0 \r\n\r\n", "5\r\nhello\r\n0 x\r\n\r\n",
+        "5;a\nhello\r\n0\r\n\r\n", "5\r\r\nhello\r\n0\r\n\r\n",
         "5\r\nhello\n0\r\n\r\n", "5\r\nhello\r0\r\n\r\n", "5\r\nhello0\r\n\r\n", "5\r\nhelloXX0\r\n\r\n",
         "5\r\nhello!\r\n0\r\n\r\n", "5\r\nhello\r\n0\n\r\n", "5\r\nhello\r\n0\r\r\n\r\n",
     ])
@@ -79,6 +81,8 @@ import Testing
     @Test(arguments: [
         row("5;\r\nhello\r\n0\r\n\r\n", .reused(200, "hello")),
         row("5;=x\r\nhello\r\n0\r\n\r\n", .reused(200, "hello")),
+        row("5 ;a\r\nhello\r\n0\r\n\r\n", .reused(200, "hello")),
+        row("5\t ; a=\"b\"\r\nhello\r\n0 \t;\r\n\r\n", .reused(200, "hello")),
         row("5; a = b\r\nhello\r\n0\r\n\r\n", .reused(200, "hello")),
         row("5;a\u{1F}\r\nhello\r\n0\r\n\r\n", .refused(.chunk)),
         row("5;a\u{1}\r\nhello\r\n0\r\n\r\n", .refused(.chunk)),
@@ -103,6 +107,11 @@ import Testing
             .refused(.limit(.chunkExtensionBytes))
         )
 
+        let blanks = Self.row(
+            "1\(String(repeating: " ", count: 8 << 10));\(most)x\r\na\r\n",
+            .refused(.limit(.chunkExtensionBytes))
+        )
+        blanks.check()
         exact.check()
         over.check()
         each.check()
@@ -142,7 +151,9 @@ import Testing
         #expect(outcome.text == "a" && outcome.error == nil && !outcome.framedExactly)
     }
 
-    @Test(arguments: ["Content-Length: 7\r\n ", "Transfer-Encoding: chunked\r\n\t, gzip", "A: b\r\ncontent-length:\r\n 7"])
+    @Test(arguments: [
+        "Content-Length: 7\r\n ", "Transfer-Encoding: chunked\r\n\t, gzip", "A: b\r\ncontent-length:\r\n 7",
+    ])
     func `T-MSG-14 a trailer with a framing field's name is not folded`(field: String) {
         WireRow(Self.head + "0\r\n\(field)\r\n\r\n", .refused(.header)).check()
     }

@@ -185,7 +185,8 @@ import Testing
         arguments: zip(
             [
                 "X: a\r\n b", "X: a\r\n\tb", "X: a\n b", "X: a \t\r\n \t b \t", "X:\r\n a", "X: a\r\n ", "X:\r\n ",
-                "X: a\r\n b\r\n c", "X: a\r\n \r\n b", "X: a\r\n Content-Length: 9", "X: a\r\n Transfer-Encoding: chunked",
+                "X: a\r\n b\r\n c", "X: a\r\n \r\n b", "X: a\r\n Content-Length: 9",
+                "X: a\r\n Transfer-Encoding: chunked",
                 "X: a\r\n :", "X: a\r\n HTTP/1.1 200 OK",
             ],
             [

@@ -1,8 +1,8 @@
 /// Reads the chunks of a body, up to and including the line of the last one
 /// (RFC 9112 §7.1). The trailers after it are a head's business.
 ///
-/// Strict: sizes are hexadecimal digits and nothing else, lines end with CR LF and
-/// nothing else. Any leniency here lets two parsers disagree about where a response
+/// Strict: sizes are hexadecimal digits and nothing else, blanks stand only before the
+/// semicolon of an extension, lines end with CR LF and nothing else. Any leniency here lets two parsers disagree about where a response
 /// ends. Keeps no bytes and allocates nothing.
 struct ChunkDecoder: Sendable {
     enum Event {
@@ -13,6 +13,8 @@ struct ChunkDecoder: Sendable {
 
     private enum State: Sendable {
         case size
+        /// Blanks came after the size (BWS, RFC 9112 §7.1.1); only an extension may follow.
+        case blanks
         case chunkExtension
         case lineFeed
         case content
@@ -62,7 +64,8 @@ struct ChunkDecoder: Sendable {
     ) throws(HTTP1Error) {
         let isRight =
             switch state {
-            case .size: readSize(byte, limits)
+            case .size: try readSize(byte, limits)
+            case .blanks: try readBlank(byte, limits)
             case .chunkExtension: try readExtension(byte, limits)
             case .lineFeed: endLine(byte)
             case .contentReturn: expect(0x0D, byte, then: .contentLineFeed)
@@ -77,6 +80,7 @@ struct ChunkDecoder: Sendable {
     private var reason: StaticString {
         switch state {
         case .size: "a chunk size is not 1 to 16 hexadecimal digits"
+        case .blanks: "blanks after a chunk size, and no extension"
         case .chunkExtension: "a chunk extension is not text"
         case .lineFeed: "a chunk line does not end with CR LF"
         case .contentReturn, .contentLineFeed: "no CR LF after a chunk"
@@ -84,7 +88,7 @@ struct ChunkDecoder: Sendable {
         }
     }
 
-    private mutating func readSize(_ byte: UInt8, _ limits: HTTP1Limits) -> Bool {
+    private mutating func readSize(_ byte: UInt8, _ limits: HTTP1Limits) throws(HTTP1Error) -> Bool {
         if let digit = ByteScanning.hexDigit(byte) {
             // As for Content-Length, sizes past 2^63 − 1 are refused.
             guard digits < limits.chunkSizeDigits, remaining < 1 << 59 else { return false }
@@ -92,8 +96,23 @@ struct ChunkDecoder: Sendable {
             remaining = remaining << 4 | UInt64(digit)
             return true
         }
-        guard digits > 0, byte == 0x0D || byte == 0x3B else { return false }
-        state = byte == 0x0D ? .lineFeed : .chunkExtension
+        guard digits > 0 else { return false }
+        if byte == 0x0D {
+            state = .lineFeed
+            return true
+        }
+        return try readBlank(byte, limits)
+    }
+
+    /// Reads what stands before an extension, up to its semicolon.
+    private mutating func readBlank(_ byte: UInt8, _ limits: HTTP1Limits) throws(HTTP1Error) -> Bool {
+        if byte == 0x3B {
+            state = .chunkExtension
+            return true
+        }
+        guard ByteScanning.isOWS(byte) else { return false }
+        state = .blanks
+        try countExtension(limits)
         return true
     }
 
@@ -104,10 +123,7 @@ struct ChunkDecoder: Sendable {
             state = .lineFeed
             return true
         }
-        extensionBytes += 1
-        guard extensionBytes <= limits.chunkExtensionBytes else {
-            throw HTTP1Error(.limit(.chunkExtensionBytes), "more than \(limits.chunkExtensionBytes) bytes")
-        }
+        try countExtension(limits)
         switch byte {
         case _ where isEscaped: isEscaped = false
         case 0x22: isQuoted.toggle()
@@ -115,6 +131,13 @@ struct ChunkDecoder: Sendable {
         default: break
         }
         return byte >= 0x20 && byte != 0x7F
+    }
+
+    private mutating func countExtension(_ limits: HTTP1Limits) throws(HTTP1Error) {
+        extensionBytes += 1
+        guard extensionBytes <= limits.chunkExtensionBytes else {
+            throw HTTP1Error(.limit(.chunkExtensionBytes), "more than \(limits.chunkExtensionBytes) bytes")
+        }
     }
 
     private mutating func endLine(_ byte: UInt8) -> Bool {

@@ -180,7 +180,11 @@ struct HeadParser: Sendable {
     ) throws(HTTP1Error) {
         guard let base = head.baseAddress, let start = line.baseAddress else { return }
         let field = base + lastField
-        let nameCount = ByteScanning.countOfToken(at: field, limit: head.count - lastField, readable: head.count - lastField)
+        let nameCount = ByteScanning.countOfToken(
+            at: field,
+            limit: head.count - lastField,
+            readable: head.count - lastField
+        )
         guard !FramingFields.settlesEndOfBody(field, nameCount) else {
             let folded = UnsafeRawBufferPointer(rebasing: head[lastField..<(position + line.count)])
             throw HTTP1Error(.header, "a folded Content-Length or Transfer-Encoding", peer: folded)
