@@ -104,7 +104,9 @@ import Testing
 
     @Test("a name that was never canonical matches nothing, T-TLS-38, T-TLS-39")
     func badReferences() {
-        for host in ["", ".", ".example.com", "example.com.", "a..b", "1.2.3.4", "a.1", "\0", "*.example.com"] {
+        for host in [
+            "", ".", ".example.com", "example.com.", "a..b", "1.2.3.4", "2.1", "0x7F.0x", "\0", "*.example.com",
+        ] {
             #expect(!HostnameMatcher.matches(pattern: Array(host.utf8), host: host))
             #expect(!HostnameMatcher.matches(pattern: Array("*.example.com".utf8), host: host))
         }

@@ -9,6 +9,7 @@ import Testing
         ("xn--bcher-kva.example", "xn--bcher-kva.example"), ("XN--BCHER-KVA.example", "xn--bcher-kva.example"),
         ("xn--fiqs8s", "xn--fiqs8s"), ("a--b.test", "a--b.test"), ("1.2.3.4.test", "1.2.3.4.test"), ("a.", "a"),
         ("xn--p1ai", "xn--p1ai"), ("a.0xg", "a.0xg"), ("a.0xag", "a.0xag"), ("a.0x-", "a.0x-"), ("a.x1", "a.x1"),
+        ("test.83", "test.83"), ("a.1", "a.1"), ("A.0x1F", "a.0x1f"), ("1.a.2", "1.a.2"), ("a.0X", "a.0x"),
     ]
 
     @Test("a host has one canonical form, T-TLS-44", arguments: hosts)
@@ -21,9 +22,9 @@ import Testing
         "example。com", "\u{212A}.com", "*.example.com", "a b.com", " a.com", "a.com ", "a/b", "a@b", "a:b", "a%b",
         "%",
         "xn--example-.com", "xn--.com", "xn--a.com", "xn--abc-.test", "xn--99999999.com", "xn--a-ecp!.com",
-        "127.1", "127.0.0.1.", "2130706433", "0x7f000001", "0x7f.1", "a.0x1f", "a.0X", "a.0xa", "a.0xabcdef",
+        "127.1", "127.0.0.1.", "2130706433", "0x7f000001", "0x7f.1", "1.0x1f", "0X", "0X7F.1", "7.0xabcdef", "1.",
         "1.2.3.4.5", "256.1.1.1",
-        "01.2.3.4", "1.2.3", "a.1", "[1.2.3.4]", "[example.com]", "[]", "[", "[::1", "::1]", "[::1]x", "::1%",
+        "01.2.3.4", "1.2.3", "09.1", "[1.2.3.4]", "[example.com]", "[]", "[", "[::1", "::1]", "[::1]x", "::1%",
         "fe80::1%a\0b", "1.2.3.4%eth0", ":::", "12345::", "::ffff:1.2.3.456", "[[::1]]",
     ]
 

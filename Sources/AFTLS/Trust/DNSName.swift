@@ -17,4 +17,14 @@ enum DNSName {
         }
         return label > 0
     }
+
+    /// Whether each label is a number, decimal or hexadecimal (`0x…`): `inet_aton` reads such a name as an address, or
+    /// nearly does.
+    static func isNumeric(_ name: some BidirectionalCollection<UInt8>) -> Bool {
+        name.split(separator: UInt8(ascii: ".")).allSatisfy { label in
+            if label.allSatisfy(ASCII.isDigit) { return true }
+            return label.prefix(2).map(ASCII.folded) == Array("0x".utf8)
+                && label.dropFirst(2).allSatisfy { ASCII.isDigit($0) || ASCII.folded($0) &- 0x61 < 6 }
+        }
+    }
 }

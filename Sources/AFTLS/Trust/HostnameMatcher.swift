@@ -54,11 +54,9 @@ public enum HostnameMatcher {
         return isFound
     }
 
-    // A name whose last label is a number is an address to somebody.
+    // A name of numbers only is an address to some readers.
     private static func isReference(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard DNSName.isValid(name) else { return false }
-        let lastLabel = name.reversed().prefix { $0 != UInt8(ascii: ".") }
-        return !lastLabel.allSatisfy(ASCII.isDigit)
+        DNSName.isValid(name) && !DNSName.isNumeric(name)
     }
 
     private static func matches(pattern: UnsafeBufferPointer<UInt8>, _ reference: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -12,7 +12,7 @@ public enum PeerName: Hashable, Sendable, CustomStringConvertible {
     /// something else to somebody else: an empty name or label, a leading dot or a
     /// second final one, NUL, other than letters, digits, `-`, `_` and dots (international
     /// names must have been turned into `xn--` form), an `xn--` label that says nothing,
-    /// and numbers that only some readers take for an address (`127.1`, `0x7f000001`).
+    /// and names of numbers only, which some readers take for an address (`127.1`, `0x7f000001`).
     public init?(_ host: String) {
         if let address = Self.address(host) {
             self = .ip(address)
@@ -21,7 +21,7 @@ public enum PeerName: Hashable, Sendable, CustomStringConvertible {
         var bytes = Array(host.utf8)
         if bytes.last == UInt8(ascii: ".") { bytes.removeLast() }
         for index in bytes.indices { bytes[index] = ASCII.folded(bytes[index]) }
-        guard DNSName.isValid(bytes[...]), !Self.endsInNumber(bytes), Self.labelsDecode(bytes) else { return nil }
+        guard DNSName.isValid(bytes[...]), !DNSName.isNumeric(bytes), Self.labelsDecode(bytes) else { return nil }
         self = .dns(String(decoding: bytes, as: UTF8.self))
     }
 
@@ -48,13 +48,6 @@ public enum PeerName: Hashable, Sendable, CustomStringConvertible {
         }
         guard let bytes = IPText.bytes(of: String(decoding: text, as: UTF8.self)) else { return nil }
         return isBracketed && bytes.count != 16 ? nil : bytes
-    }
-
-    // The URL standard's rule: such a name is an address or nothing.
-    private static func endsInNumber(_ name: [UInt8]) -> Bool {
-        let last = name.split(separator: UInt8(ascii: ".")).last ?? []
-        if last.allSatisfy(ASCII.isDigit) { return true }
-        return last.starts(with: "0x".utf8) && last.dropFirst(2).allSatisfy { ASCII.isDigit($0) || $0 &- 0x61 < 6 }
     }
 
     private static func labelsDecode(_ name: [UInt8]) -> Bool {

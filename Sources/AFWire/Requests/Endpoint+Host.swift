@@ -5,8 +5,9 @@ extension Endpoint {
     ///   International names arrive here as punycode; raw UTF-8 is refused.
     /// - One trailing dot is removed, everywhere: `example.com.` is the same peer as `example.com` for connecting,
     ///   SNI, certificates, pins, cookies and the pool. Two dots are refused.
-    /// - A name whose last label is a number must be a dotted quad without leading zeros. `0x7f.1`, `2130706433` and
-    ///   `1.2.3` are addresses to some resolvers and names to others, hence refused.
+    /// - If all labels are numbers, decimal or hexadecimal, they must be a dotted quad without leading zeros. `0x7f.1`,
+    ///   `2130706433` and `1.2.3` are addresses to some resolvers and names to others, hence refused. `test.83` is a
+    ///   name to all of them.
     /// - IPv6 stands in brackets and is rewritten as RFC 5952 says. A zone (`%25eth0`, RFC 6874) is accepted on
     ///   link-local addresses only; it is used to connect and never sent.
     package struct Host: Hashable, Sendable {
@@ -56,11 +57,11 @@ extension Endpoint.Host {
         let bytes = UnsafeRawBufferPointer(rebasing: whole[..<count])
         if bytes.isEmpty { throw RequestRejection(.host, .empty, at: offset) }
 
-        let lastLabel = try checkLabels(bytes, offset: offset)
+        try checkLabels(bytes, offset: offset)
         if bytes.count > 253 { throw RequestRejection(.host, .tooLong, at: offset) }
 
         var kind = Kind.name
-        if isNumber(UnsafeRawBufferPointer(rebasing: bytes[lastLabel...])) {
+        if areNumbers(bytes) {
             // `1.2.3.4.` would be an address only to those who drop the dot.
             guard count == whole.count, IPAddressSyntax.isDottedQuad(bytes) else {
                 throw RequestRejection(.host, .numericHost, at: offset, excerpt: EscapedText(whole))
@@ -74,8 +75,8 @@ extension Endpoint.Host {
         return (kind, text)
     }
 
-    /// Checks characters and label lengths in one pass; returns where the last label begins.
-    private static func checkLabels(_ bytes: UnsafeRawBufferPointer, offset: Int) throws(RequestRejection) -> Int {
+    /// Checks characters and label lengths in one pass.
+    private static func checkLabels(_ bytes: UnsafeRawBufferPointer, offset: Int) throws(RequestRejection) {
         let allowed = ASCIISet.hostName
         var label = 0
         for index in bytes.indices {
@@ -86,7 +87,6 @@ extension Endpoint.Host {
             label = index + 1
         }
         try checkLabel(label..<bytes.count, offset: offset)
-        return label
     }
 
     @inline(__always)
@@ -111,13 +111,18 @@ extension Endpoint.Host {
         return RequestRejection(.host, rule, at: offset + index, excerpt: EscapedText(bytes))
     }
 
-    /// Whether some resolver would read the label as a number: decimal digits, or `0x` and hexadecimal ones.
-    private static func isNumber(_ label: UnsafeRawBufferPointer) -> Bool {
+    /// Whether `inet_aton` would read all labels as numbers, or nearly: decimal digits, or `0x` and hexadecimal ones.
+    /// How many labels there are and how large the numbers are does not matter.
+    private static func areNumbers(_ name: UnsafeRawBufferPointer) -> Bool {
+        // Nearly all names begin with a letter.
+        guard let first = name.first, ASCIISet.digits.contains(first) else { return false }
+        return name.split(separator: UInt8(ascii: ".")).allSatisfy(isNumber)
+    }
+
+    private static func isNumber(_ label: Slice<UnsafeRawBufferPointer>) -> Bool {
         if label.allSatisfy(ASCIISet.digits.contains) { return true }
-        guard label.count >= 2, label[0] == UInt8(ascii: "0"), ByteScanning.folded(label[1]) == UInt8(ascii: "x") else {
-            return false
-        }
-        return label[2...].allSatisfy { ByteScanning.hexDigit($0) != nil }
+        guard label.starts(with: "0x".utf8) || label.starts(with: "0X".utf8) else { return false }
+        return label.dropFirst(2).allSatisfy { ByteScanning.hexDigit($0) != nil }
     }
 }
 

@@ -113,6 +113,12 @@ extension URLCorpus {
         http://example.1com/ -> http example.1com 80 /
         http://deadbeef/ -> http deadbeef 80 /
         http://a.deadbeef/ -> http a.deadbeef 80 /
+        http://test.83/ -> http test.83 80 /
+        http://example.com.1/ -> http example.com.1 80 /
+        http://example.0X1F/ -> http example.0x1f 80 /
+        http://a.b.c.256/ -> http a.b.c.256 80 /
+        http://1.2.3.a.4/ -> http 1.2.3.a.4 80 /
+        http://0xg.1/ -> http 0xg.1 80 /
         // IPv4
         http://127.0.0.1/ -> http 127.0.0.1 80 /
         http://0.0.0.0/ -> http 0.0.0.0 80 /

@@ -247,11 +247,11 @@ extension URLCorpus {
         http://1.2.3.4./ -> host numericHost
         http://1.2.3./ -> host numericHost
         http://127.0.0.1./ -> host numericHost
-        http://example.1/ -> host numericHost
-        http://example.com.1/ -> host numericHost
-        http://example.0x1/ -> host numericHost
-        http://a.b.c.256/ -> host numericHost
         http://1.2.3.0x4/ -> host numericHost
+        http://08.09/ -> host numericHost
+        http://0xffffffffff.1/ -> host numericHost
+        http://1.2.3.4.5.6.7.8.9/ -> host numericHost
+        http://0X.0x.0/ -> host numericHost
         http://4294967296.0/ -> host numericHost
         http://99999999999999999999/ -> host numericHost
         http://3628126748/ -> host numericHost
