@@ -151,7 +151,7 @@ extension Endpoint {
     /// Nil if its zone is none of this machine's.
     var target: DialTarget? {
         if let address = host.socketAddress { return .address(address.withPort(port)) }
-        return host.kind == .name ? .name(host.text, port: port) : nil
+        return host.kind == .name ? .name(host.connectName, port: port) : nil
     }
 }
 

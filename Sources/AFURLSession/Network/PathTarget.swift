@@ -17,7 +17,7 @@ enum PathTarget: Sendable, Hashable {
             return
         }
         do throws(RequestRejection) {
-            self = .name(try Endpoint(scheme: .http, host: host).host.text)
+            self = .name(try Endpoint(scheme: .http, host: host).host.connectName)
         } catch {
             self = .impossible("the host \(error.rule.rawValue). Give its name alone, as in api.example.com")
         }

@@ -5,12 +5,14 @@ import AFWire
 enum SOCKS5Destination: Hashable, Sendable {
     case ipv4([UInt8])
     case ipv6([UInt8])
-    /// At most 253 bytes.
+    /// At most 254 bytes, with the dot of an absolute name.
     case name([UInt8])
 
     /// As the URL names it.
     init(_ host: Endpoint.Host) {
-        self = host.address.map { SOCKS5Destination($0, isIPv4: host.kind == .ipv4) } ?? .name(Array(host.text.utf8))
+        self =
+            host.address.map { SOCKS5Destination($0, isIPv4: host.kind == .ipv4) }
+            ?? .name(Array(host.connectName.utf8))
     }
 
     /// What a name was looked up to be. Nil for what is no address of the internet.

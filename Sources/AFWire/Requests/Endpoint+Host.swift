@@ -3,14 +3,16 @@ extension Endpoint {
     ///
     /// - Names are lower-cased letters, digits, hyphens, dots and underscores, at most 253 bytes, labels at most 63.
     ///   International names arrive here as punycode; raw UTF-8 is refused.
-    /// - One trailing dot is removed, everywhere: `example.com.` is the same peer as `example.com` for connecting,
-    ///   SNI, certificates, pins, cookies and the pool. Two dots are refused.
+    /// - One trailing dot makes a name absolute. `text` is without it: `example.com.` is the same peer as `example.com`
+    ///   for SNI, certificates, pins, cookies and the pool, and both are equal. The resolver is asked with the dot, so
+    ///   that no search list applies, and `Host`, targets and proxies get it as it stands in the URL. Two dots are
+    ///   refused.
     /// - If all labels are numbers, decimal or hexadecimal, they must be a dotted quad without leading zeros. `0x7f.1`,
     ///   `2130706433` and `1.2.3` are addresses to some resolvers and names to others, hence refused. `test.83` is a
     ///   name to all of them.
     /// - IPv6 stands in brackets and is rewritten as RFC 5952 says. A zone (`%25eth0`, RFC 6874) is accepted on
     ///   link-local addresses only; it is used to connect and never sent.
-    package struct Host: Hashable, Sendable {
+    package struct Host: Sendable {
         package enum Kind: UInt8, Hashable, Sendable {
             case name
             case ipv4
@@ -18,14 +20,20 @@ extension Endpoint {
         }
 
         package let kind: Kind
-        /// Neither brackets nor zone.
+        /// Whether a dot ends the name.
+        package let isAbsolute: Bool
+        /// Neither brackets nor zone nor final dot.
         package let text: String
         package let zone: String?
 
         package var bracketed: String { kind == .ipv6 ? "[\(text)]" : text }
 
-        /// What the resolver is asked for: the address carries its zone here.
+        /// As it stands in a URL and in `Host`: with the final dot, without a zone.
+        package var written: String { isAbsolute ? "\(text)." : bracketed }
+
+        /// What the resolver is asked for: an address carries its zone here, and an absolute name its dot.
         package var connectName: String {
+            if isAbsolute { return "\(text)." }
             guard let zone else { return text }
             return "\(text)%\(zone)"
         }
@@ -37,11 +45,26 @@ extension Endpoint {
         package init(_ bytes: UnsafeRawBufferPointer, offset: Int) throws(RequestRejection) {
             if bytes.first == UInt8(ascii: "[") {
                 (kind, text, zone) = try Self.literal(bytes, offset: offset)
+                isAbsolute = false
             } else {
+                isAbsolute = bytes.count > 1 && bytes[bytes.count - 1] == UInt8(ascii: ".")
                 (kind, text) = try Self.registeredName(bytes, offset: offset)
                 zone = nil
             }
         }
+    }
+}
+
+/// Two spellings of one peer are equal: whether a name is absolute says where it is looked up, not who it is.
+extension Endpoint.Host: Hashable {
+    package static func == (one: Endpoint.Host, other: Endpoint.Host) -> Bool {
+        one.kind == other.kind && one.text == other.text && one.zone == other.zone
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        hasher.combine(text)
+        hasher.combine(zone)
     }
 }
 

@@ -1,7 +1,7 @@
 /// Where a request goes: scheme, host and port, validated and in one canonical spelling.
 ///
 /// This one value feeds the filter, the pool, DNS, SNI, the certificate check, `Host`, cookies and the cache, so none
-/// of them can disagree about who the peer is. It cannot be empty and cannot be built from unchecked text.
+/// of them can disagree about who the peer is. Only the final dot of an absolute name does not count in that. It cannot be empty and cannot be built from unchecked text.
 ///
 /// A class, because it is handed on many times for each request and never changes.
 package final class Endpoint: Sendable {
@@ -45,7 +45,7 @@ package final class Endpoint: Sendable {
 
     /// What stands in `Host`: no zone, brackets around IPv6, the port unless it is the scheme's own.
     package var hostField: String {
-        isDefaultPort ? host.bracketed : "\(host.bracketed):\(port)"
+        isDefaultPort ? host.written : "\(host.written):\(port)"
     }
 
     /// `hostField` as it stands in a URL of this host: with the zone, without which a link-local address is nobody's.
@@ -55,14 +55,15 @@ package final class Endpoint: Sendable {
         return isDefaultPort ? bracketed : "\(bracketed):\(port)"
     }
 
-    /// `host:port` for messages and logs.
-    package var text: String { "\(host.bracketed):\(port)" }
+    /// `host:port` for messages, logs and proxies.
+    package var text: String { "\(host.written):\(port)" }
 
     /// Appends `hostField` without making a string for it.
     package func appendHostField(to bytes: inout [UInt8]) {
         if host.kind == .ipv6 { bytes.append(UInt8(ascii: "[")) }
         bytes.append(contentsOf: host.text.utf8)
         if host.kind == .ipv6 { bytes.append(UInt8(ascii: "]")) }
+        if host.isAbsolute { bytes.append(UInt8(ascii: ".")) }
         guard !isDefaultPort else { return }
         bytes.append(UInt8(ascii: ":"))
         var divisor: UInt16 = 10_000

@@ -17,7 +17,7 @@ extension ProxyTests {
             ("http://api.test:8080/", "http://api.test:8080/"),
             ("http://user:secret@api.test/x", "http://api.test/x"),
             ("http://api.test?q", "http://api.test/?q"),
-            ("http://API.test./x", "http://api.test/x"),
+            ("http://API.test./x", "http://api.test./x"),
             ("http://[2001:DB8:0::1]/x", "http://[2001:db8::1]/x"),
             ("http://[2001:db8::1]:81/x", "http://[2001:db8::1]:81/x"),
             ("http://192.0.2.9/x", "http://192.0.2.9/x"),

@@ -26,6 +26,17 @@ extension ProxyTests {
             #expect(bench.finish() == [])
         }
 
+        @Test func `T-SOX-01 socks5h tells the proxy that a name is absolute`() throws {
+            let bench = try ProxyBench("socks5h://proxy.test:1080")
+            bench.proxy(.bytes(3, [5, 0]), .bytes(requestLength("api.test."), SOCKS.granted), .echo, port: 1080)
+
+            #expect(bench.send("http://api.test./x").body == "/x")
+
+            #expect(bench.world.resolver.names == ["proxy.test"])
+            #expect(bench.log.pieces.last == [5, 1, 0, 3, 9] + Array("api.test.".utf8) + [0, 80])
+            #expect(bench.finish() == [])
+        }
+
         @Test func `T-SOX-01 socks5 tells the proxy an address that was found here`() throws {
             let bench = try ProxyBench("socks5://proxy.test:1080")
             bench.world.host("api.test", "192.0.2.77")

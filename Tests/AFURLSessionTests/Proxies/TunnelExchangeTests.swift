@@ -56,7 +56,7 @@ extension ProxyTests {
             for (url, place) in [
                 ("https://api.test/path?q#f", "api.test:443"), ("https://user:pw@api.test:8443/", "api.test:8443"),
                 ("https://[2001:DB8::1]/", "[2001:db8::1]:443"), ("http://192.0.2.1/", "192.0.2.1:80"),
-                ("https://API.test./", "api.test:443"),
+                ("https://API.test./", "api.test.:443"),
             ] {
                 let (_, sent) = play(ConnectExchange(to: try endpoint(url), by: route), [])
                 #expect(

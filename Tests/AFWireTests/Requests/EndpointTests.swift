@@ -5,7 +5,8 @@ struct EndpointTests {
     @Test(arguments: [
         ("http://example.com/", "example.com"), ("http://example.com:80/", "example.com"),
         ("http://example.com:8080/", "example.com:8080"), ("https://example.com:443/", "example.com"),
-        ("https://example.com:80/", "example.com:80"), ("http://Example.COM.:1/", "example.com:1"),
+        ("https://example.com:80/", "example.com:80"), ("http://Example.COM.:1/", "example.com.:1"),
+        ("https://a.test.", "a.test."),
         ("http://[2001:DB8::1]/", "[2001:db8::1]"), ("http://[::1]:65535/", "[::1]:65535"),
         ("http://user:pass@h:10000/", "h:10000"), ("http://10.0.0.1:9999/", "10.0.0.1:9999"),
     ])
@@ -26,6 +27,16 @@ struct EndpointTests {
         #expect(endpoint.hostField == "[fe80::1]:8080")
         #expect(endpoint.urlField == "[fe80::1%25eth0]:8080")
         #expect(!endpoint.text.contains("eth0"))
+    }
+
+    @Test func `T-TLS-44 a final dot is for the resolver and for Host, and makes no other peer`() throws {
+        let (absolute, plain) = (try RequestURL("http://A.Test.:81/x"), try RequestURL("http://a.test:81/x"))
+
+        #expect(absolute.endpoint == plain.endpoint && absolute.endpoint.hashValue == plain.endpoint.hashValue)
+        #expect(absolute.endpoint.host.text == "a.test" && absolute.endpoint.host.serverName == "a.test")
+        #expect(absolute.endpoint.host.connectName == "a.test." && plain.endpoint.host.connectName == "a.test")
+        #expect(absolute.endpoint.text == "a.test.:81" && absolute.endpoint.urlField == "a.test.:81")
+        #expect(absolute.text == "http://a.test.:81/x" && absolute.localText == absolute.text)
     }
 
     @Test func `addresses have no name for SNI`() throws {

@@ -52,7 +52,6 @@ struct SecondParser: Equatable {
             var host = components.encodedHost
         else { return nil }
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-        if host.hasSuffix(".") { host.removeLast() }
         host = host.replacing("%25", with: "%")
         let zone = host.firstIndex(of: "%").map { String(host[$0...]) } ?? ""
         host = host.dropLast(zone.count).lowercased()

@@ -88,9 +88,9 @@ extension URLCorpus {
         http://localhost/ -> http localhost 80 /
         http://LOCALHOST:3000/ -> http localhost 3000 /
         http://a.b.c.d.e.f/ -> http a.b.c.d.e.f 80 /
-        http://example.com./ -> http example.com 80 /
-        http://EXAMPLE.COM.:8080/ -> http example.com 8080 /
-        http://localhost./ -> http localhost 80 /
+        http://example.com./ -> http example.com. 80 /
+        http://EXAMPLE.COM.:8080/ -> http example.com. 8080 /
+        http://localhost./ -> http localhost. 80 /
         http://my_host/ -> http my_host 80 /
         http://_dmarc.example.com/ -> http _dmarc.example.com 80 /
         http://-a-/ -> http -a- 80 /
@@ -102,7 +102,7 @@ extension URLCorpus {
         http://1.example/ -> http 1.example 80 /
         http://1.2.3.example/ -> http 1.2.3.example 80 /
         http://1.2.3.4.example/ -> http 1.2.3.4.example 80 /
-        http://127.0.0.1.example./ -> http 127.0.0.1.example 80 /
+        http://127.0.0.1.example./ -> http 127.0.0.1.example. 80 /
         http://0x7f.example/ -> http 0x7f.example 80 /
         http://0xg/ -> http 0xg 80 /
         http://x0/ -> http x0 80 /
