@@ -13,6 +13,14 @@ extension LoadFailure {
             case .unusable(let rejection):
                 (.location, "it leads nowhere: \(rejection). The server has to correct its Location field.")
             case .ambiguous: (.location, "it has several Location fields, and they differ.")
+            case .foreignScheme(let scheme):
+                (
+                    .scheme,
+                    "it leads to the scheme \(scheme), which is not loaded. The response says where, in its Location "
+                        + "field. To take it as it is, answer nil in "
+                        + "urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:), or clear "
+                        + "followsRedirects of the redirectPolicy."
+                )
             case .plainText(let target):
                 (
                     .scheme,

@@ -10,6 +10,8 @@ import Foundation
 /// | 307, 308      | both stay                                           |
 /// | all others    | not followed                                        |
 ///
+/// A scheme that is not loaded is proposed to the delegate, which may lead the task elsewhere or take the response.
+///
 /// The next request is made from the present one, so that what was left out on the way never comes back.
 enum RedirectRules {
     /// What is redirected, and how.
@@ -44,11 +46,12 @@ enum RedirectRules {
 
     struct Proposal {
         let request: URLRequest
-        let target: RequestURL
         let keepsBody: Bool
         let leavesOrigin: Bool
-        /// Only the delegate can allow it.
-        let needsConsent: Bool
+        /// Why it is not followed unless the delegate allows it.
+        let objection: RedirectFailure?
+        /// The scheme is not ours: the delegate may only lead the task elsewhere.
+        var isForeign = false
     }
 
     static func decide(_ question: Question) -> Decision {
@@ -57,13 +60,15 @@ enum RedirectRules {
         let locations = question.headers.valuesInBytes("Location")
         guard let location = locations.first else { return .deliver }
         guard locations.allSatisfy({ $0 == location }) else { return .refuse(.ambiguous) }
+        // As a reference it would mean the same place, again and again up to the limit.
+        guard !location.isEmpty else { return .deliver }
 
         let reference: URLReference
         do throws(RequestRejection) {
             reference = try resolve(location, of: question)
         } catch {
-            // Somebody else's to make sense of, as those who look for tokens in such locations do.
-            return error.rule == .notHTTP ? .deliver : .refuse(.unusable(error))
+            guard error.rule == .notHTTP, let scheme = error.excerpt else { return .refuse(.unusable(error)) }
+            return decide(question, change, location, of: scheme)
         }
         if reference.url.endpoint.scheme == .http, question.wantsTLS(reference.url.endpoint) {
             guard let url = URL(string: reference.text)?.withTLS, let target = try? RequestURL(url.absoluteString)
@@ -74,6 +79,28 @@ enum RedirectRules {
         }
         guard let url = URL(string: reference.text) else { return .refuse(.unusable(RequestRejection(.url, .empty))) }
         return decide(question, change, reference.url, url)
+    }
+
+    /// For a location whose scheme is not ours.
+    private static func decide(
+        _ question: Question,
+        _ change: Change,
+        _ location: [UInt8],
+        of scheme: EscapedText
+    ) -> Decision {
+        guard question.count < question.policy.maximumCount else { return .refuse(.tooMany(question.count)) }
+        let failure = RedirectFailure.foreignScheme(scheme)
+        if !change.dropsBody, case .once = question.body { return .refuse(failure) }
+        guard let url = URL(string: String(decoding: location, as: UTF8.self)) else { return .refuse(failure) }
+        let sendsBody = if case .none = question.body { false } else { !change.dropsBody }
+        let proposal = Proposal(
+            request: request(question, change, url, leavesOrigin: true),
+            keepsBody: sendsBody,
+            leavesOrigin: true,
+            objection: failure,
+            isForeign: true
+        )
+        return .follow(proposal)
     }
 
     private static func decide(
@@ -91,12 +118,12 @@ enum RedirectRules {
         if keepsBody, case .once = question.body { return .refuse(.bodyIsGone(to)) }
         let leavesOrigin = !isSameOrigin(from, to, policy)
         let sendsBody = if case .none = question.body { false } else { keepsBody }
+        let needsConsent = sendsBody && leavesOrigin && !policy.sendsBodyToOtherOrigins
         let proposal = Proposal(
             request: request(question, change, url, leavesOrigin: leavesOrigin),
-            target: target,
             keepsBody: sendsBody,
             leavesOrigin: leavesOrigin,
-            needsConsent: sendsBody && leavesOrigin && !policy.sendsBodyToOtherOrigins
+            objection: needsConsent ? .bodyLeavesOrigin(to) : nil
         )
         return .follow(proposal)
     }
@@ -202,6 +229,8 @@ enum RedirectFailure: Error, Sendable {
     case unusable(RequestRejection)
     /// There are several, and they differ.
     case ambiguous
+    /// To a scheme that is not loaded.
+    case foreignScheme(EscapedText)
     /// From https to http.
     case plainText(Endpoint)
     /// The body would have to be sent again, and cannot be.

@@ -81,13 +81,12 @@ extension TaskCore {
     private func answered(_ request: URLRequest?, to proposal: RedirectRules.Proposal, _ held: HeldResponse) {
         guard isLoading, course?.held === held else { return }
         guard let request else { return deliver(held) }
-        if request.isUnanswered { followUnasked(proposal, held) } else { follow(request, proposal, held) }
+        let isUnchanged = request.isUnanswered || proposal.isForeign && request.url == proposal.request.url
+        if isUnchanged { followUnasked(proposal, held) } else { follow(request, proposal, held) }
     }
 
     private func followUnasked(_ proposal: RedirectRules.Proposal, _ held: HeldResponse) {
-        guard !proposal.needsConsent else {
-            return refuse(.bodyLeavesOrigin(proposal.target.endpoint), held.response)
-        }
+        if let objection = proposal.objection { return refuse(objection, held.response) }
         follow(proposal.request, proposal, held)
     }
 

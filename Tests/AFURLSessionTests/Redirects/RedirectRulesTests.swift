@@ -44,11 +44,13 @@ struct RedirectRulesTests {
     private func word(_ question: RedirectRules.Question) -> String {
         switch RedirectRules.decide(question) {
         case .deliver: "deliver"
+        case .follow(let proposal) where proposal.isForeign: "foreign \(proposal.request.url?.scheme ?? "")"
         case .follow(let proposal): "\(proposal.request.httpMethod ?? "") \(proposal.request.url?.absoluteString ?? "")"
         case .refuse(.tooMany): "too many"
         case .refuse(.unusable): "unusable"
         case .refuse(.ambiguous): "ambiguous"
         case .refuse(.plainText): "plain text"
+        case .refuse(.foreignScheme): "foreign"
         case .refuse(.bodyIsGone): "body is gone"
         case .refuse(.bodyLeavesOrigin): "body leaves"
         }
@@ -213,8 +215,35 @@ struct RedirectRulesTests {
         "jar:http://x!/", "ldap://b.test/", "smb://b.test/x", "tel:1", "urn:x:y", "chrome://x", "httpx://b.test/",
         "https+unix://x/",
     ])
-    func `T-RED-10 what is no http is left to the caller`(location: String) throws {
-        #expect(try word(question(from: "http://a.test/", to: location)) == "deliver")
+    func `T-RED-10 what is no http is followed by nobody, and shown to the delegate without secrets`(
+        location: String
+    ) throws {
+        let fields = ["Authorization": "a", "Cookie": "b", "X-Other": "c", "Host": "d"]
+        let proposal = try proposal(question(from: "http://a.test/", to: location, fields: fields))
+
+        #expect(proposal.isForeign && proposal.leavesOrigin)
+        guard case .foreignScheme(let scheme) = proposal.objection else {
+            Issue.record("no objection")
+            return
+        }
+        #expect(scheme.text == String(location.prefix { $0 != ":" }))
+        #expect(proposal.request.url?.absoluteString == location)
+        #expect(proposal.request.allHTTPHeaderFields == ["X-Other": "c"])
+
+        var last = try question(from: "http://a.test/", to: location)
+        last.count = 20
+        #expect(word(last) == "too many")
+        let off = try question(from: "http://a.test/", to: location) { $0.followsRedirects = false }
+        #expect(word(off) == "deliver")
+    }
+
+    @Test func `T-RED-10 a body goes to no other scheme, unless the delegate leads it elsewhere`() throws {
+        let once = try question("PUT", from: "http://a.test/", to: "ftp://b.test/", status: 307, body: .once)
+        let again = try question("PUT", from: "http://a.test/", to: "ftp://b.test/", status: 307, body: .replayable)
+
+        #expect(word(once) == "foreign")
+        #expect(try proposal(again).keepsBody && proposal(again).objection != nil)
+        #expect(try !proposal(question("PUT", from: "http://a.test/", to: "ftp:x", status: 303, body: .once)).keepsBody)
     }
 
     @Test func `T-RED-16 T-RED-19 no, bad and several locations`() throws {
@@ -223,7 +252,11 @@ struct RedirectRulesTests {
         #expect(try word(question(from: "http://a.test/", to: "http://b@c@d/")) == "unusable")
         #expect(try word(question(from: "http://a.test/", to: "/b", "/c")) == "ambiguous")
         #expect(try word(question(from: "http://a.test/", to: "/b", "/b")) == "GET http://a.test/b")
-        #expect(try word(question(from: "http://a.test/x?y", to: "")) == "GET http://a.test/x?y")
+        for empty in ["", " ", "\t "] {
+            #expect(try word(question(from: "http://a.test/x?y", to: empty)) == "deliver")
+        }
+        #expect(try word(question(from: "http://a.test/", to: "", "/b")) == "ambiguous")
+        #expect(try word(question(from: "http://a.test/", to: "", "")) == "deliver")
         var missing = try question(from: "http://a.test/", to: "/b")
         missing.headers = try #require(HTTPHeaders(checkingBlock: Array("X: y\r\n".utf8)))
         #expect(word(missing) == "deliver")
@@ -254,18 +287,20 @@ struct RedirectRulesTests {
         let away = try proposal(
             question("PUT", from: "http://a.test/", to: "http://b.test/", status: 308, body: .replayable)
         )
-        #expect(away.needsConsent)
+        #expect(away.objection != nil)
         #expect(
-            try !proposal(question("PUT", from: "http://a.test/", to: "/b", status: 308, body: .replayable))
-                .needsConsent
+            try proposal(question("PUT", from: "http://a.test/", to: "/b", status: 308, body: .replayable))
+                .objection == nil
         )
-        #expect(try !proposal(question("PUT", from: "http://a.test/", to: "http://b.test/", status: 308)).needsConsent)
+        #expect(
+            try proposal(question("PUT", from: "http://a.test/", to: "http://b.test/", status: 308)).objection == nil
+        )
         let allowed = try proposal(
             question("PUT", from: "http://a.test/", to: "http://b.test/", status: 308, body: .replayable) {
                 $0.sendsBodyToOtherOrigins = true
             }
         )
-        #expect(!allowed.needsConsent && allowed.keepsBody)
+        #expect(allowed.objection == nil && allowed.keepsBody)
     }
 
     // MARK: - A second opinion
@@ -318,7 +353,7 @@ struct RedirectRulesTests {
                 #expect(next.leavesOrigin != isSame && next.keepsBody == (keeps && body != .none))
                 #expect(next.request.httpMethod == (keeps || method == "HEAD" ? method : "GET"))
                 #expect(question.count < 20 && (plain || from.scheme == "http" || to.scheme == "https"))
-                #expect(next.needsConsent == (next.keepsBody && !isSame))
+                #expect((next.objection != nil) == (next.keepsBody && !isSame))
             }
         }
     }

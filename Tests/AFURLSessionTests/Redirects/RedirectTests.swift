@@ -1,3 +1,4 @@
+import AFLoop
 import AFNetworkingTesting
 import Foundation
 import Testing
@@ -237,12 +238,49 @@ struct RedirectTests {
         #expect(server.requests.count == 2)
     }
 
-    @Test func `T-RED-10 a foreign scheme is the answer, with its body`() async throws {
+    @Test func `T-RED-10 a foreign scheme ends with the response and an error that names the scheme`() async throws {
         redirect("/1", to: "myapp://callback?code=1", body: "see there")
+
+        for delegate in [nil, RedirectDelegate { _, request, completion in completion(request) }] {
+            let session = URLSession.loopback(delegate: delegate)
+            let outcome = try await session.outcome(of: server.url("/1"))
+
+            #expect(outcome.status == 302 && outcome.error?.code == .unsupportedURL)
+            #expect(outcome.response?.value(forHTTPHeaderField: "Location") == "myapp://callback?code=1")
+            #expect(outcome.reason == .redirect && outcome.error?.loadFailure?.detail == .scheme)
+            #expect(outcome.error?.localizedDescription.contains("\"myapp\"") == true)
+        }
+    }
+
+    @Test func `T-RED-10 a delegate may take the response of a foreign scheme, or lead elsewhere`() async throws {
+        redirect("/1", to: "myapp://callback?code=1", body: "see there")
+        let proposed = Lock<[String?]>([])
+        let taking = RedirectDelegate { _, request, completion in
+            proposed.withLock { $0.append(request.url?.absoluteString) }
+            completion(nil)
+        }
+        let end = server.url("/end")
+        let leading = RedirectDelegate { _, _, completion in completion(URLRequest(url: end)) }
+
+        let taken = try await URLSession.loopback(delegate: taking).outcome(of: server.url("/1"))
+        let led = try await URLSession.loopback(delegate: leading).outcome(of: server.url("/1"))
+        let off = try await URLSession.loopback { $0.redirectPolicy.followsRedirects = false }.outcome(
+            of: server.url("/1")
+        )
+
+        #expect(taken.status == 302 && taken.text == "see there" && taken.error == nil)
+        #expect(proposed.withLock { $0 } == ["myapp://callback?code=1"])
+        #expect(led.status == 200 && led.text == "GET ")
+        #expect(off.status == 302 && off.text == "see there" && off.error == nil)
+    }
+
+    @Test func `T-RED-19 an empty location is no redirect`() async throws {
+        redirect("/1", to: "", body: "nowhere")
 
         let outcome = try await session.outcome(of: server.url("/1"))
 
-        #expect(outcome.status == 302 && outcome.text == "see there" && outcome.error == nil)
+        #expect(outcome.status == 302 && outcome.text == "nowhere" && outcome.error == nil)
+        #expect(server.requests.count == 1)
     }
 
     @Test func `T-RED-16 T-RED-19 a location that cannot be used fails the task and closes the connection`()
