@@ -449,11 +449,33 @@ static int caf_set_rules(X509_VERIFY_PARAM *param, const caf_verification_rules 
            X509_VERIFY_PARAM_get_time(param) == (time_t)rules->seconds;
 }
 
+static int caf_is_named_anchor(const STACK_OF(X509) *anchors, const X509 *certificate) {
+    for (int i = 0; certificate && i < caf_x509_count(anchors); i++)
+        if (caf_x509_equal(caf_x509_at(anchors, i), certificate)) return 1;
+    return 0;
+}
+
+// A missing authority key identifier is the one flaw that X509_STRICT finds and private authorities have: who names the
+// anchor has chosen it. The chain is built by names, so this is asked when its last certificate is known.
+static int caf_judge_flaw(int is_good, X509_STORE_CTX *context) {
+    if (is_good || X509_STORE_CTX_get_error(context) != X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER) return is_good;
+    const STACK_OF(X509) *chain = X509_STORE_CTX_get0_chain(context);
+    X509 *current = X509_STORE_CTX_get_current_cert(context);
+    const X509 *anchor = caf_x509_at(chain, caf_x509_count(chain) - 1);
+    int is_own = current && (X509_get_extension_flags(current) & EXFLAG_SS) != 0;
+    if (!is_own && !caf_is_named_anchor(X509_STORE_CTX_get_app_data(context), anchor)) return 0;
+    X509_STORE_CTX_set_error(context, X509_V_OK);
+    return 1;
+}
+
 X509_STORE_CTX *caf_verification(X509_STORE *store, X509 *leaf, STACK_OF(X509) *served, const caf_verification_rules *rules) {
     X509_STORE_CTX *context = X509_STORE_CTX_new();
     if (context && X509_STORE_CTX_init(context, store, leaf, served)) {
         X509_VERIFY_PARAM *param = X509_STORE_CTX_get0_param(context);
-        if (param && caf_set_rules(param, rules)) return context;
+        int is_set = param && caf_set_rules(param, rules) &&
+                     X509_STORE_CTX_set_app_data(context, (void *)(uintptr_t)rules->named_anchors);
+        X509_STORE_CTX_set_verify_cb(context, caf_judge_flaw);
+        if (is_set) return context;
     }
     X509_STORE_CTX_free(context);
     return NULL;
@@ -505,6 +527,42 @@ bool caf_names_allowed(X509 *certificate, X509 *issuer, bool is_leaf) {
     NAME_CONSTRAINTS_free(constraints);
     ERR_clear_error();
     return allowed;
+}
+
+// RFC 5280 section 4.2.1.10: the name itself and all below it. A leading dot, which is not in there, leaves out the name.
+static int caf_is_within(const uint8_t *host, size_t count, const ASN1_STRING *bound) {
+    const uint8_t *bytes = ASN1_STRING_get0_data(bound);
+    size_t length = (size_t)ASN1_STRING_length(bound);
+    if (length == 0) return 1;
+    if (length > count || OPENSSL_strncasecmp((const char *)host + (count - length), (const char *)bytes, length) != 0)
+        return 0;
+    return length == count || bytes[0] == '.' || host[count - length - 1] == '.';
+}
+
+static int caf_count_bounds(const STACK_OF(GENERAL_SUBTREE) *bounds, const uint8_t *host, size_t count, int *matching) {
+    int names = 0;
+    for (int i = 0; bounds && i < sk_GENERAL_SUBTREE_num(bounds); i++) {
+        const GENERAL_NAME *base = sk_GENERAL_SUBTREE_value(bounds, i)->base;
+        if (base->type != GEN_DNS) continue;
+        names++;
+        *matching += caf_is_within(host, count, base->d.dNSName);
+    }
+    return names;
+}
+
+int caf_host_allowed(const X509 *issuer, const uint8_t *host, size_t count) {
+    int critical = -1, code = X509_V_OK, permitted = 0, excluded = 0;
+    NAME_CONSTRAINTS *constraints = X509_get_ext_d2i(issuer, NID_name_constraints, &critical, NULL);
+    if (!constraints) {
+        ERR_clear_error();
+        return critical == -1 ? X509_V_OK : X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX;
+    }
+    if (caf_count_bounds(constraints->permittedSubtrees, host, count, &permitted) > 0 && permitted == 0)
+        code = X509_V_ERR_PERMITTED_VIOLATION;
+    caf_count_bounds(constraints->excludedSubtrees, host, count, &excluded);
+    if (excluded > 0) code = X509_V_ERR_EXCLUDED_VIOLATION;
+    NAME_CONSTRAINTS_free(constraints);
+    return code;
 }
 
 int caf_key_bits(const X509 *certificate) {

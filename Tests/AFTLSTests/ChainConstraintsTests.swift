@@ -73,6 +73,109 @@ import Testing
         #expect(try reason("10.1.2.3", host: "10.1.2.3", excluded) == .nameConstraint)
     }
 
+    @Test("a wildcard does not escape what its issuers exclude, T-TLS-52, T-TLS-41")
+    func excludedWildcards() throws {
+        let excluded = { (template: inout CertificateTemplate) in
+            template.nameConstraints = .init(excluded: [.dns("Bar.example.test"), .dns(".dot.example.test")])
+        }
+        #expect(try reason("*.example.test", host: "bar.example.test", excluded) == .nameConstraint)
+        #expect(try reason("*.example.test", host: "BAR.example.test.", excluded) == .nameConstraint)
+        #expect(try reason("*.example.test", host: "foo.example.test", excluded) == nil)
+        #expect(try reason("*.example.test", host: "xbar.example.test", excluded) == nil)
+        // A leading dot leaves out the name itself.
+        #expect(try reason("*.example.test", host: "dot.example.test", excluded) == nil)
+        #expect(try reason("*.dot.example.test", host: "a.dot.example.test", excluded) == .nameConstraint)
+        #expect(try reason("*.example.test", host: "other.test", excluded) == .name)
+        // Every name.
+        let all = { (template: inout CertificateTemplate) in template.nameConstraints = .init(excluded: [.dns("")]) }
+        #expect(try reason("*.example.test", host: "bar.example.test", all) == .nameConstraint)
+        let permitted = { (template: inout CertificateTemplate) in
+            template.nameConstraints = .init(permitted: [.dns("example.test")], excluded: [.dns("bar.example.test")])
+        }
+        #expect(try reason("*.example.test", host: "foo.example.test", permitted) == nil)
+        #expect(try reason("*.example.test", host: "bar.example.test", permitted) == .nameConstraint)
+    }
+
+    @Test("the exclusion counts on every link above, and proves nothing, T-TLS-52")
+    func excludedFurtherUp() throws {
+        let bound = try CertificateAuthority("Bound") {
+            $0.nameConstraints = .init(excluded: [.dns("bar.example.test")])
+        }
+        let middle = try bound.makeIntermediate("Middle")
+        let site = try middle.issue(for: "*.example.test")
+
+        let refused = try judge(site.chain, for: "bar.example.test", anchors: [bound])
+        let taken = try judge(site.chain, for: "foo.example.test", anchors: [bound])
+        let untrusted = try judge(site.chain + [bound.certificate], for: "bar.example.test", anchors: [root])
+
+        #expect(refused.failure?.reason == .nameConstraint && refused.failure?.depth == 0)
+        #expect(refused.failure?.message.contains("\"CN=Bound\" may not issue for bar.example.test") == true)
+        #expect(refused.verifiedChain == site.chain)
+        #expect(taken.isTrusted && taken.verifiedChain.count == 3)
+        #expect(untrusted.verifiedChain == site.chain)
+    }
+
+    // MARK: - Identifiers of keys
+
+    @Test("below an anchor that the program names, no authority key identifier is needed, T-TLS-55")
+    func namedAnchorWithoutIdentifier() throws {
+        let bare = try root.issue(for: "good.test") { $0.hasKeyIdentifiers = false }
+        let middle = try root.makeIntermediate("Middle")
+        let below = try middle.issue(for: "good.test") { $0.hasKeyIdentifiers = false }
+
+        #expect(try judge(bare.chain, anchors: [root]).isTrusted)
+        #expect(try judge(below.chain, anchors: [root]).isTrusted)
+        #expect(try judge(below.chain, anchors: [middle], partial: true).isTrusted)
+        // Everything else is asked all the same.
+        #expect(try judge(bare.chain, for: "other.test", anchors: [root]).failure?.reason == .name)
+        let late = try root.issue(for: "good.test") {
+            $0.hasKeyIdentifiers = false
+            $0.expire()
+        }
+        #expect(try judge(late.chain, anchors: [root]).failure?.reason == .expired)
+        let odd = try root.issue(for: "good.test") {
+            $0.hasKeyIdentifiers = false
+            $0.otherExtensions = [.unknownCritical]
+        }
+        #expect(try judge(odd.chain, anchors: [root]).failure?.reason == .criticalExtension)
+        #expect(try judge(bare.chain, anchors: [CertificateAuthority("Other")]).failure?.reason == .unknownRoot)
+    }
+
+    @Test("below an authority of the system it is needed, and the message says so, T-TLS-55")
+    func systemAnchorWithoutIdentifier() throws {
+        let bare = try root.issue(for: "good.test") { $0.hasKeyIdentifiers = false }
+        var roots = RootIndex()
+        roots.add(Array(root.pem.utf8))
+        let system = try TrustStore([], beside: roots)
+        let both = try TrustStore([root.certificate], beside: roots)
+        let other = try TrustStore([CertificateAuthority("Other").certificate], beside: roots)
+
+        let policy = TrustPolicy.tlsServer(PeerName("good.test"))
+        let verdicts = [system, both, other].map {
+            ChainEvaluator.evaluate(served: bare.chain, policy: policy, store: $0, at: now)
+        }
+
+        #expect(verdicts.map(\.isTrusted) == [false, true, false])
+        for refused in [verdicts[0], verdicts[2]] {
+            #expect(refused.failure?.reason == .malformed)
+            #expect(refused.failure?.message.contains("no authority key identifier") == true)
+            #expect(refused.failure?.message.contains("that the program itself names") == true)
+        }
+        let whole = try root.issue(for: "good.test")
+        #expect(ChainEvaluator.evaluate(served: whole.chain, policy: policy, store: system, at: now).isTrusted)
+    }
+
+    @Test("a certificate that signed itself needs none, T-TLS-55")
+    func selfSignedWithoutIdentifier() throws {
+        var template = CertificateTemplate.server(for: ["good.test"])
+        template.hasKeyIdentifiers = false
+        template.basicConstraints = nil
+        let own = try IssuedCertificate.selfSigned(template)
+
+        #expect(try judge([own.certificate], certificates: [own.certificate]).isTrusted)
+        #expect(try judge([own.certificate], anchors: [root]).failure?.reason == .selfSigned)
+    }
+
     @Test("a critical extension nobody knows is refused on every link, T-TLS-52")
     func criticalExtension() throws {
         #expect(try reason("a.test", host: "a.test") { $0.otherExtensions = [.unknownCritical] } == .criticalExtension)

@@ -156,6 +156,22 @@ import Testing
         #expect(none.failure?.message.contains("has no alternative names") == true)
         #expect(none.failure?.reason == .name)
     }
+
+    @Test(
+        "an address that stands as a DNS name is told apart in the message, T-TLS-35, T-TLS-36",
+        arguments: ["127.0.0.1", "::1"]
+    )
+    func addressAsName(address: String) throws {
+        var template = CertificateTemplate.server(for: ["a.test"])
+        template.alternativeNames.append(.dns(address))
+        let failure = try judge([authority.issue(template).certificate], for: address, anchors: [authority]).failure
+
+        #expect(failure?.reason == .name)
+        #expect(failure?.message.contains("has the address \(address) as a DNS name") == true)
+        #expect(failure?.message.contains("not for \(address)") == false)
+        let other = try judge([authority.issue(template).certificate], for: "127.0.0.2", anchors: [authority]).failure
+        #expect(other?.message.hasSuffix("not for 127.0.0.2") == true)
+    }
 }
 
 extension CertificateAuthority {

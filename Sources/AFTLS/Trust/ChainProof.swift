@@ -4,6 +4,8 @@ internal import CAFOpenSSL
 struct ChainProof {
     let level: Int32
     let isServer: Bool
+    /// The name that is asked for.
+    let host: String?
 
     /// The leaf, and those above it as long as each signed the one below and may do so.
     ///
@@ -22,6 +24,8 @@ struct ChainProof {
     }
 
     private func mayIssue(_ issuer: Certificate, above proven: [Certificate]) -> Bool {
+        guard !caf_has_dsa_key(issuer.handle) else { return false }
+        if let host, Self.verdict(of: issuer, on: host) != X509_V_OK { return false }
         let flags = X509_get_extension_flags(issuer.handle)
         guard flags & UInt32(EXFLAG_INVALID | EXFLAG_CRITICAL | EXFLAG_PROXY) == 0, issuer.mayIssue else {
             return false
@@ -32,5 +36,11 @@ struct ChainProof {
         let limit = X509_get_pathlen(issuer.handle)
         guard limit < 0 || between <= limit else { return false }
         return proven.enumerated().allSatisfy { caf_names_allowed($1.handle, issuer.handle, $0 == 0) }
+    }
+
+    /// Whether an issuer may issue for a host name: `X509_V_OK`, or what is against it.
+    static func verdict(of issuer: Certificate, on host: String) -> Int32 {
+        var host = host
+        return host.withUTF8 { caf_host_allowed(issuer.handle, $0.baseAddress, $0.count) }
     }
 }

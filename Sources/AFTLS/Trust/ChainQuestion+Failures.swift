@@ -14,7 +14,6 @@ extension ChainEvaluator.Question {
             seconds: seconds,
             isAlone: caf_x509_count(served) < 2
         )
-        let proof = ChainProof(level: level, isServer: policy != .basicX509)
         return TrustEvaluation(
             failure: failure,
             chain: built.count > 1 ? built : servedCertificates,

@@ -60,8 +60,34 @@ extension ChainEvaluator {
             }
             let chain = Self.certificates(X509_STORE_CTX_get0_chain(context))
             guard let first = chain.first else { return failed(context) }
-            let failure = leafFailure(first, isAnchor: chain.count == 1)
-            return TrustEvaluation(failure: failure, chain: chain, verifiedChain: chain)
+            // What was served was looked at before; the anchor need not have been among it.
+            if let depth = chain.firstIndex(where: { caf_has_dsa_key($0.handle) }) {
+                return unsuitableKey(chain[depth].handle, nil, depth: depth)
+            }
+            if let failure = leafFailure(first, isAnchor: chain.count == 1) {
+                return TrustEvaluation(failure: failure, chain: chain, verifiedChain: chain)
+            }
+            let failure = constraintFailure(chain)
+            let proven = failure == nil ? chain : proof.prefix(of: chain, leaf: leaf)
+            return TrustEvaluation(failure: failure, chain: chain, verifiedChain: proven)
+        }
+
+        var proof: ChainProof { ChainProof(level: level, isServer: policy != .basicX509, host: policy.hostName) }
+
+        /// A wildcard of the certificate may stand for a host that an issuer must not issue for.
+        private func constraintFailure(_ chain: [Certificate]) -> TrustFailure? {
+            guard let host = policy.hostName, let leaf = chain.first else { return nil }
+            for issuer in chain.dropFirst() {
+                let code = ChainProof.verdict(of: issuer, on: host)
+                guard code != X509_V_OK else { continue }
+                return failure(
+                    .nameConstraint,
+                    leaf,
+                    code,
+                    "is refused: its issuer \"\(issuer.subject)\" may not issue for \(host)"
+                )
+            }
+            return nil
         }
 
         private var rules: caf_verification_rules {
@@ -70,6 +96,7 @@ extension ChainEvaluator {
             rules.depth = maximumDepth
             rules.level = level
             rules.partial_chain = allowsPartialChain
+            rules.named_anchors = store.namedAnchors
             if case .tlsServer = policy {
                 rules.purpose = X509_PURPOSE_SSL_SERVER
                 rules.trust = X509_TRUST_SSL_SERVER

@@ -9,6 +9,11 @@ enum NameText {
             return "the certificate \"\(certificate?.subject ?? "")\" has no alternative names at all, "
                 + "so it is not for \(name); the common name does not count"
         }
+        if case .ip = name, certificate?.dnsNames.contains(name.description) == true {
+            return
+                "the certificate has the address \(name) as a DNS name, which stands for no address; it must be there "
+                + "as an IP address (subject alternative name of type iPAddress)"
+        }
         return "the certificate is for \(listed(names)), not for \(name)"
     }
 

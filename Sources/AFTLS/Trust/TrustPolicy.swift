@@ -6,4 +6,10 @@ public enum TrustPolicy: Hashable, Sendable {
     case tlsServer(PeerName?)
     /// The chain and the dates only.
     case basicX509
+
+    /// The host name that is asked for; nil for an address, or none.
+    var hostName: String? {
+        guard case .tlsServer(.dns(let name)) = self else { return nil }
+        return name
+    }
 }

@@ -10,6 +10,9 @@ package final class TrustStore: @unchecked Sendable {
     /// How many certificates a chain may end at.
     package let count: Int
 
+    /// The certificates that the program named itself, beside the system's: a `STACK_OF(X509)` of this object's.
+    let namedAnchors: OpaquePointer
+
     private let roots: RootIndex
     /// The names whose roots were added; none that no root has, or servers could fill the memory.
     private let added = Lock<Set<UInt64>>([])
@@ -22,16 +25,23 @@ package final class TrustStore: @unchecked Sendable {
     /// A store of these and of roots that are read as they are needed.
     init(_ certificates: [Certificate], beside roots: RootIndex) throws(TrustAnchorsError) {
         guard let store = caf_store() else { throw Self.outOfMemory }
+        guard let stack = caf_x509_stack() else {
+            X509_STORE_free(store)
+            throw Self.outOfMemory
+        }
         handle = store
+        namedAnchors = stack
         count = certificates.count + roots.count
         self.roots = roots
         for certificate in roots.nameless + certificates where !add(certificate) { throw Self.outOfMemory }
+        for certificate in certificates where caf_x509_push(stack, certificate.handle) != 1 { throw Self.outOfMemory }
         addRoots(for: (roots.nameless + certificates).map(\.handle))
         withExtendedLifetime(certificates) {}
     }
 
     deinit {
         X509_STORE_free(handle)
+        caf_x509_free_all(namedAnchors)
     }
 
     /// How many names' roots were added.

@@ -93,6 +93,9 @@ enum VerifyResult {
             "the chain ends at \"\(certificate.subject)\", which is not among the trusted authorities"
         case .unknownRoot where code == X509_V_ERR_CERT_REJECTED:
             "\(subject) is marked as not to be trusted for this use"
+        case .malformed where code == X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER:
+            "\(subject) has no authority key identifier (X509_V_ERR \(code)); only certificates below an authority that "
+                + "the program itself names as an anchor may lack it"
         case .unknownRoot:
             "\(subject) was issued by \"\(certificate.issuer)\", which is not among the trusted authorities"
         default: "\(subject) is refused: \(text(of: code)) (X509_V_ERR \(code))"

@@ -100,6 +100,8 @@ typedef struct caf_verification_rules {
     int depth;
     int level;
     bool partial_chain; // any certificate of the store ends a chain
+    // Below these, certificates need no authority key identifier. Not copied: they must outlive the context.
+    const STACK_OF(X509) *named_anchors;
 } caf_verification_rules;
 
 X509_STORE *caf_store(void); // an empty one
@@ -124,3 +126,7 @@ int caf_drop_dead_end(STACK_OF(X509) *served, const STACK_OF(X509) *built);
 
 // Whether the name constraints of `issuer` allow `certificate`.
 bool caf_names_allowed(X509 *certificate, X509 *issuer, bool is_leaf);
+
+// Whether the name constraints of `issuer` allow a host name: X509_V_OK or an X509_V_ERR_…. OpenSSL compares them with
+// the names in certificates, of which `*.example.com` is not below `bar.example.com`, though it stands for that host.
+int caf_host_allowed(const X509 *issuer, const uint8_t *host, size_t count);
