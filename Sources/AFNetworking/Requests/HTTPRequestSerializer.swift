@@ -117,7 +117,8 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
     /// Sends user name and password with each request, in an `Authorization` field.
     ///
     /// It goes to whichever server a request is for, unless a manager with a base URL makes the request for another
-    /// server than that. For passwords of one server, answer its challenge with a credential.
+    /// server than that. For passwords of one server, answer its challenge with a credential. Control characters, which
+    /// neither part may have (RFC 7617), fail the tasks of these requests before anything is sent.
     open func setAuthorizationHeaderFieldWithUsername(_ username: String, password: String) {
         let pair = Data("\(username):\(password)".utf8)
         setValue("Basic \(pair.base64EncodedString())", forHTTPHeaderField: "Authorization")

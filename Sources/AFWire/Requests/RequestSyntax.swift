@@ -30,7 +30,21 @@ package enum RequestSyntax {
         for index in bytes.indices where ByteScanning.isForbiddenControl(bytes[index]) {
             throw RequestRejection(.fieldValue, .control, at: index, field: EscapedText(name))
         }
-        return ByteScanning.trimmingOWS(bytes)
+        let value = ByteScanning.trimmingOWS(bytes)
+        if name.count == 13, ByteScanning.equalsIgnoringCase(name, "authorization") { try checkBasic(value) }
+        return value
+    }
+
+    /// RFC 7617 §2: user name and password hold no control characters. Base64 would carry them to a server that writes
+    /// them into heads and logs of its own.
+    private static func checkBasic(_ value: UnsafeRawBufferPointer) throws(RequestRejection) {
+        guard value.count > 6, ByteScanning.isOWS(value[5]),
+            ByteScanning.equalsIgnoringCase(UnsafeRawBufferPointer(rebasing: value[..<5]), "basic")
+        else { return }
+        let encoded = ByteScanning.trimmingOWS(UnsafeRawBufferPointer(rebasing: value[6...]))
+        if Base64.decode(encoded)?.contains(where: { $0 < 0x20 || $0 == 0x7F }) == true {
+            throw RequestRejection(.credentials, .control)
+        }
     }
 
     /// A caller's `Host` value: blanks trimmed, then the grammar of a URL's host and port. It is sent as spelled.

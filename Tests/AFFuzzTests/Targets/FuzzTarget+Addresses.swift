@@ -16,7 +16,9 @@ extension FuzzTarget {
         "https://www.example.com:8443/a/b?c=d#e",
         "http://[2001:db8::1%25eth0]/",
         "http://127.0.0.1:80/%41",
-        "http://xn--bcher-kva.example/"
+        "http://xn--bcher-kva.example/",
+        "http://test.83/",
+        "https://a.test.:8443/x"
     ) { input in
         guard let url = input.span.withUnsafeBytes({ try? RequestURL($0) }) else { return }
         let again = try RequestURL(url.text)

@@ -198,6 +198,15 @@ import Testing
         #expect(try await heard.first.error == nil)
     }
 
+    @Test func `T-REQ-25 credentials with control characters fail the task and are not sent`() async throws {
+        manager.requestSerializer.setAuthorizationHeaderFieldWithUsername("user\r\nX: y", password: "passwd")
+        manager.get("hidden-basic-auth/user/passwd", parameters: nil, success: heard.success, failure: heard.failure)
+
+        let error = try #require(try await heard.first.error)
+        #expect("\(error)".contains("user name or password must not contain control characters"), "\(error)")
+        #expect(!"\(error)".contains("X: y"))
+    }
+
     @Test func `6.3 the override point makes every data task of the verbs`() async throws {
         final class Counting: HTTPSessionManager, @unchecked Sendable {
             let made = Heard<String>()

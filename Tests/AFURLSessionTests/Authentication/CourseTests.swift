@@ -757,6 +757,32 @@ struct CourseTests {
         #expect(last.send(exchange).authorization == nil)
     }
 
+    @Test("a token that is kept for a host in the clear is not sent unasked, unless the session allows it, T-AUT-01")
+    func tokenInClear() throws {
+        let storage = URLCredentialStorage()
+        for host in ["a.test", "127.0.0.1"] {
+            let space = URLProtectionSpace(
+                host: host,
+                port: 80,
+                protocol: "http",
+                realm: nil,
+                authenticationMethod: NSURLAuthenticationMethodHTTPBearer
+            )
+            storage.setDefaultCredential(URLCredential(bearerToken: "canary.1"), for: space)
+        }
+        var settings = CredentialSettings(storage: storage)
+        func sent(_ url: String) throws -> String? {
+            var task = TaskTalk(ProvenCredentials(settings))
+            return task.send(try .get(url)).authorization
+        }
+
+        #expect(try sent("http://a.test/") == nil)
+        // Nobody can read it on the way to this very machine.
+        #expect(try sent("http://127.0.0.1/") == "Bearer canary.1")
+        settings.sendsPasswordsInClear = true
+        #expect(try sent("http://a.test/") == "Bearer canary.1")
+    }
+
     @Test("a token that is no token fails the task without being shown")
     func badToken() throws {
         var task = TaskTalk(.ofTest())

@@ -86,6 +86,30 @@ struct RequestFreezerTests {
         #expect(error?.component == .fieldValue)
     }
 
+    @Test(arguments: ["a\r\nX: y:b", "a:b\r\n", "a:\0", "\u{7F}:b", "a:\tb", "\n:"])
+    func `T-REQ-25 Basic credentials of the caller's own that hold a control are refused`(pair: String) {
+        let code = Data(pair.utf8).base64EncodedString()
+        for value in ["Basic \(code)", "basic  \(code) ", "BASIC\t\(code)"] {
+            let error = #expect(throws: RequestRejection.self) {
+                try freeze("http://a.test/") { $0.setValue(value, forHTTPHeaderField: "authorization") }
+            }
+            #expect(error == RequestRejection(.credentials, .control))
+        }
+        let defaults = HeaderDefaults(additionalHeaders: ["Authorization": "Basic \(code)"], userAgent: "t/1")
+        #expect(defaults.rejection == RequestRejection(.credentials, .control))
+    }
+
+    @Test func `T-REQ-25 other values of Authorization are sent as they are given`() throws {
+        let clean = Data("Aladdin:open sesame \u{E9}".utf8).base64EncodedString()
+        for value in ["Basic \(clean)", "Basic", "Basic ", "Basic DQo", "Basic *", "Bearer DQo=", "Basically DQo="] {
+            let frozen = try freeze("http://a.test/") { $0.setValue(value, forHTTPHeaderField: "Authorization") }
+            #expect(frozen.lines.contains { $0.hasPrefix("Authorization: Ba") || $0.hasPrefix("Authorization: Be") })
+        }
+        #expect(throws: Never.self) {
+            try freeze("http://a.test/") { $0.setValue("Basic DQo=", forHTTPHeaderField: "X-Authorization") }
+        }
+    }
+
     @Test(arguments: ["", " ", "X:", "X Y", "X\r\nY", "Ü", "X\u{0}", "(x)"])
     func `T-REQ-02 a name that is no token is refused`(name: String) {
         let error = #expect(throws: RequestRejection.self) {
