@@ -512,6 +512,10 @@ nonisolated(unsafe) private let reached: UnsafeMutableRawPointer? = {
     return map == MAP_FAILED ? nil : map
 }()
 
+/// The same for C.
+@_cdecl("AFmutantC")
+public func AFmutantInC(_ number: Int) -> Bool { AFmutant(number) }
+
 public func AFmutant(_ number: Int) -> Bool {
     if let reached { reached.storeBytes(of: 1, toByteOffset: number, as: UInt8.self) }
     return number == AFactive && number != 0

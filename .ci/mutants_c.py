@@ -1,0 +1,307 @@
+"""The changes that .ci/mutate makes to C sources, each behind a switch, as .ci/mutants.py makes them to Swift's.
+
+C has no operators of one's own. So what decides is taken as a whole: each operand of `&&` and `||`, each condition, each
+comparison is written so that a switch makes it true, false or another one. A comparison is written down twice.
+"""
+import re
+
+from mutants import Mutant, Token, UNTOUCHED
+
+SCANNER = re.compile(
+    r"(?P<space>[ \t]+|\\\n)|(?P<line>\n)|(?P<directive>(?<![^\n])[ \t]*#(?:[^\n\\]|\\.|\\\n)*)"
+    r"|(?P<comment>//[^\n]*|/\*.*?\*/)"
+    r"""|(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<number>\d[\w.]*)|(?P<word>[A-Za-z_]\w*)"""
+    r"|(?P<open>[({\[])|(?P<close>[)}\]])|(?P<mark>[,;])"
+    r"|(?P<operator>->|\+\+|--|<<=?|>>=?|[-+*/%<>=!&|^]=|&&|\|\||[-+*/%<>=!&|^~?:.])|(?P<other>.)", re.S
+)
+COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
+ASSIGNMENTS = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
+CONTROL = {"if", "while", "for", "switch", "do", "else", "return", "break", "continue", "goto", "case", "default",
+           "sizeof", "static", "enum", "struct", "union", "typedef", "const"}
+# Declared where the first function begins, so that no line moves.
+DECLARATION = "_Bool AFmutantC(long); "
+
+
+def tokens_of(text):
+    found, fresh = [], True
+    for match in SCANNER.finditer(text):
+        if match.lastgroup == "line":
+            fresh = True
+        elif match.lastgroup not in ("space", "comment", "directive"):
+            found.append(Token(match.lastgroup, match[0], match.start(), match.end(), fresh))
+            fresh = False
+    return found
+
+
+class Writer:
+    """Finds the mutants of one source and writes them into it, as that of .ci/mutants.py does."""
+
+    def __init__(self, path, text, number, cases, left_out):
+        self.path, self.text, self.left_out, self.number = path, text, left_out, number
+        self.tokens = tokens_of(text)
+        self.lines = text.split("\n")
+        self.mutants, self.edits, self.operators, self.seen = [], [], [], {}
+        self.place = ""
+        self.partner = self.partners()
+
+    def partners(self):
+        found, stack = {}, []
+        for index, token in enumerate(self.tokens):
+            if token.kind == "open":
+                stack.append(index)
+            elif token.kind == "close" and stack:
+                begun = stack.pop()
+                found[begun], found[index] = index, begun
+        return found
+
+    def text_of(self, first, last):
+        """From a token up to and without another one."""
+        return self.text[self.tokens[first].start:self.tokens[last - 1].end]
+
+    def excerpt(self, first, last):
+        return " ".join(self.text_of(first, last).split())
+
+    def add(self, index, what):
+        token = self.tokens[index]
+        line = self.text.count("\n", 0, token.start) + 1
+        mutant = Mutant(self.path, self.place, line, self.lines[line - 1].strip(), what)
+        alike = (self.place, what, mutant.text)
+        mutant.again = self.seen.get(alike, 0)
+        self.seen[alike] = mutant.again + 1
+        if mutant.key in self.left_out:
+            return None
+        mutant.number = self.number
+        self.number += 1
+        self.mutants.append(mutant)
+        return mutant.number
+
+    def surround(self, first, last, before, after, *numbers):
+        """Inner texts are written within outer ones: an outer one begins before and ends after them."""
+        begin, end = self.tokens[first].start, self.tokens[last - 1].end
+        width = end - begin
+        self.edits.append(((begin, 1, -width), begin, before, numbers))
+        self.edits.append(((end, 0, width), end, after, numbers))
+
+    def written(self):
+        """The source with its switches, and where each is: {number: (line, column, last line, width)}."""
+        edits = list(self.edits)
+        if self.mutants:
+            edits.append(((self.begun, 0, 0), self.begun, DECLARATION, ()))
+        out, at, length, spans = [], 0, 0, {}
+        for _, offset, new, numbers in sorted(edits, key=lambda edit: edit[0]):
+            piece = self.text[at:offset]
+            out += [piece, new]
+            length += len(piece)
+            for number in numbers:
+                spans.setdefault(number, []).append((length, length + len(new)))
+            length += len(new)
+            at = offset
+        out.append(self.text[at:])
+        text, places = "".join(out), {}
+        for number, ranges in spans.items():
+            low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
+            begin = text.rfind("\n", 0, low) + 1
+            places[number] = (text.count("\n", 0, low) + 1, low - begin + 1, text.count("\n", 0, high) + 1, high - low)
+        return text, places
+
+    # MARK: Reading
+
+    def find(self):
+        tokens, index, begun = self.tokens, 0, 0
+        while index < len(tokens):
+            token = tokens[index]
+            if token.text == "{" and index in self.partner:
+                end = self.partner[index]
+                if index and tokens[index - 1].text == ")":
+                    self.place = tokens[self.partner[index - 1] - 1].text
+                    if not hasattr(self, "begun"):
+                        self.begun = tokens[begun].start
+                    self.block(index + 1, end)
+                index = end
+            elif token.kind == "open":
+                index = self.partner.get(index, index)
+            if tokens[index].text in (";", "}"):
+                begun = index + 1
+            index += 1
+        return self.mutants
+
+    def block(self, first, end):
+        while first < end:
+            first = self.statement(first, end)
+
+    def statement(self, first, end):
+        """Reads one statement; gives where the next one begins."""
+        tokens, word = self.tokens, self.tokens[first].text
+        if word == ";":
+            return first + 1
+        if word == "{":
+            self.block(first + 1, self.partner[first])
+            return self.partner[first] + 1
+        if word in ("if", "while", "switch"):
+            closing = self.partner[first + 1]
+            if word == "switch":
+                self.value(first + 2, closing)
+            else:
+                self.condition(first + 2, closing)
+            return self.statement(closing + 1, end)
+        if word == "for":
+            closing = self.partner[first + 1]
+            one = self.next(first + 2, closing, {";"})
+            two = self.next(one + 1, closing, {";"})
+            self.value(first + 2, one)
+            if one + 1 < two:
+                self.condition(one + 1, two)
+            return self.statement(closing + 1, end)
+        if word in ("else", "do"):
+            return self.statement(first + 1, end)
+        if word in ("case", "default"):
+            return self.next(first, end, {":"}) + 1
+        last = self.next(first, end, {";"})
+        if word == "return":
+            if last > first + 1:
+                self.value(first + 1, last)
+        elif word not in CONTROL and word not in UNTOUCHED:
+            self.simple(first, last)
+        return last + 1
+
+    def next(self, first, end, wanted):
+        """The next of these tokens that is not within brackets."""
+        while first < end:
+            token = self.tokens[first]
+            if token.text in wanted:
+                return first
+            first = self.partner[first] + 1 if token.kind == "open" else first + 1
+        return end
+
+    def simple(self, first, last):
+        """A call, an assignment or a declaration."""
+        tokens = self.tokens
+        equals = self.next(first, last, ASSIGNMENTS)
+        if equals < last and tokens[equals + 1].text != "{":
+            self.value(equals + 1, last)
+        elif equals == last:
+            self.value(first, last)
+        following = tokens[first + 1] if first + 1 < last else None
+        is_call = following is not None and following.text == "(" and equals == last \
+            and self.partner[first + 1] == last - 1 and not tokens[first].text.isupper()
+        is_assignment = equals < last and following is not None and \
+            (following.text in ASSIGNMENTS | {"->", ".", "["} or tokens[first].text == "*")
+        if tokens[first].kind == "word" and (is_call or is_assignment) or is_assignment:
+            if number := self.add(first, f"`{self.excerpt(first, last)[:60]}` left out"):
+                self.surround(first, last + 1, f"{{ if (!AFmutantC({number})) {{ ", " } }", number)
+
+    # MARK: Changes
+
+    def value(self, first, last):
+        """An expression: what decides in it, and its numbers."""
+        if first >= last:
+            return
+        question = self.next(first, last, {"?"})
+        if question < last:
+            colon = self.colon(question + 1, last)
+            self.condition(first, question)
+            self.value(question + 1, colon)
+            self.value(colon + 1, last)
+            return
+        if self.decides(first, last):
+            self.condition(first, last)
+            return
+        for index in range(first, last):
+            self.number_at(index)
+        self.brackets(first, last)
+
+    def inner(self, opening, end):
+        """What stands in brackets, piece by piece; numbers have been changed already."""
+        first = opening + 1
+        while first < end:
+            comma = self.next(first, end, {","})
+            question = self.next(first, comma, {"?"})
+            decided = question if question < comma else comma
+            if question < comma or self.decides(first, comma):
+                self.condition(first, decided, numbers=False)
+            else:
+                self.brackets(first, comma)
+            first = comma + 1
+
+    def brackets(self, first, last):
+        while first < last:
+            if self.tokens[first].kind == "open":
+                self.inner(first, self.partner[first])
+                first = self.partner[first]
+            first += 1
+
+    def colon(self, first, last):
+        depth = 0
+        while first < last:
+            token = self.tokens[first]
+            depth += token.text == "?"
+            if token.text == ":":
+                if depth == 0:
+                    return first
+                depth -= 1
+            first = self.partner[first] + 1 if token.kind == "open" else first + 1
+        return last
+
+    def decides(self, first, last):
+        """Whether an expression is true or false."""
+        if self.tokens[first].text == "!":
+            return True
+        marks = {"&&", "||", "==", "!=", *COMPARISONS}
+        return self.next(first, last, marks) < last and self.next(first, last, ASSIGNMENTS | {","}) == last
+
+    def condition(self, first, last, numbers=True):
+        if first >= last:
+            return
+        question = self.next(first, last, {"?"})
+        if question < last:
+            return self.value(first, last) if numbers else None
+        for mark in ("||", "&&"):
+            parts, at = [], first
+            while (found := self.next(at, last, {mark})) < last:
+                parts.append((at, found))
+                at = found + 1
+            if parts:
+                for begun, ended in [*parts, (at, last)]:
+                    self.condition(begun, ended, numbers)
+                return
+        within = first + 1 if self.tokens[first].text == "!" else first
+        if self.tokens[within].text == "(" and self.partner[within] == last - 1 and self.decides(within + 1, last - 1) \
+                and self.next(within + 1, last - 1, {"&&", "||"}) < last - 1:
+            return self.condition(within + 1, last - 1, numbers)
+        self.operand(first, last)
+        if numbers:
+            for index in range(first, last):
+                self.number_at(index)
+
+    def operand(self, first, last):
+        what = self.excerpt(first, last)
+        always, never = self.add(first, f"`{what}` always true"), self.add(first, f"`{what}` always false")
+        other, mark = None, self.next(first, last, set(COMPARISONS))
+        if mark < last:
+            other = self.add(mark, f"{self.tokens[mark].text} to {COMPARISONS[self.tokens[mark].text]}")
+        numbers = [*filter(None, (always, never, other))]
+        if not numbers:
+            return
+        before = f"(AFmutantC({always or 0}) ? 1 : AFmutantC({never or 0}) ? 0 : "
+        if other:
+            changed = f"{self.text_of(first, mark)} {COMPARISONS[self.tokens[mark].text]} {self.text_of(mark + 1, last)}"
+            # Lines do not move.
+            changed = " ".join(re.sub(r"//[^\n]*", "", changed).split())
+            before += f"AFmutantC({other}) ? (({changed}) ? 1 : 0) : "
+        self.surround(first, last, before + "((", ") ? 1 : 0))", *numbers)
+
+    def number_at(self, index):
+        tokens, token = self.tokens, self.tokens[index]
+        if token.kind != "number" or not re.fullmatch(r"\d+|0x[\dA-Fa-f]+", token.text):
+            return
+        before = index - 1
+        while before >= 0 and tokens[before].kind != "open":
+            before = (self.partner[before] if tokens[before].kind == "close" else before) - 1
+        # The length of an array is no expression.
+        if before >= 0 and tokens[before].text == "[":
+            return
+        more = self.add(index, f"{token.text} to {token.text} + 1")
+        less = self.add(index, f"{token.text} to {token.text} - 1")
+        if numbers := [*filter(None, (more, less))]:
+            self.surround(index, index + 1, f"(AFmutantC({more or 0}) ? {token.text} + 1 : "
+                          f"AFmutantC({less or 0}) ? {token.text} - 1 : ", ")", *numbers)
