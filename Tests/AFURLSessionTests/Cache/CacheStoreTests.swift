@@ -84,7 +84,7 @@ extension CacheTests {
             case "empty": bytes = Data()
             case "cut": bytes.removeLast(40)
             case "flipped": bytes[bytes.count / 2] ^= 4
-            case "foreign": bytes.replaceSubrange(7..<8, with: [UInt8(ascii: "2")])
+            case "foreign": bytes.replaceSubrange(7..<8, with: [UInt8(ascii: "1")])
             default: bytes = Data(CacheEntryCoding.encode(try CacheScene.entry("http://a.test/2", "other")))
             }
             let handle = try FileHandle(forWritingTo: file)
