@@ -26,8 +26,8 @@ public struct RedirectPolicy: Hashable, Sendable, Codable {
     /// from the former to the latter. False.
     public var keepsSecretsOnUpgrade = false
 
-    /// Further header fields, by name, that do not follow to another origin. `Authorization`, `Cookie`, `Cookie2`,
-    /// `Proxy-…`, `WWW-Authenticate`, `X-Api-Key`, `X-Auth-Token` and `Referer` never do.
+    /// Further header fields, by name, that do not follow to another origin. Those that ``SecretNames`` calls secrets,
+    /// as `Authorization`, `Cookie` and `X-Api-Key`, and `Proxy-…`, `WWW-Authenticate` and `Referer` never do.
     public var sensitiveFields: Set<String> = []
 
     /// The standard policy.

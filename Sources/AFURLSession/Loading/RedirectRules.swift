@@ -173,9 +173,8 @@ enum RedirectRules {
         "Content-Range", "Content-Digest", "Repr-Digest", "Digest", "Transfer-Encoding", "Trailer", "Expect",
     ]
 
-    private static let secretFields = [
-        "Authorization", "Cookie", "Cookie2", "WWW-Authenticate", "X-Api-Key", "X-Auth-Token", "Referer",
-    ]
+    /// Beside those that hold secrets by their names.
+    private static let fieldsOfOrigin = ["WWW-Authenticate", "Referer"]
 
     private static func request(
         _ question: Question,
@@ -217,7 +216,7 @@ enum RedirectRules {
     /// Whether a field must not follow to another origin.
     static func isSecret(_ name: String, to policy: RedirectPolicy) -> Bool {
         HTTPText.lowered(name).utf8.starts(with: "proxy-".utf8)
-            || secretFields.contains { HTTPText.isSameName($0, name) }
+            || SecretNames.containsField(name) || fieldsOfOrigin.contains { HTTPText.isSameName($0, name) }
             || policy.sensitiveFields.contains { HTTPText.isSameName($0, name) }
     }
 }

@@ -1,22 +1,15 @@
 import AFWire
 import Foundation
 
-/// Hides what is secret from what is shown to people: one set of rules for events, commands and records.
+/// Hides what ``SecretNames`` calls secret from what is shown to people, and shows of it what is none: the scheme of a
+/// credential, the names of cookies, a URL without its secret items.
 package struct SecretMask: Sendable {
     static let cover = "***"
 
-    private static let secretFields: Set<String> = [
-        "authorization", "proxy-authorization", "x-api-key", "x-auth-token", "x-csrf-token", "x-amz-security-token",
-    ]
     private static let cookieFields: Set<String> = ["cookie", "cookie2"]
     private static let setCookieFields: Set<String> = ["set-cookie", "set-cookie2"]
     private static let locationFields: Set<String> = ["location", "content-location", "referer"]
     private static let schemes: Set<String> = ["basic", "bearer", "digest", "negotiate", "ntlm"]
-    private static let secretItems: Set<String> = [
-        "access_token", "refresh_token", "id_token", "token", "auth", "api_key", "apikey", "api-key", "key",
-        "password", "passwd", "pwd", "secret", "client_secret", "client_assertion", "code_verifier", "signature",
-        "sig", "x-amz-signature", "x-amz-security-token", "x-amz-credential", "x-goog-signature",
-    ]
 
     private let sensitiveFields: Set<String>
 
@@ -28,9 +21,9 @@ package struct SecretMask: Sendable {
     package func value(_ value: String, of name: String) -> String {
         let name = HTTPText.lowered(name)
         if sensitiveFields.contains(name) { return SecretMask.cover }
-        if SecretMask.secretFields.contains(name) { return credential(value) }
         if SecretMask.cookieFields.contains(name) { return cookies(value) }
         if SecretMask.setCookieFields.contains(name) { return setCookie(value) }
+        if SecretNames.containsField(name) { return credential(value) }
         return SecretMask.locationFields.contains(name) ? url(value) : value
     }
 
@@ -47,8 +40,6 @@ package struct SecretMask: Sendable {
         SecretMask.parts(of: text, between: "&").map(item).joined(separator: "&")
     }
 
-    func isSecretItem(_ name: String) -> Bool { SecretMask.secretItems.contains(HTTPText.lowered(name)) }
-
     private func masked(_ text: String) -> String {
         let whole = text.prefix { $0 != "#" }
         guard let (path, items) = SecretMask.halves(of: whole, around: "?") else { return String(whole) }
@@ -57,7 +48,7 @@ package struct SecretMask: Sendable {
 
     private func item(_ item: Substring) -> String {
         guard let (name, _) = SecretMask.halves(of: item, around: "="),
-            isSecretItem(name.removingPercentEncoding ?? String(name))
+            SecretNames.containsItem(name.removingPercentEncoding ?? String(name))
         else { return String(item) }
         return "\(name)=\(SecretMask.cover)"
     }

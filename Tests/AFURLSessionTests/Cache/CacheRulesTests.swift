@@ -405,7 +405,7 @@ extension CacheTests {
 
         @Test(
             "what depends on a secret stays in memory, T-CAC-26",
-            arguments: ["Cookie", "authorization", "Proxy-Authorization"]
+            arguments: ["Cookie", "authorization", "Proxy-Authorization", "X-Api-Key", "PRIVATE-TOKEN"]
         )
         func secrets(name: String) throws {
             let asked = try request()

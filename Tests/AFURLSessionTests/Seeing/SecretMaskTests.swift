@@ -17,7 +17,8 @@ extension SeeingTests {
             ("Location", "https://canary:canary@a.test/?token=canary&b=c#canary", "https://a.test/?token=***&b=c"),
             ("Authorization", "Bearer \u{301}canary", "Bearer ***"),
             ("Set-Cookie", "a=\u{301}canary;\u{301} Path=/", "a=***;\u{301} Path=/"),
-            ("Referer", "/x?Access_Token=canary", "/x?Access_Token=***"),
+            ("Referer", "/x?Access_Token=canary", "/x?Access_Token=***"), ("Private-Token", "canary", "***"),
+            ("X-Cookie", "canary", "***"), ("WWW-Authenticate", "Basic realm=seen", "Basic realm=seen"),
         ])
         func `fields`(name: String, value: String, shown: String) {
             #expect(mask.value(value, of: name) == shown)
@@ -37,9 +38,14 @@ extension SeeingTests {
             ("https://a.test/?api%5Fkey=canary", "https://a.test/?api%5Fkey=***"),
             ("https://a.test/?a&token=&b", "https://a.test/?a&token=***&b"),
             ("https://a.test/?x=?token=1", "https://a.test/?x=?token=1"),
+            (
+                "https://a.test/cb?code=canary&JWT=canary&session=canary",
+                "https://a.test/cb?code=***&JWT=***&session=***"
+            ),
         ])
         func `URLs`(url: String, shown: String) throws {
             #expect(mask.url(try #require(URL(string: url))) == shown)
+            #expect(SecretNames.masked(try #require(URL(string: url))) == shown)
         }
     }
 }

@@ -29,14 +29,12 @@ extension CacheRules {
         let control = head.control
         guard !control.noStore, !control.isMalformed, let names = VaryField.names(in: head.headers) else { return .no }
         guard mayBeOfUse(head, control, policy) else { return .no }
-        return head.partition.isLasting && secretFields.isDisjoint(with: names) ? .anywhere : .inMemory
+        // The values of secrets would be found again in what is written.
+        return head.partition.isLasting && !names.contains(where: SecretNames.containsField) ? .anywhere : .inMemory
     }
 
     /// Those without a body that could be anything else, and those that say for how long.
     private static let storable: Set<Int> = [200, 203, 204, 300, 301, 302, 307, 308, 404, 405, 410, 414, 501]
-
-    /// Their values would be found again in what is written.
-    private static let secretFields: Set<String> = ["authorization", "cookie", "proxy-authorization"]
 
     private static func mayBeOfUse(
         _ head: StoredHead,

@@ -1,0 +1,83 @@
+import AFLoop
+import AFWire
+public import Foundation
+
+/// Which header fields and query items are secrets: one list for what follows no redirect to another origin, and for what
+/// logs, events, commands, archives and the cache's files do not show.
+///
+/// A name is a secret if it contains one of these words, in any case: `token`, `secret`, `key`, `auth`, `password`,
+/// `passwd`, `passphrase`, `session`, `credential`, `cookie`, `signature`, `assertion`, `csrf`, `xsrf`, `jwt`, `bearer`. So
+/// `X-Vault-Token`, `Api-Key` and `apikey` are. These are not, although they contain one: `Idempotency-Key`,
+/// `Sec-WebSocket-Key`, `Cache-Key`, `Surrogate-Key`, `Sort-Key`, `Partition-Key`, `Public-Key-Pins`,
+/// `Access-Control-Allow-Credentials`, the challenges and answers of servers (`WWW-Authenticate`, `Authentication-Info`
+/// and those of proxies), and names with `author`, `keyword` or `keyboard` in them. Items are secrets also when they are
+/// called `code`, `user_code`, `device_code`, `code_verifier`, `sig`, `pass`, `pwd`, `pin` or `otp`.
+///
+/// A program adds what its servers call by another name:
+///
+/// ```swift
+/// SecretNames.added.insert("X-Tenant-Pass")
+/// ```
+///
+/// Safe to use from any thread.
+public enum SecretNames {
+    private static let words = [
+        "token", "secret", "key", "auth", "password", "passwd", "passphrase", "session", "credential", "cookie",
+        "signature", "assertion", "csrf", "xsrf", "jwt", "bearer",
+    ].map { Array($0.utf8) }
+
+    /// What is no word of the list although it contains one.
+    private static let harmlessWords = ["author", "keyword", "keyboard"].map { Array($0.utf8) }
+
+    private static let harmlessNames: Set<String> = [
+        "idempotency-key", "x-idempotency-key", "sec-websocket-key", "cache-key", "x-cache-key", "surrogate-key",
+        "x-surrogate-key", "sort-key", "partition-key", "public-key-pins", "public-key-pins-report-only",
+        "access-control-allow-credentials", "www-authenticate", "proxy-authenticate", "authentication-info",
+        "proxy-authentication-info",
+    ]
+
+    private static let items: Set<String> = [
+        "code", "user-code", "device-code", "code-verifier", "sig", "pass", "pwd", "pin", "otp",
+    ]
+
+    private static let names = Lock((given: Set<String>(), canonical: Set<String>()))
+
+    /// Further names, of header fields and of query items, in any case. For all sessions of the process, from the next
+    /// redirect and the next line of a log on. Empty unless set.
+    public static var added: Set<String> {
+        get { names.withLock { $0.given } }
+        set { names.withLock { $0 = (newValue, Set(newValue.map(canonical))) } }
+    }
+
+    /// Whether a header field of this name holds a secret.
+    public static func containsField(_ name: String) -> Bool { contains(canonical(name)) }
+
+    /// Whether a query item, or an item of a form, of this name holds a secret.
+    public static func containsItem(_ name: String) -> Bool {
+        let name = canonical(name)
+        return items.contains(name) || contains(name)
+    }
+
+    /// A URL as logs show it: without user name, password and fragment, and with `***` in place of the values of items
+    /// that are secrets.
+    public static func masked(_ url: URL) -> String { SecretMask().url(url) }
+
+    private static func contains(_ name: String) -> Bool {
+        if names.withLock({ $0.canonical.contains(name) }) { return true }
+        return !harmlessNames.contains(name) && holdsWord(Array(name.utf8))
+    }
+
+    private static func holdsWord(_ name: [UInt8]) -> Bool {
+        name.indices.contains { start in
+            guard words.contains(where: { name[start...].starts(with: $0) }) else { return false }
+            let isHarmless = harmlessWords.contains { name[start...].starts(with: $0) }
+            // `author`, and not `authorization`.
+            return !isHarmless || ["authoriz", "authoris"].contains { name[start...].starts(with: $0.utf8) }
+        }
+    }
+
+    /// In lower case, with hyphens: `client_id` of a query is `Client-Id` of a field.
+    private static func canonical(_ name: String) -> String {
+        HTTPText.lowered(name).replacing("_", with: "-")
+    }
+}
