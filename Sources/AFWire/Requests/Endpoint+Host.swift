@@ -139,7 +139,13 @@ extension Endpoint.Host {
     private static func areNumbers(_ name: UnsafeRawBufferPointer) -> Bool {
         // Nearly all names begin with a letter.
         guard let first = name.first, ASCIISet.digits.contains(first) else { return false }
-        return name.split(separator: UInt8(ascii: ".")).allSatisfy(isNumber)
+        // Not by `split`, which allocates: each request to an address comes by here.
+        var rest = name[...]
+        while let dot = rest.firstIndex(of: UInt8(ascii: ".")) {
+            guard isNumber(rest[..<dot]) else { return false }
+            rest = rest[(dot + 1)...]
+        }
+        return isNumber(rest)
     }
 
     private static func isNumber(_ label: Slice<UnsafeRawBufferPointer>) -> Bool {
