@@ -126,6 +126,10 @@ private enum SessionComments {
         _ = greeting
     }
 
+    static func secrets() {
+        SecretNames.added.insert("X-Tenant-Pass")
+    }
+
     static func addresses(_ configuration: URLSessionConfiguration) {
         configuration.addressFilter = .publicAddressesOnly
         configuration.addressFilter = AddressFilter { $0.role == .proxy || $0.address.hasPrefix("10.1.") }

@@ -74,8 +74,9 @@ import Testing
         #expect(forgotten == nil && session == nil)
     }
 
-    @Test func `tasks that are dropped without having been resumed are forgotten`() async throws {
+    @Test func `tasks that are never resumed are held until the session of the manager ends`() async throws {
         let alive = Counter()
+        let heard = Heard<Bool>()
         let manager = site.manager
         for _ in 0..<10_000 {
             let held = Held(alive)
@@ -87,10 +88,19 @@ import Testing
                 uploadProgress: nil,
                 downloadProgress: nil,
                 success: { _, _ in _ = held },
-                failure: { _, _ in _ = held }
+                failure: { _, _ in
+                    _ = held
+                    heard.say(true)
+                }
             )
         }
-        #expect(alive.value < 1000)
+        #expect(alive.value == 10_000)
+
+        manager.invalidateSessionCancelingTasks(true, resetSession: false)
+
+        try await heard.wait(for: 10_000)
+        try await settle { alive.value == 0 }
+        #expect(alive.value == 0)
     }
 
     /// Waits until the last block that holds something has gone.

@@ -80,12 +80,15 @@ struct NetworkPathTests {
         }
     }
 
-    @Test func `a target is an address, a name, nobody in particular, or nonsense`() throws {
+    @Test func `a target is an address, a name, this machine, or nonsense`() throws {
         let address = try #require(NetworkAddress("192.0.2.1"))
         #expect(PathTarget(host: "192.0.2.1") == .address(address.socketAddress))
         #expect(PathTarget(host: "::ffff:192.0.2.1") == .address(address.socketAddress))
         #expect(PathTarget(host: "0.0.0.0") == .machine && PathTarget(host: "::") == .machine)
-        #expect(PathTarget(host: "API.Test.") == .name("api.test"))
+        // The dot keeps the resolver from the search list.
+        #expect(
+            PathTarget(host: "API.Test.") == .name("api.test.") && PathTarget(host: "API.Test") == .name("api.test")
+        )
         let nonsense = [
             "", ".", "a b", "http://api.test/", "user:secret@api.test", "api.test\0.evil.test", "api.test:80", "a..b",
             "1.2.3", "[::1]x", "%", "bücher.test", String(repeating: "a", count: 300),
