@@ -55,6 +55,7 @@ import Testing
                 let first = index * Self.perManager + (ending - 1) * Self.perEnding
                 end(manager, isLast: ending == Self.endings, amid: first..<first + Self.perEnding, calls, &random)
             }
+            await deliverNotifications()
             recent.append(manager)
             if recent.count > 32 { recent.removeFirst() }
         }
@@ -65,6 +66,13 @@ import Testing
         #expect(missing.isEmpty, "\(missing.count) of \(count) were lost: \(styles)")
         #expect(calls.repeated == 0)
         #expect(recent.allSatisfy { $0.state.withLock { $0.records.count } == 0 })
+    }
+
+    /// Waits for the main queue: managers drop notifications beyond 4096 that wait, also those of other tests.
+    private func deliverNotifications() async {
+        await withCheckedContinuation { continuation in
+            OperationQueue.main.addOperation { continuation.resume() }
+        }
     }
 
     private static func style(_ number: Int) -> Style {
