@@ -195,6 +195,20 @@ import Testing
         #expect(evaluation.verifiedChain == site.chain)
     }
 
+    @Test("an authority with a weak key proves nothing, T-TLS-53")
+    func weakAuthority() throws {
+        let weak = try CertificateAuthority("Weak", kind: .rsa(bits: 1024))
+        let site = try weak.issue(for: "good.test")
+        let middle = try pinned.makeIntermediate("Weak middle", kind: .rsa(bits: 1024))
+        let below = try middle.issue(for: "good.test")
+
+        #expect(try judge(site.chain, anchors: [weak]).verifiedChain == [site.certificate])
+        #expect(try judge(below.chain, anchors: [pinned]).verifiedChain == [below.certificate])
+        // At a level that takes 80 bits of strength the same keys prove their chains.
+        let lenient = try judge(site.chain, for: "b.test", anchors: [weak], level: 1)
+        #expect(lenient.failure?.reason == .name && lenient.verifiedChain == [site.certificate, weak.certificate])
+    }
+
     @Test("dates and an unknown root do not shorten it, so that a pin can be found")
     func forgivable() throws {
         let middle = try pinned.makeIntermediate("Middle") { $0.expire() }

@@ -268,6 +268,18 @@ extension CacheTests {
             #expect(try Data(contentsOf: target) == content)
         }
 
+        @Test("an entry that others may write or read is not used, T-CAC-25", arguments: [0o660, 0o602, 0o640, 0o604])
+        func exposedEntry(mode: Int) throws {
+            let scene = try CacheScene()
+            try scene.put("http://a.test/1", "one")
+            let file = scene.folder.appendingPathComponent(try #require(scene.files.first))
+            #expect(try scene.get("http://a.test/1", from: scene.reopened()) == "one")
+
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+
+            #expect(try scene.get("http://a.test/1", from: scene.reopened()) == nil)
+        }
+
         @Test("what must stay in memory is never on disk, T-CAC-26")
         func memoryOnly() throws {
             let scene = try CacheScene()

@@ -172,5 +172,14 @@ extension Scenario {
         Scenario(.tls, "expired") { stage in
             try await refuse(stage, showing: try Stage.expired, codes: [-1201])
         },
+        Scenario(.tls, "for-clients") { stage in
+            try await refuse(stage, showing: try Stage.clientOnly, codes: [-1202])
+        },
+        Scenario(.tls, "without-key-identifier") { stage in
+            try await refuse(stage, showing: try Stage.strict, codes: [-1202])
+        },
+        Scenario(.tls, "too-deep") { stage in
+            try await refuse(stage, showing: try Stage.deep, codes: [-1202])
+        },
     ]
 }
