@@ -57,13 +57,19 @@ extension CacheEntry {
     }
 
     /// As a task gets it.
-    func response(for url: URL) -> HTTPURLResponse {
-        if let response = presented?.response as? HTTPURLResponse { return response }
+    ///
+    /// - Parameter age: What its `Age` says in place of what the stored one says; nil leaves that as it is. What the
+    ///   program stored as an object of a class of its own is always shown as it is.
+    func response(for url: URL, age: Int64? = nil) -> HTTPURLResponse {
+        let given = presented?.response as? HTTPURLResponse
+        if let given, age == nil || type(of: given) != HTTPURLResponse.self { return given }
+        var headers = head.headers
+        if let age { headers.set("Age", "\(age)") }
         return HTTPURLResponse(
-            url: url,
+            url: given?.url ?? url,
             status: head.status,
             version: head.version,
-            headers: head.headers,
+            headers: headers,
             decodes: head.isDecoded
         )
     }

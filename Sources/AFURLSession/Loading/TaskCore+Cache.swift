@@ -94,9 +94,17 @@ extension TaskCore {
 
     /// Answers with what the cache has, as if it had come from the network: redirects, too, are followed.
     ///
-    /// - Parameter asked: When the cache was asked; nil if it was just now.
-    private func serve(_ hit: CacheHit, for request: FrozenRequest, asked: LoopInstant? = nil) {
+    /// - Parameters:
+    ///   - asked: When the cache was asked; nil if it was just now.
+    ///   - isConfirmed: Whether the server has just said that it is still good.
+    private func serve(
+        _ hit: CacheHit,
+        for request: FrozenRequest,
+        asked: LoopInstant? = nil,
+        isConfirmed: Bool = false
+    ) {
         guard let present = presentRequest else { return }
+        let hit = isConfirmed ? hit : hit.unconfirmed(at: session.cache.moment())
         let now = session.loop.now
         let times = TransferTimes(servedFromCacheAt: now, asked: asked ?? now)
         let record = ExchangeRecord(.cache(times, request), request: present, response: hit.response)
@@ -135,7 +143,7 @@ extension TaskCore {
             )
             leave(held.response)
             switch confirmation {
-            case .serve(let hit): serve(hit, for: validation.question.request)
+            case .serve(let hit): serve(hit, for: validation.question.request, isConfirmed: true)
             case .ask: askForAll(validation.question.request)
             }
             return true

@@ -83,10 +83,13 @@ package struct CacheControl: Sendable, Equatable {
         age = min(age ?? .max, other)
     }
 
-    /// RFC 9111 §1.2.2: what overflows counts as 2^31.
     private static func age(_ value: [UInt8]?) -> Int64 {
-        guard let value, !value.isEmpty, value.allSatisfy({ ByteScanning.isDigit($0) }) else { return 0 }
-        let seconds = value.withUnsafeBytes { ByteScanning.decimal($0) } ?? .max
-        return min(seconds, 1 << 31)
+        value?.withUnsafeBytes { seconds($0) } ?? 0
+    }
+
+    /// A number of seconds; nil for anything else. RFC 9111 §1.2.2: what is greater than 2^31 counts as that.
+    package static func seconds(_ digits: UnsafeRawBufferPointer) -> Int64? {
+        guard !digits.isEmpty, digits.allSatisfy({ ByteScanning.isDigit($0) }) else { return nil }
+        return min(ByteScanning.decimal(digits) ?? .max, 1 << 31)
     }
 }

@@ -467,6 +467,34 @@ extension CacheTests {
             #expect(try scene.body(head) == "")
         }
 
+        private final class OwnResponse: HTTPURLResponse, @unchecked Sendable {}
+
+        @Test func `what the program stored says how old it is, but for objects of the program's own classes`() throws {
+            let scene = DoorScene()
+            let url = try #require(URL(string: "http://a.test/page#part"))
+            let fields = ["Cache-Control": "max-age=100", "Age": "5", "X": "y"]
+            func shown(_ stored: HTTPURLResponse) throws -> HTTPURLResponse {
+                let cached = CachedURLResponse(response: stored, data: Data("mine".utf8))
+                scene.cache.storeCachedResponse(cached, for: URLRequest(url: url))
+                guard case .serve(let hit) = try scene.lookUp(scene.question(try frozen())) else {
+                    throw CancellationError()
+                }
+                let moment = try scene.onLoop { $0.moment() }
+                let later = CacheInstant(wall: moment.wall + 9, monotonic: moment.monotonic)
+                return hit.unconfirmed(at: later).response
+            }
+
+            let stored = try #require(
+                HTTPURLResponse(url: url, statusCode: 203, httpVersion: "HTTP/1.0", headerFields: fields)
+            )
+            let aged = try shown(stored)
+            #expect(aged.headers.values("Age") == ["14"] && stored.headers.values("Age") == ["5"])
+            #expect(aged.value(forHTTPHeaderField: "X") == "y" && aged.url == url)
+            #expect(aged.statusCode == 203 && aged.httpVersion == "HTTP/1.0")
+            let own = try #require(OwnResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: fields))
+            #expect(try shown(own) === own)
+        }
+
         @Test func `a door without a cache lets everything pass`() throws {
             let virtual = DoorScene()
             let question = virtual.question(try frozen())

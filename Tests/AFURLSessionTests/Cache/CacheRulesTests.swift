@@ -149,10 +149,8 @@ extension CacheTests {
         @Test(
             "times that cannot be read, or are too great, make nothing fresh for ever, T-CAC-06",
             arguments: [
-                ([("Age", "x")], 1, false), ([("Age", "-5")], 1, false), ([("Age", "+5")], 1, false),
-                ([("Age", "1.5")], 1, false), ([("Age", "1, 2")], 1, false), ([("Age", "")], 1, false),
                 ([("Age", "99999999999999999999")], 1, false), ([("Age", "2147483649")], 1, false),
-                ([("Age", "59")], 0, true), ([("Age", "59")], 1, false), ([("Age", "1"), ("Age", "60")], 0, false),
+                ([("Age", "59")], 0, true), ([("Age", "59")], 1, false),
                 ([("Date", "yesterday")], 1, false), ([("Date", "Mon, 99 Nov 2026 00:00:00 GMT")], 1, false),
                 ([("Date", date(-59))], 0, true), ([("Date", date(-60))], 0, false), ([("Date", date(1000))], 59, true),
                 ([("Date", date(1000))], 60, false),
@@ -180,6 +178,21 @@ extension CacheTests {
         )
         func expiry(fields: [(String, String)], after: Int64, isFresh: Bool) throws {
             #expect(try plan(fields + [("ETag", "\"1\"")], after: after) == (isFresh ? "serve" : "validate"))
+        }
+
+        @Test(
+            "of several members of Age the first counts, and one that is no number is ignored, T-CAC-06",
+            arguments: [
+                (["x"], 0), (["-5"], 0), (["+5"], 0), (["1.5"], 0), (["5 s"], 0), (["５"], 0), ([""], 0), ([], 0),
+                (["0"], 0), (["007"], 7), ([" 7 "], 7), (["0, 0"], 0), (["1, 60"], 1), (["60, 1"], 60), (["7, x"], 7),
+                (["x, 7"], 0), ([",, 7"], 7), (["1", "60"], 1), (["x", "60"], 0), (["", "60"], 60),
+                (["2147483648"], 1 << 31), (["99999999999999999999"], 1 << 31),
+            ] as [([String], Int64)]
+        )
+        func announcedAges(values: [String], age: Int64) throws {
+            let stored = head(values.map { ("Age", $0) }, for: try request())
+            #expect(CacheRules.age(of: stored, now: at(0)) == age)
+            #expect(CacheRules.age(of: stored, now: at(3)) == min(age + 3, 1 << 31))
         }
 
         @Test("the time a response was under way counts, T-CAC-06")

@@ -243,7 +243,8 @@ struct CacheThreatTests {
         for outcome in outcomes {
             #expect(outcome.data == content && outcome.response?.expectedContentLength == -1)
             #expect(outcome.response?.value(forHTTPHeaderField: "Content-Encoding") == "gzip")
-            #expect(outcome.response?.headerFields.map(\.name) == outcomes[0].response?.headerFields.map(\.name))
+            let names = outcome.response?.headerFields.map(\.name)
+            #expect(names?.filter { $0 != "Age" } == outcomes[0].response?.headerFields.map(\.name))
         }
     }
 

@@ -12,15 +12,15 @@ import Foundation
 ///    let question = CacheQuestion(request: frozen, policy: …, partition: partition, decodes: …)
 /// 2  door.lookUp(question) { finding in … }     called once: at once, or in a later turn
 ///      .network(fields)               send, with the fields the request lacks
-///      .serve(hit)                    hit.response, hit.body, end; no will-cache, no cookies
+///      .serve(hit)                    hit.unconfirmed(at: now): its response, its body, end; no will-cache, no cookies
 ///      .validate(hit, fields)         send with the fields; go on with 3
 ///      .serveAndValidate(hit, fields) answer as for .serve; send on behalf of nobody; 3 and 4
 ///      .fail                          fail(.notCached)
 /// 3  head of a response to .validate or .serveAndValidate:
 ///      304: door.confirm(hit, head.headers, sent: …, mayStore: …)
-///             .serve(hit)     answer with it
+///             .serve(hit)     answer with it as it is
 ///             .ask            send once more, without the fields
-///      an error (5xx, or none): door.mayReplaceError(status, with: hit) → answer with hit
+///      an error (5xx, or none): door.mayReplaceError(status, with: hit) → answer with hit as for .serve
 ///      anything else: 4
 /// 4  head of any other final response, from the network:
 ///      door.note(head.status, head.headers, to: frozen)       removes what is outdated by it

@@ -11,12 +11,18 @@ struct CacheHit: Sendable {
     /// Leave to store what becomes of it.
     let ticket: CacheTicket?
 
-    init(_ entry: CacheEntry, for request: CacheRequest, at url: URL, ticket: CacheTicket?) {
+    /// - Parameter age: What `Age` says in its response; nil for what the stored one says.
+    init(_ entry: CacheEntry, for request: CacheRequest, at url: URL, ticket: CacheTicket?, age: Int64? = nil) {
         self.entry = entry
         self.request = request
         self.url = url
         self.ticket = ticket
-        response = entry.response(for: url)
+        response = entry.response(for: url, age: age)
+    }
+
+    /// The same as an answer that its server has not confirmed: RFC 9111 §4 has a cache say how old that is.
+    func unconfirmed(at now: CacheInstant) -> CacheHit {
+        CacheHit(entry, for: request, at: url, ticket: ticket, age: CacheRules.age(of: entry.head, now: now))
     }
 
     /// What the task gets as its body: nothing for HEAD.

@@ -54,18 +54,25 @@ extension CacheRules {
 
     /// How old a response is (RFC 9111 §4.2.3).
     static func age(of stored: StoredHead, now: CacheInstant) -> Int64 {
-        let ages = stored.headers.values("Age")
         let dates = stored.headers.values("Date")
-        var announced: Int64 = 0
-        for text in ages {
-            guard let seconds = text.withUTF8Bytes({ ByteScanning.decimal($0) }) else { return longest }
-            announced = max(announced, min(seconds, longest))
-        }
         if !dates.isEmpty, earliest(dates.map { HTTPDate.seconds($0) }) == nil { return longest }
         guard stored.responseTime >= stored.requestTime else { return longest }
         let apparent = clamped(stored.responseTime - date(of: stored))
-        let corrected = announced + clamped(stored.responseTime - stored.requestTime)
+        let corrected = announcedAge(in: stored.headers) + clamped(stored.responseTime - stored.requestTime)
         return clamped(max(apparent, corrected) + residence(of: stored, now: now))
+    }
+
+    /// What the caches on the way say. RFC 9111 §5.1: of several members the first counts, and one that is no number of
+    /// seconds is ignored.
+    private static func announcedAge(in headers: HTTPHeaders) -> Int64 {
+        var age: Int64?
+        headers.forEach { name, value in
+            guard ByteScanning.equalsIgnoringCase(name, "age") else { return }
+            ByteScanning.forEachListElement(of: value) { member in
+                if age == nil, !member.isEmpty { age = CacheControl.seconds(member) ?? 0 }
+            }
+        }
+        return age ?? 0
     }
 
     /// Since it came. A clock that was set back tells nothing: then the machine's own counts,

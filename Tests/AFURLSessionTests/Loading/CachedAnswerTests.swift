@@ -1,0 +1,81 @@
+import AFVirtualWorld
+import AFWire
+import Foundation
+import Testing
+
+@testable import AFURLSession
+
+/// What tasks get that are answered from a cache.
+@Suite("Answers from a cache")
+struct CachedAnswerTests {
+    private let world = VirtualWorld()
+
+    init() {
+        world.hasVirtualDate = true
+    }
+
+    private func ages(_ method: String = "GET") -> [String]? {
+        let events = world.send(method, "http://a.test/")
+        world.run { events.isComplete }
+        return (events.task.response as? HTTPURLResponse)?.headers.values("Age")
+    }
+
+    private func reply(_ fields: String, status: String = "200 OK") -> ScriptStep {
+        .reply("HTTP/1.1 \(status)\r\n\(fields)\r\nContent-Length: 4\r\n\r\nbody")
+    }
+
+    // MARK: - Age
+
+    @Test func `an answer from the cache says how old it is now, in place of what it said when it came`() {
+        world.script(
+            "a.test",
+            .expectRequest,
+            reply("Age: 7\r\nX: y\r\nAge: 3\r\nCache-Control: max-age=60"),
+            .stall
+        )
+        #expect(ages() == ["7", "3"])
+        world.advance(by: .seconds(30))
+        #expect(ages() == ["37"])
+        world.advance(by: .seconds(10))
+        #expect(ages("HEAD") == ["47"])
+
+        #expect(world.network.connections.count == 1)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `an answer that its server has just confirmed has the age that the server says, if any`() {
+        let same = "HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n"
+        world.script(
+            "a.test",
+            .expectRequest,
+            reply("Age: 5\r\nETag: \"1\"\r\nCache-Control: max-age=10"),
+            .expectRequest,
+            .reply(same + "\r\n"),
+            .expectRequest,
+            .reply(same + "Age: 2\r\n\r\n"),
+            .stall
+        )
+        #expect(ages() == ["5"])
+        world.advance(by: .seconds(20))
+        #expect(ages() == [])
+        world.advance(by: .seconds(4))
+        #expect(ages() == ["4"])
+        world.advance(by: .seconds(20))
+        #expect(ages() == ["2"])
+        world.advance(by: .seconds(4))
+        #expect(ages() == ["6"])
+        #expect(world.finish() == [])
+    }
+
+    @Test func `an answer that is served stale says how old it is, also in place of an error`() {
+        let error = reply("X: y", status: "503 Service Unavailable")
+        let stale = reply("ETag: \"1\"\r\nCache-Control: max-age=10, stale-while-revalidate=20, stale-if-error=1000")
+        world.scripts("a.test", [[.expectRequest, stale, .expectRequest, error], [.expectRequest, error, .again]])
+        #expect(ages() == [])
+        world.advance(by: .seconds(15))
+        #expect(ages() == ["15"])
+        world.advance(by: .seconds(100))
+        #expect(ages() == ["115"])
+        #expect(world.finish() == [])
+    }
+}
