@@ -277,8 +277,8 @@ extension HelpTopic {
             afnet --cache ~/.cache/afnet --cache-mode only-if-cached https://example.com/
 
         default: as the server says. no-store: as if there were none. reload: ask, and
-        store. no-cache: ask whether it is still good. force-cache: what there is,
-        however old. only-if-cached: the same, and nothing is sent.
+        store. no-cache: ask the server itself whether it is still good. force-cache:
+        what there is, however old. only-if-cached: the same, and nothing is sent.
 
         """
     )

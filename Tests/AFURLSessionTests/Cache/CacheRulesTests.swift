@@ -368,6 +368,27 @@ extension CacheTests {
             #expect(plan == .network(headers([("Cache-Control", "no-cache"), ("Pragma", "no-cache")])))
         }
 
+        @Test func `who wants what is kept confirmed has caches on the way ask for it as well`() throws {
+            func plan(_ fields: [(String, String)]?, _ question: [String: String] = [:]) throws -> CachePlan {
+                let asked = try request("http://a.test/page", question)
+                let stored = fields.map { head($0, for: asked) }
+                return CacheRules.plan(asked, policy: .reloadRevalidatingCacheData, stored: stored, now: at(1))
+            }
+            let asking = [("Cache-Control", "max-age=0")]
+            let tag = [("Cache-Control", "max-age=60"), ("ETag", "\"1\"")]
+            #expect(try plan(tag) == .validate(headers([("If-None-Match", "\"1\"")] + asking)))
+            #expect(try plan([("Cache-Control", "max-age=60")]) == .network(headers(asking)))
+            #expect(try plan(nil) == .network(headers(asking)))
+            #expect(try plan(tag, ["If-None-Match": "x"]) == .network(headers(asking)))
+            #expect(try plan([("Cache-Control", "max-age=60, immutable"), ("ETag", "\"1\"")]) == .serve)
+            for fields in [tag, nil] { #expect(try plan(fields, ["Cache-Control": "only-if-cached"]) == .fail) }
+            // By the rules of HTTP alone a cache on the way may have a fresher one, which will do.
+            let asked = try request()
+            let stale = head(tag, for: asked)
+            let usual = CacheRules.plan(asked, policy: .useProtocolCachePolicy, stored: stale, now: at(60))
+            #expect(usual == .validate(headers([("If-None-Match", "\"1\"")])))
+        }
+
         @Test("only GET is stored, only GET and HEAD are answered, and never parts, T-CAC-33")
         func methods() throws {
             let fields = [("Cache-Control", "max-age=60"), ("ETag", "\"1\"")]

@@ -184,6 +184,34 @@ struct LoadingContractTests {
         request.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData
         #expect(try await session.outcome(of: request).text == "3")
         #expect(server.requests.last?.headers["Cache-Control"] == "no-cache")
+        #expect(server.requests.last?.headers["Pragma"] == "no-cache")
+    }
+
+    @Test func `15.8 what has to be confirmed is asked about past all caches, unless the request names an age`()
+        async throws
+    {
+        server.route("GET", "/tag") { request in
+            (request.headers["If-None-Match"] == "\"1\"" ? ServerReply.status(304) : .text("tagged"))
+                .header("ETag", "\"1\"").header("Cache-Control", "max-age=100")
+        }
+        let configured = URLSession.loopback { $0.requestCachePolicy = .reloadRevalidatingCacheData }
+        let uncached = URLSession.loopback { $0.urlCache = nil }
+        var request = URLRequest(url: server.url("/tag"))
+        request.cachePolicy = .reloadRevalidatingCacheData
+        for session in [session, uncached] {
+            for _ in 1...2 {
+                #expect(try await session.outcome(of: request).text == "tagged")
+                await session.settled()
+            }
+        }
+        request.setValue("max-age=5", forHTTPHeaderField: "Cache-Control")
+        #expect(try await session.outcome(of: request).text == "tagged")
+        #expect(try await configured.outcome(of: server.url("/tag")).text == "tagged")
+
+        let asked = server.requests.map { [$0.headers["If-None-Match"], $0.headers["Cache-Control"]] }
+        let all: [String?] = [nil, "max-age=0"]
+        #expect(asked == [all, ["\"1\"", "max-age=0"], all, all, ["\"1\"", "max-age=5"], all])
+        #expect(server.requests.allSatisfy { $0.headers["Pragma"] == nil })
     }
 
     @Test func `15.8 a delegate may keep nothing, or something else`() async throws {

@@ -68,9 +68,7 @@ enum CacheRules {
             return request.control.onlyIfCached ? .fail : .network(noCacheFields)
         case .returnCacheDataElseLoad: return stored == nil ? network : .serve
         case .returnCacheDataDontLoad: return stored == nil ? .fail : .serve
-        case .reloadRevalidatingCacheData:
-            guard let stored else { return network }
-            return revalidate(stored, for: request, now: now)
+        case .reloadRevalidatingCacheData: return revalidate(stored, for: request, now: now)
         case .useProtocolCachePolicy:
             guard let stored, !request.control.noStore else { return network }
             return follow(stored, for: request, now: now)
@@ -85,10 +83,15 @@ enum CacheRules {
         return fields
     }
 
-    private static func revalidate(_ stored: StoredHead, for request: CacheRequest, now: CacheInstant) -> CachePlan {
+    private static func revalidate(_ stored: StoredHead?, for request: CacheRequest, now: CacheInstant) -> CachePlan {
         // RFC 8246 §2: nothing is gained by asking as long as it is fresh.
-        let isSettled = stored.control.immutable && isUsable(stored, for: request, now: now) == .fresh
-        return isSettled ? .serve : ask(stored, for: request)
+        if let stored, stored.control.immutable, isUsable(stored, for: request, now: now) == .fresh { return .serve }
+        if request.control.onlyIfCached { return .fail }
+        var fields = stored.map(conditions(for:)) ?? HTTPHeaders()
+        let asksAboutStored = !fields.isEmpty
+        // Caches on the way have to ask the server as well (RFC 9111 §5.2.1.1).
+        fields.append("Cache-Control", "max-age=0")
+        return asksAboutStored ? .validate(fields) : .network(fields)
     }
 
     private static func follow(_ stored: StoredHead, for request: CacheRequest, now: CacheInstant) -> CachePlan {
