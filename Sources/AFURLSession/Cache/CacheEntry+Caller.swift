@@ -26,7 +26,7 @@ extension CacheEntry {
             responseTime: now.wall,
             responseMonotonic: now.monotonic
         )
-        let isSecret = CacheRules.mayStore(head, for: question, policy: .returnCacheDataElseLoad) == .inMemory
+        let isSecret = CacheRules.isSecret(head, varyingWith: names)
         self.init(head, cached, mayGoToDisk: !isSecret && http.map { type(of: $0) == HTTPURLResponse.self } == true)
     }
 
@@ -35,7 +35,7 @@ extension CacheEntry {
         let userInfo = cached.userInfo.flatMap { userInfo in
             try? PropertyListSerialization.data(fromPropertyList: userInfo, format: .binary, options: 0)
         }
-        let isWritable = (100...599).contains(head.status) && (userInfo != nil || cached.userInfo == nil)
+        let isWritable = (100...999).contains(head.status) && (userInfo != nil || cached.userInfo == nil)
         self.init(
             head,
             body: cached.data,

@@ -4,6 +4,7 @@
 package enum HTTPDate {
     /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
     ///
+    /// Names of days, months and the zone are read in any case, as RFC 9111 §4.2 wants caches to; no other zone is read.
     /// Two-digit years below 70 belong to this century. The day of the week must be one but is not compared with the
     /// date: servers get it wrong and nothing depends on it.
     package static func seconds(_ bytes: UnsafeRawBufferPointer) -> Int64? {
@@ -60,7 +61,7 @@ extension HTTPDate {
     private static func imfDate(_ reader: inout Reader) -> Int64? {
         guard reader.take(" "), let day = reader.number(2), reader.take(" "), let month = month(&reader),
             reader.take(" "), let year = reader.number(4), reader.take(" "), let time = time(&reader),
-            reader.take(" GMT"), reader.isAtEnd
+            reader.take(" gmt"), reader.isAtEnd
         else { return nil }
         return seconds(year, month, day, time)
     }
@@ -68,7 +69,7 @@ extension HTTPDate {
     private static func rfc850Date(_ reader: inout Reader) -> Int64? {
         guard reader.take(" "), let day = reader.number(2), reader.take("-"), let month = month(&reader),
             reader.take("-"), let year = reader.number(2), reader.take(" "), let time = time(&reader),
-            reader.take(" GMT"), reader.isAtEnd
+            reader.take(" gmt"), reader.isAtEnd
         else { return nil }
         return seconds(year < 70 ? 2000 + year : 1900 + year, month, day, time)
     }
@@ -115,16 +116,21 @@ extension HTTPDate {
 
         var isAtEnd: Bool { position == bytes.count }
 
+        /// Letters, the first of them as a capital.
         mutating func word() -> String? {
             let start = position
             while position < bytes.count, ASCIISet.letters.contains(bytes[position]) { position += 1 }
-            return start == position ? nil : String(decoding: bytes[start..<position], as: UTF8.self)
+            guard start < position else { return nil }
+            let rest = bytes[start + 1..<position].map(ByteScanning.folded)
+            return String(decoding: [bytes[start] & ~0x20] + rest, as: UTF8.self)
         }
 
+        /// - Parameter text: In lower case.
         mutating func take(_ text: StaticString) -> Bool {
             let count = text.utf8CodeUnitCount
             guard bytes.count - position >= count else { return false }
-            for index in 0..<count where bytes[position + index] != text.utf8Start[index] { return false }
+            let next = UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
+            guard ByteScanning.equalsIgnoringCase(next, text) else { return false }
             position += count
             return true
         }

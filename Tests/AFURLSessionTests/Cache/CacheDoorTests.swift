@@ -171,10 +171,15 @@ extension CacheTests {
                 try scene.store("new", fields, for: question)
                 #expect(isNetwork(try scene.lookUp(question)))
             }
-            for status in [206, 500, 503, 401] {
+            for (status, fields) in [206, 401, 429].map({ ($0, fresh) }) + [500, 503, 400].map({ ($0, []) }) {
                 try scene.store("old", fresh, for: question)
-                try scene.store("error", fresh, for: question, status: status)
+                try scene.store("error", fields, for: question, status: status)
                 #expect(try scene.body(question) == "old")
+            }
+            for status in [400, 500, 503, 999] {
+                try scene.store("old", fresh, for: question)
+                try scene.store("lasting", fresh, for: question, status: status)
+                #expect(try scene.body(question) == "lasting")
             }
         }
 

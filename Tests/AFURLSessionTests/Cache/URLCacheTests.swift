@@ -96,6 +96,22 @@ extension CacheTests {
             )
         }
 
+        @Test func `what is stored under any status is found by the next process, but for what varies with a secret`()
+            throws
+        {
+            for status in [100, 599, 600, 999] {
+                cache.storeCachedResponse(try cached("\(status)", status: status), for: request)
+                #expect(reopened().cachedResponse(for: request)?.data == Data("\(status)".utf8))
+            }
+            var asked = request
+            asked.setValue("a=canary", forHTTPHeaderField: "Cookie")
+            for status in [200, 401] {
+                cache.storeCachedResponse(try cached("secret", status: status, ["Vary": "Cookie"]), for: asked)
+                #expect(cache.cachedResponse(for: asked)?.data == Data("secret".utf8))
+                #expect(reopened().cachedResponse(for: asked)?.data != Data("secret".utf8))
+            }
+        }
+
         @Test func `memory only means memory, and things of the program stay there`() throws {
             cache.storeCachedResponse(try cached("x", policy: .allowedInMemoryOnly), for: request)
             #expect(cache.cachedResponse(for: request)?.storagePolicy == .allowedInMemoryOnly)

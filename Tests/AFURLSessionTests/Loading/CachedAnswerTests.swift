@@ -78,4 +78,42 @@ struct CachedAnswerTests {
         #expect(ages() == ["115"])
         #expect(world.finish() == [])
     }
+
+    // MARK: - Statuses
+
+    /// The statuses of three loads in a row from a server that answers once with this, and then with 204.
+    private func statuses(_ status: String, _ fields: String) -> [Int?] {
+        let empty = ScriptStep.reply("HTTP/1.1 204 No Content\r\nCache-Control: no-store\r\n\r\n")
+        world.script(
+            "a.test",
+            .expectRequest,
+            reply(fields, status: status),
+            .expectRequest,
+            empty,
+            .expectRequest,
+            empty
+        )
+        return (1...3).map { _ in (world.load("http://a.test/").task.response as? HTTPURLResponse)?.statusCode }
+    }
+
+    @Test(arguments: [203, 299, 400, 404, 499, 500, 503, 599, 999])
+    func `a response of any status is given again if it says for how long`(status: Int) {
+        #expect(statuses("\(status) X", "Cache-Control: max-age=60") == [status, status, status])
+    }
+
+    @Test(arguments: [299, 400, 404, 499, 500, 503, 599, 999])
+    func `an error that does not say for how long is asked for again`(status: Int) {
+        #expect(statuses("\(status) X", "ETag: \"1\"\r\nCache-Control: no-cache") == [status, 204, 204])
+    }
+
+    @Test func `a page that is missing since long is given again for a while`() {
+        let fields = "Last-Modified: wed, 01 jan 2020 00:00:00 gmt\r\nDate: Fri, 32 Jan 2020 00:00:00 GMT"
+        #expect(statuses("404 Not Found", fields) == [404, 404, 404])
+    }
+
+    @Test(arguments: ["401 Unauthorized\r\nWWW-Authenticate: Basic realm=a", "429 Too Many Requests"])
+    func `T-CAC-02 what asks for credentials or for patience is never given from the cache`(status: String) {
+        let first = Int(status.prefix(3))
+        #expect(statuses(status, "Cache-Control: max-age=60") == [first, 204, 204])
+    }
 }

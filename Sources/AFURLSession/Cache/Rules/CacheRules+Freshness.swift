@@ -54,8 +54,6 @@ extension CacheRules {
 
     /// How old a response is (RFC 9111 §4.2.3).
     static func age(of stored: StoredHead, now: CacheInstant) -> Int64 {
-        let dates = stored.headers.values("Date")
-        if !dates.isEmpty, earliest(dates.map { HTTPDate.seconds($0) }) == nil { return longest }
         guard stored.responseTime >= stored.requestTime else { return longest }
         let apparent = clamped(stored.responseTime - date(of: stored))
         let corrected = announcedAge(in: stored.headers) + clamped(stored.responseTime - stored.requestTime)
@@ -86,9 +84,9 @@ extension CacheRules {
         return clamped(max(byCalendar.partialValue, now.monotonic &- came))
     }
 
-    /// When it was made: as it says, or when it came if it does not say.
+    /// When it was made: as it says, or when it came if it does not say or cannot be read (RFC 9110 §6.6.1).
     private static func date(of stored: StoredHead) -> Int64 {
-        earliest(stored.headers.values("Date").map { HTTPDate.seconds($0) }) ?? stored.responseTime
+        stored.headers.values("Date").compactMap { HTTPDate.seconds($0) }.min() ?? stored.responseTime
     }
 
     /// Nil if there is none, or one of them is no date.

@@ -20,38 +20,51 @@ extension CacheRules {
         guard request.method == .get, !request.hasBody, !request.control.noStore, !request.control.isMalformed else {
             return .no
         }
+        // An error may be about the range or the condition, and not about what the URL names.
+        guard understood.contains(head.status) || !(request.isPartial || request.isConditional) else { return .no }
         return mayKeep(head, policy: policy)
     }
 
     /// What the response has to say about it.
     static func mayKeep(_ head: StoredHead, policy: URLRequest.CachePolicy) -> Storage {
-        guard storable.contains(head.status), !head.headers.contains("Content-Range") else { return .no }
+        guard isStorable(head.status), !head.headers.contains("Content-Range") else { return .no }
         let control = head.control
-        guard !control.noStore, !control.isMalformed, let names = VaryField.names(in: head.headers) else { return .no }
-        guard mayBeOfUse(head, control, policy) else { return .no }
-        // The values of secrets would be found again in what is written.
-        return head.partition.isLasting && !names.contains(where: SecretNames.containsField) ? .anywhere : .inMemory
+        guard !control.noStore, !control.isMalformed, !control.mustUnderstand || understood.contains(head.status),
+            let names = VaryField.names(in: head.headers), mayBeOfUse(head, control, policy)
+        else { return .no }
+        return isSecret(head, varyingWith: names) ? .inMemory : .anywhere
     }
 
-    /// Those without a body that could be anything else, and those that say for how long.
-    private static let storable: Set<Int> = [200, 203, 204, 300, 301, 302, 307, 308, 404, 405, 410, 414, 501]
+    /// Whether a response must not be written down: the values of secrets would be found again in what is written.
+    static func isSecret(_ head: StoredHead, varyingWith names: [String]) -> Bool {
+        !head.partition.isLasting || names.contains(where: SecretNames.containsField)
+    }
+
+    private static func isStorable(_ status: Int) -> Bool { status >= 200 && !unstorable.contains(status) }
+
+    /// Parts and confirmations, and questions for credentials, which have to reach those who can answer them. RFC 6585
+    /// says of 428, 429, 431 and 511 that no cache stores them.
+    private static let unstorable: Set<Int> = [206, 304, 401, 407, 428, 429, 431, 511]
+
+    /// Those that may be stored with `must-understand` (RFC 9111 §5.2.2.3).
+    private static let understood: Set<Int> = [200, 203, 204, 300, 301, 302, 307, 308, 404, 405, 410, 414, 501]
 
     private static func mayBeOfUse(
         _ head: StoredHead,
         _ control: CacheControl,
         _ policy: URLRequest.CachePolicy
     ) -> Bool {
-        let hasLifetime = control.maxAge != nil || head.headers.contains("Expires")
-        // An error or a redirect comes again by itself; only who says so wants it kept.
-        guard (200..<300).contains(head.status) else { return hasLifetime && lifetime(of: head) > 0 }
-        return policy == .returnCacheDataElseLoad || lifetime(of: head) > 0 || !conditions(for: head).isEmpty
+        if lifetime(of: head) > 0 { return true }
+        // RFC 9111 §3: others need a lifetime. An error or a redirect comes again by itself.
+        guard [200, 203, 204].contains(head.status) else { return false }
+        return policy == .returnCacheDataElseLoad || !conditions(for: head).isEmpty
             || control.staleWhileRevalidate != nil || control.staleIfError != nil
     }
 
     /// Whether a response with these fields could be worth storing. Quick, and often wrong
     /// about those that are not.
     static func mayBeOfUse(_ status: Int, _ headers: HTTPHeaders, _ policy: URLRequest.CachePolicy) -> Bool {
-        guard storable.contains(status) else { return false }
+        guard isStorable(status) else { return false }
         return policy == .returnCacheDataElseLoad || headers.contains("ETag") || headers.contains("Cache-Control")
             || headers.contains("Last-Modified") || headers.contains("Expires")
     }
