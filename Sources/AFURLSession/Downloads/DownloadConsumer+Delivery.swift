@@ -115,7 +115,7 @@ extension DownloadConsumer {
                 }
             )
         case .waiter(let handler):
-            core.session.resumptions.post(.block { handler(file?.url, response, error) })
+            core.resumptions.post(.block { handler(file?.url, response, error) })
         case .delegate:
             guard let (delegate, task) = core.taskDelegate else { return }
             core.session.outbox.post(

@@ -15,7 +15,7 @@ extension TaskCore {
         guard hearer != nil || keeps || trace != nil else { return }
         let now = session.loop.now
         let attempts = attempts(of: task)
-        // One that was cancelled before it ran has nothing to tell.
+        // A task that never ran has no metrics.
         if let started, hearer != nil || keeps { finish(attempts, for: hearer, task, started: started, now: now) }
         trace?.completed(
             outcome(error, after: started ?? now, now),
@@ -33,8 +33,14 @@ extension TaskCore {
         let metrics = URLSessionTaskMetrics(attempts, redirects: course?.redirects ?? 0, started: started, now: now)
         if keepsMetrics || session.settings.seeing.keepsMetrics { snapshot.withLock { $0.metrics = metrics } }
         guard let hearer else { return }
+        // It only keeps them, so its task need not wait for the delegate queue.
+        if let collector = hearer as? TaskMetricsCollector { return collector.take(metrics) }
+        announcesMetrics = true
         session.outbox.post(.block { hearer.urlSession(task.session, task: task, didFinishCollecting: metrics) })
     }
+
+    /// Resumes those who await the task: behind its metrics, if the delegate queue calls a delegate with them.
+    var resumptions: CallbackOutbox { announcesMetrics ? session.outbox : session.resumptions }
 
     private func attempts(of task: URLSessionTask) -> [ExchangeAttempt] {
         var exchanges = course?.former ?? []

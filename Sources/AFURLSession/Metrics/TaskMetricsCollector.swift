@@ -8,9 +8,9 @@ import AFLoop
 /// print(collector.metrics?.transactionMetrics.count ?? 0)
 /// ```
 ///
-/// They are there when the call returns or throws. Given to several tasks it has those of the last that ended. As the
-/// delegate of a task it takes the place of the session's for it, and leaves all other decisions to the standard
-/// handling.
+/// They are there when the call returns or throws, whatever the delegate queue is doing. Given to several tasks it has
+/// those of the last that ended. As the delegate of a task it takes the place of the session's for it, and leaves all
+/// other decisions to the standard handling.
 public final class TaskMetricsCollector: URLSessionTaskDelegate {
     private let latest = Lock<URLSessionTaskMetrics?>(nil)
 
@@ -29,8 +29,8 @@ public final class TaskMetricsCollector: URLSessionTaskDelegate {
         take(metrics)
     }
 
-    func take(_ metrics: URLSessionTaskMetrics?) {
-        if let metrics { latest.withLock { $0 = metrics } }
+    func take(_ metrics: URLSessionTaskMetrics) {
+        latest.withLock { $0 = metrics }
     }
 }
 
@@ -44,7 +44,7 @@ extension URLSessionTask {
         set { snapshot.withLock { $0.keepsMetrics = newValue } }
     }
 
-    /// When each phase of the task happened: for a task that ``keepsMetrics``, from its completion on, and before
-    /// anybody hears of that. Nil before, and if it could not be started at all.
+    /// When each phase of the task happened: for a task that ``keepsMetrics``, from its completion on, and before its
+    /// completion handler or delegate is called. Nil before, and if the task never ran.
     public var metrics: URLSessionTaskMetrics? { snapshot.withLock { $0.metrics } }
 }

@@ -41,7 +41,8 @@ public final class URLSessionTaskMetrics: Sendable {
     }
 
     /// One entry for each time a request was sent, or was to be: for each redirect, each answer to a challenge of a
-    /// server or proxy, each attempt on another connection, and each response of the cache. In order.
+    /// server or proxy, each attempt on another connection, and each response of the cache. In order. None for a task
+    /// that was cancelled before it looked for a connection.
     public let transactionMetrics: [URLSessionTaskTransactionMetrics]
     /// From the task's first resumption to its completion.
     public let taskInterval: DateInterval
@@ -58,5 +59,11 @@ public final class URLSessionTaskMetrics: Sendable {
         taskInterval = DateInterval(start: clock.date(of: started), end: clock.date(of: now))
         transactionMetrics = attempts.map { URLSessionTaskTransactionMetrics($0, clock) }
         redirectCount = redirects
+    }
+
+    /// Of a task that ended before it could do anything.
+    static func withoutRequests() -> URLSessionTaskMetrics {
+        let moment = LoopInstant(nanoseconds: 0)
+        return URLSessionTaskMetrics([], redirects: 0, started: moment, now: moment)
     }
 }

@@ -2,10 +2,7 @@ import AFLoop
 public import Foundation
 
 extension URLSession {
-    /// Loads `url`.
-    ///
-    /// Cancelling the Swift task cancels the request. The answer does not depend on
-    /// the delegate queue.
+    /// Loads `url`, as ``data(for:delegate:)`` does.
     ///
     /// - Parameters:
     ///   - url: What to load.
@@ -16,8 +13,8 @@ extension URLSession {
 
     /// Loads `request`.
     ///
-    /// Cancelling the Swift task cancels the request. The answer does not depend on
-    /// the delegate queue.
+    /// Cancelling the Swift task cancels the request. The answer does not depend on the delegate queue, unless a
+    /// delegate takes the metrics of the task: then this returns, or throws, after that method has returned.
     ///
     /// - Parameters:
     ///   - request: What to load.
@@ -45,7 +42,6 @@ extension URLSession {
         } onCancel: {
             task.cancel()
         }
-        if let delegate { (delegate as? TaskMetricsCollector)?.take(task.metrics) }
         return try answer.taken()
     }
 }

@@ -73,7 +73,7 @@ extension URLSession {
 extension URLSession {
     /// Loads `request` to a file, which is yours: move it or remove it.
     ///
-    /// Cancelling the Swift task cancels the download. The answer does not depend on the delegate queue.
+    /// Cancelling the Swift task cancels the download. The answer comes as that of ``data(for:delegate:)``.
     ///
     /// - Parameters:
     ///   - request: What to load.

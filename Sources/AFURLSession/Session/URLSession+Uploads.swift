@@ -80,8 +80,7 @@ extension URLSession {
 extension URLSession {
     /// Sends `bodyData`, whatever body `request` has, and returns the whole response.
     ///
-    /// Cancelling the Swift task cancels the request. The answer does not depend on
-    /// the delegate queue.
+    /// Cancelling the Swift task cancels the request. The answer comes as that of ``data(for:delegate:)``.
     public func upload(
         for request: URLRequest,
         from bodyData: Data,
@@ -93,8 +92,7 @@ extension URLSession {
     /// Sends the content of a file, as ``uploadTask(with:fromFile:)`` does, and returns the
     /// whole response.
     ///
-    /// Cancelling the Swift task cancels the request. The answer does not depend on
-    /// the delegate queue.
+    /// Cancelling the Swift task cancels the request. The answer comes as that of ``data(for:delegate:)``.
     public func upload(
         for request: URLRequest,
         fromFile fileURL: URL,

@@ -168,6 +168,8 @@ public final class URLSession: Sendable {
 
     /// Called by the standard implementation of a delegate's method: `delegate` has no other.
     func noteMissing(_ method: OptionalMethod, in delegate: AnyObject) {
+        // The child of a fork has no loop, and may not touch the lock of its inbox.
+        guard world.unavailability() == nil else { return }
         let type: AnyClass = type(of: delegate)
         world.enqueue { [core] in core.value.noteMissing(method, in: type) }
     }

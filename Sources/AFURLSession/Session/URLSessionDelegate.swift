@@ -115,7 +115,9 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     )
 
-    /// When each phase of the task happened. Called right before the completion.
+    /// When each phase of the task happened. Called once for each task that was resumed, right before its completion: that
+    /// of the delegate, the completion handler, or the return of the call that awaits it. A task that was cancelled
+    /// before it looked for a connection has metrics without transactions.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

@@ -30,7 +30,9 @@ final class StreamConsumer: TaskConsumer {
     }
 
     func completed(_ error: (any Error)?, of core: TaskCore) {
-        resume(mailbox.end(error), of: core)
+        guard core.announcesMetrics else { return resume(mailbox.end(error), of: core) }
+        // Readers look into the mailbox themselves: the end may not be there before the metrics.
+        core.resumptions.post(.block { [mailbox] in for waiter in mailbox.end(error) { waiter.resume() } })
     }
 
     private func resume(_ waiters: [UnsafeContinuation<Void, Never>], of core: TaskCore) {

@@ -5,7 +5,8 @@ extension URLSession {
     /// Loads `request` and returns as soon as the head of the response has arrived, with the bytes of its body still
     /// to come.
     ///
-    /// Cancelling the Swift task, or letting go of the bytes, cancels the load. Nothing depends on the delegate queue.
+    /// Cancelling the Swift task, or letting go of the bytes, cancels the load. Nothing depends on the delegate queue,
+    /// unless a delegate takes the metrics of the task: then the end of the bytes comes after that method has returned.
     ///
     /// - Parameters:
     ///   - request: What to load.

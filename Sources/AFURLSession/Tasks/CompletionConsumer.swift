@@ -9,7 +9,8 @@ final class CompletionConsumer: TaskConsumer {
     /// captured, which is often the owner of the task.
     @exclusivity(unchecked) private var handler: DataCompletion?
     /// The caller awaits: its answer must not depend on the delegate queue, which
-    /// may be the main queue of a program whose main thread is blocked.
+    /// may be the main queue of a program whose main thread is blocked. Metrics that a
+    /// delegate takes there come first all the same.
     private let isAwaited: Bool
     @exclusivity(unchecked) private var body = Data()
 
@@ -39,7 +40,7 @@ final class CompletionConsumer: TaskConsumer {
 
     func completed(_ error: (any Error)?, of core: TaskCore) {
         guard let handler else { return }
-        let outbox = isAwaited ? core.session.resumptions : core.session.outbox
+        let outbox = isAwaited ? core.resumptions : core.session.outbox
         outbox.post(.completion(handler, error == nil ? body : nil, core.response, error))
         self.handler = nil
         body = Data()

@@ -41,6 +41,8 @@ final class TaskCore {
     @exclusivity(unchecked) private(set) var keepsMetrics = false
     /// As of the last time it was reconciled with its handle.
     @exclusivity(unchecked) private(set) var isSuspended = false
+    /// The delegate queue will call a delegate with the task's metrics.
+    @exclusivity(unchecked) var announcesMetrics = false
     @exclusivity(unchecked) private(set) var priority = URLSessionTask.defaultPriority
     /// Where the session keeps the task.
     @exclusivity(unchecked) var place = 0
@@ -88,12 +90,13 @@ final class TaskCore {
         // It may have been suspended more than once before it ever ran.
         guard let order = snapshot.withLock({ $0.takeOrder() }) else { return }
         adopt(task, order)
+        // Also of a task that was cancelled, or whose session was invalidated, before this: its metrics tell of no request.
+        if order.hasRun { restartTime() }
         guard !order.isCancelled else {
             trace?.note(.cancelled)
             return fail(.cancelled)
         }
         stage = .loading
-        restartTime()
         trace?.resumed()
         guard !session.isInvalidated else { return fail(.sessionInvalidated) }
         if !waits(for: order.date) { beginLoading() }

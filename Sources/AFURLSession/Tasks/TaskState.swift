@@ -8,6 +8,8 @@
 /// ```
 struct TaskState: Sendable {
     private(set) var state = URLSessionTask.State.suspended
+    /// Whether the task ran at some time. One that did has metrics.
+    private(set) var hasRun = false
     /// Suspensions nest; a new task has one.
     private(set) var suspensions: Int32 = 1
 
@@ -17,6 +19,7 @@ struct TaskState: Sendable {
         suspensions -= 1
         guard suspensions == 0 else { return false }
         state = .running
+        hasRun = true
         return true
     }
 

@@ -66,6 +66,7 @@ public class URLSessionTask: @unchecked Sendable {
             defer { madePlace = nil }
             return Order(
                 isCancelled: life.state == .canceling,
+                hasRun: life.hasRun,
                 priority: priority,
                 delegate: delegate,
                 date: plans.value.earliestBeginDate,
@@ -96,6 +97,7 @@ public class URLSessionTask: @unchecked Sendable {
 
     struct Order {
         let isCancelled: Bool
+        let hasRun: Bool
         let priority: Float
         let delegate: (any URLSessionTaskDelegate)?
         let date: Date?
@@ -248,9 +250,15 @@ extension URLSessionTask {
     /// Calls back on the calling thread. A child made by `fork` has no other.
     func failHere(_ reason: TransferError) {
         let error = reason.urlError(for: originalRequest?.url)
-        let listeners = snapshot.withLock { $0.complete(error) }
-        if let completion = listeners.completion { return completion(nil, nil, error) }
+        let metrics = URLSessionTaskMetrics.withoutRequests()
+        let keepsMetrics = keepsMetrics
+        let (hasRun, listeners) = snapshot.withLock { snapshot in
+            if keepsMetrics, snapshot.life.hasRun { snapshot.metrics = metrics }
+            return (snapshot.life.hasRun, snapshot.complete(error))
+        }
         let delegate = listeners.delegate ?? session.delegate as? any URLSessionTaskDelegate
+        if hasRun { delegate?.urlSession(session, task: self, didFinishCollecting: metrics) }
+        if let completion = listeners.completion { return completion(nil, nil, error) }
         delegate?.urlSession(session, task: self, didCompleteWithError: error)
     }
 }
@@ -309,11 +317,7 @@ extension URLSessionTask {
         set {
             // The old one may go away with this, and its deinit may use the task: not under the lock.
             var delegate = newValue
-            let keepsMetrics = delegate is TaskMetricsCollector
-            snapshot.withLock { snapshot in
-                swap(&snapshot.delegate, &delegate)
-                if keepsMetrics { snapshot.keepsMetrics = true }
-            }
+            snapshot.withLock { swap(&$0.delegate, &delegate) }
         }
     }
 

@@ -62,6 +62,26 @@ import Testing
         #expect(Set(heard) == Set(expected.map { "\($0) on \(delegateQueue)" }))
     }
 
+    @Test func `5.10 a task that is cancelled at once has metrics, and then its end`() async throws {
+        let (calls, heard) = (calls, Heard<Answer>())
+        manager.setTaskDidFinishCollectingMetricsBlock { _, _, _ in calls.say("metrics") }
+        manager.setTaskDidCompleteBlock { _, _, _ in calls.say("complete") }
+        let task = manager.dataTask(
+            with: site.request("/get"),
+            uploadProgress: nil,
+            downloadProgress: nil,
+            completionHandler: heard.completion
+        )
+        let observed = Observed(.networkingTaskDidComplete, of: task)
+        task.resume()
+        task.cancel()
+
+        #expect(try await heard.first.error?.code == NSURLErrorCancelled)
+        #expect(try await calls.wait(for: 2) == ["metrics", "complete"])
+        let notification = try await observed.heard.first
+        #expect(notification.userInfo[NetworkingTaskDidCompleteSessionTaskMetrics] is URLSessionTaskMetrics)
+    }
+
     @Test func `5.10 what is not set leaves the session to itself`() async throws {
         let ignored = manager.session.ignoredDelegateMethods
         #expect(

@@ -75,11 +75,14 @@ extension LoopbackTests.Alone {
                 code.withLock { $0 = (error as? URLError)?.code.rawValue ?? 1 }
             }
             let cancelled = session.dataTask(with: server.url("/hello"))
+            let metrics = Lock(0)
+            resumed.delegate = EventLog { event, _ in if event == .metrics { metrics.withLock { $0 += 1 } } }
 
             let status = Fork.run {
                 resumed.resume()
                 cancelled.cancel()
                 guard resumed.state == .completed, cancelled.state == .completed else { return 2 }
+                guard metrics.withLock({ $0 }) == 1 else { return 4 }
                 return code.withLock { $0 } == -1004 ? 0 : 3
             }
 

@@ -85,7 +85,7 @@ extension SeeingTests {
             let streaming = TaskMetricsCollector()
             let (bytes, _) = try await session.bytes(from: server.url("/end"), delegate: streaming)
             for try await _ in bytes {}
-            #expect(bytes.task.metrics?.transactionMetrics.count == 1)
+            #expect(streaming.metrics?.transactionMetrics.count == 1 && !bytes.task.keepsMetrics)
         }
 
         // MARK: - Redirects and challenges

@@ -31,6 +31,7 @@ struct CancellationTests {
     private func expectOneEnd(_ running: RunningScenario, _ before: [TaskEvent], wasOver: Bool, _ steps: Int) {
         let record = running.events.record
         #expect(record.completions == 1, "after step \(steps): \(record.events)")
+        #expect(record.events.count { $0 == .metrics } == 1 && record.events.dropLast().last == .metrics)
         #expect(record.events.starts(with: before), "after step \(steps)")
         if wasOver { #expect(record.events == before) }
         #expect(running.events.task.state == .completed)
@@ -51,6 +52,7 @@ struct CancellationTests {
             running.world.run()
 
             #expect(running.events.record.completions == 1)
+            #expect(running.events.record.events.count { $0 == .metrics } == 1)
             #expect(late.task.state == .completed && late.task.error != nil)
             #expect(recorder.invalidations == 1)
             #expect(recorder.eventsAfterInvalidation == 0)
@@ -76,7 +78,7 @@ struct CancellationTests {
         world.run()
 
         #expect(unborn.record.events == [.failed(.cancelled)])
-        #expect(twice.all == [.failed(.cancelled)])
+        #expect(twice.record.events == [.metrics, .failed(.cancelled)])
         #expect(world.finish() == [])
     }
 }
