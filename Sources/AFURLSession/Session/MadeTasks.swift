@@ -1,27 +1,27 @@
-/// Tasks that were made and have not run. Held weakly: a task nobody resumes and
-/// nobody holds is simply gone.
+/// Tasks that were made and have not run. Held until they run, are cancelled, or their session ends, as Apple's loader
+/// does: code keeps a weak reference to a task, or none, between making and resuming it.
 struct MadeTasks {
-    private struct Entry {
-        weak var task: URLSessionTask?
-    }
-
-    private var entries: ContiguousArray<Entry> = []
+    private var entries: ContiguousArray<URLSessionTask?> = []
     private var freePlaces: ContiguousArray<Int32> = []
 
     /// Returns the place under which the task is removed again.
     mutating func add(_ task: URLSessionTask) -> Int32 {
         guard let place = freePlaces.popLast() else {
-            entries.append(Entry(task: task))
+            entries.append(task)
             return Int32(entries.count - 1)
         }
-        entries[Int(place)].task = task
+        entries[Int(place)] = task
         return place
     }
 
-    mutating func remove(at place: Int32) {
-        entries[Int(place)].task = nil
-        freePlaces.append(place)
+    /// Returns the task, which may be the last reference to it: not to be let go of under a lock.
+    mutating func remove(at place: Int32) -> URLSessionTask? {
+        defer {
+            entries[Int(place)] = nil
+            freePlaces.append(place)
+        }
+        return entries[Int(place)]
     }
 
-    var tasks: [URLSessionTask] { entries.compactMap(\.task) }
+    var tasks: [URLSessionTask] { entries.compactMap(\.self) }
 }

@@ -148,13 +148,15 @@ final class SessionCore {
 
     /// - Parameter cancelling: Whether running tasks are cancelled, or may finish.
     func invalidate(_ session: URLSession, cancelling: Bool) {
-        if !isInvalidated {
-            isInvalidated = true
-            invalidating = session
-        }
+        // Not before all that is cancelled here has ended.
+        let last = isInvalidated ? invalidating : session
+        isInvalidated = true
+        invalidating = nil
+        for task in session.madeTasks where task.cancelIfSuspended() { task.core.value.reconcile(task) }
         if cancelling {
             for core in tasks { core?.fail(.cancelled) }
         }
+        invalidating = last
         finishInvalidationIfIdle()
     }
 

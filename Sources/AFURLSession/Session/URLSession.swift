@@ -11,7 +11,12 @@ public import Foundation
 ///
 /// All sessions of a process are served by one network thread. A session may be used
 /// from any thread. Tasks that run keep it alive; when the last reference is gone its
-/// idle connections are closed, so invalidating it is a courtesy, not a duty.
+/// idle connections are closed.
+///
+/// A session holds its tasks from the moment they are made until they end. So a task that
+/// is neither resumed nor cancelled stays, with its handler and its session, until the
+/// session is invalidated, which cancels it. Invalidate a session in which tasks are made
+/// that may never be resumed; for others it is a courtesy.
 public final class URLSession: Sendable {
     /// What to do with a response whose head has arrived.
     public enum ResponseDisposition: Int, Sendable {
@@ -46,8 +51,10 @@ public final class URLSession: Sendable {
         var tls: TLSConfiguration
         var delegate: (any URLSessionDelegate)?
         var ignoredDelegateMethods: DelegateMethods = []
-        /// Tasks that may not have been resumed. The session does not keep them alive.
+        /// Tasks that may not have been resumed.
         var made = MadeTasks()
+        /// Tasks that are made now are not held: nothing would let go of them.
+        var isInvalidated = false
     }
 
     /// The session for simple requests: default configuration, no delegate. It cannot
@@ -197,7 +204,7 @@ public final class URLSession: Sendable {
         make { URLSessionUploadTask(request, $0, in: self, body: body, isAwaited: isAwaited, completion) }
     }
 
-    /// Makes a task with the next number, and keeps it in mind.
+    /// Makes a task with the next number, and holds it until it runs.
     func make<Task: URLSessionTask>(_ body: (_ identifier: Int) -> Task) -> Task {
         let identifier = state.withLock { state in
             defer { state.nextTaskIdentifier += 1 }
@@ -205,8 +212,12 @@ public final class URLSession: Sendable {
         }
         let task = body(identifier)
         events?.created(task)
-        let place = state.withLock { $0.made.add(task) }
-        task.snapshot.withLock { $0.madePlace = place }
+        state.withLock { state in
+            guard !state.isInvalidated else { return }
+            let place = state.made.add(task)
+            // Before others find the task here, cancel it, and look for its place.
+            task.snapshot.withLock { $0.madePlace = place }
+        }
         return task
     }
 
@@ -221,8 +232,11 @@ public final class URLSession: Sendable {
 
     /// The loop knows the task now, or never will.
     func forgetMade(at place: Int32) {
-        state.withLock { $0.made.remove(at: place) }
+        _ = state.withLock { $0.made.remove(at: place) }
     }
+
+    /// Tasks that the loop does not know yet.
+    var madeTasks: [URLSessionTask] { state.withLock { $0.made.tasks } }
 }
 
 // MARK: - Data tasks
@@ -272,7 +286,7 @@ extension URLSession {
     ///   the delegate queue: somebody who blocks that until the answer comes gets it.
     @preconcurrency
     public func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
-        let made = state.withLock { $0.made.tasks }
+        let made = madeTasks
         world.enqueue { [core] in
             let running = core.value.running
             let known = Set(running.map(\.taskIdentifier))
@@ -295,11 +309,12 @@ extension URLSession {
 // MARK: - Ending
 
 extension URLSession {
-    /// Takes no new tasks and lets running ones finish. Then the delegate hears
-    /// `didBecomeInvalid`, as the very last thing, and is released.
+    /// Takes no new tasks and lets running ones finish, also those that are suspended. Then
+    /// the delegate hears `didBecomeInvalid`, as the very last thing, and is released.
     ///
-    /// Tasks that were never resumed are not waited for. A task resumed from now on
-    /// fails at once, with an error that says so. Has no effect on ``shared``.
+    /// Tasks that were never resumed are cancelled: Apple's loader waits for them, for ever
+    /// if they are never resumed. A task resumed from now on fails at once, with an error
+    /// that says so. Has no effect on ``shared``.
     public func finishTasksAndInvalidate() {
         invalidate(cancelling: false)
     }
@@ -312,8 +327,9 @@ extension URLSession {
 
     private func invalidate(cancelling: Bool) {
         guard self !== URLSession.shared else { return }
+        state.withLock { $0.isInvalidated = true }
         if cancelling {
-            for task in state.withLock({ $0.made.tasks }) { task.cancel() }
+            for task in madeTasks { task.cancel() }
         }
         world.enqueue { [self] in core.value.invalidate(self, cancelling: cancelling) }
     }

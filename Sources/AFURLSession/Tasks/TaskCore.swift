@@ -16,8 +16,8 @@ final class TaskCore {
     }
 
     let request: OwnRequest
-    /// Shared with the handle, which is left alone otherwise: retaining what is weakly
-    /// referenced elsewhere is slow.
+    /// Shared with the handle, which is left alone otherwise: callers may refer to it weakly, and then retaining it
+    /// is slow.
     @exclusivity(unchecked) private(set) var snapshot: Lock<URLSessionTask.Snapshot>
     let body: TaskBody
     let session: SessionCore
@@ -94,7 +94,8 @@ final class TaskCore {
         if order.hasRun { restartTime() }
         guard !order.isCancelled else {
             trace?.note(.cancelled)
-            return fail(.cancelled)
+            // A session that ends cancels what was never resumed.
+            return fail(session.isInvalidated && !order.hasRun ? .sessionInvalidated : .cancelled)
         }
         stage = .loading
         trace?.resumed()

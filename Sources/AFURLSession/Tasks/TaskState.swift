@@ -38,6 +38,11 @@ struct TaskState: Sendable {
         return true
     }
 
+    /// True if the task waited to be resumed.
+    mutating func cancelIfSuspended() -> Bool {
+        state == .suspended && cancel()
+    }
+
     mutating func complete() {
         state = .completed
     }

@@ -11,8 +11,8 @@ public let NSURLSessionTransferSizeUnknown: Int64 = -1
 ///
 /// A task is made suspended; ``resume()`` starts it. All methods and properties may
 /// be used from any thread, in any order and in any state: what makes no sense any
-/// more does nothing. A task that runs keeps its session, and itself, alive until it
-/// has completed.
+/// more does nothing. The session holds a task until that has completed, also one that
+/// waits to be resumed; see ``URLSession``.
 public class URLSessionTask: @unchecked Sendable {
     /// What a task is doing.
     public enum State: Int, Sendable {
@@ -198,10 +198,6 @@ public class URLSessionTask: @unchecked Sendable {
         progress.pausingHandler = { [weak self] in self?.suspend() }
         progress.resumingHandler = { [weak self] in self?.resume() }
     }
-
-    deinit {
-        if let place = snapshot.withLock({ $0.madePlace }) { session.forgetMade(at: place) }
-    }
 }
 
 // MARK: - Running it
@@ -235,6 +231,11 @@ extension URLSessionTask {
         reconcile()
     }
 
+    /// For a session that ends, on its loop.
+    ///
+    /// - Returns: Whether the task waited to be resumed.
+    func cancelIfSuspended() -> Bool { snapshot.withLock { $0.life.cancelIfSuspended() } }
+
     private var stateDelegate: (any URLSessionTaskStateDelegate)? {
         session.tellsTaskStates ? session.delegate as? any URLSessionTaskStateDelegate : nil
     }
@@ -249,6 +250,7 @@ extension URLSessionTask {
 
     /// Calls back on the calling thread. A child made by `fork` has no other.
     func failHere(_ reason: TransferError) {
+        session.forgetMade(self)
         let error = reason.urlError(for: originalRequest?.url)
         let metrics = URLSessionTaskMetrics.withoutRequests()
         let keepsMetrics = keepsMetrics

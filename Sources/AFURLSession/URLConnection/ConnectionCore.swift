@@ -300,6 +300,8 @@ final class ConnectionCore: Sendable {
             state.task = task
             return true
         }
-        if isWanted { task.resume() }
+        if isWanted { return task.resume() }
+        task.delegate = nil
+        task.cancel()
     }
 }

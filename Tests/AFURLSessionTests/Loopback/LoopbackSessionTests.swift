@@ -354,13 +354,83 @@ extension LoopbackTests {
             try await eventually { weakTask == nil }
         }
 
-        @Test func `T-API-10 a task nobody resumed and nobody holds is gone`() async throws {
+        @Test func `T-API-09 a task that only its session holds can be resumed later`() async throws {
+            let outcomes = Outcomes()
             let session = URLSession.loopback()
-            weak var weakTask: URLSessionTask?
-            do { weakTask = session.dataTask(with: server.url("/hello")) { _, _, _ in } }
+            weak let task = session.dataTask(with: server.url("/hello"), completionHandler: outcomes.handler)
+            #expect(task?.state == .suspended)
+            #expect(await session.allTasks.map(\.taskIdentifier) == [1])
 
-            #expect(weakTask == nil)
-            #expect(await session.allTasks.isEmpty)
+            task?.resume()
+
+            #expect(try await outcomes.first().text == "hello")
+            try await eventually { task == nil }
+        }
+
+        @Test func `T-API-10 a task that was never resumed goes when it is cancelled, and its session with it`()
+            async throws
+        {
+            let outcomes = Outcomes()
+            weak var task: URLSessionTask?
+            weak var weakSession: URLSession?
+            do {
+                let session = URLSession.loopback()
+                weakSession = session
+                task = session.dataTask(with: server.url("/hello"), completionHandler: outcomes.handler)
+            }
+            #expect(task != nil && weakSession != nil)
+
+            task?.cancel()
+
+            #expect(try await outcomes.first().code == -999)
+            try await eventually { task == nil && weakSession == nil }
+        }
+
+        @Test(arguments: [false, true])
+        func `T-API-10 T-API-07 the end of a session cancels the tasks that were never resumed and lets go of them`(
+            cancelling: Bool
+        ) async throws {
+            let (log, outcomes) = (EventLog(), Outcomes())
+            weak var task: URLSessionTask?
+            weak var weakSession: URLSession?
+            do {
+                let session = URLSession.loopback(delegate: log)
+                weakSession = session
+                for _ in 1...3 { _ = session.dataTask(with: server.url("/hello")) }
+                task = session.downloadTask(with: server.url("/hello")) { _, _, error in
+                    outcomes.handler(nil, nil, error)
+                }
+                // Resumed, and suspended before the loop hears of it.
+                let late = session.dataTask(with: server.url("/hello"))
+                late.resume()
+                late.suspend()
+                if cancelling { session.invalidateAndCancel() } else { session.finishTasksAndInvalidate() }
+            }
+
+            let events = try await log.events.wait { $0.contains(.invalid) }
+            #expect(events.count { $0 == .completed(-999) } == 4 && events.last == .invalid)
+            let outcome = try await outcomes.first()
+            #expect(outcome.code == -999)
+            let message = outcome.error?.loadFailure?.message
+            #expect(cancelling || message?.contains("The session was invalidated before") == true)
+            try await eventually { task == nil && weakSession == nil }
+            #expect(server.acceptedConnections == 0)
+        }
+
+        @Test func `T-API-10 a task that was made in an invalidated session is not held`() async throws {
+            let outcomes = Outcomes()
+            weak var weakSession: URLSession?
+            do {
+                let session = URLSession.loopback()
+                weakSession = session
+                session.invalidateAndCancel()
+                weak let dropped = session.dataTask(with: server.url("/hello"))
+                #expect(dropped == nil)
+                session.dataTask(with: server.url("/hello"), completionHandler: outcomes.handler).resume()
+            }
+
+            #expect(try await outcomes.first().code == -999)
+            try await eventually { weakSession == nil }
         }
 
         @Test(arguments: ["/hello", "/nothing"])
