@@ -130,6 +130,17 @@ struct CookieJar: Sendable {
         }
     }
 
+    /// Goes by other rules from now on: drops what they forbid, and counts sites by them.
+    mutating func judge(by suffixes: PublicSuffixes) {
+        removeAll { !$0.content.isHostOnly && suffixes.isPublicSuffix($0.content.domain) }
+        siteCounts = [:]
+        for (name, domain) in domains {
+            let site = suffixes.registrableDomain(of: name) ?? name
+            siteCounts[site, default: 0] += domain.cookies.count
+            domains[name] = Domain(site: site, cookies: domain.cookies)
+        }
+    }
+
     // MARK: - Removing
 
     @discardableResult

@@ -38,6 +38,16 @@ struct CookieDoor: Sendable {
         storage.isEmpty ? nil : storage.cookieFieldBytes(for: question(url), now: now)
     }
 
+    /// Calls `body`, on another thread, when cookies that have arrived may be sent; false if they may already.
+    func mustWait(_ body: @escaping @Sendable () -> Void) -> Bool {
+        guard storage.hasWaiting else { return false }
+        storage.whenJudged(body)
+        return true
+    }
+
+    /// Judges what has arrived. Waits for the disk, the first time: never called on the network thread.
+    func judgeWaiting() { storage.judgeWaiting() }
+
     /// Takes the cookies of a final response to a request for that URL; not of an interim one, trailers or a proxy.
     func receive(_ headers: HTTPHeaders, from url: RequestURL, now: Int64) {
         storage.receive(headers, for: question(url), now: now)

@@ -27,7 +27,7 @@ extension HTTPCookie {
         _ now: Int64
     ) throws(CookieRefusal) -> CookieContent {
         let cookie = try SetCookieParser.parse(line)
-        let suffixes = PublicSuffixSource.system.current
+        let suffixes = PublicSuffixSource.system.loaded
         return try CookieAdmission.admit(cookie, from: question, now: now, suffixes: suffixes)
     }
 

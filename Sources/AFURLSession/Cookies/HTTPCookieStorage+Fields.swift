@@ -11,6 +11,7 @@ extension HTTPCookieStorage {
     @discardableResult
     public func storeCookies(fromFields fields: [String], of url: URL, at date: Date = Date()) -> Int {
         guard let question = CookieQuestion(url) else { return fields.count }
+        readSuffixes()
         return receive(fields.map { Array($0.utf8) }, for: question, now: date.wholeSeconds)
     }
 
@@ -20,6 +21,7 @@ extension HTTPCookieStorage {
     ///   - url: Where the request goes.
     ///   - date: When it would: cookies that have ended until then are gone for good.
     public func cookieField(for url: URL, at date: Date = Date()) -> String? {
-        CookieQuestion(url).flatMap { cookieField(for: $0, now: date.wholeSeconds) }
+        judgeWaiting()
+        return CookieQuestion(url).flatMap { cookieField(for: $0, now: date.wholeSeconds) }
     }
 }

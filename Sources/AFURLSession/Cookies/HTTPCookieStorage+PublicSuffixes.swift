@@ -1,9 +1,9 @@
 public import Foundation
 
 extension HTTPCookieStorage {
-    /// The public suffix list that applies in this process: which domains belong to registries, so that nobody may
-    /// set cookies for them. Nil as long as the built-in rules apply: before the first cookie, for a moment after it,
-    /// and if no list is installed (`apt-get install publicsuffix`).
+    /// The public suffix list that applies in this process: which domains belong to registries, so that no server may
+    /// set cookies for them. Nil before the first cookie of the process, which has it read, and if no list is installed
+    /// (`apt-get install publicsuffix`): then built-in rules apply.
     public static var publicSuffixList: URL? {
         switch PublicSuffixSource.system.origin {
         case .builtIn: nil

@@ -22,6 +22,8 @@ public final class HTTPCookieStorage: Sendable {
         var policy = HTTPCookie.AcceptPolicy.always
         /// Those by which the cookies in the jar were judged.
         var suffixes: PublicSuffixes
+        /// What arrived before the public suffix list was read. It is judged when that has been tried.
+        var waiting: [CookieArrival] = []
         var refused = 0
         /// Observers are about to hear of a change.
         var isAnnounced = false
@@ -41,8 +43,10 @@ public final class HTTPCookieStorage: Sendable {
     // MARK: Guarded
 
     private let state: Lock<State>
-    /// Read before the lock is taken: most programs never see a cookie.
+    /// Read before the lock is taken: most programs never see a cookie. Those that wait count.
     private let count = Atomic<Int>(0)
+    /// How many arrivals wait for the public suffix list.
+    private let waitingCount = Atomic<Int>(0)
 
     /// Makes a store in memory.
     public convenience init() {
@@ -83,7 +87,7 @@ public final class HTTPCookieStorage: Sendable {
         var jar = CookieJar(limits: limits)
         let kept = writer?.read() ?? []
         // Most programs never see a cookie, and need no list.
-        let suffixes = kept.isEmpty ? source.known : source.current
+        let suffixes = kept.isEmpty ? source.known : source.loaded
         for cookie in kept { jar.restore(cookie, now: clock(), suffixes: suffixes) }
         count.store(jar.count, ordering: .relaxed)
         state = Lock(State(jar: jar, suffixes: suffixes))
@@ -102,13 +106,19 @@ public final class HTTPCookieStorage: Sendable {
 
     // MARK: - Working on the jar
 
-    /// Runs `body` under the lock, with the rules as they are now; tells of a change after it.
-    private func work<Value>(_ body: (inout State) -> Value, isChange: (Value) -> Bool) -> Value {
-        let suffixes = source.current
+    /// Runs `body` under the lock, by these rules; tells of a change after it.
+    ///
+    /// - Parameter suffixes: Nil if the list is still being read. The jar is empty then, and what arrives has to wait.
+    private func work<Value>(
+        by suffixes: PublicSuffixes?,
+        _ body: (inout State) -> Value,
+        isChange: (Value) -> Bool
+    ) -> Value {
         let (value, hasChanged, mustAnnounce) = state.withLock { state in
-            let hasAdopted = state.adopt(suffixes)
+            let hasAdopted = suffixes.map { state.adopt($0) } ?? false
             let value = body(&state)
-            count.store(state.jar.count, ordering: .relaxed)
+            count.store(state.jar.count + state.waiting.count, ordering: .relaxed)
+            waitingCount.store(state.waiting.count, ordering: .relaxed)
             let hasChanged = isChange(value) || hasAdopted
             let mustAnnounce = hasChanged && !state.isAnnounced
             if mustAnnounce { state.isAnnounced = true }
@@ -131,16 +141,48 @@ public final class HTTPCookieStorage: Sendable {
 
     /// Whether there is nothing in it. Costs no lock.
     var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
+
+    /// Whether cookies wait for the public suffix list. Costs no lock.
+    var hasWaiting: Bool { waitingCount.load(ordering: .relaxed) > 0 }
+
+    /// Makes sure that nothing has to wait from now on. Waits for the disk, once in a process.
+    package func readSuffixes() { _ = source.loaded }
+
+    /// Judges what has waited for the public suffix list. Waits for the disk, if there is anything to judge.
+    func judgeWaiting() {
+        if hasWaiting { judge(by: source.loaded) }
+    }
+
+    /// Calls back, on a queue of the library's own, when everything that waits has been judged. Never waits.
+    func whenJudged(_ body: @escaping @Sendable () -> Void) {
+        source.whenLoaded { [self] in
+            judge(by: source.current)
+            body()
+        }
+    }
+
+    private func judge(by suffixes: PublicSuffixes?) {
+        work(by: suffixes) { _ in
+        } isChange: {
+            false
+        }
+    }
 }
 
 extension HTTPCookieStorage.State {
-    /// Goes by other rules from now on. Cookies the new ones forbid are dropped.
+    /// Goes by these rules from now on. Cookies the new ones forbid are dropped, and those that waited are judged.
     fileprivate mutating func adopt(_ suffixes: PublicSuffixes) -> Bool {
-        guard suffixes !== self.suffixes else { return false }
-        self.suffixes = suffixes
-        let before = jar.count
-        jar.removeAll { !$0.content.isHostOnly && suffixes.isPublicSuffix($0.content.domain) }
-        return jar.count != before
+        var hasChanged = false
+        if suffixes !== self.suffixes {
+            self.suffixes = suffixes
+            let before = jar.count
+            jar.judge(by: suffixes)
+            hasChanged = jar.count != before
+        }
+        guard !waiting.isEmpty else { return hasChanged }
+        for arrival in waiting where take(arrival).hasChanged { hasChanged = true }
+        waiting = []
+        return hasChanged
     }
 }
 
@@ -151,7 +193,7 @@ extension HTTPCookieStorage {
     /// In memory only, and a few instructions if there are no cookies.
     func cookieFieldBytes(for question: CookieQuestion, now: Int64) -> [UInt8]? {
         if isEmpty { return nil }
-        return work { state -> (field: [UInt8]?, hasEnded: Bool) in
+        return work(by: source.current) { state -> (field: [UInt8]?, hasEnded: Bool) in
             let hasEnded = state.jar.advance(to: now)
             guard question.isAllowed(by: state.policy, state.suffixes) else { return (nil, hasEnded) }
             return (state.jar.field(for: question, now: now, suffixes: state.suffixes), hasEnded)
@@ -187,27 +229,37 @@ extension HTTPCookieStorage {
     }
 
     private func store(_ batch: CookieBatch, _ question: CookieQuestion, _ now: Int64) -> Int {
-        work { state -> (refused: Int, hasChanged: Bool) in
-            var refused = batch.refused
-            var hasChanged = state.jar.advance(to: now)
-            let isAllowed = question.isAllowed(by: state.policy, state.suffixes)
-            for cookie in batch.cookies {
-                do throws(CookieRefusal) {
-                    guard isAllowed else { throw CookieRefusal.policy }
-                    if try state.store(cookie, question, now) { hasChanged = true }
-                } catch {
-                    refused += 1
-                }
-            }
-            state.refused += refused
-            return (refused, hasChanged)
+        let arrival = CookieArrival(batch: batch, question: question, time: now)
+        let suffixes = source.current
+        let refused = work(by: suffixes) { state -> (refused: Int, hasChanged: Bool) in
+            if suffixes != nil { return state.take(arrival) }
+            state.waiting.append(arrival)
+            return (0, false)
         } isChange: {
             $0.hasChanged
         }.refused
+        if suffixes == nil { whenJudged {} }
+        return refused
     }
 }
 
 extension HTTPCookieStorage.State {
+    fileprivate mutating func take(_ arrival: CookieArrival) -> (refused: Int, hasChanged: Bool) {
+        var refused = arrival.batch.refused
+        var hasChanged = jar.advance(to: arrival.time)
+        let isAllowed = arrival.question.isAllowed(by: policy, suffixes)
+        for cookie in arrival.batch.cookies {
+            do throws(CookieRefusal) {
+                guard isAllowed else { throw CookieRefusal.policy }
+                if try store(cookie, arrival.question, arrival.time) { hasChanged = true }
+            } catch {
+                refused += 1
+            }
+        }
+        self.refused += refused
+        return (refused, hasChanged)
+    }
+
     fileprivate mutating func store(
         _ cookie: SetCookie,
         _ question: CookieQuestion,
@@ -224,7 +276,14 @@ extension HTTPCookieStorage.State {
     }
 }
 
-/// The cookies of one response, parsed before anybody has to wait for them.
+/// What a response has brought, when, and from where.
+struct CookieArrival: Sendable {
+    fileprivate let batch: CookieBatch
+    fileprivate let question: CookieQuestion
+    fileprivate let time: Int64
+}
+
+/// The cookies of one response, parsed before the lock is taken.
 private struct CookieBatch {
     private(set) var cookies: [SetCookie] = []
     private(set) var refused = 0
@@ -261,8 +320,9 @@ extension HTTPCookieStorage {
 
     /// All cookies, in the order in which they were first stored. Never nil.
     public var cookies: [HTTPCookie]? {
+        if isEmpty { return [] }
         let now = clock()
-        return work { state -> (cookies: [StoredCookie], hasEnded: Bool) in
+        return work(by: source.loaded) { state -> (cookies: [StoredCookie], hasEnded: Bool) in
             let hasEnded = state.jar.advance(to: now)
             return (state.jar.cookies, hasEnded)
         } isChange: {
@@ -278,7 +338,7 @@ extension HTTPCookieStorage {
     func cookies(for question: CookieQuestion) -> [HTTPCookie] {
         if isEmpty { return [] }
         let now = clock()
-        return work { state -> (cookies: [StoredCookie], hasEnded: Bool) in
+        return work(by: source.loaded) { state -> (cookies: [StoredCookie], hasEnded: Bool) in
             let hasEnded = state.jar.advance(to: now)
             guard question.isAllowed(by: state.policy, state.suffixes) else { return ([], hasEnded) }
             return (state.jar.cookies(for: question, now: now, suffixes: state.suffixes), hasEnded)
@@ -311,7 +371,7 @@ extension HTTPCookieStorage {
 
     private func store(_ cookies: [HTTPCookie], for question: CookieQuestion?) {
         let now = clock()
-        _ = work { state -> Bool in
+        _ = work(by: source.loaded) { state -> Bool in
             var hasChanged = state.jar.advance(to: now)
             for cookie in cookies {
                 let isNew = try? state.store(cookie.content, question, now)
@@ -326,7 +386,8 @@ extension HTTPCookieStorage {
 
     /// Removes a cookie: that of the same name, domain and path.
     public func deleteCookie(_ cookie: HTTPCookie) {
-        _ = work {
+        if isEmpty { return }
+        _ = work(by: source.loaded) {
             $0.jar.remove(cookie.content.key) != nil
         } isChange: {
             $0
@@ -336,7 +397,8 @@ extension HTTPCookieStorage {
     /// Removes all cookies that were first stored at that time or later, to the second.
     public func removeCookies(since date: Date) {
         let first = date.wholeSeconds
-        _ = work { state -> Bool in
+        if isEmpty { return }
+        _ = work(by: source.loaded) { state -> Bool in
             let before = state.jar.count
             state.jar.removeAll { $0.created >= first }
             return state.jar.count != before
@@ -359,9 +421,12 @@ extension HTTPCookieStorage {
         }
     }
 
-    /// How many cookies were refused since the store was made, because nobody may set them, they are malformed or too
-    /// large, or a policy forbids them.
-    public var refusedCookieCount: Int { state.withLock { $0.refused } }
+    /// How many cookies were refused since the store was made, because no server may set them, they are malformed or
+    /// too large, or a policy forbids them.
+    public var refusedCookieCount: Int {
+        judgeWaiting()
+        return state.withLock { $0.refused }
+    }
 }
 
 extension HTTPCookieStorage.State {
@@ -392,7 +457,9 @@ extension HTTPCookieStorage {
     /// Throws a ``CookieFileError`` if the file does not hold the cookies afterwards. Does nothing for a store in
     /// memory.
     public func flush() throws {
-        try writer?.flush { self.snapshot() }
+        guard let writer else { return }
+        judgeWaiting()
+        try writer.flush { self.snapshot() }
     }
 }
 

@@ -2,11 +2,11 @@ import AFLoop
 import AFWire
 import Dispatch
 
-/// Where the public suffixes come from: the list the system has installed, read once, when somebody first asks, and
-/// away from whoever asked. Until then, and if there is none, the built-in rules apply.
+/// Where the public suffixes come from: the list the system has installed, read once, on a queue of its own, when a
+/// store first asks for it. If there is none, the built-in rules apply.
 ///
-/// Who has decided by the built-in rules looks again when the list is there (``HTTPCookieStorage``): nobody waits for
-/// the disk, and nothing stays that the list forbids.
+/// No cookie is judged before the list has been read, or could not be: the network thread lets cookies wait
+/// (``HTTPCookieStorage``), other threads wait themselves.
 final class PublicSuffixSource: Sendable {
     enum Origin: Hashable, Sendable {
         case builtIn
@@ -31,16 +31,19 @@ final class PublicSuffixSource: Sendable {
     static let system = PublicSuffixSource(paths: systemPaths)
 
     private let paths: [String]
-    private let queue = DispatchQueue(label: "AFURLSession.suffixes")
     private let state = Lock(State())
 
-    init(paths: [String]) {
+    private let queue: DispatchQueue
+
+    init(paths: [String], queue: DispatchQueue = DispatchQueue(label: "AFURLSession.suffixes")) {
         self.paths = paths
+        self.queue = queue
     }
 
     /// Always the same rules, for tests and for those who bring a list.
     init(_ suffixes: PublicSuffixes) {
         paths = []
+        queue = DispatchQueue(label: "AFURLSession.suffixes")
         state.withLock { state in
             state.suffixes = suffixes
             state.hasStarted = true
@@ -48,17 +51,26 @@ final class PublicSuffixSource: Sendable {
         }
     }
 
-    /// The rules as far as they are known. Never waits.
-    var current: PublicSuffixes {
+    /// The rules that apply; nil as long as the list is being read. Never waits.
+    var current: PublicSuffixes? {
         let (suffixes, mustStart) = state.withLock { state in
             defer { state.hasStarted = true }
-            return (state.suffixes, !state.hasStarted)
+            return (state.hasEnded ? state.suffixes : nil, !state.hasStarted)
         }
         if mustStart { queue.async { self.load() } }
         return suffixes
     }
 
-    /// The rules as far as they are known. Reads nothing.
+    /// The rules that apply. Waits for the disk, once in a process: never called on the network thread.
+    var loaded: PublicSuffixes {
+        if let current { return current }
+        // Another thread may have started it, and not yet have put it into the queue.
+        queue.async { self.load() }
+        queue.sync {}
+        return known
+    }
+
+    /// The built-in rules, unless others are known. Reads nothing.
     var known: PublicSuffixes { state.withLock { $0.suffixes } }
 
     /// Which rules apply.
@@ -86,6 +98,7 @@ final class PublicSuffixSource: Sendable {
     }
 
     private func load() {
+        guard !state.withLock({ $0.hasEnded }) else { return }
         var failures: [PublicSuffixFailure] = []
         var found: (suffixes: PublicSuffixes, path: String)?
         for path in paths {

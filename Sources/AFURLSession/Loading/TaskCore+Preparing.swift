@@ -1,3 +1,4 @@
+import AFLoop
 import AFWire
 import Foundation
 
@@ -25,6 +26,23 @@ extension TaskCore {
             fields.insert(HeadField("Cookie", presentRequest?.cookieField(value) ?? value), at: 0)
         }
         return request.replacing(fields)
+    }
+
+    /// Whether cookies have arrived that cannot be sent yet, because the public suffix list is being read.
+    ///
+    /// - Parameter onwards: Called when they can, if so.
+    func waitsForCookies(_ onwards: @escaping () -> Void) -> Bool {
+        let loop = session.loop
+        let waiting = LoopBound(confined: (core: self, onwards: onwards), on: loop)
+        let mustWait = cookieDoor?.mustWait {
+            loop.enqueue(in: .all) {
+                let (core, onwards) = waiting.value
+                core.postponeIfSuspended(onwards)
+            }
+        }
+        guard mustWait == true else { return false }
+        startClock()
+        return true
     }
 
     /// What the head of a final response says beyond the response.

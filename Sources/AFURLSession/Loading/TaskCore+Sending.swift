@@ -110,6 +110,12 @@ extension TaskCore {
 
     /// - Parameter body: What was sent before and has to be sent again.
     func begin(_ request: FrozenRequest, again body: (any BodySource)? = nil) {
+        if session.cookies?.hasWaiting == true {
+            let mustWait = waitsForCookies { [self] in
+                if isLoading { begin(request, again: body) } else { body?.close() }
+            }
+            if mustWait { return }
+        }
         let policy = request.cachePolicy ?? session.settings.cachePolicy
         guard session.cache.mayHelp(request, policy) else { return transmit(request, again: body) }
         // What others stored came in the clear.

@@ -68,6 +68,8 @@ package final class VirtualWorld {
         resolver = VirtualResolver(clock: clock, faults: faults) { [ends] in ends.loop }
         ends.loop = loop
         for address in VirtualResolver.deadAddresses.prefix(1) { set(.neverAnswers, for: address) }
+        // The first cookies of a process wait for a real disk, which has no virtual time.
+        HTTPCookieStorage.shared.readSuffixes()
     }
 
     package var now: LoopInstant { clock.now }

@@ -1,0 +1,198 @@
+import AFVirtualWorld
+import Dispatch
+import Foundation
+import Testing
+
+@testable import AFURLSession
+
+/// A public suffix list that is read when the test opens the gate.
+private struct GatedSuffixes {
+    let source: PublicSuffixSource
+    private let folder: ScratchFolder
+    private let queue = DispatchQueue(label: "gate", attributes: .initiallyInactive)
+
+    init() throws {
+        folder = try ScratchFolder()
+        let file = folder.file("list")
+        try Data("us\nde.us\nlib.de.us\norg\n".utf8).write(to: file)
+        source = PublicSuffixSource(paths: [file.path], queue: queue)
+    }
+
+    /// Reads the list, and waits until everything that waited for it has been told.
+    func open() {
+        queue.activate()
+        queue.sync {}
+    }
+}
+
+@Suite("The first cookies of a process")
+struct FirstCookieTests {
+    private let gate: GatedSuffixes
+    private let storage: HTTPCookieStorage
+    private let world = VirtualWorld()
+
+    init() throws {
+        gate = try GatedSuffixes()
+        storage = HTTPCookieStorage(source: gate.source, clock: { 1000 })
+        let storage = storage
+        world.configure {
+            $0.httpCookieStorage = storage
+            $0.timeoutIntervalForResource = 60
+        }
+    }
+
+    /// `name` sets a cookie for itself and one for `domain`, and sends the client on to `next`, which says what it got.
+    private func serve(_ name: String, setting domain: String, then next: String) {
+        world.respond(name) { _, moment, client in
+            guard moment == .complete else { return }
+            let cookies = "Set-Cookie: wide=1; Domain=\(domain)\r\nSet-Cookie: own=1\r\n"
+            client.send("HTTP/1.1 302 Found\r\nLocation: http://\(next)/\r\n\(cookies)Content-Length: 0\r\n\r\n")
+        }
+        world.respond(next) { request, moment, client in
+            guard moment == .complete else { return }
+            let text = request.headers.first("Cookie") ?? "none"
+            client.send("HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
+        }
+    }
+
+    @Test(arguments: [
+        ("a.lib.de.us", "lib.de.us", "b.lib.de.us", "none"),
+        ("a.shop.lib.de.us", "shop.lib.de.us", "b.shop.lib.de.us", "wide=1"),
+        ("a.example.org", "example.org", "b.example.org", "wide=1"),
+    ])
+    func `T-COO-04 a request waits for the list before it takes the first cookies along`(
+        host: String,
+        domain: String,
+        other: String,
+        expected: String
+    ) {
+        serve(host, setting: domain, then: other)
+
+        let events = world.get("http://\(host)/")
+        world.advance(by: .seconds(5))
+        #expect(world.network.connections.count == 1)
+        gate.open()
+        world.run()
+
+        #expect(events.body == expected && events.isComplete && events.error == nil)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `a request that waits for the list ends in its time, or when its task is cancelled`() {
+        serve("a.example.org", setting: "example.org", then: "b.example.org")
+
+        let slow = world.get("http://a.example.org/")
+        let cancelled = world.get("http://a.example.org/")
+        world.advance(by: .seconds(5))
+        cancelled.task.cancel()
+        world.run()
+
+        #expect(slow.all == [.failed(.timedOut)] && cancelled.all == [.failed(.cancelled)])
+        gate.open()
+        #expect(world.finish() == [])
+    }
+
+    @Test func `a request without cookies does not wait for the list`() throws {
+        serve("a.example.org", setting: "example.org", then: "b.example.org")
+
+        _ = world.get("http://a.example.org/")
+        world.advance(by: .seconds(5))
+        var request = URLRequest(url: try #require(URL(string: "http://b.example.org/")))
+        request.httpShouldHandleCookies = false
+        let events = TaskEvents(task: world.session.dataTask(with: request), recorder: world.recorder)
+        events.task.resume()
+        world.advance(by: .seconds(5))
+
+        #expect(events.body == "none" && events.isComplete && events.error == nil)
+        gate.open()
+        world.run()
+        #expect(world.finish() == [])
+    }
+}
+
+extension CookieRules {
+    @Suite struct Waiting {
+        @Test func `T-COO-04 a program that asks for cookies waits for the list itself`() throws {
+            let gate = try GatedSuffixes()
+            let storage = HTTPCookieStorage(source: gate.source, clock: { 1000 })
+            let question = try CookieRules.question("http://a.lib.de.us/")
+            let lines = ["wide=1; Domain=lib.de.us", "shop=1; Domain=a.lib.de.us"].map { Array($0.utf8) }
+
+            #expect(storage.receive(lines, for: question, now: 1000) == 0)
+            #expect(storage.cookieFieldBytes(for: question, now: 1000) == nil)
+            DispatchQueue.global().async { gate.open() }
+
+            #expect(storage.cookies?.map(\.name) == ["shop"])
+            #expect(storage.refusedCookieCount == 1)
+        }
+
+        @Test func `T-COO-04 cookies of the program and those in a file are judged by the list`() throws {
+            let folder = try ScratchFolder()
+            let properties: [HTTPCookiePropertyKey: Any] = [
+                .name: "wide", .value: "1", .domain: ".lib.de.us", .path: "/", .maximumAge: "600", .version: "1",
+            ]
+            let wide = try #require(HTTPCookie(properties: properties))
+            let url = try #require(URL(string: "http://a.lib.de.us/"))
+            let lax = HTTPCookieStorage(file: folder.file("c"), source: PublicSuffixSource(CookieRules.list("us")))
+            lax.setCookie(wide)
+            #expect(lax.cookies?.count == 1)
+            try lax.flush()
+
+            let gates = try (0..<3).map { _ in try GatedSuffixes() }
+            for gate in gates { DispatchQueue.global().async { gate.open() } }
+
+            #expect(HTTPCookieStorage(file: folder.file("c"), source: gates[0].source).cookies == [])
+            let own = HTTPCookieStorage(source: gates[1].source)
+            own.setCookie(wide)
+            let foreign = HTTPCookieStorage(source: gates[2].source)
+            foreign.setCookies([wide], for: url, mainDocumentURL: nil)
+            #expect(own.cookies == [] && foreign.cookies == [])
+            #expect(own.refusedCookieCount == 1 && foreign.refusedCookieCount == 1)
+        }
+
+        @Test func `T-COO-04 what waits for the list is in the file after a flush`() throws {
+            let folder = try ScratchFolder()
+            let gate = try GatedSuffixes()
+            let storage = HTTPCookieStorage(file: folder.file("c"), source: gate.source)
+            let question = try CookieRules.question("http://a.example.org/")
+            storage.receive([Array("a=1; Domain=example.org; Max-Age=600".utf8)], for: question, now: Date.nowInSeconds)
+
+            DispatchQueue.global().async { gate.open() }
+            try storage.flush()
+
+            #expect(HTTPCookieStorage(fileURL: folder.file("c")).cookies?.map(\.domain) == [".example.org"])
+        }
+
+        @Test func `T-COO-30 a part of another site's page is told apart by the list from the first cookie on`() throws
+        {
+            let gate = try GatedSuffixes()
+            let storage = HTTPCookieStorage(source: gate.source, clock: { 1000 })
+            let question = try CookieRules.question("http://b.lib.de.us/", in: "http://a.lib.de.us/")
+            storage.receive([Array("a=1; SameSite=Lax".utf8)], for: question, now: 1000)
+
+            gate.open()
+
+            #expect(storage.cookies == [] && storage.refusedCookieCount == 1)
+        }
+
+        @Test func `T-COO-21 sites are counted by the list that came last`() throws {
+            let source = PublicSuffixSource(CookieRules.list("us"))
+            let limits = CookieLimits(perDomain: 2, total: 4)
+            let storage = HTTPCookieStorage(limits: limits, source: source, clock: { 1000 })
+            for host in ["a", "b", "c", "d"] {
+                let question = try CookieRules.question("http://\(host).de.us/")
+                storage.receive([Array("\(host)=1".utf8)], for: question, now: 1000)
+            }
+            let folder = try ScratchFolder()
+            try Data("us\nde.us\n".utf8).write(to: folder.file("list"))
+            try source.replace(withFileAt: folder.file("list").path)
+            // One site by the first list, which would lose the cookies of `e` first; five sites by the second.
+            for name in ["e", "f"] {
+                let question = try CookieRules.question("http://e.de.us/")
+                storage.receive([Array("\(name)=1".utf8)], for: question, now: 1000)
+            }
+
+            #expect(storage.cookies?.map(\.name) == ["c", "d", "e", "f"])
+        }
+    }
+}
