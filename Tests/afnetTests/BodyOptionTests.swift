@@ -123,6 +123,22 @@ import afnet
         #expect(hops == [nil, address, server.url("/redirect/1").absoluteString])
     }
 
+    @Test func `T-RED-27 -e with ;auto tells a server without TLS nothing of a URL with TLS`() async throws {
+        let authority = try CertificateAuthority("test")
+        let root = try folder.make("root.pem", Data(authority.pem.utf8))
+        let secured = try TestServer(tls: ServerTLS(try authority.issue(for: "127.0.0.1")))
+        defer { secured.stop() }
+        secured.route("GET", "/in", ServerReply.status(302).header("Location", "/out?token=1"))
+        let away = ServerReply.status(302).header("Location", url)
+        secured.route("GET", "/out", away)
+        let start = secured.url("/in").absoluteString.replacingOccurrences(of: "//", with: "//u:p@") + "?t=1#f"
+
+        #expect(try await Program.run("-L", "-e", "http://h/;auto", "--cacert", root, start).text == "answer")
+
+        #expect(secured.requests.map { $0.headers["Referer"] } == ["http://h/", secured.url("/in?t=1").absoluteString])
+        #expect(server.requests.map { $0.headers["Referer"] } == [nil])
+    }
+
     @Test func `--url is a URL`() async throws {
         #expect(try await Program.run("--url", url, url).text == "answeranswer")
     }

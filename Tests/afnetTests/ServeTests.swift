@@ -67,14 +67,48 @@ import Testing
             "/out", "/up/secret", "/up/", "/../secret", "/sub/../../secret", "/%2e%2e/secret", "/%2e%2e%2fsecret",
             "/sub/%2E%2E/%2e%2e/secret", "//secret", "/public/../secret", "/big.bin/", "/big.bin%00", "/%",
         ] {
-            let answer = try Self.answer(to: "GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", port: port)
+            let answer = try Self.answer(
+                to: "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+                port: port
+            )
             #expect(answer.hasPrefix("HTTP/1.1 404 ") && !answer.contains("secret"), "\(path)")
         }
-        let moved = try Self.answer(to: "GET //sub HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", port: port)
+        let moved = try Self.answer(
+            to: "GET //sub HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+            port: port
+        )
         #expect(moved.contains("\r\nLocation: /sub/\r\n"))
 
         #expect(try await server.interrupt() == 0)
         #expect(server.errors == "")
+    }
+
+    @Test func `T-FIL-30 a host of another site that leads here gets nothing`() async throws {
+        let (server, root) = try await serve("-s", "--host", "Files.Test")
+        let port = try #require(URL(string: root)?.port)
+        func status(_ head: String) throws -> Substring {
+            try Self.answer(to: "\(head)\r\nConnection: close\r\n\r\n", port: port).prefix(12).suffix(3)
+        }
+
+        for host in [
+            "localhost", "LocalHost:\(port)", "localhost.", "a.localhost:1", "127.0.0.1:\(port)", "127.1.2.3",
+            "[::1]:80",
+            "files.test", "FILES.test.:\(port)",
+        ] {
+            #expect(try status("GET /page/ HTTP/1.1\r\nHost: \(host)") == "200", "\(host)")
+        }
+        for host in [
+            "evil.test", "evil.test:\(port)", "localhost.evil.test", "evillocalhost", "192.168.0.1", "128.0.0.1", "",
+            "[::2]", "user@localhost", "localhost/", "evil.test#localhost", "localhost, evil.test", "a.files.test",
+        ] {
+            #expect(try status("GET /page/ HTTP/1.1\r\nHost: \(host)") == "421", "\(host)")
+        }
+        #expect(try status("GET http://evil.test/page/ HTTP/1.1\r\nHost: localhost") == "421")
+        #expect(try status("GET http://localhost/page/ HTTP/1.1\r\nHost: localhost") == "200")
+        #expect(try status("GET /page/ HTTP/1.0\r\nAccept: */*") == "200")
+        #expect(try await Program.run("serve", "--host", "a:1", folder.path("public")).code == 43)
+
+        #expect(try await server.interrupt() == 0)
     }
 
     /// Sends exactly these bytes: a client would tidy the path.

@@ -71,20 +71,39 @@ import afnet
         #expect(try await Program.run("-f", "-C", "-", "-o", file, url("/x")).code == 22)
     }
 
-    @Test(
-        arguments: [
-            (206, "bytes 5-9/10", .goesOn), (206, "bytes 5-9/*", .goesOn), (206, "BYTES 5-9/10", .goesOn),
-            (206, "bytes 4-9/10", .refused), (206, "bytes 5-4/10", .refused), (206, "lines 5-9/10", .refused),
-            (206, "", .refused), (200, "bytes 5-9/10", .refused), (416, "bytes */5", .isComplete),
-            (416, "bytes */6", .refused), (416, "bytes */*", .refused), (416, "", .refused),
-        ] as [(Int, String, ResumeAnswer)]
-    )
-    func `only a fitting Content-Range goes on`(status: Int, range: String, answer: ResumeAnswer) throws {
-        let url = try #require(URL(string: "http://h/"))
-        let fields = range.isEmpty ? [:] : ["Content-Range": range]
-        let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields)
+    @Test func `T-FIL-11 what broke off goes on only while the server's resource is the same`() async throws {
+        let file = folder.path("f")
+        let whole = ServerReply.text("123456789").header("ETag", "\"one\"")
+        server.enqueue(whole.closing(after: 4))
+        #expect(try await Program.run("-o", file, url("/x")).code == 18)
+        #expect(folder.contents("f") == Data("1234".utf8))
+        let rest = ServerReply.text("56789").status(206).header("Content-Range", "bytes 4-8/9")
 
-        #expect(ResumeAnswer(try #require(response), from: 5) == answer)
+        // It ignores If-Range, and has something else.
+        for other in [rest.header("ETag", "\"two\""), rest, whole.header("ETag", "\"two\"")] {
+            server.enqueue(other)
+            let run = try await Program.run("-C", "-", "-o", file, url("/x"))
+            #expect(run.code == 33 && run.errors.contains("has changed"))
+            #expect(server.requests.last?.headers["If-Range"] == "\"one\"")
+            #expect(folder.contents("f") == Data("1234".utf8))
+        }
+        server.enqueue(rest.header("ETag", "\"one\""))
+        #expect(try await Program.run("-C", "-", "-o", file, url("/x")).code == 0)
+        #expect(folder.contents("f") == Data("123456789".utf8))
+
+        // A file that is complete needs nothing to be recognized by.
+        server.enqueue(ServerReply.text("").status(416).header("Content-Range", "bytes */9"))
+        #expect(try await Program.run("-C", "-", "-o", file, url("/x")).code == 0)
+        #expect(server.requests.last?.headers["If-Range"] == nil)
+    }
+
+    @Test func `a part of coded content is not appended`() async throws {
+        let file = try folder.make("f", Data("1234".utf8))
+        let part = ServerReply.text("5").status(206).header("Content-Range", "bytes 4-4/5")
+        server.enqueue(part.header("Content-Encoding", "gzip"))
+
+        #expect(try await Program.run("-C", "-", "-o", file, url("/x")).code == 33)
+        #expect(folder.contents("f") == Data("1234".utf8))
     }
 
     // MARK: Codings

@@ -17,6 +17,17 @@ enum ResumeValidator: Hashable, Sendable {
         }
     }
 
+    /// What was kept as ``fieldValue``.
+    init?(fieldValue text: String) {
+        if ResumeValidator.isStrong(text) {
+            self = .entityTag(text)
+        } else if ResumeValidator.isDate(text) {
+            self = .lastModified(text)
+        } else {
+            return nil
+        }
+    }
+
     init?(_ headers: HTTPHeaders) {
         if let tag = ResumeValidator.single("ETag", headers), ResumeValidator.isStrong(tag) {
             self = .entityTag(tag)
@@ -89,31 +100,54 @@ enum ResumeAnswer: Hashable, Sendable {
 
     /// RFC 9110 §14.2 to §15.5.17, without benefit of the doubt.
     static func judge(_ status: Int, _ headers: HTTPHeaders, length: Int64, at point: ResumePoint) -> ResumeAnswer {
+        judge(status, headers, length: length, at: point.offset, of: point.total, point.validator)
+    }
+
+    /// - Parameters:
+    ///   - offset: Where the transfer goes on.
+    ///   - known: The length of the whole, if it was announced.
+    ///   - validator: Nil if what is here cannot be recognized; then the offsets alone have to fit.
+    static func judge(
+        _ status: Int,
+        _ headers: HTTPHeaders,
+        length: Int64,
+        at offset: Int64,
+        of known: Int64?,
+        _ validator: ResumeValidator?
+    ) -> ResumeAnswer {
         switch status {
-        case 206: judgePart(headers, length: length, at: point)
-        case 416: judgeRefusal(headers, at: point)
-        case 200..<300: .whole
-        default: .other
+        case 206:
+            guard validator?.isRepeated(in: headers) ?? true else { return .unusable }
+            return judgePart(headers, length: length, at: offset, of: known)
+        case 416:
+            guard validator.map({ isRepeatedForSure($0, headers) }) ?? true else { return .unusable }
+            return judgeRefusal(headers, at: offset, of: known)
+        case 200..<300: return .whole
+        default: return .other
         }
     }
 
-    private static func judgePart(_ headers: HTTPHeaders, length: Int64, at point: ResumePoint) -> ResumeAnswer {
-        guard !headers.hasCodedContent, !headers.isMultipart, point.validator.isRepeated(in: headers),
+    private static func judgePart(
+        _ headers: HTTPHeaders,
+        length: Int64,
+        at offset: Int64,
+        of known: Int64?
+    ) -> ResumeAnswer {
+        guard !headers.hasCodedContent, !headers.isMultipart,
             let range = ResumeValidator.single("Content-Range", headers).flatMap({ ContentRange($0) }),
-            let span = range.span, span.lowerBound == point.offset
+            let span = range.span, span.lowerBound == offset
         else { return .unusable }
         // Everything from here on was asked for; a server that sends less has changed its mind.
         if let total = range.total, span.upperBound != total - 1 { return .unusable }
-        if let known = point.total, span.upperBound != known - 1 || known != range.total ?? known { return .unusable }
+        if let known, span.upperBound != known - 1 || known != range.total ?? known { return .unusable }
         let count = span.upperBound - span.lowerBound + 1
         guard length < 0 || length == count else { return .unusable }
-        return .rest(end: span.upperBound + 1, total: range.total ?? point.total)
+        return .rest(end: span.upperBound + 1, total: range.total ?? known)
     }
 
-    private static func judgeRefusal(_ headers: HTTPHeaders, at point: ResumePoint) -> ResumeAnswer {
+    private static func judgeRefusal(_ headers: HTTPHeaders, at offset: Int64, of known: Int64?) -> ResumeAnswer {
         guard let range = ResumeValidator.single("Content-Range", headers).flatMap({ ContentRange($0) }),
-            range.span == nil, range.total == point.offset, point.total ?? point.offset == point.offset,
-            isRepeatedForSure(point.validator, headers)
+            range.span == nil, range.total == offset, known ?? offset == offset
         else { return .unusable }
         return .complete
     }

@@ -52,6 +52,17 @@ public struct RedirectPolicy: Hashable, Sendable, Codable {
         return Array(bytes[..<(rest.dropFirst(2).firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex)])
     }
 
+    /// What `Referer` may say in a request for `target` that `source` led to (RFC 9110 §10.1.3): `source` without user
+    /// info and fragment. Nil for a source that is not loaded over HTTP, and for one over https if the target has another
+    /// origin, above all one over http.
+    ///
+    /// A session adds no `Referer` by itself.
+    public static func referer(from source: URL, to target: URL) -> String? {
+        guard let url = try? RequestURL(source.absoluteString) else { return nil }
+        if url.endpoint.scheme == .https, !haveSameOrigin(source, target) { return nil }
+        return url.text
+    }
+
     /// Whether a header field of this name, in any case, does not follow to another origin.
     public func withholds(_ name: String) -> Bool { RedirectRules.isSecret(name, to: self) }
 }

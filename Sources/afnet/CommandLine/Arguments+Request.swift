@@ -13,13 +13,13 @@ extension Arguments {
     /// - Parameters:
     ///   - form: what `--data` and `--data-file` make up, if it is in memory.
     ///   - type: the media type of a multipart form.
-    ///   - offset: where a download goes on.
+    ///   - part: where a download goes on.
     func request(
         for url: URL,
         _ login: Login?,
         form: Data?,
         type: String? = nil,
-        from offset: Int64?
+        from part: PartialTransfer?
     ) -> URLRequest {
         var request = URLRequest(url: url)
         // They stand first, as curl has them.
@@ -50,12 +50,12 @@ extension Arguments {
         if let method { request.httpMethod = method }
         if isCompressed {
             // Named here as well, for --verbose. Offsets are those of a body that is not coded.
-            let isPart = range != nil || offset != nil
+            let isPart = range != nil || part != nil
             request.setValue(isPart ? "identity" : Self.codings, forHTTPHeaderField: "Accept-Encoding")
         }
         if let referer { request.setValue(referer, forHTTPHeaderField: "Referer") }
         if let range { request.setValue("bytes=\(range)", forHTTPHeaderField: "Range") }
-        if let offset { request.setValue("bytes=\(offset)-", forHTTPHeaderField: "Range") }
+        part?.prepare(&request)
         if let bearer { request.setValue("Bearer \(bearer)", forHTTPHeaderField: "Authorization") }
         if let login, loginScheme == .basic { request.setValue(login.basic, forHTTPHeaderField: "Authorization") }
         if !cookies.extra.isEmpty {

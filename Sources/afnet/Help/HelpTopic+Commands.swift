@@ -147,14 +147,16 @@ extension HelpTopic {
 
     static let serve = HelpTopic(
         "serve",
-        usage: "serve [--port N] [--tls [--ca-out PATH]] DIR",
+        usage: "serve [--port N] [--host NAME] [--tls [--ca-out PATH]] DIR",
         takes: .serve,
         summary: "serve a folder to this machine",
         """
         Serves a folder to this machine, at 127.0.0.1: files, index.html, or a page
         with the names of a folder. GET and HEAD, one range of a file, If-None-Match.
-        Links that lead out of the folder, and paths that do, are not found. Ctrl-C
-        ends it.
+        Links that lead out of the folder, and paths that do, are not found. A request
+        for another host than localhost, an address of this machine or a --host is
+        answered with 421: pages of other sites whose names lead here cannot read the
+        folder. Ctrl-C ends it.
 
             afnet serve .
             afnet serve --port 8000 public

@@ -89,9 +89,11 @@ extension CommandOption {
             "of images: how wide a picture may be; the terminal's width unless given",
             for: .images
         ) { $0.width = try Arguments.count($1.value, of: $1.name) },
-        CommandOption("--host NAME", "of lint: say which rule is for this host; again: adds to it", for: .lint) {
-            $0.hosts.append($1.value)
-        },
+        CommandOption(
+            "--host NAME",
+            "of lint: say which rule is for this host; of serve: answer for this host, too; again: adds to it",
+            for: [.lint, .serve]
+        ) { $0.hosts.append($1.value) },
         .flag("--once", "of reach: say how it is now, and end", for: .reach) { $0.isOnce = true },
         CommandOption("--port N", "of serve: the port; one that is free unless given", for: .serve) {
             $0.port = try Arguments.port($1.value, of: $1.name)

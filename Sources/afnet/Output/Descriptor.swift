@@ -154,6 +154,29 @@ struct Descriptor {
         }
     }
 
+    // MARK: What a download is recognized by
+
+    /// The extended attributes of a file. Foundation has no constant for it.
+    private static let attributes = FileAttributeKey(rawValue: "NSFileExtendedAttributes")
+    private static let validatorName = "user.afnet.validator"
+
+    /// Keeps in a file what the resource in it is recognized by, for `--resume`. File systems without extended attributes
+    /// keep nothing; then the offsets alone have to fit.
+    ///
+    /// - Parameter validator: Nil: none. The attribute is empty then, if it was there.
+    static func setValidator(_ validator: String?, of path: String) {
+        if validator == nil, Self.validator(of: path) == nil { return }
+        let values = [validatorName: Data((validator ?? "").utf8)]
+        try? FileManager.default.setAttributes([attributes: values], ofItemAtPath: path)
+    }
+
+    /// Nil if it is not known.
+    static func validator(of path: String) -> String? {
+        let all = try? FileManager.default.attributesOfItem(atPath: path)
+        let value = (all?[attributes] as? [String: Data])?[validatorName] ?? Data()
+        return value.isEmpty ? nil : String(validating: value, as: UTF8.self)
+    }
+
     /// The streams we inherit may be non-blocking.
     private func wait(for event: Int32) {
         var entry = pollfd(fd: number, events: Int16(event), revents: 0)

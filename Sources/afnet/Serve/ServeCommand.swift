@@ -7,6 +7,7 @@ import Glibc
     private let arguments: Arguments
     private let console: Console
     private let site: FolderSite
+    private let hosts: ServedHosts
 
     init(_ arguments: Arguments) throws(TransferFailure) {
         self.arguments = arguments
@@ -16,15 +17,16 @@ import Glibc
             throw TransferFailure(.badArgument, "serve: \(folder) is no folder that can be read")
         }
         self.site = site
+        hosts = try ServedHosts(arguments.hosts)
     }
 
     /// Until it is interrupted.
     func run() async throws(TransferFailure) -> ExitCode {
         let authority = try authority()
         let server = try server(authority)
-        let (site, console, isSilent) = (site, console, arguments.isSilent)
+        let (site, hosts, console, isSilent) = (site, hosts, console, arguments.isSilent)
         server.route("*", "/*", answering: .head) { [weak server] request in
-            let reply = site.reply(to: request)
+            let reply = hosts.contain(hostOf: request) ? site.reply(to: request) : Self.misdirected
             if !isSilent { console.say(Self.line(request, reply)) }
             // What is recorded would grow for as long as this runs.
             server?.forgetRequests()
@@ -43,7 +45,8 @@ import Glibc
             var options = TestServer.Options()
             options.storedBodyLimit = 0
             options.storedTranscriptLimit = 0
-            let tls = try authority.map { ServerTLS(try $0.issue(for: "localhost", "127.0.0.1")) }
+            let template = CertificateTemplate.server(for: ["localhost", "127.0.0.1"] + arguments.hosts)
+            let tls = try authority.map { ServerTLS(try $0.issue(template)) }
             return try TestServer(on: .ipv4Loopback(port: arguments.port ?? 0), tls: tls, options: options)
         } catch {
             throw TransferFailure(.cannotConnect, "serve: \(error)")
@@ -81,6 +84,9 @@ import Glibc
             throw TransferFailure(.cannotWrite, "serve: \(path): \(error.text)")
         }
     }
+
+    /// RFC 9110 §15.5.20
+    nonisolated private static let misdirected = ServerReply.text("this host is not served here: see --host\n").status(421)
 
     /// `GET /a.txt 206 5`
     nonisolated private static func line(_ request: RecordedRequest, _ reply: ServerReply) -> String {

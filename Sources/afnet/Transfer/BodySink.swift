@@ -51,7 +51,8 @@ import Glibc
         self.path = folder + name
     }
 
-    func open() throws(SystemFailure) {
+    /// - Parameter validator: What the resource is recognized by if its transfer breaks off.
+    func open(recognizedBy validator: String? = nil) throws(SystemFailure) {
         guard let path else {
             stream = .standardOutput
             return
@@ -65,7 +66,12 @@ import Glibc
             }
         let stream = try Descriptor.opening(path, O_WRONLY | O_CREAT | flags)
         self.stream = stream
-        if mode == .appends { formerSize = try Descriptor.size(of: path) }
+        // What is appended to keeps the one it was begun with.
+        if mode == .appends {
+            formerSize = try Descriptor.size(of: path)
+        } else {
+            Descriptor.setValidator(validator, of: path)
+        }
     }
 
     func write(_ data: Data) throws(SystemFailure) {
@@ -79,8 +85,12 @@ import Glibc
     }
 
     /// Some file systems tell only now that there was no room.
-    func close() throws(SystemFailure) {
-        if isFile { try stream?.close() }
+    ///
+    /// - Parameter isComplete: There is nothing to go on with.
+    func close(isComplete: Bool) throws(SystemFailure) {
+        guard let path, let stream else { return }
+        if isComplete { Descriptor.setValidator(nil, of: path) }
+        try stream.close()
     }
 
     /// Takes back what was written to a file. What a file is replaced with, the next try replaces.

@@ -22,8 +22,8 @@ import Foundation
     private var progress: ProgressBar?
     private var sending: ProgressBar?
     private(set) var received: Int64 = 0
-    /// Where the download goes on; nil if it begins at its beginning.
-    private var offset: Int64?
+    /// What the download goes on from; nil if it begins at its beginning.
+    private var part: PartialTransfer?
     /// The body is none that was asked for.
     private var dropsBody = false
     /// What the transfer is to fail with once it is over.
@@ -60,8 +60,8 @@ import Foundation
         trace = Trace(console, SecretText(isShown: arguments.showsSecrets))
     }
 
-    func run(from offset: Int64?) async throws(TransferFailure) {
-        self.offset = offset
+    func run(from part: PartialTransfer?) async throws(TransferFailure) {
+        self.part = part
         let listener: any TransferListener = identity.mayAnswer ? AskedListener(self, identity) : PlainListener(self)
         task.delegate = listener
         let error = await withCheckedContinuation { continuation in
@@ -70,7 +70,7 @@ import Foundation
         }
         finishSending()
         finishProgress()
-        closeSink()
+        closeSink(isComplete: error == nil && failure == nil)
         server = servers.take(for: request?.url?.host)
         if arguments.isVerbose, let metrics { trace.times(metrics, server) }
         if var failure = failure ?? error.map({ explain($0) }) ?? verdict {
@@ -84,9 +84,9 @@ import Foundation
         return TransferFailure(error, hasResponse: hasResponse)
     }
 
-    private func closeSink() {
+    private func closeSink(isComplete: Bool) {
         do throws(SystemFailure) {
-            try sink.close()
+            try sink.close(isComplete: isComplete)
         } catch {
             failure = failure ?? .cannotWrite(sink, error)
         }
@@ -131,8 +131,8 @@ extension Transfer {
             to: task.originalRequest,
             payload.newStream
         )
-        if arguments.refersToRedirects, let url = response.url {
-            next.setValue(url.absoluteString.components(separatedBy: "#")[0], forHTTPHeaderField: "Referer")
+        if arguments.refersToRedirects, let source = response.url, let target = next.url {
+            next.setValue(RedirectPolicy.referer(from: source, to: target), forHTTPHeaderField: "Referer")
         }
         request = next
         return next
@@ -170,9 +170,10 @@ extension Transfer {
             failure = .tooLarge(limit)
             return
         }
-        if sink.mayBeRenamed, let name = response.givenName { sink.rename(to: name) }
+        if sink.mayBeRenamed, let name = response.contentDispositionFilename { sink.rename(to: name) }
         do throws(SystemFailure) {
-            try sink.open()
+            let validator = request.flatMap { PartialTransfer.validator(of: response, to: $0) }
+            try sink.open(recognizedBy: arguments.includesHead ? nil : validator)
             if arguments.includesHead {
                 try sink.write(Data((sink.isTerminal ? heads.harmlessText : heads.text).utf8))
             }
@@ -198,16 +199,16 @@ extension Transfer {
 
     /// Whether the body is for the output. If not, it is given up or dropped.
     private func mayBegin(_ response: HTTPURLResponse) -> Bool {
-        let answer = offset.map { ResumeAnswer(response, from: $0) }
-        if answer == .isComplete {
+        let answer = part?.answer(response)
+        if answer == .complete {
             dropsBody = true
         } else if let wait = attempts.wait(after: response) {
             (self.wait, dropsBody) = (wait, true)
         } else if response.statusCode >= 400, let mode = arguments.failure {
             let refusal = TransferFailure.refused(response.statusCode)
             if mode == .dropsBody { failure = refusal } else { verdict = refusal }
-        } else if let offset, answer == .refused {
-            failure = .notResumed(offset, response.statusCode)
+        } else if let part, answer == .refused {
+            failure = .notResumed(part, response.statusCode)
         }
         return failure == nil
     }
@@ -254,14 +255,6 @@ extension Transfer {
     }
 }
 
-extension HTTPURLResponse {
-    /// That of `Content-Disposition`, without folders and what else could do harm.
-    var givenName: String? {
-        let field = value(forHTTPHeaderField: "Content-Disposition") ?? ""
-        return field.lowercased().contains("filename") ? suggestedFilename : nil
-    }
-}
-
 extension TransferFailure {
     fileprivate static let binaryForTerminal = TransferFailure(
         .cannotWrite,
@@ -273,10 +266,12 @@ extension TransferFailure {
         return TransferFailure(.statusRefused, "the server answered \(status), \(phrase)")
     }
 
-    fileprivate static func notResumed(_ offset: Int64, _ status: Int) -> TransferFailure {
-        TransferFailure(
+    fileprivate static func notResumed(_ part: PartialTransfer, _ status: Int) -> TransferFailure {
+        let reason = part.validator == nil ? "" : ", perhaps because what is there has changed"
+        return TransferFailure(
             .rangeNotHonoured,
-            "the server does not go on at byte \(offset), it answered \(status): load it from the beginning"
+            "the server does not go on at byte \(part.offset), it answered \(status)\(reason): "
+                + "load it from the beginning"
         )
     }
 

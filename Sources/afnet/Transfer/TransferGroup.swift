@@ -168,15 +168,15 @@ extension TransferGroup {
         let isNamedByServer = arguments.takesServersName && target == .remoteName
         let attempts = Attempts(arguments.retries, isRepeatable: payload.isRepeatable)
         while true {
-            let offset = try offset(arguments.resume, of: path)
-            let mode: BodySink.Mode = isNamedByServer ? .makesNew : offset != nil ? .appends : .replaces
+            let part = try part(arguments.resume, of: path)
+            let mode: BodySink.Mode = isNamedByServer ? .makesNew : part != nil ? .appends : .replaces
             let place = queue.map { ($0, index) }
             let sink = BodySink(path, mode, makesFolders: arguments.makesFolders, place: place)
-            let transfer = transfer(plan, offset, sink, attempts, at: index)
+            let transfer = transfer(plan, part, sink, attempts, at: index)
             outcome.transfer = transfer
             running[index] = transfer
             defer { running[index] = nil }
-            let wait = try await finish(transfer, from: offset, sink, attempts)
+            let wait = try await finish(transfer, from: part, sink, attempts)
             outcome.file = sink.isOpen ? sink.path : nil
             guard let wait, !isOver else { return }
             outcome.retries += 1
@@ -188,7 +188,7 @@ extension TransferGroup {
 
     private func transfer(
         _ plan: TransferPlan,
-        _ offset: Int64?,
+        _ part: PartialTransfer?,
         _ sink: BodySink,
         _ attempts: Attempts,
         at index: Int
@@ -198,7 +198,7 @@ extension TransferGroup {
             plan.login,
             form: arguments.isQuery ? nil : payload.data,
             type: payload.contentType,
-            from: offset
+            from: part
         )
         return Transfer(
             payload.task(for: request, in: session),
@@ -216,12 +216,12 @@ extension TransferGroup {
     /// In seconds, until the next try; nil if there is none.
     private func finish(
         _ transfer: Transfer,
-        from offset: Int64?,
+        from part: PartialTransfer?,
         _ sink: BodySink,
         _ attempts: Attempts
     ) async throws(TransferFailure) -> Double? {
         do throws(TransferFailure) {
-            try await transfer.run(from: offset)
+            try await transfer.run(from: part)
             guard let wait = transfer.wait, let status = transfer.response?.statusCode else { return nil }
             announce(TransferFailure.refused(status).message, wait, attempts)
             return wait
@@ -242,14 +242,14 @@ extension TransferGroup {
     }
 
     /// Nil for a download from its beginning.
-    private func offset(_ resume: ResumeOption?, of path: String) throws(TransferFailure) -> Int64? {
+    private func part(_ resume: ResumeOption?, of path: String) throws(TransferFailure) -> PartialTransfer? {
         switch resume {
         case nil: return nil
-        case .offset(let offset): return offset
+        case .offset(let offset): return PartialTransfer(offset: offset)
         case .size:
             do throws(SystemFailure) {
                 let size = try Descriptor.size(of: path) ?? 0
-                return size > 0 ? size : nil
+                return size > 0 ? PartialTransfer(offset: size, validator: Descriptor.validator(of: path)) : nil
             } catch {
                 throw TransferFailure(.cannotWrite, "--resume: \(path): \(error.text)")
             }

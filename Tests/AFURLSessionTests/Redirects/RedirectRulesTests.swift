@@ -357,4 +357,23 @@ struct RedirectRulesTests {
             }
         }
     }
+
+    @Test(
+        arguments: [
+            ("http://a.test/p?q=1#f", "http://b.test/", "http://a.test/p?q=1"),
+            ("http://u:p@a.test:81/", "https://b.test/", "http://a.test:81/"),
+            ("https://u:p@a.test/p?q=1#f", "https://A.test:443/x", "https://a.test/p?q=1"),
+            ("https://a.test/p", "http://a.test/p", nil), ("https://a.test/p", "https://b.test/", nil),
+            ("https://a.test/p", "https://a.test:444/", nil), ("data:,a", "http://a.test/", nil),
+            ("file:///a", "http://a.test/", nil),
+        ] as [(String, String, String?)]
+    )
+    func `T-RED-27 Referer says nothing of user info and fragments, and nothing of https to others`(
+        source: String,
+        target: String,
+        expected: String?
+    ) throws {
+        let (source, target) = (try #require(URL(string: source)), try #require(URL(string: target)))
+        #expect(RedirectPolicy.referer(from: source, to: target) == expected)
+    }
 }
