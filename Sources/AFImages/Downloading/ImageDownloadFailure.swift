@@ -14,7 +14,10 @@ struct ImageDownloadFailure: Error, Sendable {
 
     /// - Parameter request: The description of a request is its URL without user name and password.
     static func cancelled(_ request: URLRequest) -> ImageDownloadFailure {
-        let details = [NSLocalizedFailureReasonErrorKey: "ImageDownloader cancelled URL request: \(request)"]
+        let details = [
+            NSLocalizedDescriptionKey: "cancelled",
+            NSLocalizedFailureReasonErrorKey: "ImageDownloader cancelled URL request: \(request)",
+        ]
         return ImageDownloadFailure(error: URLError(.cancelled, userInfo: details), request: request)
     }
 

@@ -8,7 +8,7 @@ extension URLConnectionOperation {
         case .failure(let error): finish(with: error)
         case .success(let request):
             let made = state.withLock { $0.world }.makeConnection(request, self)
-            guard let made else { return finish(with: Self.error(.badURL, "The request has no URL.", nil)) }
+            guard let made else { return finish(with: Self.error(.unsupportedURL, "The request has no URL.", nil)) }
             let (home, modes, isWanted) = state.withLock { state in
                 let isWanted = state.isCurrent(attempt)
                 if isWanted { state.connection = made }
@@ -50,7 +50,7 @@ extension URLConnectionOperation {
             return (state.connection, state.request.url)
         }
         connection?.cancel()
-        finish(with: Self.error(.cancelled, nil, url))
+        finish(with: Self.error(.cancelled, "cancelled", url))
     }
 
     /// Drops the connection and makes another, from the beginning.

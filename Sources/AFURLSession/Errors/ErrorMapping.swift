@@ -5,7 +5,7 @@ package enum ErrorMapping {
     /// The error a task reports: Apple's code, the failing URL without user name and password, and the whole cause.
     package static func error(_ failure: LoadFailure, url: URL?) -> URLError {
         var details: [String: Any] = [
-            NSLocalizedDescriptionKey: failure.message,
+            NSLocalizedDescriptionKey: description(of: failure),
             NSUnderlyingErrorKey: failure,
         ]
         if let text = url?.textWithoutUserInfo {
@@ -13,6 +13,11 @@ package enum ErrorMapping {
             details[NSURLErrorFailingURLErrorKey] = URL(string: text)
         }
         return URLError(code(for: failure), userInfo: details)
+    }
+
+    /// Apple's word where that is all there is to say: programs compare with it, so as not to show it.
+    private static func description(of failure: LoadFailure) -> String {
+        failure.reason == .cancelled && failure.detail == nil ? "cancelled" : failure.message
     }
 
     /// The value of `NSURLErrorFailingURLStringErrorKey`, which is still read although it is deprecated.

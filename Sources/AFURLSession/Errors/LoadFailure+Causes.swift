@@ -6,7 +6,8 @@ extension LoadFailure {
     package init(_ rejection: RequestRejection) {
         let detail: Detail? =
             switch (rejection.component, rejection.rule) {
-            case (.scheme, .notHTTP): .scheme
+            // No URL at all, and one without a scheme, are as Foundation's loaders have them: unsupported.
+            case (.scheme, .notHTTP), (.scheme, .missing), (.url, .missing), (.url, .empty): .scheme
             case (_, .tooLong) where rejection.component != .host: .size
             case (_, .bodyNotAllowed), (_, .lengthUnknown): .size
             case (.method, _): .method
@@ -146,7 +147,7 @@ extension LoadFailure {
 
     private static func advice(for rejection: RequestRejection) -> String {
         switch (rejection.component, rejection.rule) {
-        case (.scheme, _): "Use an absolute http:// or https:// URL."
+        case (.scheme, _), (.url, .missing), (.url, .empty): "Use an absolute http:// or https:// URL."
         case (.userInfo, _): "Give user name and password as a credential instead of in the URL."
         case (.body, .lengthUnknown): "Say the length, or use HTTP/1.1."
         case (.body, _): "Use another method, or move the body into the query."

@@ -55,7 +55,7 @@ extension LoadFailure {
             self.rawValue = rawValue
         }
 
-        /// A scheme that is neither http nor https.
+        /// A scheme that is neither http nor https, or no URL or scheme at all.
         public static let scheme = Detail(rawValue: "scheme")
         /// Longer than we send, or a body where none may be.
         public static let size = Detail(rawValue: "size")
@@ -183,5 +183,7 @@ extension LoadFailure {
         public static let memory = Detail(rawValue: "memory")
         /// A file is missing.
         public static let missing = Detail(rawValue: "missing")
+        /// The session was invalidated.
+        public static let invalidated = Detail(rawValue: "invalidated")
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 //
 // LoadFailure
 // ├── request ────────────── refused before a connection was chosen      badURL
-// │   ├── scheme             not http or https; http to a pinned host    unsupportedURL
+// │   ├── scheme             not http or https, or none; pinned and http unsupportedURL
 // │   ├── proxy              a setting for proxies cannot be used        badURL
 // │   ├── size               longer than we send; a body where none goes dataLengthExceedsMaximum
 // │   ├── caller             the network thread would wait for itself    cannotLoadFromNetwork
@@ -52,6 +52,7 @@ import Foundation
 // │   └── create, open, move, missing                                    the code of that name
 // ├── cache ──────────────── only the cache might answer, and could not  resourceUnavailable
 // └── cancelled ──────────── the caller asked for it                     cancelled
+//     └── invalidated        by ending the session                       cancelled
 
 /// The whole story behind a failed load.
 ///

@@ -82,6 +82,7 @@ extension TransferError {
         case (.sessionInvalidated, _):
             LoadFailure(
                 .cancelled,
+                .invalidated,
                 phase: .preparing,
                 message: "The session was invalidated before the task was resumed. Make the task in a new session."
             )

@@ -77,7 +77,7 @@ struct URLConnectionOperationTests {
         try await lost.ended()
         try await local.ended()
 
-        #expect(lost.error?.urlCode == NSURLErrorBadURL)
+        #expect(lost.error?.urlCode == NSURLErrorUnsupportedURL)
         #expect(local.responseString == "content" && local.response as? HTTPURLResponse == nil)
         #expect(local.response != nil)
     }

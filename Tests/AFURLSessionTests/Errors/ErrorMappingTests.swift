@@ -53,12 +53,23 @@ struct ErrorMappingTests {
 
     @Test(arguments: [
         ("file:///x", -1002), ("http://h%00/", -1000), ("http://h/" + String(repeating: "a", count: 70_000), -1103),
-        ("http:///", -1000),
+        ("http:///", -1000), ("", -1002), ("a.test", -1002), ("/x", -1002), ("://a.test/", -1002),
     ])
     func `T-REQ-26 T-REQ-27 a refused URL has its code`(text: String, code: Int) {
         let error = #expect(throws: RequestRejection.self) { try RequestURL(text) }
 
         #expect(error.map { ErrorMapping.error(LoadFailure($0), url: nil).errorCode } == code)
+    }
+
+    @Test func `what was cancelled is described as Apple describes it, an invalidated session by what to do`() {
+        let cancelled = TransferError.cancelled.urlError(for: nil)
+        let invalidated = TransferError.sessionInvalidated.urlError(for: nil)
+
+        #expect(cancelled.code == .cancelled && cancelled.localizedDescription == "cancelled")
+        #expect((cancelled as NSError).localizedDescription == "cancelled")
+        #expect(cancelled.loadFailure?.message == "The load was cancelled.")
+        #expect(invalidated.code == .cancelled && invalidated.loadFailure?.detail == .invalidated)
+        #expect(invalidated.localizedDescription.contains("Make the task in a new session"))
     }
 
     @Test func `a body with GET is too much data, as Apple says`() {

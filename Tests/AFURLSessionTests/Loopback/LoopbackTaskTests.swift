@@ -264,8 +264,8 @@ extension LoopbackTests {
             nowhere.url = nil
 
             #expect(try await session.outcome(of: URLRequest("POST", server.url("/echo"), body: Data())).text == "0")
-            #expect(try await session.outcome(of: nowhere).code == -1000)
-            #expect(try await session.outcome(of: URL(string: "x")!).error != nil)  // literal
+            #expect(try await session.outcome(of: nowhere).code == -1002)
+            #expect(try await session.outcome(of: URL(string: "x")!).code == -1002)  // literal
         }
 
         // MARK: - Progress
