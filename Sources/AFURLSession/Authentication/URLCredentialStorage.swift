@@ -72,22 +72,22 @@ public final class URLCredentialStorage: Sendable {
         entries.withLock { $0[Key(space)].map { URLCredentialStorage.byUser($0.credentials) } }
     }
 
-    /// The credential that was set as default for a space.
+    /// The default of a space: the credential that was set as such, or else the first that was set.
     public func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
         entries.withLock { $0[Key(space)]?.preferred }
     }
 
     // MARK: - Changing
 
-    /// Keeps a credential for a space, in place of the one of the same user. One of persistence `none`, and the word
-    /// that a server is trusted, are not kept.
+    /// Keeps a credential for a space, in place of the one of the same user. The first of a space is its default. One
+    /// of persistence `none`, and the word that a server is trusted, are not kept.
     public func set(_ credential: URLCredential, for space: URLProtectionSpace) {
-        set(credential, for: space, asDefault: false)
+        if keep(credential, for: space, asDefault: false) { post() }
     }
 
-    /// The same, and it is used where nobody chooses another.
+    /// The same, and it is used where no delegate chooses another.
     public func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
-        set(credential, for: space, asDefault: true)
+        if keep(credential, for: space, asDefault: true) { post() }
     }
 
     /// Removes a credential, as ``remove(_:for:options:)`` without options.
@@ -125,38 +125,44 @@ public final class URLCredentialStorage: Sendable {
         _ = removed
         guard hasChanged else { return }
         count.subtract(1, ordering: .relaxed)
-        changed()
+        changes.add(1, ordering: .releasing)
+        post()
     }
 
-    private func set(_ credential: URLCredential, for space: URLProtectionSpace, asDefault: Bool) {
-        guard credential.persistence != .none, credential.trust == nil else { return }
+    /// - Returns: Whether that changed something.
+    private func keep(_ credential: URLCredential, for space: URLProtectionSpace, asDefault: Bool) -> Bool {
+        guard credential.persistence != .none, credential.trust == nil else { return false }
         let user = URLCredentialStorage.name(of: credential)
         var replaced: Entry?
-        let isNew = entries.withLock { entries in
+        let (isNew, hasChanged) = entries.withLock { entries in
             let key = Key(space)
             var entry = entries[key] ?? Entry(space: space)
             replaced = entry
             defer { entries[key] = entry }
-            let wasDefault = entry.preferred.map(URLCredentialStorage.name) == user
-            if asDefault || wasDefault { entry.preferred = credential }
+            let former = entry.preferred
+            let becomesDefault = asDefault || former.map { URLCredentialStorage.name(of: $0) == user } ?? true
+            if becomesDefault { entry.preferred = credential }
             guard let index = entry.index(of: user) else {
                 entry.credentials.append(credential)
-                return true
+                return (true, true)
             }
+            let isSame = entry.credentials[index] == credential && (!becomesDefault || former == credential)
             entry.credentials[index] = credential
-            return false
+            return (false, !isSame)
         }
         _ = replaced
         if isNew { count.add(1, ordering: .relaxed) }
-        changed()
+        if hasChanged { changes.add(1, ordering: .releasing) }
+        return hasChanged
     }
 
-    private func changed() {
-        changes.add(1, ordering: .releasing)
-        // Not on the caller's thread, which may be the network's.
-        URLCredentialStorage.notifying.async { [self] in
-            NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
-        }
+    private func post() {
+        NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
+    }
+
+    /// For changes that a session makes, on the network thread: observers are code of the program.
+    private func postElsewhere() {
+        URLCredentialStorage.notifying.async { [self] in post() }
     }
 
     private static func byUser(_ credentials: [URLCredential]) -> [String: URLCredential] {
@@ -180,7 +186,7 @@ extension URLCredentialStorage {
         completionHandler(credentials(for: protectionSpace))
     }
 
-    /// The credential that was set as default for a space. The handler is called before this returns.
+    /// As ``defaultCredential(for:)``. The handler is called before this returns.
     public func getDefaultCredential(
         for space: URLProtectionSpace,
         task: URLSessionTask,
@@ -225,7 +231,8 @@ extension URLCredentialStorage {
         entries.withLock { swap(&$0, &removed) }
         guard !removed.isEmpty else { return }
         count.subtract(removed.values.reduce(0) { $0 + $1.credentials.count }, ordering: .relaxed)
-        changed()
+        changes.add(1, ordering: .releasing)
+        postElsewhere()
     }
 
     /// Rises whenever something is changed.
@@ -236,7 +243,8 @@ extension URLCredentialStorage {
         entries.withLock { $0[Key(space)]?.credentials.contains(credential) ?? false }
     }
 
-    /// The credential to use where nobody chooses: of this user if one is named, else the default, else the only one.
+    /// The credential to use where no delegate chooses: of this user if one is named, else the default, else the only
+    /// one.
     func choice(for space: URLProtectionSpace, user: [UInt8]?) -> URLCredential? {
         guard !isEmpty else { return nil }
         return entries.withLock { entries in
@@ -249,7 +257,7 @@ extension URLCredentialStorage {
     /// Keeps what a delegate gave and a server accepted, without changing the default there is.
     func learn(_ credential: URLCredential, for space: URLProtectionSpace) {
         guard !holds(credential, for: space) else { return }
-        set(credential, for: space, asDefault: defaultCredential(for: space) == nil)
+        if keep(credential, for: space, asDefault: false) { postElsewhere() }
     }
 }
 
@@ -258,7 +266,8 @@ public let NSURLCredentialStorageRemoveSynchronizableCredentials =
     "NSURLCredentialStorageRemoveSynchronizableCredentials"
 
 extension NSNotification.Name {
-    /// A ``URLCredentialStorage``, the object of the notification, was changed. Posted after the change, once for each,
-    /// on a queue of the storages' own.
+    /// A ``URLCredentialStorage``, the object of the notification, was changed. Posted once for each change, before the
+    /// method that makes it returns; setting what is there already changes nothing. Changes that a session makes are
+    /// posted on a queue of the storages' own.
     public static let NSURLCredentialStorageChanged = NSNotification.Name("NSURLCredentialStorageChangedNotification")
 }

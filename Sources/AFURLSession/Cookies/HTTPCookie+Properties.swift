@@ -8,6 +8,8 @@ extension HTTPCookie {
     /// be: a line break or other control, a `;`, an `=` in the name, more than 4096 bytes of name and value, a prefix
     /// (`__Host-`, `__Secure-`) whose conditions are not met. A path that does not begin with a slash is replaced as
     /// in a response: by the folder of the origin URL, or the root.
+    ///
+    /// Values may be any strings (a `Substring`, an `NSString`), URLs, numbers or dates, of Swift or of Foundation.
     public convenience init?(properties: [HTTPCookiePropertyKey: Any]) {
         guard let content = CookieContent(properties) else { return nil }
         self.init(content)
@@ -77,13 +79,13 @@ extension CookieContent {
                 return age <= 0 ? CookieContent.ended : now.addingReportingOverflow(min(age, 1 << 40)).partialValue
             }
         }
-        if let date = properties[.expires] as? Date { return date.wholeSeconds }
+        if let date = properties.date(.expires) { return date.wholeSeconds }
         return properties.text(.expires).flatMap { CookieDate.seconds($0) }
     }
 
     private static func sameSite(_ properties: [HTTPCookiePropertyKey: Any]) -> SameSite {
-        let given = properties[.sameSitePolicy]
-        let text = (given as? HTTPCookieStringPolicy)?.rawValue ?? given as? String
+        let given = properties[.sameSitePolicy] as? HTTPCookieStringPolicy
+        let text = given?.rawValue ?? properties.text(.sameSitePolicy)
         return text?.withUTF8Bytes { SameSite(token: $0) } ?? .unspecified
     }
 }
@@ -125,23 +127,32 @@ extension CookieContent.Details {
 extension [HTTPCookiePropertyKey: Any] {
     fileprivate func text(_ key: HTTPCookiePropertyKey) -> String? {
         switch self[key] {
-        case let text as String: text
+        case let text as any StringProtocol: String(text)
+        case let text as NSString: text.description
         case let url as URL: url.absoluteString
+        case let url as NSURL: url.absoluteString
         case let number as Int: "\(number)"
+        case let number as NSNumber: number.stringValue
         default: nil
         }
     }
 
     fileprivate func url(_ key: HTTPCookiePropertyKey) -> URL? {
-        self[key] as? URL ?? (self[key] as? String).flatMap { URL(string: $0) }
+        self[key] as? URL ?? text(key).flatMap { URL(string: $0) }
+    }
+
+    fileprivate func date(_ key: HTTPCookiePropertyKey) -> Date? {
+        let object = self[key] as? NSDate
+        return self[key] as? Date
+            ?? object.map { Date(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate) }
     }
 
     fileprivate func flag(_ key: HTTPCookiePropertyKey) -> Bool {
         switch self[key] {
         case nil: false
         case let flag as Bool: flag
-        case let text as String: !text.isEmpty && HTTPText.lowered(text) != "false"
-        default: true
+        case let number as NSNumber: number.boolValue
+        default: text(key).map { !$0.isEmpty && HTTPText.lowered($0) != "false" } ?? true
         }
     }
 }

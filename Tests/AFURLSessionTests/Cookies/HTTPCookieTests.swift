@@ -26,6 +26,34 @@ extension CookieRules {
             #expect(cookie([.path: "", .originURL: site])?.path == "/a")
         }
 
+        @Test func `properties may be any strings, and the classes of Foundation`() {
+            let date = Date(timeIntervalSince1970: 4_000_000_000)
+            let expected = cookie([
+                .secure: "TRUE", .expires: date, .version: "1", .port: "80", .domain: ".example.com",
+                .commentURL: "http://example.com/why", .sameSitePolicy: HTTPCookieStringPolicy.sameSiteStrict,
+            ])
+            let line = "n=v;TRUE;1;80;.example.com;http://example.com/why;strict;/"
+            let words = line.split { "=;".contains($0) }
+            let substrings = HTTPCookie(properties: [
+                .name: words[0], .value: words[1], .secure: words[2], .version: words[3], .port: words[4],
+                .domain: words[5], .commentURL: words[6], .sameSitePolicy: words[7], .path: words[8], .expires: date,
+            ])
+            let objects = HTTPCookie(properties: [
+                .name: NSString(string: "n"), .value: NSString(string: "v"), .path: NSString(string: "/"),
+                .domain: NSString(string: ".example.com"), .secure: NSNumber(value: true),
+                .version: NSNumber(value: 1), .port: NSNumber(value: 80),
+                .expires: NSDate(timeIntervalSince1970: 4_000_000_000),
+                .commentURL: NSURL(string: "http://example.com/why") as Any,
+                .sameSitePolicy: NSString(string: "strict"),
+            ])
+
+            #expect(expected?.portList == [80] && expected?.isSecure == true)
+            #expect(substrings == expected && objects == expected)
+            // A control is refused whatever holds it.
+            #expect(cookie([.value: "a\r\nX: y"[...]]) == nil && cookie([.value: NSString(string: "a;b")]) == nil)
+            #expect(cookie([.secure: NSNumber(value: false)])?.isSecure == false)
+        }
+
         @Test("what would be read as something else cannot be made, T-COO-13")
         func injection() {
             for text in ["a;b", "a\r\nX: y", "a\nb", "a\0", "a\u{7F}", " a", "a ", "a\t", "a\u{1}b"] {
