@@ -89,16 +89,29 @@ struct FieldScanner {
         return nil
     }
 
-    /// `; name = word` again and again. Ends silently at the first thing that is none.
+    /// `; name = word` again and again. What is none is passed over: it does not take those behind it along.
     mutating func parameters() -> [(name: String, value: [UInt8])] {
         var parameters: [(name: String, value: [UInt8])] = []
-        while true {
-            skipBlanks()
-            guard take(UInt8(ascii: ";")) else { return parameters }
-            skipBlanks()
-            if next == UInt8(ascii: ";") { continue }  // an empty parameter
-            guard let parameter = parameter() else { return parameters }
-            parameters.append(parameter)
+        while skipPastSemicolon() {
+            if let parameter = parameter() { parameters.append(parameter) }
         }
+        return parameters
+    }
+
+    /// Moves behind the next semicolon that is in no quoted string, and the blanks behind it. False if there is none,
+    /// or a quoted string before it has no end.
+    private mutating func skipPastSemicolon() -> Bool {
+        while let byte = next {
+            if byte == UInt8(ascii: "\"") {
+                guard quotedString() != nil else { return false }
+                continue
+            }
+            position += 1
+            if byte == UInt8(ascii: ";") {
+                skipBlanks()
+                return true
+            }
+        }
+        return false
     }
 }

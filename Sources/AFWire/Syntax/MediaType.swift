@@ -4,8 +4,8 @@ package struct MediaType: Sendable, Equatable {
     package let type: String
     /// In lower case.
     package let subtype: String
-    /// Names in lower case, values with quotes and escapes resolved. A parameter that is malformed ends the list; it
-    /// does not invalidate the type.
+    /// Names in lower case, values with quotes and escapes resolved. A parameter that is malformed is left out; it
+    /// invalidates neither the type nor those behind it.
     package let parameters: [Parameter]
 
     package struct Parameter: Sendable, Equatable {

@@ -131,6 +131,21 @@ struct HTTPURLResponseTests {
         #expect(try Self.response("Content-Disposition: attachment\r\n").suggestedFilename == "file.txt")
     }
 
+    @Test(arguments: [
+        "attachment; bad; filename=\"a.txt\"", "attachment; =x; filename=a.txt", "attachment; x=; filename=a.txt",
+        "attachment;; filename=a.txt", "attachment; (; x=\";\" y; filename*=UTF-8''a.txt",
+        "attachment x; filename=a.txt",
+    ])
+    func `a malformed parameter does not take the name behind it along`(value: String) throws {
+        #expect(try Self.response("Content-Disposition: \(value)\r\n").suggestedFilename == "a.txt")
+    }
+
+    @Test func `a malformed parameter does not take the character set behind it along`() throws {
+        #expect(try Self.response("Content-Type: a/b; bad; charset=utf-8\r\n").textEncodingName == "utf-8")
+        #expect(try Self.response("Content-Type: a/b; x=\"; charset=utf-8\r\n").textEncodingName == nil)
+        #expect(try Self.response("Content-Type: a/b; x=\"; charset=utf-8\"\r\n").textEncodingName == nil)
+    }
+
     // MARK: - Made by hand
 
     @Test func `a response can be made from a dictionary`() throws {

@@ -14,6 +14,10 @@ struct MediaTypeTests {
             ("text/html; a=\";\\\"\"; charset=x", "text/html", "x"),
             ("application/vnd.a+json", "application/vnd.a+json", nil),
             ("*/*", "*/*", nil), ("text/html;", "text/html", nil),
+            ("text/html; bad; charset=x", "text/html", "x"), ("text/html; =a; charset=x", "text/html", "x"),
+            ("text/html; charset=; charset=x", "text/html", "x"), ("text/html; a=b c; charset=x", "text/html", "x"),
+            ("text/html; a \";\" b; charset=x", "text/html", "x"), ("text/html; a=\"; charset=x", "text/html", nil),
+            ("text/html; a \"; charset=x", "text/html", nil),
         ] as [(String, String, String?)]
     )
     func `a media type is read without regard to case`(text: String, essence: String, charset: String?) {
