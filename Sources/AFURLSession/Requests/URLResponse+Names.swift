@@ -21,7 +21,9 @@ enum ResponseKey: String {
 
 extension NSCoder {
     func decodeText(_ key: ResponseKey) -> String? {
-        decodeObject(of: NSString.self, forKey: key.rawValue).map { String(describing: $0) }
+        // To ask for what is not there would fail the whole archive.
+        guard containsValue(forKey: key.rawValue) else { return nil }
+        return decodeObject(of: NSString.self, forKey: key.rawValue).map { String(describing: $0) }
     }
 
     func encodeText(_ text: String?, _ key: ResponseKey) {

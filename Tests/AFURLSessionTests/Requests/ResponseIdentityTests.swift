@@ -56,6 +56,22 @@ struct ResponseIdentityTests {
         #expect(copy?.expectedContentLength == 7)
     }
 
+    @Test(arguments: [nil, "text/html"], [nil, "utf-8"])
+    func `an archived response comes back with what it does not say`(type: String?, encoding: String?) throws {
+        let response = AFURLSession.URLResponse(
+            url: try #require(URL(string: "http://a.test/x")),
+            mimeType: type,
+            expectedContentLength: -1,
+            textEncodingName: encoding
+        )
+
+        let archive = try NSKeyedArchiver.archivedData(withRootObject: response, requiringSecureCoding: true)
+        let copy = try NSKeyedUnarchiver.unarchivedObject(ofClass: AFURLSession.URLResponse.self, from: archive)
+
+        #expect(copy == response)
+        #expect(copy?.mimeType == type && copy?.textEncodingName == encoding && copy?.expectedContentLength == -1)
+    }
+
     @Test func `an archive with a forged field is refused`() throws {
         let response = try Self.http(["X": "AAAABBBB"])
         var archive = try NSKeyedArchiver.archivedData(withRootObject: response, requiringSecureCoding: true)
