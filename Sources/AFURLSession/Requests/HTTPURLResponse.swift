@@ -72,7 +72,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     /// The `charset` of `Content-Type` in lower case; nil when there is none.
     open override var textEncodingName: String? { contentType?.charset }
 
-    /// What `Content-Length` says; -1 when it is missing, malformed or overruled by `Transfer-Encoding`, and when the
+    /// What `Content-Length` says; -1 when it is missing, malformed or overruled by a `Transfer-Encoding`, and when the
     /// body is decoded, since it then says nothing about what you get. The field itself stays as it was received.
     open override var expectedContentLength: Int64 { contentPlan.changesLength ? -1 : announcedLength }
 
@@ -95,9 +95,11 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     }
 
     private static func announcedLength(_ headers: HTTPHeaders) -> Int64 {
-        guard !headers.contains("Transfer-Encoding"), let value = headers.firstBytes("Content-Length") else {
-            return -1
+        // `identity` is no coding: earlier versions of HTTP had it to say that there is none (RFC 7230 §A.2).
+        let isCoded = headers.valuesInBytes("Transfer-Encoding").contains { codings in
+            !codings.withUnsafeBytes { ByteScanning.equalsIgnoringCase($0, "identity") }
         }
+        guard !isCoded, let value = headers.firstBytes("Content-Length") else { return -1 }
         return value.withUnsafeBytes { ByteScanning.decimal($0) } ?? -1
     }
 

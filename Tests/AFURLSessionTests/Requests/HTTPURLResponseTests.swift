@@ -162,6 +162,20 @@ struct HTTPURLResponseTests {
         #expect(response?.version == .http10)
     }
 
+    @Test(arguments: [
+        ("identity", 5), ("Identity", 5), ("chunked", -1), ("gzip, chunked", -1), ("identity, chunked", -1), ("", -1),
+    ])
+    func `a transfer coding makes the length unknown, and identity is none`(coding: String, length: Int64) throws {
+        let response = AFURLSession.HTTPURLResponse(
+            url: try #require(URL(string: "http://a.test/")),
+            statusCode: 200,
+            httpVersion: nil,
+            headerFields: ["Transfer-Encoding": coding, "Content-Length": "5"]
+        )
+
+        #expect(response?.expectedContentLength == length)
+    }
+
     @Test(arguments: ["+5", "-0", "0x5", "5,5", "5 5", "", "９", "99999999999999999999"])
     func `a length that is not digits is unknown`(value: String) throws {
         let response = AFURLSession.HTTPURLResponse(
