@@ -8,13 +8,15 @@ extension HTTPURLResponse {
 
     /// All fields by name, as ``value(forHTTPHeaderField:)`` gives them.
     ///
-    /// Names that differ only in case are one. The key has the spelling of the wire, except that a name without any
-    /// capital gets the usual ones (`content-type` becomes `Content-Type`), as dictionary look-ups expect them.
+    /// Names that differ only in case are one. Keys are spelled as Foundation spells them, whatever the server wrote:
+    /// names that begin with `x-` as they came, `WWW-Authenticate`, and all others with a capital for the first letter of
+    /// each word and no other (`Content-Type`, `Etag`, `Content-Md5`). Code that looks for a field whose spelling it does
+    /// not know asks ``value(forHTTPHeaderField:)``. The spelling of the wire is in ``headerFields``.
     public var allHeaderFields: [AnyHashable: Any] {
         var fields: [AnyHashable: Any] = [:]
         var seen: Set<String> = []
         for (name, _) in headers.fields where seen.insert(HTTPText.lowered(name)).inserted {
-            fields[FieldNames.capitalized(name)] = value(forHTTPHeaderField: name)
+            fields[FieldNames.key(name)] = value(forHTTPHeaderField: name)
         }
         return fields
     }
@@ -41,19 +43,16 @@ private enum FieldNames {
         "content-type", "date", "etag", "expires", "last-modified", "location", "referer", "retry-after", "server",
     ]
 
-    /// `content-type` as `Content-Type`; a name with a capital in it as it is.
-    static func capitalized(_ name: String) -> String {
-        if name.utf8.contains(where: { (0x41...0x5A).contains($0) }) { return name }
-        switch name {
-        case "etag": return "ETag"
-        case "www-authenticate": return "WWW-Authenticate"
-        default: break
-        }
-        var atStart = true
+    /// The name as a key of `allHeaderFields`.
+    static func key(_ name: String) -> String {
+        if HTTPText.lowered(name).hasPrefix("x-") { return name }
+        if HTTPText.isSameName(name, "WWW-Authenticate") { return "WWW-Authenticate" }
+        var isInWord = false
         let bytes = name.utf8.map { byte in
-            let isLetter = (0x61...0x7A).contains(byte)
-            defer { atStart = byte == UInt8(ascii: "-") }
-            return atStart && isLetter ? byte - 0x20 : byte
+            let lowered = ByteScanning.folded(byte)
+            let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lowered)
+            defer { isInWord = isLetter }
+            return isLetter && !isInWord ? lowered - 0x20 : lowered
         }
         return String(decoding: bytes, as: UTF8.self)
     }
