@@ -2,9 +2,9 @@ public import Foundation
 
 /// A ``URLRequest`` as an object, for code that hands requests on by reference.
 ///
-/// `NSURLRequest(request)` and `URLRequest(object)` lead from one to the other, and `NSMutableURLRequest(request)` to one
-/// that can be changed. (`as` does so for types of Foundation's own only.) The value is the form to use in new code: this
-/// one is what ``URLProtocol/setProperty(_:forKey:in:)-(_,_,NSMutableURLRequest)`` and its like take.
+/// `as` leads from one to the other, and so do `NSURLRequest(request)` and `URLRequest(object)`;
+/// `NSMutableURLRequest(request)` makes one that can be changed. The value is the form to use in new code: this one is
+/// what ``URLProtocol/setProperty(_:forKey:in:)-(_,_,NSMutableURLRequest)`` and its like take.
 open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, NSSecureCoding {
     /// How stored responses may serve a request.
     public typealias CachePolicy = URLRequest.CachePolicy

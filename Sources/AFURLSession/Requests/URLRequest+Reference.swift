@@ -7,7 +7,8 @@ extension URLRequest {
     }
 }
 
-extension URLRequest: ReferenceConvertible {
+// The compiler finds what `as` needs only where the second protocol is named, which the first includes.
+extension URLRequest: ReferenceConvertible, _ObjectiveCBridgeable {
     /// The request as an object.
     public typealias ReferenceType = NSURLRequest
 
@@ -30,7 +31,7 @@ extension URLRequest: ReferenceConvertible {
         source?.value ?? .unknown
     }
 
-    /// Of somebody who has nothing to go by.
+    /// One that names nothing to load.
     static var unknown: URLRequest {
         var request = URLRequest(url: URL(fileURLWithPath: "/"))
         request.url = nil

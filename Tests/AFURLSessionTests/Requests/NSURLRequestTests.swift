@@ -22,6 +22,34 @@ struct NSURLRequestTests {
         #expect(object.description == "https://a.test/path")
     }
 
+    @Test func `as leads from values to objects and back`() throws {
+        var value = URLRequest(url: url)
+        value.setValue("1", forHTTPHeaderField: "X-A")
+
+        let object = value as NSURLRequest
+        let mutable = try #require(object.mutableCopy() as? NSMutableURLRequest)
+        mutable.httpMethod = "PUT"
+        let changed = mutable as URLRequest
+        let absent: URLRequest? = nil
+
+        #expect(object as URLRequest == value && type(of: object) == NSURLRequest.self)
+        #expect(changed.httpMethod == "PUT" && changed.value(forHTTPHeaderField: "X-A") == "1")
+        #expect((absent as NSURLRequest?) == nil && ([value] as [NSURLRequest]).first == object)
+        #expect(([object, mutable] as [URLRequest]) == [value, changed])
+    }
+
+    @Test func `casts find values and objects in Any, and nothing in others`() throws {
+        let value = URLRequest(url: url)
+        let (boxed, object): (Any, Any) = (value, NSMutableURLRequest(url: url))
+
+        #expect(object as? URLRequest == value && object is URLRequest)
+        #expect(boxed as? NSURLRequest == value as NSURLRequest)
+        #expect(boxed as? NSMutableURLRequest == nil && "text" as Any as? URLRequest == nil)
+        #expect((object as! URLRequest) == value && (boxed as! NSURLRequest).url == url)
+        #expect(NSArray(array: [value]).contains(value as NSURLRequest))
+        #expect(["r": value as NSURLRequest] as NSDictionary as? [String: URLRequest] == ["r": value])
+    }
+
     @Test func `a mutable one changes alone`() throws {
         let first = NSURLRequest(url: url)
         let second = try #require(first.mutableCopy() as? NSMutableURLRequest)
