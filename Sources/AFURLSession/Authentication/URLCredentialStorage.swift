@@ -15,7 +15,7 @@ import Synchronization
 ///
 /// Spaces, users, realms and passwords are told apart by their bytes, hosts without regard to the case of ASCII
 /// letters.
-public final class URLCredentialStorage: Sendable {
+public final class URLCredentialStorage: NSObject, Sendable {
     private struct Key: Hashable {
         let host: String
         let port: Int
@@ -55,7 +55,7 @@ public final class URLCredentialStorage: Sendable {
     public static let shared = URLCredentialStorage()
 
     /// An empty storage of its own.
-    public init() {}
+    public override init() {}
 
     // MARK: - Reading
 

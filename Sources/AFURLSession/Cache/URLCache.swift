@@ -24,7 +24,7 @@ public import Foundation
 /// Safe to use from any thread. Methods that look at the disk wait for it. Not open to
 /// subclasses: sessions store more than these methods could be given, and would pass by
 /// methods that were overridden.
-public final class URLCache: Sendable {
+public final class URLCache: NSObject, Sendable {
     let store: CacheStore
 
     /// What the shared cache of a program keeps in memory, and on disk.
@@ -61,6 +61,7 @@ public final class URLCache: Sendable {
             diskCapacity: diskCapacity,
             path: diskCapacity > 0 ? path : nil
         )
+        super.init()
     }
 
     /// A cache with limits in bytes, and a folder by its path: a relative one is in this
@@ -79,6 +80,7 @@ public final class URLCache: Sendable {
 
     init(store: CacheStore) {
         self.store = store
+        super.init()
     }
 
     /// Read once: the environment may change while somebody reads it.
@@ -113,6 +115,11 @@ public final class URLCache: Sendable {
 
     /// What is kept on disk, in bytes.
     public var currentDiskUsage: Int { store.diskUsage }
+
+    /// What is kept and what may be, in memory. No path and no URL: they may tell too much.
+    public override var description: String {
+        "URLCache(\(currentMemoryUsage) of \(memoryCapacity) bytes in memory, \(diskCapacity) on disk at most)"
+    }
 
     // MARK: - Looking, storing, removing
 
@@ -184,12 +191,5 @@ public final class URLCache: Sendable {
         return readable.reversed().max {
             ($0.head.responseTime, $0.head.requestTime) < ($1.head.responseTime, $1.head.requestTime)
         }
-    }
-}
-
-extension URLCache: CustomStringConvertible {
-    /// What is kept and what may be, in memory. No path and no URL: they may tell too much.
-    public var description: String {
-        "URLCache(\(currentMemoryUsage) of \(memoryCapacity) bytes in memory, \(diskCapacity) on disk at most)"
     }
 }

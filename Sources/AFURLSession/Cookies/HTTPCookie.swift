@@ -4,7 +4,7 @@ public import Foundation
 /// A cookie: what a server wants to hear again. Never changes.
 ///
 /// Bytes that are no UTF-8 are shown as Latin-1, and sent as they came.
-public final class HTTPCookie: Sendable {
+public final class HTTPCookie: NSObject, Sendable {
     /// Whose cookies are taken and sent.
     public enum AcceptPolicy: UInt, Sendable {
         /// Everybody's.
@@ -20,6 +20,7 @@ public final class HTTPCookie: Sendable {
 
     init(_ content: CookieContent) {
         self.content = content
+        super.init()
     }
 
     /// The name; may be empty.
@@ -71,19 +72,20 @@ public final class HTTPCookie: Sendable {
         guard let ports = content.details?.ports, !ports.isEmpty else { return nil }
         return ports.map { NSNumber(value: $0) }
     }
-}
 
-extension HTTPCookie: Hashable {
-    /// Cookies are equal if all their properties are.
-    public static func == (one: HTTPCookie, other: HTTPCookie) -> Bool { one.content == other.content }
+    // MARK: - Comparing and describing
 
-    /// Feeds all properties into the hasher.
-    public func hash(into hasher: inout Hasher) { hasher.combine(content) }
-}
+    /// Whether the other object is a cookie with the same properties.
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? HTTPCookie else { return false }
+        return content == other.content
+    }
 
-extension HTTPCookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The same for equal cookies.
+    public override var hash: Int { content.hashValue }
+
     /// Name, place and flags. The value is left out: it is a credential more often than not.
-    public var description: String {
+    public override var description: String {
         let marks = [
             isSecure ? "Secure" : nil, isHTTPOnly ? "HttpOnly" : nil, sameSitePolicy.map { "SameSite=\($0.rawValue)" },
             content.expires.map { "Expires=\(HTTPDate.text($0))" },
@@ -94,8 +96,10 @@ extension HTTPCookie: CustomStringConvertible, CustomDebugStringConvertible, Cus
     }
 
     /// As ``description``.
-    public var debugDescription: String { description }
+    public override var debugDescription: String { description }
+}
 
+extension HTTPCookie: CustomReflectable {
     /// ``description`` only, for the same reason.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -16,7 +16,7 @@ import Synchronization
 ///
 /// A store takes 50 cookies for each domain and 3000 in all, of 4096 bytes each, for 400 days. Beyond that the longest
 /// unused are dropped, those first that are not secured.
-public final class HTTPCookieStorage: Sendable {
+public final class HTTPCookieStorage: NSObject, Sendable {
     struct State {
         var jar: CookieJar
         var policy = HTTPCookie.AcceptPolicy.always
@@ -49,7 +49,7 @@ public final class HTTPCookieStorage: Sendable {
     private let waitingCount = Atomic<Int>(0)
 
     /// Makes a store in memory.
-    public convenience init() {
+    public convenience override init() {
         self.init(file: nil)
     }
 
@@ -91,6 +91,7 @@ public final class HTTPCookieStorage: Sendable {
         for cookie in kept { jar.restore(cookie, now: clock(), suffixes: suffixes) }
         count.store(jar.count, ordering: .relaxed)
         state = Lock(State(jar: jar, suffixes: suffixes))
+        super.init()
     }
 
     /// The store of a group of programs; the same one for the same name within a process. In memory: processes share
@@ -137,6 +138,12 @@ public final class HTTPCookieStorage: Sendable {
             self.state.withLock { $0.isAnnounced = false }
             NotificationCenter.default.post(name: .NSHTTPCookieManagerCookiesChanged, object: self)
         }
+    }
+
+    /// How many cookies there are. No names or values.
+    public override var description: String {
+        let (cookies, domains) = state.withLock { ($0.jar.count, $0.jar.domains.count) }
+        return "HTTPCookieStorage(\(cookies) cookies, \(domains) domains)"
     }
 
     /// Whether there is nothing in it. Costs no lock.
@@ -460,13 +467,5 @@ extension HTTPCookieStorage {
         guard let writer else { return }
         judgeWaiting()
         try writer.flush { self.snapshot() }
-    }
-}
-
-extension HTTPCookieStorage: CustomStringConvertible {
-    /// How many cookies there are. No names or values.
-    public var description: String {
-        let (cookies, domains) = state.withLock { ($0.jar.count, $0.jar.domains.count) }
-        return "HTTPCookieStorage(\(cookies) cookies, \(domains) domains)"
     }
 }

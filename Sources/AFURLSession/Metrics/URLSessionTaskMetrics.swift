@@ -2,7 +2,7 @@ import AFLoop
 public import Foundation
 
 /// When each phase of a task happened.
-public final class URLSessionTaskMetrics: Sendable {
+public final class URLSessionTaskMetrics: NSObject, Sendable {
     /// Where a response came from.
     public enum ResourceFetchType: Int, Sendable {
         /// Nowhere: nothing was sent.
@@ -59,6 +59,7 @@ public final class URLSessionTaskMetrics: Sendable {
         taskInterval = DateInterval(start: clock.date(of: started), end: clock.date(of: now))
         transactionMetrics = attempts.map { URLSessionTaskTransactionMetrics($0, clock) }
         redirectCount = redirects
+        super.init()
     }
 
     /// Of a task that ended before it could do anything.

@@ -7,7 +7,7 @@ public import Foundation
 /// A phase that did not happen (no lookup on a reused connection, no response after a failure) has no date, and the end
 /// of one that did not end has none. The dates there are never go back, in this order: fetch, lookup, connect, secure
 /// connection, end of connect, request, response.
-public final class URLSessionTaskTransactionMetrics: Sendable {
+public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// The request, without what the session adds.
     public let request: URLRequest
     /// The response, if its head arrived.
@@ -128,6 +128,7 @@ public final class URLSessionTaskTransactionMetrics: Sendable {
         remote = times.remote
         local = times.local
         serverProof = .init(attempt.proof)
+        super.init()
     }
 
     private static func responses(_ heads: [ResponseHead], of url: URL?) -> [HTTPURLResponse] {

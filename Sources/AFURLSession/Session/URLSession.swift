@@ -17,7 +17,7 @@ public import Foundation
 /// is neither resumed nor cancelled stays, with its handler and its session, until the
 /// session is invalidated, which cancels it. Invalidate a session in which tasks are made
 /// that may never be resumed; for others it is a courtesy.
-public final class URLSession: Sendable {
+public final class URLSession: NSObject, Sendable {
     /// What to do with a response whose head has arrived.
     public enum ResponseDisposition: Int, Sendable {
         /// The task fails with `URLError.cancelled`.
@@ -140,6 +140,7 @@ public final class URLSession: Sendable {
             ),
             on: world.loop
         )
+        super.init()
     }
 
     deinit {

@@ -1,5 +1,3 @@
-public import Foundation
-
 /// What Foundation's loader says of sessions that go on without their program. There are none of that kind here, so all
 /// of it is kept and nothing comes of it, as in every other session of Foundation's.
 struct BackgroundSettings: Sendable {
@@ -10,11 +8,6 @@ struct BackgroundSettings: Sendable {
 }
 
 extension URLSessionConfiguration {
-    /// A new configuration with the default settings: ``default`` by another name.
-    public convenience init() {
-        self.init(SessionSettings())
-    }
-
     /// The name of a background session. Nil: there are no such sessions here.
     public var identifier: String? { nil }
 
@@ -42,12 +35,4 @@ extension URLSessionConfiguration {
         get { self[\.background.sharedContainerIdentifier] }
         set { self[\.background.sharedContainerIdentifier] = newValue }
     }
-}
-
-extension URLSessionConfiguration: NSCopying {
-    /// A configuration with the same settings, as ``copied()`` makes it.
-    public func copy(with zone: NSZone? = nil) -> Any { copied() }
-
-    /// A configuration with the same settings, as ``copied()`` makes it.
-    public func copy() -> Any { copied() }
 }

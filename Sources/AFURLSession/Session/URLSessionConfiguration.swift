@@ -5,7 +5,7 @@ public import Foundation
 /// How a session behaves. A session copies its configuration when it is made.
 ///
 /// Safe to use from any thread.
-public final class URLSessionConfiguration: Sendable {
+public final class URLSessionConfiguration: NSObject, NSCopying, Sendable {
     private let state: Lock<SessionSettings>
 
     /// A new configuration with the default settings.
@@ -23,12 +23,21 @@ public final class URLSessionConfiguration: Sendable {
 
     init(_ settings: SessionSettings) {
         state = Lock(settings)
+        super.init()
+    }
+
+    /// A new configuration with the default settings: ``default`` by another name.
+    public convenience override init() {
+        self.init(SessionSettings())
     }
 
     var settings: SessionSettings { state.withLock { $0 } }
 
     /// A configuration with the same settings, independent of this one.
     public func copied() -> URLSessionConfiguration { URLSessionConfiguration(settings) }
+
+    /// A configuration with the same settings, as ``copied()`` makes it.
+    public func copy(with zone: NSZone? = nil) -> Any { copied() }
 
     subscript<Value>(_ setting: WritableKeyPath<SessionSettings, Value>) -> Value {
         get { state.withLock { $0[keyPath: setting] } }

@@ -40,11 +40,3 @@ extension URLSessionTask {
         set { snapshot.withLock { $0.plans.value.bytesToReceive = newValue } }
     }
 }
-
-extension URLSessionTask: NSCopying {
-    /// Returns the task itself: there is one of each.
-    public func copy(with zone: NSZone? = nil) -> Any { self }
-
-    /// Returns the task itself: there is one of each.
-    public func copy() -> Any { self }
-}

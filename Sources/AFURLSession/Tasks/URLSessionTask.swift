@@ -13,7 +13,7 @@ public let NSURLSessionTransferSizeUnknown: Int64 = -1
 /// be used from any thread, in any order and in any state: what makes no sense any
 /// more does nothing. The session holds a task until that has completed, also one that
 /// waits to be resumed; see ``URLSession``.
-public class URLSessionTask: @unchecked Sendable {
+public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Sendable {
     /// What a task is doing.
     public enum State: Int, Sendable {
         /// It was resumed and has not ended.
@@ -157,6 +157,7 @@ public class URLSessionTask: @unchecked Sendable {
         core = session.core.joined { [snapshot] session in
             TaskCore(frozen, body: body, snapshot: snapshot, consumer: consumer, session: session)
         }
+        super.init()
     }
 
     /// A task without a request.
@@ -174,6 +175,7 @@ public class URLSessionTask: @unchecked Sendable {
         core = session.core.joined { [snapshot] session in
             TaskCore(address, body: .request, snapshot: snapshot, consumer: consumer, session: session)
         }
+        super.init()
     }
 
     /// Takes the place of another task, whose loop's side goes on for it.
@@ -190,6 +192,7 @@ public class URLSessionTask: @unchecked Sendable {
             }
         )
         core = other.core
+        super.init()
         if let progress = snapshot.withLock({ $0.progress }) { obey(progress) }
     }
 
@@ -198,6 +201,12 @@ public class URLSessionTask: @unchecked Sendable {
         progress.pausingHandler = { [weak self] in self?.suspend() }
         progress.resumingHandler = { [weak self] in self?.resume() }
     }
+
+    /// Returns the task itself: there is one of each.
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// The kind of task, its number and its state. No URL: it may carry a secret.
+    public override var description: String { "\(type(of: self))(\(taskIdentifier), \(state))" }
 }
 
 // MARK: - Running it
@@ -338,19 +347,6 @@ extension URLSessionTask {
             return made
         }
     }
-}
-
-extension URLSessionTask: Hashable, CustomStringConvertible {
-    /// Tasks are equal if they are the same task.
-    public static func == (left: URLSessionTask, right: URLSessionTask) -> Bool { left === right }
-
-    /// Hashes the task's identity.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(ObjectIdentifier(self))
-    }
-
-    /// The kind of task, its number and its state. No URL: it may carry a secret.
-    public var description: String { "\(type(of: self))(\(taskIdentifier), \(state))" }
 }
 
 // Unchecked as its superclass.
