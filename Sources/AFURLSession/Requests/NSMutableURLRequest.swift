@@ -38,7 +38,7 @@ open class NSMutableURLRequest: NSURLRequest {
         set { value.allowsCellularAccess = newValue }
     }
 
-    /// The method. Setting nil restores `GET`.
+    /// The method, in upper case if it is one that ``URLRequest/httpMethod`` names. Setting nil restores `GET`.
     open override var httpMethod: String? {
         get { value.httpMethod }
         set { value.httpMethod = newValue }
@@ -68,13 +68,14 @@ open class NSMutableURLRequest: NSURLRequest {
         set { value.httpShouldUsePipelining = newValue }
     }
 
-    /// All header fields; nil when there are none. Setting replaces all of them.
+    /// All header fields; nil as long as none were set. Setting replaces all of them.
     open override var allHTTPHeaderFields: [String: String]? {
         get { value.allHTTPHeaderFields }
         set { value.allHTTPHeaderFields = newValue }
     }
 
-    /// Replaces the value of a field, or removes the field if the value is nil.
+    /// Replaces the value of a field, or removes the field if the value is nil. A field that is there keeps its place
+    /// and the spelling of its name.
     open func setValue(_ value: String?, forHTTPHeaderField field: String) {
         self.value.setValue(value, forHTTPHeaderField: field)
     }

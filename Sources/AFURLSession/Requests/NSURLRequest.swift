@@ -66,7 +66,7 @@ open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, NSSecureCoding {
     /// Whether the request may be sent before requests in front of it are answered.
     open var httpShouldUsePipelining: Bool { value.httpShouldUsePipelining }
 
-    /// All header fields; nil when there are none.
+    /// All header fields; nil as long as none were set.
     open var allHTTPHeaderFields: [String: String]? { value.allHTTPHeaderFields }
 
     /// The value of a field. Names are compared without regard to ASCII case.

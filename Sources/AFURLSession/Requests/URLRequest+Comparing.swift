@@ -9,7 +9,7 @@ extension URLRequest: Hashable {
             && one.contents.wire == other.contents.wire && one.bodyStream?.stream === other.bodyStream?.stream
             && one.redirectPolicy == other.redirectPolicy
             && one.skipsSessionInterceptors == other.skipsSessionInterceptors
-            && one.allHTTPHeaderFields == other.allHTTPHeaderFields
+            && one.contents.fields.dictionary == other.contents.fields.dictionary
     }
 
     /// Feeds URL, method and body into the hasher.

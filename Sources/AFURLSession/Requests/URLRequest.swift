@@ -26,6 +26,8 @@ public struct URLRequest: Sendable {
         var explicitTimeout: TimeInterval?
         var explicitPipelining: Bool?
         var isUnanswered = false
+        /// Fields were set, though perhaps removed again: Foundation tells that from none.
+        var hasHadFields = false
         var method = "GET"
         var fields = RequestFields()
         var body: Data?
@@ -39,24 +41,27 @@ public struct URLRequest: Sendable {
         var properties: [String: any Sendable]?
     }
 
-    /// Makes a GET request that follows the protocol's cache rules and times out after 60 idle seconds.
+    /// Makes a GET request that follows the protocol's cache rules and times out after 60 idle seconds. A URL that is
+    /// relative to another is resolved, here and in the other initializers.
     public init(url: URL) {
-        box = Box(Contents(url: url))
+        box = Box(Contents(url: url.absoluteURL))
     }
 
     /// Makes a GET request with a cache policy.
     public init(url: URL, cachePolicy: CachePolicy) {
-        box = Box(Contents(url: url, explicitCachePolicy: cachePolicy))
+        box = Box(Contents(url: url.absoluteURL, explicitCachePolicy: cachePolicy))
     }
 
     /// Makes a GET request with a timeout in seconds.
     public init(url: URL, timeoutInterval: TimeInterval) {
-        box = Box(Contents(url: url, explicitTimeout: timeoutInterval))
+        box = Box(Contents(url: url.absoluteURL, explicitTimeout: timeoutInterval))
     }
 
     /// Makes a GET request with a cache policy and a timeout in seconds.
     public init(url: URL, cachePolicy: CachePolicy, timeoutInterval: TimeInterval) {
-        box = Box(Contents(url: url, explicitCachePolicy: cachePolicy, explicitTimeout: timeoutInterval))
+        box = Box(
+            Contents(url: url.absoluteURL, explicitCachePolicy: cachePolicy, explicitTimeout: timeoutInterval)
+        )
     }
 
     var contents: Contents { box.contents }
@@ -97,10 +102,13 @@ extension URLRequest {
         set { change { $0.explicitTimeout = newValue } }
     }
 
-    /// The method, in the case it was set. Setting nil restores `GET`.
+    /// The method. Setting nil restores `GET`.
+    ///
+    /// As in Foundation, `GET`, `HEAD`, `POST`, `PUT`, `DELETE` and `CONNECT` become upper case; the case of all others
+    /// is kept, since methods that differ in case differ (RFC 9110 §9.1).
     public var httpMethod: String? {
         get { box.contents.method }
-        set { change { $0.method = newValue ?? "GET" } }
+        set { change { $0.method = newValue.map(MethodTraits.spelling) ?? "GET" } }
     }
 
     /// Whether the request may be sent before requests in front of it are answered, when
@@ -165,10 +173,15 @@ extension URLRequest {
 // MARK: - Header fields
 
 extension URLRequest {
-    /// All header fields; nil when there are none. Setting replaces all of them.
+    /// All header fields; nil as long as none were set. Setting replaces all of them.
     public var allHTTPHeaderFields: [String: String]? {
-        get { box.contents.fields.dictionary }
-        set { change { $0.fields = RequestFields(newValue ?? [:]) } }
+        get { box.contents.fields.dictionary ?? (box.contents.hasHadFields ? [:] : nil) }
+        set {
+            change { contents in
+                contents.fields = RequestFields(newValue ?? [:])
+                contents.hasHadFields = newValue != nil
+            }
+        }
     }
 
     /// The value of a field. Names are compared without regard to ASCII case.
@@ -176,13 +189,20 @@ extension URLRequest {
         box.contents.fields[field]
     }
 
-    /// Replaces the value of a field, or removes the field if the value is nil.
+    /// Replaces the value of a field, or removes the field if the value is nil. A field that is there keeps its place
+    /// and the spelling of its name.
     public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
-        change { $0.fields[field] = value }
+        change { contents in
+            contents.fields[field] = value
+            if value != nil { contents.hasHadFields = true }
+        }
     }
 
     /// Adds a value to a field. An earlier value is kept in front of it, with a comma between.
     public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
-        change { $0.fields.add(value, to: field) }
+        change { contents in
+            contents.fields.add(value, to: field)
+            contents.hasHadFields = true
+        }
     }
 }

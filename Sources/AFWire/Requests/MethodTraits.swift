@@ -7,7 +7,12 @@ package struct MethodTraits: Sendable {
     package let announcesEmptyBody: Bool
     package let isHead: Bool
 
-    /// Refuses what is no token, and CONNECT. Methods are case-sensitive: `get` is some other method.
+    /// A method as Foundation spells it, whose six methods are in upper case however the caller writes them.
+    package static func spelling(_ method: String) -> String {
+        ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT"].first { HTTPText.isSameName($0, method) } ?? method
+    }
+
+    /// Refuses what is no token, and CONNECT. Methods are case-sensitive: `patch` is some other method.
     package init(_ method: String) throws(RequestRejection) {
         isHead = method == "HEAD"
         switch method {

@@ -1,4 +1,4 @@
-/// The caller's header fields, in the order they were set, one per name.
+/// The caller's header fields, in the order they were set, one per name, each in the spelling it was first set in.
 ///
 /// A handful of fields is searched faster in an array than hashed, and the order on the wire is the caller's.
 package struct RequestFields: Sendable {
@@ -26,7 +26,7 @@ package struct RequestFields: Sendable {
         set {
             let index = index(of: name)
             switch (index, newValue) {
-            case (let index?, let value?): fields[index] = Field(name: name, value: value)
+            case (let index?, let value?): fields[index].value = value
             case (let index?, nil): fields.remove(at: index)
             case (nil, let value?): fields.append(Field(name: name, value: value))
             case (nil, nil): break

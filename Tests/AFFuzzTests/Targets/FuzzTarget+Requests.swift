@@ -46,7 +46,8 @@ extension FuzzTarget {
             throw Finding(description: "it is no request: \(head.text.debugDescription)")
         }
         try expect(read.consumed == head.count, "there is more than one request in \(head.text.debugDescription)")
-        try expect(received.request.method == words[0], "the method is \(received.request.method)")
+        let method = MethodTraits.spelling(words[0])
+        try expect(received.request.method == method, "the method is \(received.request.method)")
     }
 
     /// A reader finds the parts that were written, each with its bytes.

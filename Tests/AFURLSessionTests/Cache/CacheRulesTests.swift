@@ -416,7 +416,7 @@ extension CacheTests {
         func methods() throws {
             let fields = [("Cache-Control", "max-age=60"), ("ETag", "\"1\"")]
             #expect(try plan(fields, after: 1, method: "HEAD") == "serve")
-            for method in ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "get", "QUERY"] {
+            for method in ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "patch", "QUERY"] {
                 #expect(try plan(fields, after: 1, method: method) == "network")
                 #expect(try plan(fields, policy: .returnCacheDataElseLoad, after: 1, method: method) == "network")
                 #expect(try plan(fields, policy: .returnCacheDataDontLoad, after: 1, method: method) == "fail")

@@ -47,7 +47,7 @@ struct RetryRulesTests {
         for method in ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"] {
             #expect(rules.decision(after: .of(method, status: status)).wait != nil, "\(method)")
         }
-        for method in ["POST", "PATCH", "get", "PURGE"] {
+        for method in ["POST", "PATCH", "options", "PURGE"] {
             #expect(rules.decision(after: .of(method, status: status)).givesUp, "\(method)")
         }
         let key = ["idempotency-key": "1"]

@@ -126,7 +126,7 @@ struct RedirectRulesTests {
             }
         )
 
-        #expect(away.request.allHTTPHeaderFields == nil)
+        #expect(away.request.allHTTPHeaderFields == [:])
     }
 
     @Test func `T-RED-02 T-RED-07 an origin is scheme, host and port`() throws {

@@ -34,6 +34,16 @@ struct RequestFreezerTests {
         #expect(frozen.lines[2...] == ["x-B: 2,3", "X-a: 1", "accept: text/html", "User-Agent: test/1", ""])
     }
 
+    @Test func `a field that is set again keeps its place and its spelling`() throws {
+        let frozen = try freeze("http://a.test/") { request in
+            request.setValue("1", forHTTPHeaderField: "x-Case")
+            request.setValue("2", forHTTPHeaderField: "X-B")
+            request.setValue("3", forHTTPHeaderField: "X-CASE")
+        }
+
+        #expect(frozen.lines[2...3] == ["x-Case: 3", "X-B: 2"])
+    }
+
     @Test func `additional headers are sent only where the request lacks them`() throws {
         let defaults = HeaderDefaults(
             additionalHeaders: ["X-A": "session", "x-b": "session", "User-Agent": "mine"],
@@ -126,8 +136,9 @@ struct RequestFreezerTests {
         #expect(error?.component == .method)
     }
 
-    @Test func `T-REQ-03 the case of a method is kept`() throws {
-        #expect(try freeze("http://a.test/") { $0.httpMethod = "get" }.lines.first == "get / HTTP/1.1")
+    @Test func `T-REQ-03 the case of a method is kept, but for those that Foundation spells`() throws {
+        #expect(try freeze("http://a.test/") { $0.httpMethod = "get" }.lines.first == "GET / HTTP/1.1")
+        #expect(try freeze("http://a.test/") { $0.httpMethod = "patch" }.lines.first == "patch / HTTP/1.1")
     }
 
     @Test(arguments: ["GET", "HEAD", "TRACE"])

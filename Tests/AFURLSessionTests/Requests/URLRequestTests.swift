@@ -64,9 +64,59 @@ struct URLRequestTests {
         request.setValue("2", forHTTPHeaderField: "content-type")
 
         #expect(request.value(forHTTPHeaderField: "CONTENT-TYPE") == "2")
-        #expect(request.allHTTPHeaderFields == ["content-type": "2"])
-        request.setValue(nil, forHTTPHeaderField: "Content-type")
+        #expect(request.allHTTPHeaderFields == ["Content-Type": "2"])
+        request.setValue(nil, forHTTPHeaderField: "content-type")
+        #expect(request.value(forHTTPHeaderField: "Content-Type") == nil)
+    }
+
+    @Test func `there are no fields until some are set, and an empty dictionary once they were`() throws {
+        var request = try Self.request()
+        request.setValue(nil, forHTTPHeaderField: "X")
         #expect(request.allHTTPHeaderFields == nil)
+
+        request.allHTTPHeaderFields = [:]
+        #expect(request.allHTTPHeaderFields == [:])
+        #expect(try request == Self.request())
+
+        request.allHTTPHeaderFields = nil
+        #expect(request.allHTTPHeaderFields == nil)
+        request.addValue("1", forHTTPHeaderField: "X")
+        request.setValue(nil, forHTTPHeaderField: "x")
+        #expect(request.allHTTPHeaderFields == [:])
+    }
+
+    @Test(arguments: [
+        ("get", "GET"), ("Head", "HEAD"), ("pOST", "POST"), ("put", "PUT"), ("dELETe", "DELETE"),
+        ("connect", "CONNECT"),
+        ("patch", "patch"), ("options", "options"), ("Trace", "Trace"), ("foo", "foo"), ("PATCH", "PATCH"), ("", ""),
+        ("po\u{17F}t", "po\u{17F}t"),
+    ])
+    func `T-REQ-03 six methods become upper case, all others stay as they are`(given: String, kept: String) throws {
+        var request = try Self.request()
+        request.httpMethod = given
+        let object = NSMutableURLRequest(url: try #require(request.url))
+        object.httpMethod = given
+
+        #expect(request.httpMethod == kept && object.httpMethod == kept)
+    }
+
+    @Test func `a relative URL is resolved when a request is made, and kept when it is set`() throws {
+        let base = try #require(URL(string: "http://a.test/b/c?q"))
+        let relative = try #require(URL(string: "d?e#f", relativeTo: base))
+        let made = [
+            Request(url: relative), Request(url: relative, timeoutInterval: 1),
+            Request(url: relative, cachePolicy: .returnCacheDataElseLoad),
+            Request(url: relative, cachePolicy: .returnCacheDataElseLoad, timeoutInterval: 1),
+            Request(NSURLRequest(url: relative)),
+        ]
+
+        for var request in made {
+            #expect(request.url?.relativeString == "http://a.test/b/d?e#f" && request.url?.baseURL == nil)
+            request.url = relative
+            #expect(request.url?.baseURL == base)
+            #expect(try RequestFreezer.freeze(request).headBytes.starts(with: "GET /b/d?e HTTP/1.1".utf8))
+        }
+        #expect(Request(url: base).url == base)
     }
 
     @Test func `adding joins with a comma`() throws {
