@@ -30,6 +30,7 @@ extension HttpbinTests {
             let answer = try await session.get("/redirect-to?url=\(end)&status_code=\(status)", from: .httpbin) {
                 $0.httpMethod = "POST"
                 $0.httpBody = Data("body".utf8)
+                $0.setValue("text/plain", forHTTPHeaderField: "Content-Type")
             }
 
             #expect(answer.status == 200 && answer.head.url?.path == end)

@@ -113,6 +113,16 @@ import afnet
         #expect(server.requests.map(\.target) == ["/d/a%20%C3%BC.txt", "/a%20%C3%BC.txt", "/x", "/d/"])
     }
 
+    @Test func `of a file that is sent with POST nothing is said, as curl does, unless -H says it`() async throws {
+        let file = try folder.make("f", Data("1".utf8))
+        _ = try await Program.run("-X", "POST", "-T", file, url)
+        _ = try await Program.run("-X", "POST", "-T", file, "-H", "Content-Type: text/csv", url)
+        _ = try await Program.run("-d", "a=b", "-H", "Content-Type:", url)
+
+        #expect(server.requests.map { $0.headers["Content-Type"] } == [nil, "text/csv", nil])
+        #expect(server.requests.map(\.method) == ["POST", "POST", "POST"])
+    }
+
     @Test func `-A and -e name us and where we come from`() async throws {
         let request = try await sent("-A", "Me/1", "-e", "http://h/")
         #expect(request.headers.values(of: "User-Agent") == ["Me/1"] && request.headers["Referer"] == "http://h/")

@@ -5,8 +5,8 @@ import Foundation
 /// Turns a request into the bytes that go on the wire, or refuses it.
 ///
 /// The order of the head: request line, `Host`, the caller's fields in their order, the cache policy's, the session's
-/// defaults, framing and connection. What happens to fields that are not the caller's to set is the table at
-/// ``ReservedField``.
+/// defaults, the type of a POST's body if none of them has it, framing and connection. What happens to fields that are
+/// not the caller's to set is the table at ``ReservedField``.
 package enum RequestFreezer {
     /// What body there will be.
     package enum BodyPlan: Sendable {
@@ -67,6 +67,7 @@ package enum RequestFreezer {
         if mayExpect, let expectsContinueAbove, Int64(length ?? .max) > expectsContinueAbove { head.expectContinue() }
         if request.cachePolicy == .reloadIgnoringLocalAndRemoteCacheData { head.addNoCache(fields) }
         head.add(defaults, lackingIn: fields, butFor: isWithheld)
+        if hasBody, let type = impliedType(ofBodyIn: contents) { head.addType(type, lackingIn: defaults) }
         let bytes = try head.finish(bodyLength: length, isChunked: isChunked)
 
         return FrozenRequest(
@@ -90,6 +91,14 @@ package enum RequestFreezer {
             // RFC 9112 §9.3: in HTTP/1.0 a connection is for one request, unless both say otherwise.
             closesConnection: head.closesConnection || version == .http10
         )
+    }
+
+    /// What a body is said to be if neither the request nor its session says it: Foundation takes every POST for a form.
+    static func impliedType(ofBodyIn contents: URLRequest.Contents) -> String? {
+        guard contents.method == "POST", contents.fields["Content-Type"] == nil,
+            contents.wire.withheld?.contains("content-type") != true
+        else { return nil }
+        return "application/x-www-form-urlencoded"
     }
 
     private static func ownBody(of contents: URLRequest.Contents, _ plan: BodyPlan) -> Data? {

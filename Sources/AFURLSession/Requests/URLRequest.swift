@@ -122,6 +122,10 @@ extension URLRequest {
     }
 
     /// The body to send. Setting it, also to nil, removes a body stream.
+    ///
+    /// A body of a POST for which neither the request nor the session has a `Content-Type` is sent as
+    /// `application/x-www-form-urlencoded`, as Foundation does, wherever it comes from. The field is not among
+    /// ``allHTTPHeaderFields``. Put it into ``withheldHeaderFields`` to send none.
     public var httpBody: Data? {
         get { box.contents.body }
         set {

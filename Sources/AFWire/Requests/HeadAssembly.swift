@@ -125,6 +125,14 @@ package struct HeadAssembly {
         }
     }
 
+    /// Says what the body is, unless the session does.
+    package mutating func addType(_ type: String, lackingIn defaults: HeaderDefaults) {
+        if defaults.contains("content-type") { return }
+        append("Content-Type: ")
+        bytes.append(contentsOf: type.utf8)
+        append("\r\n")
+    }
+
     /// Framing, connection and the empty line.
     package mutating func finish(bodyLength: Int?, isChunked: Bool = false) throws(RequestRejection) -> [UInt8] {
         if let bodyLength {

@@ -53,6 +53,11 @@ package final class HeaderDefaults: Sendable {
         rejection = defaults.rejection
     }
 
+    /// Whether the session has a field, by its name in lower case.
+    func contains(_ name: StaticString) -> Bool {
+        fields.contains { field in field.name.withUnsafeBytes { ByteScanning.equalsIgnoringCase($0, name) } }
+    }
+
     /// What the session calls itself, with the line's end; empty if it does not say.
     package var userAgentLine: [UInt8] {
         fields.first { field in

@@ -34,6 +34,8 @@ extension Arguments {
         case .upload:
             request.httpMethod = "PUT"
             request.httpBody = form
+            // Nor does curl say what a file is, also if --request says POST.
+            request.withheldHeaderFields.insert("Content-Type")
         case .text, .pieces, .file:
             request.httpMethod = "POST"
             request.httpBody = form

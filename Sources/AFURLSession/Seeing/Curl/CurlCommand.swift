@@ -42,6 +42,15 @@ struct CurlCommand {
 
     private var hasBody: Bool { if case .none = body { false } else { true } }
 
+    /// Whether there is more to send than the end of a body.
+    var sendsBytes: Bool {
+        switch body {
+        case .none: false
+        case .data(let data): !data.isEmpty
+        case .file, .stream: true
+        }
+    }
+
     /// What is implied is not said: `curl` would say it again behind a redirect.
     private var methodWords: [String] {
         if method == (hasBody ? "POST" : "GET") { return [] }

@@ -20,7 +20,10 @@ extension URLRequest {
         followsRedirects: Bool = false,
         sensitiveFields: Set<String> = []
     ) -> String {
-        let command = CurlCommand(self, body: curlBody)
+        var command = CurlCommand(self, body: curlBody)
+        if command.sendsBytes, let type = RequestFreezer.impliedType(ofBodyIn: contents) {
+            command.fields.append(("Content-Type", type))
+        }
         return command.text(
             masksSecrets ? SecretMask(sensitiveFields: sensitiveFields) : nil,
             followsRedirects: followsRedirects
@@ -57,7 +60,9 @@ extension URLSessionTask {
     private func curlCommand(of request: URLRequest) -> CurlCommand {
         var command = CurlCommand(request, body: curlBody(of: request))
         command.socketPath = session.settings.unixDomainSocketPath
-        guard let frozen = try? RequestFreezer.freeze(request, defaults: defaults(for: request), plan: .own) else {
+        // How long a body is does not matter: `curl` finds it out.
+        let plan = RequestFreezer.BodyPlan.length(command.sendsBytes ? 1 : 0)
+        guard let frozen = try? RequestFreezer.freeze(request, defaults: defaults(for: request), plan: plan) else {
             return command
         }
         command.fields = HeadText.fields(of: frozen.headBytes).filter { field in
