@@ -5,6 +5,8 @@ import Testing
 
 #if canImport(AFURLSession)
     import AFURLSession
+#elseif canImport(FoundationNetworking)
+    import FoundationNetworking
 #endif
 
 private struct User: Decodable, Sendable { let name: String }

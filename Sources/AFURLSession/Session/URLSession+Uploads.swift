@@ -80,7 +80,8 @@ extension URLSession {
 extension URLSession {
     /// Sends `bodyData`, whatever body `request` has, and returns the whole response.
     ///
-    /// Cancelling the Swift task cancels the request. The answer comes as that of ``data(for:delegate:)``.
+    /// Cancelling the Swift task cancels the request. The answer comes, and the
+    /// delegate is called, as in ``data(for:delegate:)``.
     public func upload(
         for request: URLRequest,
         from bodyData: Data,
@@ -92,7 +93,8 @@ extension URLSession {
     /// Sends the content of a file, as ``uploadTask(with:fromFile:)`` does, and returns the
     /// whole response.
     ///
-    /// Cancelling the Swift task cancels the request. The answer comes as that of ``data(for:delegate:)``.
+    /// Cancelling the Swift task cancels the request. The answer comes, and the
+    /// delegate is called, as in ``data(for:delegate:)``.
     public func upload(
         for request: URLRequest,
         fromFile fileURL: URL,
