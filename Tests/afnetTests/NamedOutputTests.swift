@@ -11,9 +11,10 @@ import Testing
         server = try TestServer()
         folder = try Program.Folder()
         server.route("*", "/*") { request in
-            let name = request.queryItems.first?.value
             let reply = ServerReply.text("body of \(request.path)")
-            return name.map { reply.header("Content-Disposition", "attachment; filename=\"\($0)\"") } ?? reply
+            guard let item = request.queryItems.first, let value = item.value else { return reply }
+            let field = item.name == "field" ? value : "attachment; filename=\"\(value)\""
+            return reply.header("Content-Disposition", field)
         }
     }
 
@@ -70,6 +71,18 @@ import Testing
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
         #expect(names.sorted() == ["passwd", "profile", "report.pdf", "w.ini", "x1"])
         #expect(try await run("-OJ", url("/plain")).code == 0 && text("plain") == "body of /plain")
+    }
+
+    @Test func `T-FIL-08 -J reads what servers write in place of what they should`() async throws {
+        for (index, (given, name)) in [
+            ("filename=a.txt", "a.txt"), ("attachment; filename=a b.txt", "a b.txt"),
+            ("attachment; filename=../../etc/c d", "c d"), ("attachment; x; filename=\"e.txt\"", "e.txt"),
+            ("attachment; filename=f; filename*=UTF-8''%2e%2e%2f%2e%2egh", "gh"), ("attachment; filename=..", "5"),
+        ].enumerated() {
+            let field = given.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+            #expect(try await run("-OJ", url("/\(index)?field=\(field)")).code == 0)
+            #expect(text(name) == "body of /\(index)", "\(given)")
+        }
     }
 
     @Test func `-J is for -O, and what -o names keeps its name`() async throws {

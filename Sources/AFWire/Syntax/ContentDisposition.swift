@@ -1,19 +1,42 @@
-/// The value of `Content-Disposition` (RFC 6266).
+/// The value of `Content-Disposition` (RFC 6266), read as browsers do: many servers write names that are neither tokens
+/// nor quoted strings, or leave out the type. What is malformed is skipped up to the next `;`.
 package struct ContentDisposition: Sendable, Equatable {
-    /// `attachment`, `inline` or another, in lower case.
-    package let kind: String
+    /// `attachment`, `inline` or another, in lower case, if there is one.
+    package let kind: String?
     /// A name that is safe to create in a directory of ours, if one was given; `filename*` goes before `filename`.
     package let fileName: String?
 
+    /// Nil if there is neither a type nor a name in it.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         var scanner = FieldScanner(bytes)
-        scanner.skipBlanks()
-        guard let kind = scanner.loweredToken() else { return nil }
-        let parameters = scanner.parameters()
+        var (kind, extended, plain): (String?, String?, String?)
+        var isFirst = true
+        repeat {
+            scanner.skipBlanks()
+            let name = scanner.loweredToken()
+            scanner.skipBlanks()
+            if scanner.take(UInt8(ascii: "=")) {
+                let value = Self.value(&scanner)
+                if name == "filename*" { extended = extended ?? value.flatMap(Self.extendedValue) }
+                if name == "filename" { plain = plain ?? value.map(HTTPText.decode) }
+            } else if isFirst, scanner.isAtEnd || scanner.next == Self.separator {
+                kind = name
+            }
+            scanner.skip(to: Self.separator)
+            isFirst = false
+        } while scanner.take(Self.separator)
         self.kind = kind
-        let extended = parameters.first { $0.name == "filename*" }.flatMap { Self.extendedValue($0.value) }
-        let plain = parameters.first { $0.name == "filename" }.map { HTTPText.decode($0.value) }
         fileName = extended.flatMap(FileNameSyntax.sanitized) ?? plain.flatMap(FileNameSyntax.sanitized)
+        if kind == nil, fileName == nil { return nil }
+    }
+
+    private static let separator = UInt8(ascii: ";")
+
+    /// A quoted string, or everything up to the next `;`. Nil for a quoted string without its end.
+    private static func value(_ scanner: inout FieldScanner) -> [UInt8]? {
+        scanner.skipBlanks()
+        if scanner.next == UInt8(ascii: "\"") { return scanner.quotedString() }
+        return Array(ByteScanning.trimmingOWS(scanner.text(before: separator)))
     }
 
     package init?(_ text: String) {

@@ -71,6 +71,24 @@ struct FieldScanner {
         return nil
     }
 
+    /// Everything up to a byte, or to the end.
+    mutating func text(before end: UInt8) -> UnsafeRawBufferPointer {
+        let start = position
+        while let byte = next, byte != end { position += 1 }
+        return UnsafeRawBufferPointer(rebasing: bytes[start..<position])
+    }
+
+    /// Leaves out everything up to a byte that is in no quoted string, or to the end: there, too, ends one without an end.
+    mutating func skip(to end: UInt8) {
+        while let byte = next, byte != end {
+            if byte != UInt8(ascii: "\"") {
+                position += 1
+            } else if quotedString() == nil {
+                position = bytes.count
+            }
+        }
+    }
+
     /// A token or a quoted string.
     mutating func word() -> [UInt8]? {
         next == UInt8(ascii: "\"") ? quotedString() : token().map { Array($0) }

@@ -152,6 +152,8 @@ struct HTTPURLResponseTests {
         let response = try Self.response("Content-Disposition: attachment; filename=\"../../x.sh\"\r\n")
 
         #expect(response.suggestedFilename == "x.sh")
+        let plain = try Self.response("Content-Disposition: x; ; filename=/tmp/a b.txt\r\n")
+        #expect(plain.suggestedFilename == "a b.txt" && plain.contentDispositionFilename == "a b.txt")
         #expect(try Self.response("Content-Disposition: attachment\r\n").suggestedFilename == "file.txt")
     }
 

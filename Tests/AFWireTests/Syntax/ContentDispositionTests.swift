@@ -21,6 +21,23 @@ struct ContentDispositionTests {
             ("attachment; filename=\"x", nil),
             ("attachment; filename=\"ü.txt\"", "ü.txt"), ("attachment; x=\"filename=evil\"", nil),
             ("attachment; filename=a%2fb", "a%2fb"),
+            // As browsers read what the RFC does not allow.
+            ("filename=a.txt", "a.txt"), ("filename=\"a;b.txt\"", "a;b.txt"), (";filename=a", "a"),
+            ("filename*=UTF-8''%e2%82%ac; filename=e", "€"), ("attachment; filename=a b.txt", "a b.txt"),
+            ("attachment; filename=a b.txt ; x=y", "a b.txt"), ("attachment; filename=/etc/pass wd", "pass wd"),
+            ("attachment; filename=../../.ssh/config", "config"), ("attachment; filename=..\\a.txt", "a.txt"),
+            ("attachment; filename=folder/", nil), ("attachment; filename=..", nil), ("attachment; filename=", nil),
+            ("attachment; filename=(1) [x], ü.txt", "(1) [x], ü.txt"), ("attachment; filename=a=b", "a=b"),
+            ("attachment; filename=a\"b.txt", "a\"b.txt"), ("attachment; filename=\"a.txt\".exe", "a.txt"),
+            ("attachment; filename = a.txt", "a.txt"), ("attachment; filename=a; filename=b", "a"),
+            ("attachment; filename*=\"UTF-8''a%20b\"", "a b"),
+            ("attachment; filename*=UTF-8''a; filename*=UTF-8''b", "a"),
+            // What is malformed loses nothing behind it.
+            ("attachment; x; filename=a", "a"), ("attachment; x=; filename=a", "a"),
+            ("attachment; =x; filename=a", "a"), ("attachment; x y=\"z\"; filename=a", "a"),
+            ("attachment; x=(y); filename=a", "a"), ("attach ment; filename=a", "a"), ("@; filename=a", "a"),
+            ("attachment; \"x;filename=b\"; filename=a", "a"), ("attachment; x y=\";filename=b\"; filename=a", "a"),
+            ("attachment; x=\"; filename=a", nil), ("attachment filename=a", nil), ("attachment; xfilename=a", nil),
         ] as [(String, String?)]
     )
     func `the file name is read by RFC 6266 and RFC 8187`(text: String, expected: String?) {
@@ -35,8 +52,11 @@ struct ContentDispositionTests {
 
     @Test func `the kind is read in lower case`() {
         #expect(ContentDisposition("ATTACHMENT; filename=a")?.kind == "attachment")
-        #expect(ContentDisposition("") == nil)
-        #expect(ContentDisposition("\"attachment\"") == nil)
+        #expect(ContentDisposition("filename=a")?.kind == nil)
+        #expect(ContentDisposition("x; attachment")?.kind == "x")
+        for text in ["", " ", ";", "\"attachment\"", "a b", "filename=", "=;=", "\"", "\"\\"] {
+            #expect(ContentDisposition(text) == nil, "\(text)")
+        }
     }
 
     @Test(

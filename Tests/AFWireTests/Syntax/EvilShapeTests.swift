@@ -21,7 +21,7 @@ struct EvilShapeTests {
     private static let parsers = [
         Parser(name: "WWW-Authenticate", prefixes: ["", "a b=\""]) { _ = Challenge.list($0) },
         Parser(name: "Content-Type", prefixes: ["text/html;a=", "text/html;a=\""]) { _ = MediaType($0)?.charset },
-        Parser(name: "Content-Disposition", prefixes: ["a;filename=\"", "a;filename*=UTF-8''"]) {
+        Parser(name: "Content-Disposition", prefixes: ["", "a b=\"", "a;filename=\"", "a;filename*=UTF-8''"]) {
             _ = ContentDisposition($0)
         },
         Parser(name: "Cache-Control", prefixes: ["", "max-age=\""]) { bytes in
