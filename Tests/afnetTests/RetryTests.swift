@@ -134,4 +134,24 @@ import afnet
         #expect(options.wait(after: 1, elapsed: 9.5, asked: nil) == nil)
         #expect(options.wait(after: 1, elapsed: 5, asked: 6) == nil)
     }
+
+    @Test func `T-RTY-04 a server that asks for more than ten minutes is not asked again, unless there is time`() {
+        var options = RetryOptions()
+        options.count = 1
+        #expect(options.wait(after: 1, elapsed: 0, asked: 600) == 600)
+        #expect(options.wait(after: 1, elapsed: 0, asked: 601) == nil)
+        options.delay = 0
+        #expect(options.wait(after: 1, elapsed: 0, asked: 601) == nil)
+        options.maximumTime = 3600
+        #expect(options.wait(after: 1, elapsed: 0, asked: 601) == 601)
+    }
+
+    @Test(arguments: ["99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
+    func `T-RTY-04 a server that asks for a hundred years gets no other request`(value: String) async throws {
+        server.enqueue(ServerReply.text("never").status(503).header("Retry-After", value), .text("fine"))
+
+        let run = try await Program.run("--retry", "1", url)
+
+        #expect(run.code == 0 && run.text == "never" && server.requests.count == 1)
+    }
 }

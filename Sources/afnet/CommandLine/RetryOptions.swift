@@ -15,7 +15,7 @@ package struct RetryOptions: Sendable, Equatable {
 
     /// Statuses that may heal.
     private static let statuses: Set<Int> = [408, 429, 500, 502, 503, 504, 522, 524]
-    /// The longest wait that doubling leads to.
+    /// The longest wait that doubling leads to, and that a server may ask for unless there is a `maximumTime`.
     private static let longestWait = 600.0
 
     func mayHeal(_ status: Int) -> Bool { Self.statuses.contains(status) }
@@ -34,14 +34,14 @@ package struct RetryOptions: Sendable, Equatable {
         }
     }
 
-    /// In seconds; nil if there is no time left for it.
+    /// In seconds; nil if there is no time left for it, or the server wants to be left alone for too long.
     ///
     /// - Parameters:
     ///   - tries: how many there were.
     ///   - elapsed: since the first one began.
     ///   - asked: how long the server wants to be left alone.
     package func wait(after tries: Int, elapsed: Double, asked: Double?) -> Double? {
-        guard tries <= count else { return nil }
+        guard tries <= count, asked ?? 0 <= maximumTime ?? Self.longestWait else { return nil }
         let doubled = min(Double(1 << min(tries - 1, 20)), Self.longestWait)
         let wait = asked ?? delay ?? doubled
         if let maximumTime, elapsed + wait > maximumTime { return nil }

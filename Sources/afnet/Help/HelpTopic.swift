@@ -237,7 +237,8 @@ extension HelpTopic {
 
         --retry tries again what may heal by itself. It waits 1 second, then 2, 4, ...
         up to 10 minutes; or --retry-delay; or as long as the server asks
-        (Retry-After).
+        (Retry-After). If it asks for more than --retry-max-time, or 10 minutes without
+        that, there is no other try, and its answer is the last.
 
             afnet --retry 5 --retry-max-time 60 -f -O https://example.com/file
             afnet --retry 10 --retry-delay 1 --retry-connrefused http://localhost:8080/health
