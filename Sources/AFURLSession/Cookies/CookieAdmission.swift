@@ -86,16 +86,33 @@ enum CookieAdmission {
         }
     }
 
-    /// RFC 6265bis §4.1.3 and §5.7. Case does not count, because servers exist to whom it does not. A cookie without
-    /// a name is sent as its value alone, and must not be taken for one of these either.
+    /// RFC 6265bis §4.1.3 and §5.7. Case does not count, because servers exist to whom it does not.
+    ///
+    /// Refused in any case is what only looks like one of these: a cookie without a name is sent as its value alone, and
+    /// some servers strip more from a name than SP and HTAB, as a no-break space.
     static func checkPrefix(_ content: CookieContent, hasPath: Bool) throws(CookieRefusal) {
-        if content.name.isEmpty {
-            if has(content.value, "__secure-") || has(content.value, "__host-") { throw .prefix }
-            return
+        let written = content.name.isEmpty ? content.value : content.name
+        let read = asRead(written)
+        let isHost = has(read, "__host-")
+        guard isHost || has(read, "__secure-") else { return }
+        guard !content.name.isEmpty, has(written, isHost ? "__host-" : "__secure-"), content.isSecure else {
+            throw .prefix
         }
-        if has(content.name, "__secure-"), !content.isSecure { throw .prefix }
-        guard has(content.name, "__host-") else { return }
-        guard content.isSecure, content.isHostOnly, hasPath, content.path == [UInt8(ascii: "/")] else { throw .prefix }
+        guard isHost else { return }
+        guard content.isHostOnly, hasPath, content.path == [UInt8(ascii: "/")] else { throw .prefix }
+    }
+
+    /// A name as some server may read it: without white space, characters that are not seen and bytes that are no text;
+    /// the long s, which upper case makes an S, as that.
+    private static func asRead(_ name: [UInt8]) -> [UInt8] {
+        if name.allSatisfy({ 0x20 < $0 && $0 < 0x7F }) { return name }
+        return String(decoding: name, as: UTF8.self).unicodeScalars.flatMap { scalar -> [UInt8] in
+            let properties = scalar.properties
+            let isLost =
+                properties.isWhitespace || properties.isDefaultIgnorableCodePoint || scalar == "\u{FFFD}"
+                || properties.generalCategory == .control || properties.generalCategory == .format
+            return isLost ? [] : scalar == "\u{17F}" ? [UInt8(ascii: "s")] : Array(UTF8.encode(scalar) ?? .init())
+        }
     }
 
     private static func has(_ bytes: [UInt8], _ prefix: StaticString) -> Bool {

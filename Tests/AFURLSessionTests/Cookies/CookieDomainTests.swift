@@ -140,11 +140,42 @@ extension CookieRules {
             ] {
                 #expect((try CookieRules.refusal(of: line, from: url) == nil) == isTaken, "\(line)")
             }
-            // A space of Unicode's is a byte like any other: the cookie is another one.
-            let cookies = Cookies()
-            try cookies.receive("__Host-a=real; Secure; Path=/", "\u{2000}__Host-a=forged; Path=/", from: root)
-            #expect(cookies.storage.cookies?.map(\.value) == ["real", "forged"])
-            #expect(cookies.storage.cookies?.last?.name.utf8.elementsEqual("\u{2000}__Host-a".utf8) == true)
+        }
+
+        @Test(arguments: ["__Host-a", "__secure-a"], ["=b; Secure; Path=/", "=b", ""])
+        func `T-COO-12 what a server may read as a prefix is refused`(name: String, rest: String) throws {
+            for hidden in [
+                "\u{A0}", "\u{85}", "\u{1680}", "\u{2000}", "\u{200A}", "\u{2028}", "\u{202F}", "\u{205F}", "\u{3000}",
+                "\u{200B}", "\u{2060}", "\u{FEFF}", "\u{AD}", "\u{202E}", "\u{E0041}", "\u{A0} \u{A0}",
+            ] {
+                let names = [
+                    hidden + name, "_" + hidden + name.dropFirst(), "\(name.prefix(5))\(hidden)\(name.dropFirst(5))",
+                ]
+                for disguised in names where !rest.isEmpty || hidden != "\u{A0} \u{A0}" {
+                    let refusal = try CookieRules.refusal(of: disguised + rest, from: "https://host.com/")
+                    #expect(refusal == .prefix || refusal == .control, "\(Array(disguised.utf8))")
+                }
+            }
+            // Bytes that are no UTF-8: a no-break space of Latin-1.
+            let line = [0xA0] + Array("\(name)\(rest)".utf8)
+            let question = try CookieRules.question("https://host.com/")
+            #expect(Cookies().storage.receive([line], for: question, now: 1000) == 1)
+        }
+
+        @Test func `T-COO-12 a long s is none that a prefix could have`() throws {
+            for name in ["__Ho\u{17F}t-a", "__\u{17F}ecure-a"] {
+                #expect(try CookieRules.refusal(of: "\(name)=b; Secure; Path=/", from: "https://host.com/") == .prefix)
+            }
+            for name in ["\u{A0}a", "ü__Host-a", "a\u{A0}b", "__Höst-a"] {
+                #expect(try CookieRules.refusal(of: "\(name)=b", from: "https://host.com/") == nil)
+            }
+        }
+
+        @Test func `T-COO-12 a cookie of the program's has no disguised prefix`() {
+            let properties: [HTTPCookiePropertyKey: Any] = [
+                .name: "\u{A0}__Host-a", .value: "b", .domain: "host.com", .path: "/", .secure: "TRUE",
+            ]
+            #expect(HTTPCookie(properties: properties) == nil)
         }
     }
 }
