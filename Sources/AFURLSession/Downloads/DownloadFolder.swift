@@ -1,5 +1,6 @@
 import AFLoop
 import Foundation
+import Glibc
 
 /// The folder in which downloads gather: one of our own, for our user alone, in the
 /// folder for temporary files.
@@ -33,23 +34,41 @@ struct DownloadFolder: Sendable {
 
     /// - Parameter parent: The folder for temporary files.
     init(in parent: String) throws(FileFailure) {
-        let name = DownloadFolder.name
-        path = parent.hasSuffix("/") ? parent + name : "\(parent)/\(name)"
+        let beginning = parent.hasSuffix("/") ? parent : parent + "/"
         do throws(SystemCallError) {
-            folder = try Folder(path: parent).ownFolder(named: name)
-            guard try folder.status().isPrivate else { throw SystemCallError(.open, code: EPERM) }
+            let found = try DownloadFolder.find(in: Folder(path: parent))
+            path = beginning + found.name
+            folder = found.folder
         } catch {
-            throw FileFailure(
-                error.code == EPERM || error.code == ELOOP ? .distrustFolder : .openFolder,
-                at: path,
-                error
-            )
+            throw FileFailure(.openFolder, at: beginning + DownloadFolder.name, error)
         }
         sweepOnce()
     }
 
-    /// Each user has a folder of his own, since nobody else can use it.
+    /// Each user has a folder of his own: no other can use it.
     private static let name = "AFURLSession-\(geteuid())"
+
+    /// In `/tmp` another user can make something of that name first: a folder of his, a link, a file. Then there is another
+    /// folder of ours beside it, the same for every process, since parts are looked for in it.
+    private static func find(in parent: Folder) throws(SystemCallError) -> (name: String, folder: Folder) {
+        do throws(SystemCallError) {
+            return (name, try own(name, in: parent))
+        } catch {
+            guard [EPERM, EACCES, ELOOP, ENOTDIR].contains(error.code) else { throw error }
+        }
+        let others = parent.names.filter { $0.hasPrefix(name + "-") }.sorted()
+        for other in others where (try? parent.status(of: other).isPrivate) == true {
+            if let folder = try? own(other, in: parent) { return (other, folder) }
+        }
+        let made = "\(name)-\(try randomToken())"
+        return (made, try own(made, in: parent))
+    }
+
+    private static func own(_ name: String, in parent: Folder) throws(SystemCallError) -> Folder {
+        let folder = try parent.ownFolder(named: name)
+        guard try folder.status().isPrivate else { throw SystemCallError(.open, code: EPERM) }
+        return folder
+    }
 
     static func randomToken() throws(SystemCallError) -> String {
         let digits = Array("0123456789abcdef".utf8)

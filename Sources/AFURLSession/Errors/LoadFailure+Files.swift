@@ -24,8 +24,6 @@ extension LoadFailure {
                 peer
             )
         case .openFolder: self = .unstored(.create, "the folder \(quoted) cannot be used", failure, .preparing)
-        case .distrustFolder:
-            self = .unstored(.open, "the folder \(quoted) is open to other users, or is not ours", failure)
         case .create: self = .unstored(.create, "no file can be made in \(quoted)", failure, .preparing)
         case .write: self = .unstored(nil, "writing to its file in \(quoted) failed", failure)
         case .close: self = .unstored(nil, "the file in \(quoted) could not be written to the end", failure)
@@ -115,8 +113,6 @@ extension LoadFailure {
         case (_, EFBIG): "Raise the limit on file sizes (ulimit -f), or choose another file system."
         case (_, EMFILE), (_, ENFILE):
             "Raise the limit on open files, or run fewer downloads at a time."
-        case (.distrustFolder, _):
-            "Remove it, or set temporaryFolder of the configuration to a folder that only you may write to."
         case (_, EIO): "Look after that disk."
         default: "Set temporaryFolder of the configuration to a folder that exists and may be written to."
         }

@@ -15,8 +15,6 @@ struct FileFailure: Error, Sendable, Hashable {
 
         // Downloads. The path is that of their folder.
         case openFolder
-        /// It is there, but others can get at what is in it.
-        case distrustFolder
         case create
         case write
         case close

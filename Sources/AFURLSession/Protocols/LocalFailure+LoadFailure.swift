@@ -57,7 +57,7 @@ extension LoadFailure {
         case .changed:
             self = .unloaded(.file, .read, "\(name) was changed while it was read. Try again, or read a copy of it.")
         case .open: self = .unloaded(.file, LoadFailure.detail(failure.cause), "\(name) cannot be read\(why).", failure)
-        case .read, .notAFileURL, .openFolder, .distrustFolder, .create, .write, .close, .name:
+        case .read, .notAFileURL, .openFolder, .create, .write, .close, .name:
             self = .unloaded(.file, .read, "\(name) could not be read to its end\(why).", failure)
         }
     }
