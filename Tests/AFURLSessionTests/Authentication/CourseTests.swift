@@ -779,8 +779,29 @@ struct CourseTests {
         #expect(try sent("http://a.test/") == nil)
         // Nobody can read it on the way to this very machine.
         #expect(try sent("http://127.0.0.1/") == "Bearer canary.1")
+        // The token of one place is no token of another, whatever the session allows.
+        let secured = ChallengingParty.origin(try Endpoint(scheme: .https, host: "b.test", port: 80))
+        let space = secured.space(realm: nil, method: NSURLAuthenticationMethodHTTPBearer)
+        storage.setDefaultCredential(URLCredential(bearerToken: "canary.2"), for: space)
+        #expect(try sent("https://b.test:80/") == "Bearer canary.2")
+        for isAllowed in [false, true] {
+            settings.sendsPasswordsInClear = isAllowed
+            #expect(try sent("http://b.test/") == nil && sent("http://b.test:443/") == nil)
+            #expect(try sent("http://a.test/") == (isAllowed ? "Bearer canary.1" : nil))
+            #expect(try sent("http://a.test:80/x") == (isAllowed ? "Bearer canary.1" : nil))
+        }
+    }
+
+    @Test("a token that is kept for a proxy is not told to it unasked, T-AUT-01")
+    func tokenOfProxy() throws {
+        let storage = URLCredentialStorage()
+        let proxy = ChallengingParty.proxy(try Endpoint(scheme: .http, host: "proxy.test"), for: .http)
+        let space = proxy.space(realm: nil, method: NSURLAuthenticationMethodHTTPBearer)
+        storage.setDefaultCredential(URLCredential(bearerToken: "canary.1"), for: space)
+        var settings = CredentialSettings(storage: storage)
         settings.sendsPasswordsInClear = true
-        #expect(try sent("http://a.test/") == "Bearer canary.1")
+
+        #expect(ProvenCredentials(settings).attempt(for: proxy, path: Array("/".utf8)) == nil)
     }
 
     @Test("a token that is no token fails the task without being shown")
