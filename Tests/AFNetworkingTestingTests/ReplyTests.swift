@@ -21,6 +21,23 @@ import Testing
         )
     }
 
+    @Test func `a field that may stand once replaces the former, others are added`() throws {
+        let text = try answer(
+            .text("x").header("content-type", "text/html").header("ETag", "1").header("etag", "2")
+                .header("Set-Cookie", "a=1").header("Set-Cookie", "b=2").header("Vary", "A").header("Vary", "B")
+        )
+
+        #expect(
+            text == "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\netag: 2\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n"
+                + "Vary: A\r\nVary: B\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx"
+        )
+        #expect(
+            try answer(.text("x").headers(["Content-Type": "a/b"])).contains(
+                "plain; charset=utf-8\r\nContent-Type: a/b"
+            )
+        )
+    }
+
     @Test func `a framing field of the test is sent as written`() throws {
         let text = try answer(.text("four").header("Content-Length", "+99"))
 

@@ -58,12 +58,25 @@ extension ServerReply {
         }
     }
 
-    /// With one more header field at the end.
+    /// With one more header field at the end. One that a response has once only, such as `Content-Type`, replaces the
+    /// former; `headers(_:)` adds it nevertheless.
     public func header(_ name: String, _ value: String) -> ServerReply {
-        changed { $0.headers.append(name, value) }
+        changed { reply in
+            if Self.singleFields.contains(where: name.isSameFieldName) {
+                reply.headers[name] = value
+            } else {
+                reply.headers.append(name, value)
+            }
+        }
     }
 
-    /// With more header fields at the end.
+    /// Fields of responses whose value is no list (RFC 9110 and RFC 9111), and that come once only.
+    private static let singleFields = [
+        "Age", "Content-Disposition", "Content-Length", "Content-Location", "Content-Range", "Content-Type", "Date",
+        "ETag", "Expires", "Last-Modified", "Location", "Retry-After", "Server",
+    ]
+
+    /// With more header fields at the end, also with those that a response should have once only.
     public func headers(_ headers: HeaderFields) -> ServerReply {
         changed { $0.headers = HeaderFields($0.headers.fields + headers.fields) }
     }

@@ -287,7 +287,7 @@ struct RedirectTests {
         async throws
     {
         redirect("/1", to: "http://a b@c@d/", body: "body")
-        server.route("GET", "/2", ServerReply.status(302).header("Location", "/end").header("Location", "/other"))
+        server.route("GET", "/2", ServerReply.status(302).headers(["Location": "/end", "Location": "/other"]))
 
         for path in ["/1", "/2"] {
             let outcome = try await session.outcome(of: server.url(path))
