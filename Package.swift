@@ -210,7 +210,7 @@ let package = Package(
         // Code for Apple's platforms, in the language of its time.
         .testTarget(
             name: "AFNetworkingPortedTests",
-            dependencies: ["AFNetworking", "AFNetworkingTesting"],
+            dependencies: ["AFImages", "AFNetworking", "AFNetworkingTesting"],
             swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]
         ),
         .testTarget(

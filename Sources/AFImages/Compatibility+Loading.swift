@@ -35,6 +35,11 @@ extension ImageDownloadPrioritization {
 /// ``NetworkActivityIndicatorManager`` under its old name.
 public typealias AFNetworkActivityIndicatorManager = NetworkActivityIndicatorManager
 
+extension NetworkActivityIndicatorManager {
+    /// The manager itself, so that ``shared`` can be written as a call, too.
+    public func callAsFunction() -> NetworkActivityIndicatorManager { self }
+}
+
 extension ImageDisplaying {
     /// ``setImage(with:placeholderImage:)`` without a placeholder, under its old name.
     public func setImageWith(_ url: URL) {

@@ -82,6 +82,28 @@ extension URLSessionManager {
         }
     }
 
+    /// Answers a challenge as AFNetworking 2 and 3 have it; the credential is put where the pointer points.
+    public typealias TaskDidReceiveChallenge =
+        @Sendable (URLSession, URLSessionTask, URLAuthenticationChallenge, UnsafeMutablePointer<URLCredential?>?)
+        -> URLSession.AuthChallengeDisposition
+
+    /// Answers challenges as AFNetworking 2 and 3 have it. Takes the place of the handler of
+    /// `setAuthenticationChallengeHandler(_:)`.
+    ///
+    /// Where it answers `.performDefaultHandling`, ``securityPolicy`` decides about servers. With `.useCredential` and
+    /// no credential the request goes on without one.
+    public func setTaskDidReceiveAuthenticationChallengeBlock(_ block: TaskDidReceiveChallenge?) {
+        guard let block else { return setAuthenticationChallengeHandler(nil as AuthenticationChallengeHandler?) }
+        setAuthenticationChallengeHandler { session, task, challenge, done -> ChallengeAnswer in
+            var credential: URLCredential?
+            let disposition = withUnsafeMutablePointer(to: &credential) { block(session, task, challenge, $0) }
+            guard disposition == .useCredential else { return ChallengeAnswer(disposition) }
+            if let credential { return .credential(credential) }
+            done(.useCredential, nil)
+            return .later
+        }
+    }
+
     /// Makes a data task without progress, as AFNetworking 2 has it.
     public func dataTask(
         with request: URLRequest,
@@ -109,7 +131,7 @@ extension URLSessionManager.ChallengeAnswer {
         }
     }
 
-    private init(_ disposition: URLSession.AuthChallengeDisposition?) {
+    fileprivate init(_ disposition: URLSession.AuthChallengeDisposition?) {
         switch disposition {
         case .performDefaultHandling: self = .performDefaultHandling
         case .rejectProtectionSpace: self = .rejectProtectionSpace
@@ -158,6 +180,11 @@ public func AFJSONObjectByRemovingKeysWithNullValues(
 /// ``NetworkReachabilityManager`` under its old name.
 public typealias AFNetworkReachabilityManager = NetworkReachabilityManager
 
+extension NetworkReachabilityManager {
+    /// The manager itself, so that ``shared`` can be written as a call, too.
+    public func callAsFunction() -> Self { self }
+}
+
 /// ``NetworkReachabilityStatus`` under its old name.
 public typealias AFNetworkReachabilityStatus = NetworkReachabilityStatus
 
@@ -205,6 +232,50 @@ public let kAFUploadStream3GSuggestedPacketSize = UploadStream3GSuggestedPacketS
 
 /// ``UploadStream3GSuggestedDelay`` under its old name.
 public let kAFUploadStream3GSuggestedDelay: Double = UploadStream3GSuggestedDelay
+
+extension HTTPRequestSerializer {
+    /// ``request(withMethod:urlString:parameters:)`` with the error at a pointer, as AFNetworking 3 has it.
+    ///
+    /// - Returns: The request. If it cannot be made, one without a URL: its task fails before anything is sent.
+    public func request(
+        withMethod method: String,
+        urlString: String,
+        parameters: Any?,
+        error: NSErrorPointer
+    ) -> URLRequest {
+        reporting(to: error) {
+            try request(withMethod: method, urlString: urlString, parameters: parameters)
+        } ?? .withoutURL
+    }
+
+    /// ``multipartFormRequest(withMethod:urlString:parameters:constructingBodyWith:)`` with the error at a pointer.
+    ///
+    /// - Returns: The request. If it cannot be made, one without a URL: its task fails before anything is sent.
+    public func multipartFormRequest(
+        withMethod method: String,
+        urlString: String,
+        parameters: [String: Any]?,
+        constructingBodyWith block: ((any MultipartFormData) -> Void)?,
+        error: NSErrorPointer
+    ) -> URLRequest {
+        reporting(to: error) {
+            try multipartFormRequest(
+                withMethod: method,
+                urlString: urlString,
+                parameters: parameters,
+                constructingBodyWith: block
+            )
+        } ?? .withoutURL
+    }
+}
+
+extension URLRequest {
+    fileprivate static var withoutURL: URLRequest {
+        var request = URLRequest(url: URL(fileURLWithPath: "/"))
+        request.url = nil
+        return request
+    }
+}
 
 /// ``percentEscapedString(from:)`` under its old name.
 public func AFPercentEscapedStringFromString(_ string: String) -> String { percentEscapedString(from: string) }

@@ -34,7 +34,7 @@ extension HTTPSessionManager {
 
     /// Gets a resource as a value.
     ///
-    /// The status must be one that ``URLSessionManager/responseSerializer`` accepts, and the body JSON.
+    /// The status must be one that ``responseSerializer`` accepts, and the body JSON.
     ///
     /// - Parameters:
     ///   - urlString: Resolved against ``baseURL``.
@@ -176,9 +176,9 @@ extension HTTPSessionManager {
         _ decoder: JSONDecoder
     ) async throws(RequestFailure) -> Value {
         let serializer = DecodingResponseSerializer<Value>(decoder: decoder)
-        if let own = responseSerializer as? HTTPResponseSerializer {
-            serializer.acceptableStatusCodes = own.acceptableStatusCodes
-        }
+        let own = responseSerializer
+        // Which status another serializer accepts is not known: those of a new one remain.
+        if !(own is AdaptedResponseSerializer) { serializer.acceptableStatusCodes = own.acceptableStatusCodes }
         let answer = try await perform(call, by: serializer)
         if let value = answer.object as? Value { return value }
         let details = [NSLocalizedDescriptionKey: "The response has no body; a \(type) was asked for."]

@@ -10,7 +10,8 @@ public import Foundation
 /// ```
 open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     private struct Settings: Sendable {
-        var requestSerializer: HTTPRequestSerializer
+        var requestSerializer = HTTPRequestSerializer()
+        var responseSerializer: HTTPResponseSerializer = JSONResponseSerializer()
     }
 
     /// What relative URLs are resolved against. Its path ends in a slash: one is added if need be.
@@ -20,10 +21,10 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     /// request serializer and the session's additional headers have: the fields that `RedirectPolicy` keeps from
     /// other origins. What a call is given as its own headers is sent.
     public let baseURL: URL?
-    private let settings: Lock<Settings>
+    private let settings = Lock(Settings())
 
-    /// A new manager, without a base URL and with a default session.
-    open class func manager() -> Self { self.init(baseURL: nil, sessionConfiguration: nil) }
+    /// A new manager, without a base URL and with a default session. A subclass makes it with `init(coder:)`.
+    open class func manager() -> Self { ManagerSeed().manager(of: self) }
 
     /// A manager with a default session.
     public convenience init(baseURL url: URL?) {
@@ -31,7 +32,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     }
 
     /// A manager without a base URL, with a session of this configuration; nil is the default configuration.
-    public required convenience init(sessionConfiguration configuration: URLSessionConfiguration?) {
+    public override convenience init(sessionConfiguration configuration: URLSessionConfiguration?) {
         self.init(baseURL: nil, sessionConfiguration: configuration)
     }
 
@@ -41,20 +42,37 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     ///   - url: What relative URLs are resolved against. With `http://example.com/v1/`, `users` becomes
     ///     `http://example.com/v1/users` and `/users` becomes `http://example.com/users`.
     ///   - configuration: Of the session; nil is the default configuration.
-    public required init(baseURL url: URL?, sessionConfiguration configuration: URLSessionConfiguration?) {
+    public init(baseURL url: URL?, sessionConfiguration configuration: URLSessionConfiguration?) {
         baseURL = url.map(BaseURL.completed)
-        settings = Lock(Settings(requestSerializer: HTTPRequestSerializer()))
         super.init(sessionConfiguration: configuration)
+    }
+
+    /// What was there may run code when it goes: not under the lock.
+    private func set<Value>(_ setting: WritableKeyPath<Settings, Value>, _ value: Value) {
+        var value = value
+        settings.withLock { swap(&$0[keyPath: setting], &value) }
     }
 
     /// Puts parameters into requests: a query or a form, unless set.
     open var requestSerializer: HTTPRequestSerializer {
         get { settings.withLock { $0.requestSerializer } }
-        set {
-            // What was there may run code when it goes: not under the lock.
-            var serializer = newValue
-            settings.withLock { swap(&$0.requestSerializer, &serializer) }
-        }
+        set { set(\.requestSerializer, newValue) }
+    }
+
+    /// Makes objects of responses: JSON, unless set. What is set when a task completes counts, not what was when it was
+    /// made.
+    ///
+    /// ```swift
+    /// manager.responseSerializer.acceptableContentTypes = ["application/json", "text/html"]
+    /// ```
+    open var responseSerializer: HTTPResponseSerializer {
+        get { settings.withLock { $0.responseSerializer } }
+        set { set(\.responseSerializer, newValue) }
+    }
+
+    override var serializer: any URLResponseSerialization {
+        get { responseSerializer }
+        set { responseSerializer = newValue as? HTTPResponseSerializer ?? AdaptedResponseSerializer(newValue) }
     }
 
     /// Sets ``URLSessionManager/securityPolicy``, unless it pins and ``baseURL`` is not https.
@@ -76,11 +94,12 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     }
 
     /// Reads a manager: its base URL, serializers and policy, and the settings of its session.
-    public required convenience init?(coder: NSCoder) {
-        self.init(
-            baseURL: coder.decodeObject(of: NSURL.self, forKey: Key.baseURL) as URL?,
-            sessionConfiguration: SessionConfigurationArchive.read(coder)
-        )
+    ///
+    /// Copies are made by it too, of a coder without values: a subclass that writes it and is copied calls super.
+    public required init?(coder: NSCoder) {
+        let url = ManagerSeed(of: coder)?.baseURL ?? coder.decodeObject(of: NSURL.self, forKey: Key.baseURL) as URL?
+        baseURL = url.map(BaseURL.completed)
+        super.init(coder: coder)
         if let serializer = coder.decodeObject(of: HTTPRequestSerializer.self, forKey: Key.requestSerializer) {
             requestSerializer = serializer
         }
@@ -96,23 +115,22 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         }
     }
 
-    /// Writes what `init(coder:)` reads: the response serializer if that is a ``HTTPResponseSerializer``.
+    /// Writes what `init(coder:)` reads. A response serializer that is no ``HTTPResponseSerializer`` is left out.
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
         coder.encode(baseURL as NSURL?, forKey: Key.baseURL)
         coder.encode(requestSerializer, forKey: Key.requestSerializer)
         // Of another class it could not be read: Foundation ends the process when it comes upon one.
-        if let serializer = responseSerializer as? HTTPResponseSerializer {
-            coder.encode(serializer, forKey: Key.responseSerializer)
-        }
+        let serializer = responseSerializer
+        if !(serializer is AdaptedResponseSerializer) { coder.encode(serializer, forKey: Key.responseSerializer) }
         coder.writePolicy(securityPolicy, forKey: Key.securityPolicy)
     }
 
     /// A manager of the same class, with the same base URL and configuration, and copies of serializers and policy.
     open override func copy(with zone: NSZone? = nil) -> Any {
-        let copy = type(of: self).init(baseURL: baseURL, sessionConfiguration: sessionConfiguration)
+        let copy = ManagerSeed(baseURL: baseURL, configuration: sessionConfiguration).manager(of: type(of: self))
         if let serializer = requestSerializer.copy() as? HTTPRequestSerializer { copy.requestSerializer = serializer }
-        if let serializer = responseSerializer.copy(with: nil) as? any URLResponseSerialization {
+        if let serializer = responseSerializer.copy() as? HTTPResponseSerializer {
             copy.responseSerializer = serializer
         }
         // The policy may have been changed in place, too.

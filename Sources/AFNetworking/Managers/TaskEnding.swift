@@ -19,7 +19,7 @@ struct TaskEnding: Sendable {
             defer { state.body = Data() }
             return state
         }
-        serializer = state.wishes.serializer ?? manager.responseSerializer
+        serializer = state.wishes.serializer ?? manager.serializer
         file = state.file
     }
 

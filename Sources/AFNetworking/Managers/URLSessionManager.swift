@@ -20,8 +20,8 @@ public import Foundation
 ///
 /// The session holds its delegate, so a manager lives until its session is invalidated
 /// (``invalidateSessionCancelingTasks(_:resetSession:)``). Make one for each server, and keep it.
-open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDataDelegate, URLSessionDownloadDelegate,
-    URLSessionTaskStateDelegate, @unchecked Sendable
+open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSerializing, URLSessionDataDelegate,
+    URLSessionDownloadDelegate, URLSessionTaskStateDelegate, @unchecked Sendable
 {
     /// Hears of a progress when it has advanced. Called on ``operationQueue``.
     public typealias ProgressHandler = @Sendable (Progress) -> Void
@@ -42,7 +42,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         var formerSessions: Set<ObjectIdentifier> = []
         var records = TaskRecords()
         var hooks = SessionHooks()
-        var responseSerializer: any URLResponseSerialization
+        var responseSerializer: any URLResponseSerialization = JSONResponseSerializer()
         var securityPolicy = SecurityPolicy()
         var hasOwnPolicy = false
         /// Who decides about servers, in the session there is.
@@ -64,9 +64,9 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
     static let sharedCompletionGroup = DispatchGroup()
 
     /// Where the session calls its delegate, and so everything but completion handlers is called. Serial.
-    public let operationQueue: OperationQueue
+    public let operationQueue = URLSessionManager.makeOperationQueue()
     let sessionConfiguration: URLSessionConfiguration
-    let state: Lock<State>
+    let state = Lock(State())
 
     /// A manager with a default session.
     public override convenience init() {
@@ -77,13 +77,16 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
     ///
     /// If the configuration has a ``/AFURLSession/TLSConfiguration/evaluator``, that decides about servers until
     /// ``securityPolicy`` is set.
-    public required init(sessionConfiguration configuration: URLSessionConfiguration?) {
+    public init(sessionConfiguration configuration: URLSessionConfiguration?) {
         sessionConfiguration = configuration?.copied() ?? .default
-        operationQueue = OperationQueue()
-        operationQueue.maxConcurrentOperationCount = 1
-        operationQueue.name = "com.alamofire.networking.session.manager.delegate"
-        state = Lock(State(responseSerializer: JSONResponseSerializer()))
         super.init()
+    }
+
+    private static func makeOperationQueue() -> OperationQueue {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.name = "com.alamofire.networking.session.manager.delegate"
+        return queue
     }
 
     /// Whether a subclass may have methods in the place of those here, of the session's delegate among them.
@@ -99,9 +102,8 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
         state.withLock { swap(&$0[keyPath: setting], &value) }
     }
 
-    /// Makes objects of responses: JSON, unless set. What is set when a task completes counts, not what was when it was
-    /// made.
-    open var responseSerializer: any URLResponseSerialization {
+    /// What `responseSerializer` is, whatever type that has in a subclass.
+    var serializer: any URLResponseSerialization {
         get { state.withLock { $0.responseSerializer } }
         set { set(\.responseSerializer, newValue) }
     }
@@ -349,8 +351,12 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
     open class var supportsSecureCoding: Bool { true }
 
     /// Reads the settings of the session. The manager's own, its closures and queues among them, are as in a new one.
-    public required convenience init?(coder: NSCoder) {
-        self.init(sessionConfiguration: SessionConfigurationArchive.read(coder))
+    ///
+    /// Copies are made by it too, of a coder without values: a subclass that writes it and is copied calls super.
+    public required init?(coder: NSCoder) {
+        sessionConfiguration =
+            ManagerSeed(of: coder)?.configuration?.copied() ?? SessionConfigurationArchive.read(coder) ?? .default
+        super.init()
     }
 
     /// Writes the settings of the session.
@@ -361,7 +367,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, URLSessionDat
     /// A new manager with a session of the same configuration. Closures, queues and the serializer are not carried
     /// over.
     open func copy(with zone: NSZone? = nil) -> Any {
-        type(of: self).init(sessionConfiguration: sessionConfiguration)
+        ManagerSeed(configuration: sessionConfiguration).manager(of: type(of: self))
     }
 
     /// Class, session and operation queue.

@@ -29,7 +29,7 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
 
     // Unchecked: the object is the serializer's, which hands it over.
     private struct Serialization: @unchecked Sendable {
-        var serializer: any URLResponseSerialization = HTTPResponseSerializer()
+        var serializer = HTTPResponseSerializer()
         var result: (object: Any?, error: (any Error)?)?
         /// Of another serializer now: what is made meanwhile is not kept.
         var version = 0
@@ -57,7 +57,7 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
     open override var error: (any Error)? { serialization.withLock { $0.result?.error } ?? super.error }
 
     /// Makes ``responseObject``: the body as it is, unless set. Setting it forgets the object there is.
-    open var responseSerializer: any URLResponseSerialization {
+    open var responseSerializer: HTTPResponseSerializer {
         get { serialization.withLock { $0.serializer } }
         set {
             // What was there may run code when it goes: not under the lock.
@@ -174,19 +174,17 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
         responseSerializer = serializer
     }
 
-    /// Pauses the operation and archives it, with its serializer if that is a ``HTTPResponseSerializer``.
+    /// Pauses the operation and archives it, with its serializer.
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
-        if let serializer = responseSerializer as? HTTPResponseSerializer {
-            coder.encode(serializer, forKey: Self.serializerKey)
-        }
+        coder.encode(responseSerializer, forKey: Self.serializerKey)
     }
 
     /// Another operation for the same request, with a copy of the serializer.
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = super.copy(with: zone)
         if let operation = copy as? HTTPRequestOperation,
-            let serializer = responseSerializer.copy(with: zone) as? any URLResponseSerialization
+            let serializer = responseSerializer.copy(with: zone) as? HTTPResponseSerializer
         {
             operation.responseSerializer = serializer
         }

@@ -24,7 +24,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
 
     private struct State: Sendable {
         var requestSerializer = HTTPRequestSerializer()
-        var responseSerializer: any URLResponseSerialization = JSONResponseSerializer()
+        var responseSerializer: HTTPResponseSerializer = JSONResponseSerializer()
         var operationQueue = OperationQueue()
         var usesCredentialStorage = true
         var credential: URLCredential?
@@ -38,8 +38,8 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
     public let baseURL: URL?
     private let state = Lock(State())
 
-    /// A new manager without a base URL.
-    open class func manager() -> Self { self.init(baseURL: nil) }
+    /// A new manager without a base URL. A subclass makes it with `init(coder:)`.
+    open class func manager() -> Self { ManagerSeed().manager(of: self) }
 
     /// A manager without a base URL.
     public override convenience init() {
@@ -48,7 +48,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
 
     /// A manager. With `http://example.com/v1/`, `users` becomes `http://example.com/v1/users` and `/users` becomes
     /// `http://example.com/users`.
-    public required init(baseURL url: URL?) {
+    public init(baseURL url: URL?) {
         baseURL = url.map(BaseURL.completed)
         super.init()
     }
@@ -68,7 +68,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
     }
 
     /// Makes objects of responses: JSON, unless set. Each operation gets the one there is when it is made.
-    open var responseSerializer: any URLResponseSerialization {
+    open var responseSerializer: HTTPResponseSerializer {
         get { state.withLock { $0.responseSerializer } }
         set { set(\.responseSerializer, newValue) }
     }
@@ -281,8 +281,12 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
     open class var supportsSecureCoding: Bool { true }
 
     /// Reads a manager: its base URL, serializers and policy.
-    public required convenience init?(coder: NSCoder) {
-        self.init(baseURL: coder.decodeObject(of: NSURL.self, forKey: Key.baseURL) as URL?)
+    ///
+    /// Copies are made by it too, of a coder without values: a subclass that writes it and is copied calls super.
+    public required init?(coder: NSCoder) {
+        let url = ManagerSeed(of: coder)?.baseURL ?? coder.decodeObject(of: NSURL.self, forKey: Key.baseURL) as URL?
+        baseURL = url.map(BaseURL.completed)
+        super.init()
         if let serializer = coder.decodeObject(of: HTTPRequestSerializer.self, forKey: Key.requestSerializer) {
             requestSerializer = serializer
         }
@@ -302,19 +306,17 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
     open func encode(with coder: NSCoder) {
         coder.encode(baseURL as NSURL?, forKey: Key.baseURL)
         coder.encode(requestSerializer, forKey: Key.requestSerializer)
-        if let serializer = responseSerializer as? HTTPResponseSerializer {
-            coder.encode(serializer, forKey: Key.responseSerializer)
-        }
+        coder.encode(responseSerializer, forKey: Key.responseSerializer)
         coder.writePolicy(securityPolicy, forKey: Key.securityPolicy)
     }
 
     /// A manager of the same class, with the same base URL, copies of serializers and policy, and a queue of its own.
     open func copy(with zone: NSZone? = nil) -> Any {
-        let copy = type(of: self).init(baseURL: baseURL)
+        let copy = ManagerSeed(baseURL: baseURL).manager(of: type(of: self))
         if let serializer = requestSerializer.copy(with: zone) as? HTTPRequestSerializer {
             copy.requestSerializer = serializer
         }
-        if let serializer = responseSerializer.copy(with: zone) as? any URLResponseSerialization {
+        if let serializer = responseSerializer.copy(with: zone) as? HTTPResponseSerializer {
             copy.responseSerializer = serializer
         }
         copy.securityPolicy = securityPolicy.copy()

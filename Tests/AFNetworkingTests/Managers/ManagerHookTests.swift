@@ -192,6 +192,26 @@ import Testing
         #expect((try await load(request).response as? HTTPURLResponse)?.statusCode == 401)
     }
 
+    @Test func `5.8 a block of 3.x answers with a pointer, and without a credential the request goes on`() async throws
+    {
+        let request = site.request("/basic-auth/user/passwd")
+        let good = URLCredential(user: "user", password: "passwd", persistence: .none)
+        let answers: [(URLSession.AuthChallengeDisposition, URLCredential?, Int?)] = [
+            (.useCredential, good, 200), (.useCredential, nil, 401), (.performDefaultHandling, good, 401),
+            (.rejectProtectionSpace, nil, 401), (.cancelAuthenticationChallenge, good, nil),
+        ]
+        for (disposition, credential, status) in answers {
+            manager.setTaskDidReceiveAuthenticationChallengeBlock { _, _, _, pointer in
+                pointer?.pointee = credential
+                return disposition
+            }
+            let answer = try await load(request)
+            #expect((answer.response as? HTTPURLResponse)?.statusCode == status, "\(disposition)")
+        }
+        manager.setTaskDidReceiveAuthenticationChallengeBlock(nil)
+        #expect((try await load(request).response as? HTTPURLResponse)?.statusCode == 401)
+    }
+
     // MARK: - Servers
 
     /// Tries everything a second time.
