@@ -51,6 +51,19 @@ import Testing
         #expect(site.server.requests.count == 2)
     }
 
+    @Test func `a delegate says how long answers are good`() async throws {
+        site.server.route("GET", "/silent", .text("nothing about caches"))
+        let session = site.owned(URLSession(configuration: .ephemeral, delegate: Patient(), delegateQueue: nil))
+        let url = site.url("/silent")
+
+        for count in 1...2 {
+            session.dataTask(with: url).resume()
+            try await answered.wait(for: count)
+        }
+
+        #expect(site.server.requests.count == 1)
+    }
+
     @Test func `what is kept is looked at and removed`() async throws {
         let cache = URLCache(memoryCapacity: 8 << 20, diskCapacity: 0)
         let configuration = site.configuration
@@ -78,6 +91,7 @@ import Testing
 }
 
 private let ended = Notes<Bool>()
+private let answered = Notes<Bool>()
 
 extension Discreet {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -95,5 +109,27 @@ final class Discreet: URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         completionHandler(isPublic(dataTask) ? proposedResponse : nil)
+    }
+}
+
+extension Patient {
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        answered.add(error == nil)
+    }
+}
+
+final class Patient: URLSessionDataDelegate {
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        let response = proposedResponse.response as? HTTPURLResponse
+        guard let response, let url = response.url else { return completionHandler(proposedResponse) }
+        var fields = response.allHeaderFields as? [String: String] ?? [:]
+        fields["Cache-Control"] = "max-age=600"
+        let lasting = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: fields)
+        completionHandler(lasting.map { CachedURLResponse(response: $0, data: proposedResponse.data) })
     }
 }

@@ -4,30 +4,12 @@ import Foundation
 extension CacheEntry {
     /// What a program stores. Nil if it may not be stored.
     convenience init?(_ cached: CachedURLResponse, for request: URLRequest, at now: CacheInstant) {
-        guard cached.storagePolicy != .notAllowed, let question = CacheRequest(request), question.method == .get,
-            !question.hasBody, !question.isPartial,
-            let partition = CachePartition.caller.forCredentials(in: question.headers)
-        else { return nil }
         let http = cached.response as? HTTPURLResponse
-        let headers = CacheRules.storedFields(http?.headers ?? HTTPHeaders())
-        guard let names = VaryField.names(in: headers), !CacheControl(of: headers).noStore,
-            http?.statusCode != 206, http?.statusCode != 304, !headers.contains("Content-Range")
+        guard cached.storagePolicy != .notAllowed, let question = CacheRequest(request),
+            let head = StoredHead(http, storedFor: question, at: now)
         else { return nil }
-        let head = StoredHead(
-            key: question.key,
-            partition: partition,
-            // What the program says nothing about does not matter to it.
-            vary: names.filter { question.headers.contains($0) }.map { VaryField($0, of: question.headers) },
-            isDecoded: true,
-            status: http?.statusCode ?? 0,
-            version: http?.version ?? .http11,
-            headers: headers,
-            requestTime: now.wall,
-            responseTime: now.wall,
-            responseMonotonic: now.monotonic
-        )
-        let isSecret = CacheRules.isSecret(head, varyingWith: names)
-        self.init(head, cached, mayGoToDisk: !isSecret && http.map { type(of: $0) == HTTPURLResponse.self } == true)
+        let isPlain = http.map { type(of: $0) == HTTPURLResponse.self } == true
+        self.init(head, cached, mayGoToDisk: isPlain && !CacheRules.isSecret(head))
     }
 
     /// - Parameter mayGoToDisk: Whether the rules allow that, if the response does.
@@ -78,5 +60,31 @@ extension CacheEntry {
         userInfo.flatMap { data in
             (try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)) as? [AnyHashable: Any]
         }
+    }
+}
+
+extension StoredHead {
+    /// Of what a program stores. Nil if it may not be stored.
+    init?(_ response: HTTPURLResponse?, storedFor question: CacheRequest, at now: CacheInstant) {
+        guard question.method == .get, !question.hasBody, !question.isPartial,
+            let partition = CachePartition.caller.forCredentials(in: question.headers)
+        else { return nil }
+        let headers = CacheRules.storedFields(response?.headers ?? HTTPHeaders())
+        guard let names = VaryField.names(in: headers), !CacheControl(of: headers).noStore,
+            response?.statusCode != 206, response?.statusCode != 304, !headers.contains("Content-Range")
+        else { return nil }
+        self.init(
+            key: question.key,
+            partition: partition,
+            // What the program says nothing about does not matter to it.
+            vary: names.filter { question.headers.contains($0) }.map { VaryField($0, of: question.headers) },
+            isDecoded: true,
+            status: response?.statusCode ?? 0,
+            version: response?.version ?? .http11,
+            headers: headers,
+            requestTime: now.wall,
+            responseTime: now.wall,
+            responseMonotonic: now.monotonic
+        )
     }
 }

@@ -182,8 +182,8 @@ extension TaskCore {
     /// Where the body goes that may be stored, if anywhere.
     func cacheWriter(for response: HTTPURLResponse, of transfer: Transfer) -> CacheWriter? {
         let request = transfer.request
+        guard session.cache.mayStore(answerTo: request) else { return nil }
         let policy = request.cachePolicy ?? session.settings.cachePolicy
-        guard session.cache.mayStore(response, to: request, policy) else { return nil }
         return session.cache.beginStore(
             response.statusCode,
             response.version,

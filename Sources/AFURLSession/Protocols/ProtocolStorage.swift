@@ -18,17 +18,14 @@ final class ProtocolStorage {
         _ policy: URLCache.StoragePolicy,
         of core: TaskCore
     ) {
-        let settings = core.session.settings
-        guard policy != .notAllowed, let response = response as? HTTPURLResponse, request.contents.method == "GET",
-            let cache = core.session.cache.cache,
-            CacheRules.mayBeOfUse(
-                response.statusCode,
-                response.headers,
-                request.explicitCachePolicy ?? settings.cachePolicy
-            )
+        let request = core.naming(request)
+        guard policy != .notAllowed, let response = response as? HTTPURLResponse, let cache = core.session.cache.cache,
+            let question = CacheRequest(request),
+            let head = StoredHead(response, storedFor: question, at: cache.store.now),
+            CacheRules.mayStore(head, for: question) != .no
         else { return nil }
         self.cache = cache
-        self.request = core.naming(request)
+        self.request = request
         self.response = response
         self.policy = policy
         limit = cache.store.bodyLimit

@@ -153,7 +153,8 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
 
     /// The response is complete, and would be stored in the cache. Call `completionHandler` once, from any thread,
     /// with what shall be stored: the proposal, another response, or nil for none. The task does not wait for it.
-    /// Responses that come from the cache, or are not to be stored, are not asked about.
+    /// Fields that the answer adds count: with `Cache-Control` it may say how long a response is good that does not say
+    /// it itself. Responses that come from the cache, or are not to be stored, are not asked about.
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,

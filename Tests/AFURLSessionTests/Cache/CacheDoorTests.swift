@@ -166,10 +166,14 @@ extension CacheTests {
             try scene.store("old", fresh, for: question)
             try scene.store("new", fresh, for: question)
             #expect(try scene.body(question) == "new")
-            for fields in [[("Cache-Control", "no-store")], [], [("Vary", "*"), ("ETag", "\"1\"")]] {
+            let offline = scene.question(try frozen(), policy: .returnCacheDataDontLoad)
+            for (fields, kept) in [
+                ([("Cache-Control", "no-store")], nil), ([], "new"), ([("Vary", "*"), ("ETag", "\"1\"")], nil),
+            ] {
                 try scene.store("old", fresh, for: question)
                 try scene.store("new", fields, for: question)
                 #expect(isNetwork(try scene.lookUp(question)))
+                #expect(try scene.body(offline) == kept)
             }
             for (status, fields) in [206, 401, 429].map({ ($0, fresh) }) + [500, 503, 400].map({ ($0, []) }) {
                 try scene.store("old", fresh, for: question)

@@ -331,9 +331,6 @@ extension CacheTests {
                     let unsure = head(fields, status: status, for: asked)
                     let isKept = [200, 203, 204].contains(status)
                     #expect((CacheRules.mayStore(unsure, for: asked) != .no) == isKept, "\(status)")
-                    #expect(
-                        CacheRules.mayBeOfUse(status, headers(fields), .useProtocolCachePolicy) == mayBeKept
-                    )
                 }
                 let replaces =
                     (200..<300).contains(status) && status != 206 || [300, 301, 308, 404, 410].contains(status)
@@ -341,9 +338,18 @@ extension CacheTests {
                 let outdated = CacheRules.invalidated(by: posted, status: status, headers([]))
                 #expect(outdated == ((200..<400).contains(status) ? [posted.key] : []), "\(status)")
             }
-            #expect(!CacheRules.mayBeOfUse(200, headers([]), .useProtocolCachePolicy))
-            for name in ["ETag", "Cache-Control", "Last-Modified", "Expires"] {
-                #expect(CacheRules.mayBeOfUse(200, headers([(name, "x")]), .useProtocolCachePolicy))
+        }
+
+        @Test func `what needs a lifetime is looked at only if a field could tell of one`() {
+            for status in [200, 203, 204] { #expect(CacheRules.mayBeOfUse(status, headers([]))) }
+            for status in [201, 299, 301, 404, 503, 999] {
+                for name in ["Cache-Control", "Last-Modified", "Expires"] {
+                    #expect(CacheRules.mayBeOfUse(status, headers([(name, "x")])))
+                }
+                #expect(!CacheRules.mayBeOfUse(status, headers([("ETag", "\"1\""), ("Date", date(0))])))
+            }
+            for status in [100, 199, 206, 304, 401, 407, 428, 429, 431, 511] {
+                #expect(!CacheRules.mayBeOfUse(status, headers([("Cache-Control", "max-age=60")])))
             }
         }
 
@@ -444,11 +450,47 @@ extension CacheTests {
             #expect(CacheRules.mayStore(odd, for: asked) == .no)
         }
 
-        @Test func `a response nobody could use again is stored only for who asks for anything stored`() throws {
+        @Test func `what has neither lifetime nor validator is stored, for requests that ask for any age`() throws {
+            let bare = [("Content-Type", "text/plain")]
             let asked = try request()
-            let bare = head([("Content-Type", "text/plain")], for: asked)
-            #expect(CacheRules.mayStore(bare, for: asked) == .no)
-            #expect(CacheRules.mayStore(bare, for: asked, policy: .returnCacheDataElseLoad) == .anywhere)
+            for status in 100..<1000 {
+                let storage = CacheRules.mayStore(head(bare, status: status, for: asked), for: asked)
+                #expect(storage == ([200, 203, 204].contains(status) ? .anywhere : .no), "\(status)")
+            }
+            for fields in [bare, [], [("Cache-Control", "no-cache")], [("Cache-Control", "max-age=0")]] {
+                for seconds in [0, 1, 1000] as [Int64] {
+                    #expect(try plan(fields, after: seconds) == "network")
+                    #expect(try plan(fields, policy: .reloadRevalidatingCacheData, after: seconds) == "network")
+                    #expect(try plan(fields, policy: .reloadIgnoringLocalCacheData, after: seconds) == "network")
+                    #expect(try plan(fields, policy: .returnCacheDataElseLoad, after: seconds) == "serve")
+                    #expect(try plan(fields, policy: .returnCacheDataDontLoad, after: seconds) == "serve")
+                    #expect(try plan(fields, ["Cache-Control": "only-if-cached"], after: seconds) == "fail")
+                }
+            }
+        }
+
+        @Test("what has neither lifetime nor validator is served stale only if one side says so, T-CAC-13")
+        func bareAndStale() throws {
+            // The request (RFC 9111 §5.2.1.2) …
+            #expect(try plan([], ["Cache-Control": "max-stale"], after: 1000) == "serve")
+            #expect(try plan([], ["Cache-Control": "max-stale=5"], after: 5) == "serve")
+            #expect(try plan([], ["Cache-Control": "max-stale=5"], after: 6) == "network")
+            for text in ["max-age=1000", "min-fresh=0", "stale-if-error=1000", "stale-while-revalidate=1000"] {
+                #expect(try plan([], ["Cache-Control": text], after: 1) == "network")
+            }
+            // … or the response (RFC 5861 §3).
+            let fields = [("Cache-Control", "stale-while-revalidate=5")]
+            #expect(try plan(fields, after: 5) == "serve, validate")
+            #expect(try plan(fields, after: 6) == "network")
+            let plain = try request()
+            for status in [500, 503, nil] {
+                let bare = head([], for: plain)
+                #expect(!CacheRules.mayReplaceError(status, with: bare, for: plain, now: at(0)))
+            }
+        }
+
+        @Test func `a redirect or an error without a lifetime is not stored`() throws {
+            let asked = try request()
             for status in [301, 302, 404, 410] {
                 #expect(CacheRules.mayStore(head([("ETag", "\"1\"")], status: status, for: asked), for: asked) == .no)
                 let said = head([("Cache-Control", "max-age=9")], status: status, for: asked)

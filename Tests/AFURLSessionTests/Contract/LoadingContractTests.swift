@@ -232,6 +232,81 @@ struct LoadingContractTests {
         }
     }
 
+    @Test func `15.8 what says nothing about caches is kept for those who ask for any age`() async throws {
+        let visits = Watched(0)
+        server.route("GET", "/kept") { _ in
+            .text("\(visits.change { visits in visits += 1; return visits })")
+        }
+        #expect(try await load(.useProtocolCachePolicy).text == "1")
+        #expect(try await load(.returnCacheDataDontLoad).text == "1")
+        #expect(try await load(.returnCacheDataElseLoad).text == "1")
+        #expect(try await load(.useProtocolCachePolicy).text == "2")
+        #expect(try await load(.returnCacheDataDontLoad).text == "2")
+        #expect(try await load(.reloadRevalidatingCacheData).text == "3")
+        #expect(try await load(.reloadIgnoringLocalCacheData).text == "4")
+        #expect(try await load(.returnCacheDataElseLoad).text == "4")
+
+        // It stands in for no error.
+        server.route("GET", "/kept", .status(503))
+        #expect(try await load(.useProtocolCachePolicy).status == 503)
+        server.stop()
+        var tolerant = URLRequest(url: server.url("/kept"))
+        tolerant.setValue("stale-if-error=1000", forHTTPHeaderField: "Cache-Control")
+        #expect(try await session.outcome(of: tolerant).error != nil)
+        #expect(try await load(.returnCacheDataDontLoad).text == "4")
+    }
+
+    @Test func `15.8 a delegate may say how long a response is good that says nothing about it`() async throws {
+        server.route("GET", "/kept", .text("network"))
+        let witness = Witness { answers in
+            answers.caching = { proposal in
+                guard let response = proposal.response as? HTTPURLResponse, let url = response.url,
+                    let lasting = HTTPURLResponse(
+                        url: url,
+                        statusCode: response.statusCode,
+                        httpVersion: response.httpVersion,
+                        headerFields: ["Cache-Control": "max-age=100"]
+                    )
+                else { return nil }
+                return CachedURLResponse(response: lasting, data: proposal.data)
+            }
+        }
+        let session = URLSession.loopback(delegate: witness)
+        for count in 1...2 {
+            session.dataTask(with: server.url("/kept")).resume()
+            try await witness.ended(count)
+            await session.settled()
+        }
+
+        #expect(witness.words.value.count { $0 == "caching" } == 1)
+        #expect(witness.body.withLock { $0 } == Data("networknetwork".utf8))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func `15.8 a delegate is not asked about what is not to be stored`() async throws {
+        server.route("*", "/plain", .text("plain"))
+        server.route("GET", "/missing", ServerReply.text("missing").status(404))
+        server.route("GET", "/secret", ServerReply.text("secret").header("Cache-Control", "no-store"))
+        server.route("GET", "/any", ServerReply.text("any").header("Vary", "*"))
+        server.route("GET", "/part", ServerReply.text("part").status(206).header("Content-Range", "bytes 0-3/8"))
+        let requests = [
+            URLRequest("POST", server.url("/plain"), body: Data("x".utf8)), URLRequest("HEAD", server.url("/plain")),
+            URLRequest("OPTIONS", server.url("/plain")), URLRequest("GET", server.url("/missing")),
+            URLRequest("GET", server.url("/secret")), URLRequest("GET", server.url("/any")),
+            URLRequest("GET", server.url("/part"), fields: ["Range": "bytes=0-3"]),
+            URLRequest("GET", server.url("/plain"), fields: ["Cache-Control": "no-store"]),
+        ]
+        let witness = Witness()
+        let session = URLSession.loopback(delegate: witness)
+        for (number, request) in requests.enumerated() {
+            session.dataTask(with: request).resume()
+            try await witness.ended(number + 1)
+        }
+
+        #expect(!witness.words.value.contains("caching"))
+        #expect(session.configuration.urlCache?.currentMemoryUsage == 0)
+    }
+
     @Test func `15.8 what is longer than a twentieth of the cache is not kept`() async throws {
         server.route("GET", "/long", ServerReply.data([UInt8](repeating: 1, count: 60_000)).header("ETag", "\"1\""))
         let cache = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0)

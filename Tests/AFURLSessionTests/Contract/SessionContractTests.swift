@@ -105,7 +105,7 @@ struct SessionContractTests {
         server.signal("go")
 
         let words = try await witness.words.wait { $0.last == "invalid" }
-        #expect(words == ["response 200", "data", "metrics", "completed", "invalid"])
+        #expect(words == ["response 200", "data", "caching", "metrics", "completed", "invalid"])
     }
 
     // MARK: - 15.2

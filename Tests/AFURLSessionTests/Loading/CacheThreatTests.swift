@@ -250,7 +250,7 @@ struct CacheThreatTests {
 
     @Test func `T-CAC-31 who wants the cache only never reaches for the network`() async throws {
         server.route("GET", "/on", fresh(.status(301)).header("Location", "/end"))
-        server.route("GET", "/end", .text("end"))
+        server.route("GET", "/end", ServerReply.text("end").header("Cache-Control", "no-store"))
         var request = URLRequest(url: server.url("/1"))
         request.cachePolicy = .returnCacheDataDontLoad
         let configured = URLSession.loopback { $0.requestCachePolicy = .returnCacheDataDontLoad }

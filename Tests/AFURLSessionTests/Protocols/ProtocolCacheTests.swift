@@ -12,11 +12,13 @@ struct ProtocolCacheTests {
         StubSite.session(delegate: delegate) { $0.urlCache = cache }
     }
 
-    private func site(_ policy: URLCache.StoragePolicy, _ fields: [String: String] = ["Cache-Control": "max-age=60"])
-        -> StubSite
-    {
+    private func site(
+        _ policy: URLCache.StoragePolicy,
+        _ fields: [String: String] = ["Cache-Control": "max-age=60"],
+        status: Int = 200
+    ) -> StubSite {
         StubSite { stub in
-            stub.begin(stub.response(200, fields), policy)
+            stub.begin(stub.response(status, fields), policy)
             stub.load("stored")
             stub.finish()
         }
@@ -31,8 +33,25 @@ struct ProtocolCacheTests {
         #expect(try await session().outcome(of: allowed.url()).text == "stored")
         try await LoopbackTests.eventually { stored(allowed)?.data == Data("stored".utf8) }
 
-        let refused = [site(.notAllowed), site(.allowed, ["Cache-Control": "no-store"]), site(.allowed, [:])]
-        for site in refused { #expect(try await session().outcome(of: site.url()).text == "stored") }
+        let bare = site(.allowed, [:])
+        #expect(try await session().outcome(of: bare.url()).text == "stored")
+        try await LoopbackTests.eventually { stored(bare)?.data == Data("stored".utf8) }
+
+        let refused = [
+            site(.notAllowed), site(.allowed, ["Cache-Control": "no-store"]), site(.allowed, [:], status: 404),
+            site(.allowed, ["Cache-Control": "no-cache"], status: 500),
+            site(.allowed, ["Cache-Control": "max-age=60"], status: 401),
+        ]
+        let unasked = CacheAsked()
+        for site in refused {
+            #expect(try await session().outcome(of: site.url()).text == "stored")
+            session(unasked).dataTask(with: site.url()).resume()
+        }
+        var silent = URLRequest(url: site(.allowed).url())
+        silent.setValue("no-store", forHTTPHeaderField: "Cache-Control")
+        session(unasked).dataTask(with: silent).resume()
+        try await unasked.log.finished(refused.count + 1)
+        #expect(unasked.proposals.value == [])
 
         let delegate = CacheAsked()
         let asked = site(.allowedInMemoryOnly)

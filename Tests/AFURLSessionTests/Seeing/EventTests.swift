@@ -18,7 +18,10 @@ extension SeeingTests {
 
         @Test func `a plain request is told of in order, and nothing follows its end`() async throws {
             let tape = EventTape()
-            let session = URLSession.loopback { $0.eventMonitors = [tape] }
+            let session = URLSession.loopback {
+                $0.eventMonitors = [tape]
+                $0.urlCache = nil
+            }
             let url = try #require(URL(string: "http://localhost:\(server.port)/end"))
 
             _ = try await session.outcome(of: url)

@@ -22,7 +22,9 @@ struct ConnectionTests {
         let connection = try sessions.start(URLRequest(url: server.url("/hello")), log)
 
         #expect(
-            try await log.ended() == [.willSend("/hello", redirect: nil), .response(200), .data("hello"), .finished]
+            try await log.ended() == [
+                .willSend("/hello", redirect: nil), .response(200), .data("hello"), .willCache, .finished,
+            ]
         )
         #expect(connection.originalRequest.url == server.url("/hello"))
         #expect(connection.currentRequest.url == server.url("/hello"))
@@ -101,7 +103,7 @@ struct ConnectionTests {
         let first: ConnectionLog.Event = .willSend("/1", redirect: nil)
         #expect(
             try await follows.ended()
-                == [first, .willSend("/hello", redirect: 302), .response(200), .data("hello"), .finished]
+                == [first, .willSend("/hello", redirect: 302), .response(200), .data("hello"), .willCache, .finished]
         )
         #expect(
             try await stays.ended()
@@ -336,7 +338,9 @@ struct ConnectionTests {
 
         let events = try await log.ended().dropFirst()
         #expect(
-            events == [.response(200), .response(200), .data("one"), .response(200), .data("two"), .finished]
+            events == [
+                .response(200), .response(200), .data("one"), .response(200), .data("two"), .willCache, .finished,
+            ]
         )
         let types = log.responses.withLock { $0.map { $0.mimeType ?? "" } }
         #expect(types == ["multipart/x-mixed-replace", "text/plain", "a/b"])

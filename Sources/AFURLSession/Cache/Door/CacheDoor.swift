@@ -67,11 +67,8 @@ final class CacheDoor {
         return store?.isSurelyEmpty == false || CacheRequest.mentionsCaches(request.headBytes)
     }
 
-    /// Whether a response could have to be stored, or could have replaced what is stored. Quick as well.
-    func mayStore(_ response: HTTPURLResponse, to request: FrozenRequest, _ policy: URLRequest.CachePolicy) -> Bool {
-        guard let store, request.method == "GET" else { return false }
-        return response.concernsCaches || policy == .returnCacheDataElseLoad || store.mayHoldOutdated
-    }
+    /// Whether the response to a request could have to be stored, or could have replaced what is stored. Quick as well.
+    func mayStore(answerTo request: FrozenRequest) -> Bool { store != nil && request.method == "GET" }
 
     /// When something happened on the loop's clock.
     func moment(of instant: LoopInstant?) -> CacheInstant {
@@ -190,7 +187,7 @@ final class CacheDoor {
             catchUp()
             return .ask
         }
-        let storage = CacheRules.mayKeep(head, policy: .returnCacheDataElseLoad)
+        let storage = CacheRules.mayKeep(head)
         let entry = hit.entry.updated(head, mayGoToDisk: storage == .anywhere)
         if storage == .no {
             store?.forget(hit.entry.id)
@@ -255,7 +252,7 @@ final class CacheDoor {
     ) -> CacheWriter? {
         guard let store, question.request.method == "GET",
             // Also what is of no use may take the place of what is stored.
-            CacheRules.mayBeOfUse(status, headers, question.policy) || store.mayHoldOutdated,
+            CacheRules.mayBeOfUse(status, headers) || store.mayHoldOutdated,
             let request = CacheRequest(question.request),
             let partition = question.partition.forCredentials(in: request.headers)
         else { return nil }
@@ -273,7 +270,7 @@ final class CacheDoor {
             responseTime: came.wall,
             responseMonotonic: came.monotonic
         )
-        let storage = CacheRules.mayStore(head, for: request, policy: question.policy)
+        let storage = CacheRules.mayStore(head, for: request)
         guard storage != .no else {
             // RFC 9111 §4.3.3: the response that must not be kept has replaced the one that was.
             if CacheRules.replaces(status), !request.isPartial, !request.isConditional {

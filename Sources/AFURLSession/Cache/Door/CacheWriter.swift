@@ -91,7 +91,7 @@ final class CacheWriter {
             responseTime: head.responseTime,
             responseMonotonic: head.responseMonotonic
         )
-        let storage = CacheRules.mayStore(own, for: request, policy: .returnCacheDataElseLoad)
+        let storage = CacheRules.mayStore(own, for: request)
         guard storage != .no else { return giveUp() }
         insert(CacheEntry(own, answer, mayGoToDisk: mayGoToDisk && storage == .anywhere))
     }

@@ -9,35 +9,29 @@ extension CacheRules {
     }
 
     /// Whether the response to a request may be stored (RFC 9111 §3).
-    ///
-    /// A response that could only be used by a request that does not mind its age is stored
-    /// only if this request was one.
-    static func mayStore(
-        _ head: StoredHead,
-        for request: CacheRequest,
-        policy: URLRequest.CachePolicy = .useProtocolCachePolicy
-    ) -> Storage {
+    static func mayStore(_ head: StoredHead, for request: CacheRequest) -> Storage {
         guard request.method == .get, !request.hasBody, !request.control.noStore, !request.control.isMalformed else {
             return .no
         }
         // An error may be about the range or the condition, and not about what the URL names.
         guard understood.contains(head.status) || !(request.isPartial || request.isConditional) else { return .no }
-        return mayKeep(head, policy: policy)
+        return mayKeep(head)
     }
 
     /// What the response has to say about it.
-    static func mayKeep(_ head: StoredHead, policy: URLRequest.CachePolicy) -> Storage {
+    static func mayKeep(_ head: StoredHead) -> Storage {
         guard isStorable(head.status), !head.headers.contains("Content-Range") else { return .no }
         let control = head.control
         guard !control.noStore, !control.isMalformed, !control.mustUnderstand || understood.contains(head.status),
-            let names = VaryField.names(in: head.headers), mayBeOfUse(head, control, policy)
+            VaryField.names(in: head.headers) != nil, needsNoLifetime(head.status) || lifetime(of: head) > 0
         else { return .no }
-        return isSecret(head, varyingWith: names) ? .inMemory : .anywhere
+        return isSecret(head) ? .inMemory : .anywhere
     }
 
     /// Whether a response must not be written down: the values of secrets would be found again in what is written.
-    static func isSecret(_ head: StoredHead, varyingWith names: [String]) -> Bool {
-        !head.partition.isLasting || names.contains(where: SecretNames.containsField)
+    static func isSecret(_ head: StoredHead) -> Bool {
+        let names = VaryField.names(in: head.headers) ?? []
+        return !head.partition.isLasting || names.contains(where: SecretNames.containsField)
     }
 
     private static func isStorable(_ status: Int) -> Bool { status >= 200 && !unstorable.contains(status) }
@@ -49,24 +43,15 @@ extension CacheRules {
     /// Those that may be stored with `must-understand` (RFC 9111 §5.2.2.3).
     private static let understood: Set<Int> = [200, 203, 204, 300, 301, 302, 307, 308, 404, 405, 410, 414, 501]
 
-    private static func mayBeOfUse(
-        _ head: StoredHead,
-        _ control: CacheControl,
-        _ policy: URLRequest.CachePolicy
-    ) -> Bool {
-        if lifetime(of: head) > 0 { return true }
-        // RFC 9111 §3: others need a lifetime. An error or a redirect comes again by itself.
-        guard [200, 203, 204].contains(head.status) else { return false }
-        return policy == .returnCacheDataElseLoad || !conditions(for: head).isEmpty
-            || control.staleWhileRevalidate != nil || control.staleIfError != nil
-    }
+    /// Whether it needs no lifetime: without one, requests that do not mind the age still have a use for it. An error or
+    /// a redirect comes again by itself, and RFC 9111 §3 forbids other statuses.
+    private static func needsNoLifetime(_ status: Int) -> Bool { [200, 203, 204].contains(status) }
 
-    /// Whether a response with these fields could be worth storing. Quick, and often wrong
-    /// about those that are not.
-    static func mayBeOfUse(_ status: Int, _ headers: HTTPHeaders, _ policy: URLRequest.CachePolicy) -> Bool {
+    /// Whether a response with these fields could have to be stored. Quick, and often wrong about those that have not.
+    static func mayBeOfUse(_ status: Int, _ headers: HTTPHeaders) -> Bool {
         guard isStorable(status) else { return false }
-        return policy == .returnCacheDataElseLoad || headers.contains("ETag") || headers.contains("Cache-Control")
-            || headers.contains("Last-Modified") || headers.contains("Expires")
+        return needsNoLifetime(status) || headers.contains("Cache-Control") || headers.contains("Expires")
+            || headers.contains("Last-Modified")
     }
 
     /// Whether a response with this status is the answer from now on, stored or not.
