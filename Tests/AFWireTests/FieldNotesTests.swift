@@ -10,7 +10,6 @@ import Testing
         var keepAlive: Int?
         var isCoded = false
         var setsCookies = false
-        var concernsCaches = false
     }
 
     /// The notes on a head with no field but this one.
@@ -23,17 +22,12 @@ import Testing
                 persistent: head.persistent,
                 keepAlive: head.keepAliveTimeout,
                 isCoded: head.hasContentCoding,
-                setsCookies: head.setsCookies,
-                concernsCaches: head.concernsCaches
+                setsCookies: head.setsCookies
             )
         }
     }
 
     private static let noted: [(name: String, value: String, notes: Notes)] = [
-        ("etag", "\"a\"", Notes(concernsCaches: true)),
-        ("expires", "0", Notes(concernsCaches: true)),
-        ("cache-control", "no-store", Notes(concernsCaches: true)),
-        ("last-modified", "yesterday", Notes(concernsCaches: true)),
         ("set-cookie", "a=b", Notes(setsCookies: true)),
         ("content-encoding", "gzip", Notes(isCoded: true)),
         ("content-length", "0", Notes(framing: .length(0), length: 0)),

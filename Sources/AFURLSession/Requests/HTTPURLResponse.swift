@@ -16,8 +16,6 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     let announcedLength: Int64
     /// How the body is coded, and what of that is undone.
     let contentPlan: ContentPlan
-    /// Whether a field could tell caches to keep it.
-    let concernsCaches: Bool
 
     /// Makes a response, for tests and caches. Nil if a field name is no token or a value holds control characters.
     public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
@@ -26,7 +24,6 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         version = httpVersion == "HTTP/1.0" ? .http10 : .http11
         phrase = nil
         status = statusCode
-        concernsCaches = true
         contentPlan = ContentPlan(headers, status: statusCode)
         announcedLength = Self.announcedLength(headers)
         super.init(url: url)
@@ -38,7 +35,6 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         version = head.version
         phrase = head.reasonRange
         status = head.status
-        concernsCaches = head.concernsCaches
         contentPlan = decodes && head.hasContentCoding ? ContentPlan(head.headers, status: head.status) : .asItIs
         announcedLength = head.contentLength.flatMap { Int64(exactly: $0) } ?? -1
         super.init(url: url)
@@ -50,7 +46,6 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         self.version = version
         phrase = nil
         self.status = status
-        concernsCaches = true
         contentPlan = decodes ? ContentPlan(headers, status: status) : .asItIs
         announcedLength = Self.announcedLength(headers)
         super.init(url: url)
@@ -115,7 +110,6 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         version = coder.decodeInteger(forKey: ResponseKey.version.rawValue) == 0 ? .http10 : .http11
         phrase = nil
         status = coder.decodeInteger(forKey: ResponseKey.status.rawValue)
-        concernsCaches = true
         contentPlan = ContentPlan(headers, status: status)
         announcedLength = Self.announcedLength(headers)
         super.init(urlFrom: coder)

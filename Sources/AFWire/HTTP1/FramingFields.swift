@@ -10,7 +10,6 @@ struct FramingFields: Sendable {
     private(set) var keepAliveTimeout: Int?
     private(set) var hasContentCoding = false
     private(set) var setsCookies = false
-    private(set) var concernsCaches = false
 
     /// The length was stated more than once. The values agree, but a peer that
     /// repeats itself here may have been talked into it: no reuse.
@@ -26,22 +25,14 @@ struct FramingFields: Sendable {
         switch nameCount {
         case 4 where ByteScanning.token(at: name, is: "host"):
             hostCount += 1
-        case 4 where ByteScanning.token(at: name, is: "etag"):
-            concernsCaches = true
         case 6 where ByteScanning.token(at: name, is: "expect"):
             noteExpectation(ByteScanning.trimmingOWS(value))
-        case 7 where ByteScanning.token(at: name, is: "expires"):
-            concernsCaches = true
         case 10 where ByteScanning.token(at: name, is: "connection"):
             noteConnection(value)
         case 10 where ByteScanning.token(at: name, is: "keep-alive"):
             noteKeepAlive(value)
         case 10 where ByteScanning.token(at: name, is: "set-cookie"):
             setsCookies = true
-        case 13 where ByteScanning.token(at: name, is: "cache-control"):
-            concernsCaches = true
-        case 13 where ByteScanning.token(at: name, is: "last-modified"):
-            concernsCaches = true
         case 14 where ByteScanning.token(at: name, is: "content-length"):
             try noteLength(value)
         case 16 where ByteScanning.token(at: name, is: "content-encoding"):

@@ -33,7 +33,6 @@ extension ResponseDecoder {
             contentLength: framing.isChunked ? nil : framing.contentLength,
             hasContentCoding: framing.hasContentCoding,
             setsCookies: framing.setsCookies,
-            concernsCaches: framing.concernsCaches,
             reasonRange: reason
         )
     }

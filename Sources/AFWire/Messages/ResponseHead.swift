@@ -29,9 +29,6 @@ package struct ResponseHead: Sendable {
     /// Whether there is a `Set-Cookie` field.
     package let setsCookies: Bool
 
-    /// Whether there is a field by which caches could be told to keep it: a lifetime, or something to ask by.
-    package let concernsCaches: Bool
-
     /// Where the reason phrase stands in the received block.
     package let reasonRange: Range<UInt32>
 
