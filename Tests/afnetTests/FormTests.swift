@@ -79,6 +79,19 @@ import afnet
         #expect(request.bodyText.hasPrefix("--\(boundary)\r\n"))
     }
 
+    @Test(arguments: [
+        "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "multipart",
+    ])
+    func `a form is not sent as what it is not, nor with another boundary`(type: String) async throws {
+        for option in [["-F", "a=b"], ["--part", #"{"name": "a", "value": "b"}"#]] {
+            let run = try await Program.run(option + ["-H", "content-type: \(type)", url("/take")])
+            #expect(
+                run.code == 2 && run.errors.contains(type.contains("boundary") ? "boundary" : "multipart/form-data")
+            )
+        }
+        #expect(server.acceptedConnections == 0)
+    }
+
     @Test func `a large file is sent from the disk, and again where a redirect wants it`() async throws {
         let size = 40_000_000
         let file = try folder.make("big", Data(repeating: 7, count: size))

@@ -38,6 +38,15 @@ import Testing
         #expect(authorizations == ["Basic bWU6cGFzczp3b3Jk", "Basic YTpi"])
     }
 
+    @Test func `a URL may have a password and no user, as --user may`() async throws {
+        let address = url("/open").replacing("http://", with: "http://:token@", maxReplacements: 1)
+
+        #expect(try await Program.run(address).code == 0)
+        #expect(try await Program.run("-u", ":token", url("/open")).code == 0)
+
+        #expect(authorizations == ["Basic OnRva2Vu", "Basic OnRva2Vu"])
+    }
+
     @Test(arguments: ["digest", "any"])
     func `others wait until they are asked`(scheme: String) async throws {
         let address = url("/digest-auth/auth/me/secret/SHA-256")

@@ -1,23 +1,26 @@
 import AFWire
 
-/// User name and password of a URL.
+/// User name and password of a URL. One of them may be empty, as where a token is the password.
 struct URLUserInfo: Sendable {
-    let user: [UInt8]
+    /// Nil if it is empty: then it says nothing about whose credentials are meant.
+    let user: [UInt8]?
     /// Nil if the URL has no password.
     let credential: URLCredential?
 
-    /// Nil if there is no user name, or the bytes are not UTF-8 once they are decoded.
+    /// Nil if both are empty, or the bytes are not UTF-8 once they are decoded.
     ///
     /// - Parameter encoded: What stands before `@`.
     init?(_ encoded: [UInt8]) {
         let colon = encoded.firstIndex(of: UInt8(ascii: ":"))
-        guard let user = URLUserInfo.decode(encoded[..<(colon ?? encoded.count)]), !user.isEmpty else { return nil }
-        self.user = Array(user.utf8)
-        guard let colon else {
+        guard let user = URLUserInfo.decode(encoded[..<(colon ?? encoded.count)]),
+            let password = URLUserInfo.decode(encoded[(colon ?? encoded.count)...].dropFirst()),
+            !user.isEmpty || !password.isEmpty
+        else { return nil }
+        self.user = user.isEmpty ? nil : Array(user.utf8)
+        guard colon != nil else {
             credential = nil
             return
         }
-        guard let password = URLUserInfo.decode(encoded[(colon + 1)...]) else { return nil }
         // Kept for the task whose URL it is.
         credential = URLCredential(user: user, password: password, persistence: .none)
     }

@@ -27,6 +27,7 @@ extension Arguments {
             throw .usage("--resume needs an --output for each URL: its size says where to go on")
         }
         try checkQuery()
+        try checkFormType()
         try checkNames()
         try checkShared()
         if !retries.isOn, retries != RetryOptions() { throw .usage("the options --retry-… need --retry") }
@@ -43,6 +44,19 @@ extension Arguments {
         case .text, .pieces: break
         case .file, .upload, .form, .json:
             throw .usage("--get puts --data and its like into the query, and nothing else")
+        }
+    }
+
+    /// Another kind of multipart gets the boundary of the form; nothing else tells where its parts end.
+    private func checkFormType() throws(ArgumentError) {
+        guard case .form = body else { return }
+        for case .set("content-type", let value) in fields.map(\.lowercased) {
+            guard value.hasPrefix("multipart/") else {
+                throw .usage("a form is sent as multipart/form-data, or another multipart type, not as \(value)")
+            }
+            if value.utf8.contains(UInt8(ascii: ";")), value.contains("boundary") {
+                throw .usage("the boundary of a form is made for it: leave it out of Content-Type")
+            }
         }
     }
 

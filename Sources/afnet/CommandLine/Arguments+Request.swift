@@ -72,7 +72,6 @@ extension Arguments {
     /// Another kind of multipart that was asked for has the same parts, and needs to say what is between them.
     private func addBoundary(of type: String, to request: inout URLRequest) {
         guard let given = request.value(forHTTPHeaderField: "Content-Type"), given != type,
-            given.lowercased().hasPrefix("multipart/"), !given.lowercased().contains("boundary="),
             let boundary = type.components(separatedBy: "; ").last
         else { return }
         request.setValue("\(given); \(boundary)", forHTTPHeaderField: "Content-Type")

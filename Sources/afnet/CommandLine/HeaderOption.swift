@@ -14,6 +14,14 @@ package enum HeaderOption: Sendable, Equatable {
         return value.lowercased().split(separator: ",").contains { $0.drop { $0 == " " }.hasPrefix("chunked") }
     }
 
+    /// Name and value in lower case.
+    var lowercased: HeaderOption {
+        switch self {
+        case .set(let name, let value): .set(name: name.lowercased(), value: value.lowercased())
+        case .removed(let name): .removed(name: name.lowercased())
+        }
+    }
+
     init(_ text: String) throws(ArgumentError) {
         guard let colon = text.firstIndex(of: ":") else {
             guard text.hasSuffix(";"), text.count > 1 else {

@@ -30,8 +30,9 @@ package struct Login: Sendable, Equatable {
 
     /// What stands in front of the host of a URL.
     init?(of components: URLComponents?) {
-        guard let user = components?.user, !user.isEmpty else { return nil }
-        self.init(user: user, password: components?.password ?? "")
+        let (user, password) = (components?.user ?? "", components?.password ?? "")
+        guard !user.isEmpty || !password.isEmpty else { return nil }
+        self.init(user: user, password: password)
     }
 
     /// The value of `Authorization` that is sent without being asked for (RFC 7617).

@@ -804,6 +804,30 @@ struct CourseTests {
         #expect(ProvenCredentials(settings).attempt(for: proxy, path: Array("/".utf8)) == nil)
     }
 
+    @Test("a URL may have a password and no user, T-AUT-01")
+    func emptyUser() throws {
+        var task = TaskTalk(.ofTest())
+        let exchange = try AuthenticationExchange.get("https://:token@a.test/")
+        #expect(task.send(exchange).authorization == nil)
+        _ = task.challenge("Basic realm=r", to: exchange)
+        #expect(task.answer(nil, .performDefaultHandling).name == "again")
+        #expect(task.send(exchange).authorization == TaskTalk.basic("", "token"))
+
+        for url in ["https://@a.test/", "https://:@a.test/"] {
+            var task = TaskTalk(.ofTest())
+            #expect(task.challenge("Basic realm=r", to: try .get(url)).question?.proposedCredential == nil)
+            #expect(task.answer(nil, .performDefaultHandling).name == "deliver")
+        }
+        // It does not say whose credentials of the storage are meant.
+        let storage = URLCredentialStorage()
+        let space = ChallengingParty.origin(try Endpoint(scheme: .https, host: "a.test"))
+            .space(realm: Array("r".utf8), method: NSURLAuthenticationMethodHTTPBasic)
+        storage.setDefaultCredential(.user(), for: space)
+        var other = TaskTalk(.ofTest(storage))
+        _ = other.challenge("Basic realm=r", to: try .get("https://:@a.test/"))
+        #expect(other.answer(nil, .performDefaultHandling).name == "again")
+    }
+
     @Test("a token that is no token fails the task without being shown")
     func badToken() throws {
         var task = TaskTalk(.ofTest())
