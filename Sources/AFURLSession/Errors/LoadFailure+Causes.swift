@@ -95,8 +95,18 @@ extension LoadFailure {
             phase: .connecting,
             attempts: attempts,
             errno: errno,
-            message: "Connecting to \(peer.text) failed: \(cause). Check that the server runs there and is reachable."
+            message: "Connecting to \(peer.text) failed: \(cause). "
+                + (advice(forMissingWay: detail) ?? "Check that the server runs there and is reachable.")
         )
+    }
+
+    /// What helps where the way is missing; nil if it is not that.
+    static func advice(forMissingWay detail: Detail?) -> String? {
+        switch detail {
+        case .network: "This machine has no way there: check its network."
+        case .cellular: "Set allowsCellularAccess if the cellular network may be used, or connect to another one."
+        default: nil
+        }
     }
 
     /// - Parameter isKnownMissing: the name service said that the name does not exist.

@@ -45,8 +45,9 @@ extension LoadFailure {
                 phase: .proxy,
                 attempts: attempts,
                 errno: errno,
-                message: "Connecting to the \(route.text) failed: \(cause). Check that it runs there. "
-                    + "No other way to the server was tried."
+                message: "Connecting to the \(route.text) failed: \(cause). "
+                    + (LoadFailure.advice(forMissingWay: failure.wayMissing(report)) ?? "Check that it runs there.")
+                    + " No other way to the server was tried."
             )
         case .unanswered(let limit): self = .unanswered("the \(route.text)", after: limit, report)
         case .forbidden: self = .forbidden("the \(route.text)", report)

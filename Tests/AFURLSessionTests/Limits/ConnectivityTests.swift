@@ -46,6 +46,24 @@ struct ConnectivityTests {
 
         #expect(events.all == [.failed(.notConnectedToInternet)])
         #expect(events.error?.loadFailure?.detail == .network)
+        let message = try #require(events.error?.localizedDescription)
+        #expect(message.hasSuffix("This machine has no way there: check its network.") && !message.contains("server"))
+        #expect(world.finish() == [])
+    }
+
+    @Test func `a proxy to which there is no way is not said to be down`() throws {
+        let proxy = try ProxyServer("http://api.test:80")
+        let world = makeWorld {
+            $0.waitsForConnectivity = false
+            $0.proxies = ProxyConfiguration(proxy)
+        }
+
+        let events = world.load("http://other.test/")
+
+        let message = try #require(events.error?.localizedDescription)
+        #expect(
+            message.contains("This machine has no way there: check its network.") && !message.contains("runs there")
+        )
         #expect(world.finish() == [])
     }
 
