@@ -405,8 +405,10 @@ extension HTTPCookieStorage {
     public func removeCookies(since date: Date) {
         let first = date.wholeSeconds
         if isEmpty { return }
-        _ = work(by: source.loaded) { state -> Bool in
+        // On the network thread as well (`SessionCore.reset`): what waits need not be judged to be removed.
+        _ = work(by: source.current) { state -> Bool in
             let before = state.jar.count
+            state.waiting.removeAll { $0.time >= first }
             state.jar.removeAll { $0.created >= first }
             return state.jar.count != before
         } isChange: {

@@ -15,7 +15,9 @@ extension CommandOption {
         ) { $0.takesServersName = true },
         CommandOption("--output-dir DIR", "the folder for -o and -O") { $0.outputFolder = $1.value },
         .flag("--create-dirs", "make the folders that -o, -O and --output-dir need") { $0.makesFolders = true },
-        .flag("--resume", "go on behind what --output has already, if the server still has the same") { $0.resume = .size },
+        .flag("--resume", "go on behind what --output has already, if the server still has the same") {
+            $0.resume = .size
+        },
         CommandOption("-C, --resume-from, --continue-at N", "go on at byte N; \"-\" is --resume") {
             $0.resume = $1.value == "-" ? .size : .offset(try Arguments.size($1.value, of: $1.name))
         },

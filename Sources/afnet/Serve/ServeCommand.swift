@@ -86,7 +86,8 @@ import Glibc
     }
 
     /// RFC 9110 §15.5.20
-    nonisolated private static let misdirected = ServerReply.text("this host is not served here: see --host\n").status(421)
+    nonisolated private static let misdirected =
+        ServerReply.text("this host is not served here: see --host\n").status(421, reason: "Misdirected Request")
 
     /// `GET /a.txt 206 5`
     nonisolated private static func line(_ request: RecordedRequest, _ reply: ServerReply) -> String {

@@ -163,6 +163,20 @@ extension CookieRules {
             #expect(HTTPCookieStorage(fileURL: folder.file("c")).cookies?.map(\.domain) == [".example.org"])
         }
 
+        @Test func `what waits for the list is removed without it`() throws {
+            let gate = try GatedSuffixes()
+            let storage = HTTPCookieStorage(source: gate.source, clock: { 1000 })
+            let question = try CookieRules.question("http://a.example.org/")
+            for time in [1000, 2000] as [Int64] {
+                storage.receive([Array("at\(time)=1".utf8)], for: question, now: time)
+            }
+
+            // It would wait for ever otherwise: nothing opens the gate.
+            storage.removeCookies(since: Date(timeIntervalSince1970: 2000))
+            gate.open()
+            #expect(storage.cookies?.map(\.name) == ["at1000"])
+        }
+
         @Test func `T-COO-30 a part of another site's page is told apart by the list from the first cookie on`() throws
         {
             let gate = try GatedSuffixes()
