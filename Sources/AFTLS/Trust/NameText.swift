@@ -1,9 +1,9 @@
 /// Names of a certificate in messages.
-enum NameText {
+package enum NameText {
     /// At most this many are listed.
     static let limit = 3
 
-    static func mismatch(_ certificate: Certificate?, _ name: PeerName) -> String {
+    package static func mismatch(_ certificate: Certificate?, _ name: PeerName) -> String {
         let names = certificate.map { $0.dnsNames + $0.ipAddresses } ?? []
         guard !names.isEmpty else {
             return "the certificate \"\(certificate?.subject ?? "")\" has no alternative names at all, "

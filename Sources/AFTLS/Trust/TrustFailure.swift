@@ -43,6 +43,8 @@ public struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible {
         public static let malformed = Reason(rawValue: "malformed")
         /// The chain has too many links or bytes.
         public static let tooLong = Reason(rawValue: "tooLong")
+        /// It had to be known that no certificate was revoked, and is not.
+        public static let revocation = Reason(rawValue: "revocation")
         /// The server showed no certificate.
         public static let noCertificate = Reason(rawValue: "noCertificate")
         /// Something that is not supported, or that could not be checked.

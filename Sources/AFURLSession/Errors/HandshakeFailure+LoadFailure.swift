@@ -22,12 +22,17 @@ extension LoadFailure {
         switch refusal {
         case .cancelled: self = .cancelled(phase: .tls)
         case .evaluation(let failure):
+            // For Apple a certificate for another host is that, whatever else is wrong with it.
+            let mismatch = failure.reason == .name ? nil : trust?.nameMismatch
+            let reasons = mismatch == nil ? [failure.reason] : [.name, failure.reason]
+            let explanation = mismatch.map { "\($0); besides, \(failure.message)" } ?? failure.message
             self.init(
                 .trust,
-                Detail(failure.reason),
+                Detail(reasons[0]),
                 peer,
                 trust,
-                "\(failure.message). \(LoadFailure.advice(failure.reason, host))",
+                "\(explanation). \(LoadFailure.advice(reasons[0], host))",
+                reasons: reasons,
                 verifyResult: failure.verifyResult
             )
         case .rule(let rule, let explanation):
@@ -48,6 +53,7 @@ extension LoadFailure {
         _ peer: Endpoint,
         _ trust: ServerTrust?,
         _ explanation: String,
+        reasons: [TrustFailure.Reason] = [],
         rule: String? = nil,
         verifyResult: Int32? = nil
     ) {
@@ -59,6 +65,7 @@ extension LoadFailure {
             security: Security(
                 host: peer.host.text,
                 servedChain: trust?.servedChain ?? [],
+                reasons: reasons,
                 rule: rule,
                 verifyResult: verifyResult
             )

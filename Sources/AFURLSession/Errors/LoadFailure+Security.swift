@@ -7,6 +7,9 @@ extension LoadFailure {
         public let host: String
         /// The certificates the server showed, its own first; empty if it showed none.
         public let servedChain: [Certificate]
+        /// What is wrong with the certificates, first what the error's code and detail are for. A certificate for another
+        /// host is that first, and what else the chain was refused for stands behind it. Empty if something else failed.
+        public let reasons: [TrustFailure.Reason]
         /// The rule that failed, if a policy said no.
         public let rule: String?
         /// OpenSSL's result of verifying the chain (`X509_V_…`), if that is what failed.
@@ -17,12 +20,14 @@ extension LoadFailure {
         package init(
             host: String,
             servedChain: [Certificate] = [],
+            reasons: [TrustFailure.Reason] = [],
             rule: String? = nil,
             verifyResult: Int32? = nil,
             alert: UInt8? = nil
         ) {
             self.host = host
             self.servedChain = servedChain
+            self.reasons = reasons
             self.rule = rule
             self.verifyResult = verifyResult
             self.alert = alert
@@ -44,6 +49,7 @@ extension LoadFailure.Security: CustomStringConvertible {
         }
         let hidden = servedChain.count - LoadFailure.Security.shownCertificates
         if hidden > 0 { lines.append("     and \(hidden) more") }
+        if !reasons.isEmpty { lines.append("  wrong: \(reasons.map(\.rawValue).joined(separator: ", "))") }
         if let rule { lines.append("  rule: \(rule)") }
         if let verifyResult { lines.append("  verify result: \(verifyResult)") }
         if let alert { lines.append("  alert: \(alert) (\(TLSFailure.alertName(Int32(alert))))") }

@@ -60,6 +60,14 @@ public struct ServerTrust: Sendable {
         return evaluate(.tlsServer(name))
     }
 
+    /// Says for which hosts the server's certificate is, if this host is not among them.
+    var nameMismatch: String? {
+        guard let leaf = servedChain.first, let name = PeerName(host), !HostnameMatcher.matches(leaf, name) else {
+            return nil
+        }
+        return NameText.mismatch(leaf, name)
+    }
+
     /// What comes of a host that no certificate can be for.
     func refusal(for host: String) -> TrustEvaluation {
         ChainEvaluator.refusal(.name, "no certificate can be for the host \"\(host)\"", served: servedChain)

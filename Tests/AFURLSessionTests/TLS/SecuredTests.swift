@@ -113,10 +113,37 @@ extension SecuredTests {
             #expect(outcome.code == -1203, "\(outcome)")
             let failure = try #require(outcome.error?.loadFailure)
             #expect(failure.reason == .trust && failure.detail == .unknownRoot && failure.phase == .tls)
+            #expect(failure.security?.reasons == [.unknownRoot])
             let served = try #require(failure.security?.servedChain.first)
             #expect(failure.description.contains(served.pin.description))
             let ended = try await site.ended()
             #expect(ended.received.isEmpty && ended.tls?.receivedAlert?.number == 48)
+        }
+
+        @Test func `a certificate for another host is -1202, whatever else is wrong with it`() async throws {
+            let site = try SecuredSite { tls, authority in tls = ServerTLS(try authority.issue(for: "other.test")) }
+            let old = try SecuredSite { tls, authority in
+                tls = ServerTLS(
+                    try authority.issue(for: "other.test") { template in
+                        template.notBefore = Date(timeIntervalSinceNow: -9 * 86_400)
+                        template.notAfter = Date(timeIntervalSinceNow: -86_400)
+                    }
+                )
+            }
+            let cases: [(SecuredSite, TrustAnchors?, [TrustFailure.Reason])] = [
+                (site, nil, [.name]), (site, .certificates([]), [.name, .unknownRoot]), (old, nil, [.name, .expired]),
+            ]
+
+            for (site, anchors, reasons) in cases {
+                let session = site.session { if let anchors { $0.anchors = anchors } }
+                let outcome = try await session.outcome(of: site.server.url("/hello"))
+
+                let failure = try #require(outcome.error?.loadFailure)
+                #expect(outcome.code == -1202 && failure.reason == .trust && failure.detail == .name)
+                #expect(failure.security?.reasons == reasons)
+                #expect(failure.message.contains("is for other.test, not for"))
+                #expect(failure.message.contains("besides") == (reasons.count > 1))
+            }
         }
 
         @Test func `Foundation's names set the same versions`() {

@@ -164,6 +164,47 @@ extension SecuredTests {
         #expect(SecTrustSetPolicies(trust, "text") == errSecParam)
     }
 
+    @Test
+    func `T-TLS-58 a policy for revocation accepts without an answer, and refuses where one is required`()
+        throws
+    {
+        let trust = trust(root.certificate)
+        let ssl = SecPolicyCreateSSL(true, "good.test")
+        #expect(SecPolicyCreateRevocation(0) == nil)
+        let methods = [
+            kSecRevocationOCSPMethod, kSecRevocationCRLMethod, kSecRevocationNetworkAccessDisabled,
+            kSecRevocationUseAnyAvailableMethod | kSecRevocationPreferCRL,
+        ]
+        for flags in methods + [0] {
+            let required = flags | kSecRevocationRequirePositiveResponse
+            let strict = try #require(SecPolicyCreateRevocation(required))
+            for policies in [[strict], [ssl, strict], [strict, ssl]] {
+                SecTrustSetPolicies(trust, policies as CFArray)
+                let refusal = try #require(error(trust))
+                #expect(refusal.code == Int(errSecIncompleteCertRevocationCheck))
+                #expect(refusal.localizedDescription.contains("kSecRevocationRequirePositiveResponse"))
+            }
+            guard let lenient = SecPolicyCreateRevocation(flags) else { continue }
+            for policies in [[lenient], [ssl, lenient], [lenient, ssl]] {
+                SecTrustSetPolicies(trust, policies as CFArray)
+                #expect(SecTrustEvaluateWithError(trust, nil))
+            }
+        }
+    }
+
+    @Test func `a policy for revocation lets no chain pass that others refuse`() throws {
+        let lenient = try #require(SecPolicyCreateRevocation(kSecRevocationUseAnyAvailableMethod))
+        let (stranger, other) = (trust(), trust(root.certificate, host: "other.test"))
+
+        SecTrustSetPolicies(stranger, lenient)
+        #expect(error(stranger)?.code == Int(errSecNotTrusted))
+        SecTrustSetPolicies(other, [SecPolicyCreateSSL(true, "other.test"), lenient] as CFArray)
+        #expect(error(other)?.code == Int(errSecHostNameMismatch))
+        SecTrustSetPolicies(other, lenient)
+        SecTrustSetVerifyDate(other, Date().addingTimeInterval(365 * 86_400) as CFDate)
+        #expect(error(other)?.code == Int(errSecCertificateExpired))
+    }
+
     @Test func `a moment can be chosen`() {
         let trust = trust(root.certificate)
 

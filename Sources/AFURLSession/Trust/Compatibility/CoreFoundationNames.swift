@@ -20,6 +20,9 @@ public typealias CFError = NSError
 /// `Int`.
 public typealias CFIndex = Int
 
+/// `UInt`.
+public typealias CFOptionFlags = UInt
+
 /// There are none: pass nil.
 public enum CFAllocator: Sendable {}
 
@@ -41,5 +44,7 @@ public let errSecHostNameMismatch: OSStatus = -67602
 public let errSecCertificateExpired: OSStatus = -67818
 /// A certificate is not valid yet.
 public let errSecCertificateNotValidYet: OSStatus = -67819
+/// It had to be known whether a certificate was revoked, and is not.
+public let errSecIncompleteCertRevocationCheck: OSStatus = -67635
 /// The chain is not trusted.
 public let errSecNotTrusted: OSStatus = -67843

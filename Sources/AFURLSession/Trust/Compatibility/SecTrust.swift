@@ -205,6 +205,7 @@ extension NSError {
             case .name: errSecHostNameMismatch
             case .expired: errSecCertificateExpired
             case .notYetValid: errSecCertificateNotValidYet
+            case .revocation: errSecIncompleteCertRevocationCheck
             default: errSecNotTrusted
             }
         self.init(

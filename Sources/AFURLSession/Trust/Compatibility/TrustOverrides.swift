@@ -27,11 +27,24 @@ struct TrustOverrides: Sendable {
 
     private func evaluate(_ trust: ServerTrust, _ policy: SecPolicy) -> TrustEvaluation {
         switch policy.content {
-        case .impossible(let host): trust.refusal(for: host)
+        case .impossible(let host): return trust.refusal(for: host)
+        case .revocation(let isRequired):
+            let evaluation = evaluate(trust, SecPolicyCreateBasicX509())
+            return isRequired && evaluation.isTrusted ? revocationUnknown(trust) : evaluation
         case .policy(let policy):
             // Whatever was set as an anchor is one, also if it is no root.
-            trust.evaluate(policy, anchors: anchors(of: trust), allowsPartialChain: anchors != nil)
+            return trust.evaluate(policy, anchors: anchors(of: trust), allowsPartialChain: anchors != nil)
         }
+    }
+
+    private func revocationUnknown(_ trust: ServerTrust) -> TrustEvaluation {
+        ChainEvaluator.refusal(
+            .revocation,
+            "it must be known whether the certificate \"\(trust.servedChain.first?.subject ?? "")\" was revoked, and neither "
+                + "lists nor OCSP are asked here; leave out kSecRevocationRequirePositiveResponse, or pin the key",
+            served: trust.servedChain,
+            about: trust.servedChain.first
+        )
     }
 
     private func anchors(of trust: ServerTrust) -> TrustAnchors? {
