@@ -26,7 +26,8 @@ enum ArchivedJSON {
 // A policy that cannot be written or read must not become one that is less strict.
 extension NSCoder {
     func writePolicy(_ policy: SecurityPolicy, forKey key: String) {
-        let data = (try? ArchivedJSON.data(policy)) ?? Data()
+        // Of a subclass only the settings could be read again, and not what it overrides.
+        let data = policy.mayHaveOverrides ? Data() : (try? ArchivedJSON.data(policy)) ?? Data()
         encode(data as NSData, forKey: key)
     }
 

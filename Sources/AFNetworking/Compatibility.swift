@@ -8,13 +8,6 @@ public typealias AFSecurityPolicy = SecurityPolicy
 /// ``SSLPinningMode`` under its old name.
 public typealias AFSSLPinningMode = SSLPinningMode
 
-extension SecurityPolicy {
-    /// ``evaluate(_:forDomain:)`` under its old name.
-    public func evaluateServerTrust(_ serverTrust: ServerTrust, forDomain domain: String?) -> Bool {
-        evaluate(serverTrust, forDomain: domain)
-    }
-}
-
 // MARK: - Managers
 
 /// ``URLSessionManager`` under its old name.

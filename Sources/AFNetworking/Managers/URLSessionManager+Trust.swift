@@ -3,7 +3,7 @@ import Foundation
 // Who decides about servers: the manager's policy, inside the handshake. If a closure is there to answer challenges
 // it may want to trust a server that the policy would refuse; then the handshake waits for it, and the policy is asked
 // where the closure leaves it to the manager. Pins are not up for discussion: a policy that pins decides first,
-// whatever closures there are.
+// whatever closures there are. So does one of a subclass, which may pin in a way of its own.
 
 extension URLSessionManager {
     /// The configuration of a new session.
@@ -122,7 +122,9 @@ enum ServerJudge: Sendable, Equatable {
 extension URLSessionManager.State {
     fileprivate func wantedTrust(besides other: (any ServerEvaluator)?) -> ServerJudge {
         if let other, !hasOwnPolicy { return .other(other) }
-        let isStrict = securityPolicy.isPinning || securityPolicy.refusesHostsWithoutRule
-        return hooks.mayDecideAboutServers && !isStrict ? .challenges : .policy(securityPolicy)
+        guard hooks.mayDecideAboutServers else { return .policy(securityPolicy) }
+        let isStrict =
+            securityPolicy.isPinning || securityPolicy.refusesHostsWithoutRule || securityPolicy.mayHaveOverrides
+        return isStrict ? .policy(securityPolicy) : .challenges
     }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// What the connection wants to know: whom to trust, who we are, and where to go.
@@ -7,16 +8,31 @@ extension URLConnectionOperation {
         if let block { return block(connection, challenge) }
         let (space, sender) = (challenge.protectionSpace, challenge.sender)
         if let trust = space.serverTrust {
-            guard policy.evaluate(trust, forDomain: space.host) else {
-                let error = UntrustedServer.error(trust, connection.currentRequest.url)
-                state.withLock { $0.trustError = error }
-                return sender?.cancel(challenge) ?? ()
-            }
-            sender?.use(URLCredential(trust: trust), for: challenge)
+            let url = connection.currentRequest.url
+            guard policy.mayHaveOverrides else { return answer(challenge, about: trust, by: policy, url) }
+            // A method of the program's may take any time, and the network thread serves all operations.
+            Self.trustQueue.async { [self] in answer(challenge, about: trust, by: policy, url) }
         } else if challenge.previousFailureCount == 0, let credential, space.isProxy() || isAtHome(connection) {
             sender?.use(credential, for: challenge)
         } else {
             sender?.continueWithoutCredential(for: challenge)
+        }
+    }
+
+    private static let trustQueue = DispatchQueue(label: "AFNetworking.operation-trust", attributes: .concurrent)
+
+    private func answer(
+        _ challenge: URLAuthenticationChallenge,
+        about trust: ServerTrust,
+        by policy: SecurityPolicy,
+        _ url: URL?
+    ) {
+        if policy.evaluate(trust, forDomain: challenge.protectionSpace.host) {
+            challenge.sender?.use(URLCredential(trust: trust), for: challenge)
+        } else {
+            let error = UntrustedServer.error(trust, url)
+            state.withLock { $0.trustError = error }
+            challenge.sender?.cancel(challenge)
         }
     }
 

@@ -1,39 +1,13 @@
 import Foundation
 
-extension SecurityPolicy: Codable {
-    private enum CodingKeys: String, CodingKey {
+extension SecurityPolicy {
+    fileprivate enum CodingKeys: String, CodingKey {
         case pinningMode = "SSLPinningMode"
         case pinnedCertificates
         case allowInvalidCertificates
         case validatesDomainName
         case hostRules
         case refusesHostsWithoutRule
-    }
-
-    /// Reads a policy.
-    ///
-    /// What is not said is decided safely: invalid certificates are not allowed, and names are
-    /// validated. A mode that does not exist and a certificate that cannot be read are errors.
-    public convenience init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        var rules = SecurityRules(
-            mode: try container.decode(SSLPinningMode.self, forKey: .pinningMode),
-            pinned: PinnedCertificates(try container.decodeIfPresent(Set<Data>.self, forKey: .pinnedCertificates))
-        )
-        if let problem = rules.pinned.problem {
-            throw DecodingError.dataCorruptedError(
-                forKey: .pinnedCertificates,
-                in: container,
-                debugDescription: problem
-            )
-        }
-        rules.allowsInvalidCertificates =
-            try container.decodeIfPresent(Bool.self, forKey: .allowInvalidCertificates) ?? false
-        rules.validatesName = try container.decodeIfPresent(Bool.self, forKey: .validatesDomainName) ?? true
-        rules.hostRules = try container.decodeIfPresent([HostRule].self, forKey: .hostRules) ?? []
-        rules.refusesHostsWithoutRule =
-            try container.decodeIfPresent(Bool.self, forKey: .refusesHostsWithoutRule) ?? false
-        self.init(rules)
     }
 
     /// Writes all settings but the report handler.
@@ -47,5 +21,25 @@ extension SecurityPolicy: Codable {
         try container.encode(rules.validatesName, forKey: .validatesDomainName)
         try container.encode(rules.hostRules, forKey: .hostRules)
         try container.encode(rules.refusesHostsWithoutRule, forKey: .refusesHostsWithoutRule)
+    }
+}
+
+extension SecurityRules {
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: SecurityPolicy.CodingKeys.self)
+        mode = try container.decode(SSLPinningMode.self, forKey: .pinningMode)
+        pinned = PinnedCertificates(try container.decodeIfPresent(Set<Data>.self, forKey: .pinnedCertificates))
+        if let problem = pinned.problem {
+            throw DecodingError.dataCorruptedError(
+                forKey: .pinnedCertificates,
+                in: container,
+                debugDescription: problem
+            )
+        }
+        allowsInvalidCertificates =
+            try container.decodeIfPresent(Bool.self, forKey: .allowInvalidCertificates) ?? false
+        validatesName = try container.decodeIfPresent(Bool.self, forKey: .validatesDomainName) ?? true
+        hostRules = try container.decodeIfPresent([HostRule].self, forKey: .hostRules) ?? []
+        refusesHostsWithoutRule = try container.decodeIfPresent(Bool.self, forKey: .refusesHostsWithoutRule) ?? false
     }
 }

@@ -1,5 +1,7 @@
 public import Foundation
 
+// Everything is behind locks. An open class cannot have the compiler check that; a subclass that adds state keeps the
+// promise itself.
 /// Decides which servers a session talks to: by the authorities it trusts, and by
 /// pins, which name the certificates or keys a server must have.
 ///
@@ -28,25 +30,42 @@ public import Foundation
 ///
 /// Safe to use and to change from any thread. Tasks that have started keep the rules they
 /// started with.
-public final class SecurityPolicy: Sendable {
+///
+/// ## A policy of your own
+///
+/// Override ``evaluateServerTrust(_:forDomain:)``:
+///
+/// ```swift
+/// class CompanyPolicy: SecurityPolicy, @unchecked Sendable {
+///     override func evaluateServerTrust(_ serverTrust: ServerTrust, forDomain domain: String?) -> Bool {
+///         guard super.evaluateServerTrust(serverTrust, forDomain: domain) else { return false }
+///         return serverTrust.evaluation.chain.last?.pin == companyKey
+///     }
+/// }
+/// ```
+///
+/// What an override decides by is not known. So what one object accepted serves no other object, nor the same one after a
+/// change of its settings, and each connection gets a full handshake. A subclass with initializers of its own writes
+/// `required init(from:)`, too. Managers with such a policy can be archived, but not read again.
+open class SecurityPolicy: Codable, @unchecked Sendable {
     private struct State: Sendable {
-        var rules: SecurityRules
+        var rules = SecurityRules(mode: .none, pinned: PinnedCertificates(nil))
         /// Of these very rules.
         var frozen: FrozenSecurityPolicy?
+        /// With these very rules. Weak: it holds the policy.
+        weak var overridden: OverriddenSecurityPolicy?
     }
 
-    private let state: Lock<State>
-    private let reporter: PinReporter
-
-    init(_ rules: SecurityRules, reporter: PinReporter = PinReporter()) {
-        state = Lock(State(rules: rules))
-        self.reporter = reporter
-    }
+    private let state = Lock(State())
+    private let reporter = PinReporter()
 
     /// A policy that pins nothing and trusts what the session's authorities vouch for,
     /// for the name of the host.
-    public convenience init() {
-        self.init(SecurityRules(mode: .none, pinned: PinnedCertificates(nil)))
+    public init() {}
+
+    convenience init(_ rules: SecurityRules) {
+        self.init()
+        change { $0 = rules }
     }
 
     /// A policy with these pins.
@@ -57,6 +76,14 @@ public final class SecurityPolicy: Sendable {
     ///     server; `init(pinningMode:certificatesIn:)` and its like throw instead.
     public convenience init(pinningMode: SSLPinningMode, withPinnedCertificates pinnedCertificates: Set<Data>) {
         self.init(SecurityRules(mode: pinningMode, pinned: PinnedCertificates(pinnedCertificates)))
+    }
+
+    /// Reads a policy.
+    ///
+    /// What is not said is decided safely: invalid certificates are not allowed, and names are
+    /// validated. A mode that does not exist and a certificate that cannot be read are errors.
+    public required convenience init(from decoder: any Decoder) throws {
+        self.init(try SecurityRules(from: decoder))
     }
 
     /// A policy that pins these certificates.
@@ -159,19 +186,31 @@ public final class SecurityPolicy: Sendable {
         state.withLock { state in
             body(&state.rules)
             state.frozen = nil
+            state.overridden = nil
         }
     }
 
     // MARK: - Evaluating
 
-    /// Whether the server is trusted for this name.
+    /// Whether the server is trusted for this name: the method to override.
+    ///
+    /// An override is called inside the handshake, on a thread of its own, and the handshake waits for it as long as for
+    /// a delegate (``/AFURLSession/TLSConfiguration/decisionTimeout``). Then the server is refused.
     ///
     /// - Parameters:
     ///   - serverTrust: What the server showed.
     ///   - domain: The host it must be for. Nil checks no name, unless the host of the URL has a rule.
-    public func evaluate(_ serverTrust: ServerTrust, forDomain domain: String?) -> Bool {
-        frozen.decide(serverTrust, domain: domain) == .accept
+    open func evaluateServerTrust(_ serverTrust: ServerTrust, forDomain domain: String?) -> Bool {
+        (OverriddenSecurityPolicy.settings(of: self) ?? frozen).decide(serverTrust, domain: domain) == .accept
     }
+
+    /// ``evaluateServerTrust(_:forDomain:)`` by its shorter name.
+    public func evaluate(_ serverTrust: ServerTrust, forDomain domain: String?) -> Bool {
+        evaluateServerTrust(serverTrust, forDomain: domain)
+    }
+
+    /// Whether a subclass may have methods in the place of those here.
+    var mayHaveOverrides: Bool { type(of: self) != SecurityPolicy.self }
 
     var frozen: FrozenSecurityPolicy {
         state.withLock { state in
@@ -182,23 +221,40 @@ public final class SecurityPolicy: Sendable {
         }
     }
 
+    /// The same object as long as a session has it and no setting is changed.
+    private var overridden: OverriddenSecurityPolicy {
+        let settings = frozen
+        return state.withLock { state in
+            if let overridden = state.overridden { return overridden }
+            let overridden = OverriddenSecurityPolicy(self, settings)
+            // Changed in between: it is for this call only.
+            if state.frozen === settings { state.overridden = overridden }
+            return overridden
+        }
+    }
+
     // MARK: - Copying
 
     /// Another policy with the same settings.
-    public func copy() -> SecurityPolicy {
-        SecurityPolicy(rules, reporter: PinReporter(reportHandler))
+    ///
+    /// A subclass that does not override this is its own copy: what its decisions depend on is its own.
+    open func copy() -> SecurityPolicy {
+        if mayHaveOverrides { return self }
+        let copy = SecurityPolicy(rules)
+        copy.reportHandler = reportHandler
+        return copy
     }
 }
 
 extension SecurityPolicy: ServerEvaluator {
     /// The policy as it is now. The same object until it is changed.
-    public func snapshot() -> any ServerEvaluator { frozen }
+    public func snapshot() -> any ServerEvaluator { mayHaveOverrides ? overridden : frozen }
 
-    /// A digest of all settings.
-    public var fingerprint: [UInt8]? { frozen.fingerprint }
+    /// A digest of all settings; nil for a subclass.
+    public var fingerprint: [UInt8]? { mayHaveOverrides ? nil : frozen.fingerprint }
 
     /// The decision about a server, for the host of the URL.
-    public func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { frozen.evaluate(trust) }
+    public func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { snapshot().evaluate(trust) }
 
     /// Whether it pins this host: without TLS no pin is ever looked at.
     public func forbidsPlainText(to host: String) -> Bool { frozen.forbidsPlainText(to: host) }

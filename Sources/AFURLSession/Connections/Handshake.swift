@@ -1,5 +1,6 @@
 import AFLoop
 import AFTLS
+import Dispatch
 
 protocol HandshakeClient: AnyObject {
     func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel)
@@ -200,11 +201,36 @@ final class Handshake: ChannelHandler, TimerTarget {
 
     /// Called from within a call of the engine: the answer must come later.
     func ask(_ question: HandshakeQuestion, _ answer: @escaping (HandshakeAnswer) -> Void) {
+        wait(for: answer)
+        delegate?.ask(question) { [weak self, questions] in self?.answered(questions, $0) }
+    }
+
+    /// Asks an evaluator on another thread.
+    func ask(
+        _ evaluator: any BlockingServerEvaluator,
+        about trust: ServerTrust,
+        _ answer: @escaping (HandshakeAnswer) -> Void
+    ) {
+        wait(for: answer)
+        let loop = world.loop
+        // It may never decide, and keeps nothing alive meanwhile.
+        let answered: (ServerTrustDecision) -> Void = { [weak self, questions] decision in
+            self?.answered(questions, .evaluated(decision))
+        }
+        let reply = LoopBound(confined: answered, on: loop)
+        Handshake.evaluators.async {
+            let decision = evaluator.evaluate(trust)
+            loop.enqueue { reply.value(decision) }
+        }
+    }
+
+    private static let evaluators = DispatchQueue(label: "AFURLSession.evaluators", attributes: .concurrent)
+
+    private func wait(for answer: @escaping (HandshakeAnswer) -> Void) {
         let limit = LoopInterval(timeout: security.configuration.decisionTimeout, default: 10)
         decisionTimer = world.loop.startTimer(at: world.loop.now + limit, for: self)
         questions += 1
         pending = (questions, answer)
-        delegate?.ask(question) { [weak self, questions] in self?.answered(questions, $0) }
     }
 
     private func answered(_ question: Int, _ answer: HandshakeAnswer) {

@@ -27,6 +27,8 @@ enum HandshakeAnswer {
     case reject
     case cancel
     case none
+    /// Of an evaluator that takes its time.
+    case evaluated(ServerTrustDecision)
 }
 
 /// Judges one server, once, and remembers what it found as long as the connection
@@ -136,11 +138,30 @@ final class ServerJudge: TLSEngineClient {
     }
 
     private func decide(_ trust: ServerTrust) {
-        switch security.evaluator?.evaluate(trust) {
-        case nil, .accept: break
-        case .untrusted(let failure): return deliberation = .refused(.evaluation(failure))
-        case .reject(let rule, let explanation): return deliberation = .refused(.rule(rule, explanation))
+        guard let evaluator = security.evaluator as? any BlockingServerEvaluator else {
+            return obey(security.evaluator?.evaluate(trust) ?? .accept, trust)
         }
+        guard let handshake else { return deliberation = .refused(.unanswered) }
+        deliberation = .asking
+        handshake.ask(evaluator, about: trust) { [weak self] answer in self?.evaluatorAnswered(answer, trust) }
+    }
+
+    private func evaluatorAnswered(_ answer: HandshakeAnswer, _ trust: ServerTrust) {
+        guard case .asking = deliberation else { return }
+        if case .evaluated(let decision) = answer { return obey(decision, trust) }
+        let explanation = "the evaluator took longer than the decisionTimeout of the TLS configuration"
+        deliberation = .refused(.rule("time for a decision", explanation))
+    }
+
+    private func obey(_ decision: ServerTrustDecision, _ trust: ServerTrust) {
+        switch decision {
+        case .accept: askDelegate(trust)
+        case .untrusted(let failure): deliberation = .refused(.evaluation(failure))
+        case .reject(let rule, let explanation): deliberation = .refused(.rule(rule, explanation))
+        }
+    }
+
+    private func askDelegate(_ trust: ServerTrust) {
         guard let handshake, handshake.mayAsk else {
             deliberation = standard(trust)
             return
@@ -164,7 +185,7 @@ final class ServerJudge: TLSEngineClient {
         case .gone: deliberation = .notBegun
         case .cancel: deliberation = .refused(.cancelled)
         case .none: deliberation = .refused(.unanswered)
-        case .reject, .identity: deliberation = .refused(.rejected)
+        case .reject, .identity, .evaluated: deliberation = .refused(.rejected)
         }
     }
 
@@ -204,13 +225,13 @@ final class ServerJudge: TLSEngineClient {
         case .identity(let identity): identification = .decided(identity)
         case .gone: identification = .notAsked
         case .cancel: isCancelled = true
-        case .trust, .standard, .unasked, .reject, .none: identification = .decided(nil)
+        case .trust, .standard, .unasked, .reject, .none, .evaluated: identification = .decided(nil)
         }
     }
 
     private func note(_ answer: HandshakeAnswer) {
         switch answer {
-        case .unasked, .gone: break
+        case .unasked, .gone, .evaluated: break
         case .trust, .identity, .standard, .reject, .cancel, .none: delegateWasAsked = true
         }
     }

@@ -40,6 +40,10 @@ extension ServerEvaluator {
     public func forbidsPlainText(to host: String) -> Bool { false }
 }
 
+/// An evaluator that may take its time: it is asked on another thread, and the handshake waits for it as long as for a
+/// delegate.
+package protocol BlockingServerEvaluator: ServerEvaluator {}
+
 /// What an evaluator says of a server.
 public enum ServerTrustDecision: Hashable, Sendable {
     /// The server is trusted.

@@ -4,6 +4,15 @@ import Foundation
 import FoundationXML
 import Testing
 
+private let companyKey: PublicKeyPin? = nil
+
+class CompanyPolicy: SecurityPolicy, @unchecked Sendable {
+    override func evaluateServerTrust(_ serverTrust: ServerTrust, forDomain domain: String?) -> Bool {
+        guard super.evaluateServerTrust(serverTrust, forDomain: domain) else { return false }
+        return serverTrust.evaluation.chain.last?.pin == companyKey
+    }
+}
+
 /// What doc comments of `AFNetworking` and `AFNetworkingXML` show. Compiled, and not run.
 private enum NetworkingComments {
     static func policy(_ configuration: URLSessionConfiguration) throws {
