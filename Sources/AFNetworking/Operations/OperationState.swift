@@ -101,7 +101,10 @@ enum OperationHome: Sendable {
     }
 
     /// In order, after everything that was asked before.
-    func perform(in modes: Set<RunLoop.Mode>, _ body: @escaping @Sendable () -> Void) {
+    ///
+    /// - Parameter modes: The modes of the operation for what loads. What stops, closes or ends happens in the common
+    ///   ones: an operation whose modes the network thread never runs in can still be cancelled.
+    func perform(in modes: Set<RunLoop.Mode> = [.common], _ body: @escaping @Sendable () -> Void) {
         switch self {
         case .networkThread(let world): world.perform(Array(modes), body)
         case .queue(let queue): queue.addOperation(body)

@@ -14,7 +14,7 @@ extension URLConnectionOperation {
         }
         switch start {
         case .nothing: break
-        case .fail: home.perform(in: modes) { [self] in cancelConnection() }
+        case .fail: home.perform { [self] in cancelConnection() }
         case .connect(let attempt):
             notify(of: .executing, after: .ready)
             home.perform(in: modes) { [self] in self.connect(attempt) }
@@ -22,16 +22,16 @@ extension URLConnectionOperation {
     }
 
     func halt() {
-        let paused = state.withLock { state -> (OperationPhase, URLConnection?, OperationHome, Set<RunLoop.Mode>)? in
+        let paused = state.withLock { state -> (OperationPhase, URLConnection?, OperationHome)? in
             guard let former = state.machine.pause() else { return nil }
             if state.machine.takeAnnouncement() { announceFinish() }
             defer { state.connection = nil }
-            return (former, state.connection, state.chooseHome(), state.runLoopModes)
+            return (former, state.connection, state.chooseHome())
         }
-        guard let (former, connection, home, modes) = paused else { return }
+        guard let (former, connection, home) = paused else { return }
         notify(of: .paused, after: former)
         guard former == .executing else { return }
-        home.perform(in: modes) { [self] in
+        home.perform { [self] in
             connection?.cancel()
             willContinue()
         }
@@ -53,15 +53,13 @@ extension URLConnectionOperation {
     }
 
     func giveUp() {
-        let (cancel, home, modes) = state.withLock { state in
-            (state.machine.cancel(), state.chooseHome(), state.runLoopModes)
-        }
+        let (cancel, home) = state.withLock { state in (state.machine.cancel(), state.chooseHome()) }
         guard cancel != .nothing else { return }
         super.cancel()
         switch cancel {
         case .nothing, .flag: break
         case .wait: notify(of: .ready, after: .paused)
-        case .fail: home.perform(in: modes) { [self] in cancelConnection() }
+        case .fail: home.perform { [self] in cancelConnection() }
         }
     }
 

@@ -98,8 +98,8 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
 
     // MARK: - Settings
 
-    /// The modes of the network thread's loop in which the operation works. The common ones; the thread runs in the
-    /// default mode, and in others nothing happens.
+    /// The modes of the network thread's loop in which the operation loads. The common ones; the thread runs in the
+    /// default mode, and in others nothing is loaded. Pausing and cancelling work in any.
     open var runLoopModes: Set<RunLoop.Mode> {
         get { state.withLock { $0.runLoopModes } }
         set { set(\.runLoopModes, newValue) }
@@ -150,14 +150,14 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
             }
         }
         set {
-            let (former, home, modes) = state.withLock { state -> (ResponseSink?, OperationHome?, Set<RunLoop.Mode>) in
+            let (former, home) = state.withLock { state -> (ResponseSink?, OperationHome?) in
                 let former = state.sink
                 state.sink = newValue.map(ResponseSink.init)
-                return (former, state.home, state.runLoopModes)
+                return (former, state.home)
             }
             guard let former, former.stream !== newValue else { return }
             // It may be written to just now.
-            if let home { home.perform(in: modes) { former.stream.close() } } else { former.stream.close() }
+            if let home { home.perform { former.stream.close() } } else { former.stream.close() }
         }
     }
 

@@ -225,6 +225,92 @@ struct URLConnectionOperationTests {
         #expect(first.error?.urlCode == NSURLErrorCancelled && second.responseString == "hello")
     }
 
+    /// The network thread never runs in it: such an operation loads nothing.
+    private static let foreignMode = RunLoop.Mode("of the program")
+
+    @Test("2.8 in a mode that the network thread never runs in, cancelling is the end in every state")
+    func cancelledInForeignMode() async throws {
+        let steps: [(String, (URLConnectionOperation) -> Void)] = [
+            (
+                "before the start",
+                {
+                    $0.cancel(); $0.start()
+                }
+            ),
+            (
+                "executing",
+                {
+                    $0.start(); $0.cancel()
+                }
+            ),
+            (
+                "paused",
+                {
+                    $0.start(); $0.pause(); $0.cancel()
+                }
+            ),
+            (
+                "paused before the start",
+                {
+                    $0.pause(); $0.start(); $0.cancel()
+                }
+            ),
+            (
+                "resumed",
+                {
+                    $0.start(); $0.pause(); $0.resume(); $0.cancel()
+                }
+            ),
+        ]
+        for (name, disturb) in steps {
+            for hasStream in [false, true] {
+                let operation = operation()
+                if hasStream { operation.outputStream = OutputStream(toMemory: ()) }
+                operation.runLoopModes = [Self.foreignMode]
+                let calls = Collected<Int?>()
+                operation.completionQueue = .global()
+                operation.completionBlock = { calls.add(operation.error?.urlCode) }
+
+                disturb(operation)
+                try await operation.ended()
+
+                #expect(try await calls.wait(for: 1) == [NSURLErrorCancelled], "\(name), stream: \(hasStream)")
+                #expect(operation.isCancelled && !operation.isExecuting && !operation.isPaused)
+            }
+        }
+    }
+
+    @Test("2.8 cancelled in a queue and in a foreign mode it does not hold up the queue")
+    func cancelledInQueueAndForeignMode() async throws {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let (first, second) = (operation(), operation())
+        first.runLoopModes = [Self.foreignMode]
+        queue.add([first, second])
+        try await eventually("the first one to be started") { first.isExecuting }
+
+        first.cancel()
+        try await second.ended()
+
+        #expect(first.error?.urlCode == NSURLErrorCancelled && second.responseString == "hello")
+    }
+
+    @Test("2.8 modes that are changed while it loads hold up neither a pause nor a cancellation")
+    func changedModes() async throws {
+        let operation = HTTPRequestOperation(request: URLRequest(url: server.url("/held")))
+        operation.start()
+        try await server.waitForRequests(1)
+
+        operation.runLoopModes = [Self.foreignMode]
+        operation.pause()
+        // Asked of the network thread with the end of the load, in order to go on where that stopped.
+        try await eventually("the end of the load") { operation.request.value(forHTTPHeaderField: "Range") != nil }
+        operation.cancel()
+        try await operation.ended()
+
+        #expect(operation.error?.urlCode == NSURLErrorCancelled)
+    }
+
     @Test("14 operations: on the network thread, with the failing URL")
     func failingURL() async throws {
         let operation = operation("/held")
