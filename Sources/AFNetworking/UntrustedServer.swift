@@ -1,46 +1,59 @@
 import Foundation
 
 /// Errors of servers that a security policy does not trust. Their URLs are without user names and passwords.
+///
+/// They are `URLError`s and no `NSError`s: on Linux nothing makes one of the other, and `catch let error as URLError` would
+/// let them pass.
 enum UntrustedServer {
+    /// The sentence of AFNetworking, followed by what was found.
+    ///
     /// - Parameters:
     ///   - trust: What the server showed.
     ///   - url: Of the request.
     ///   - underlying: The loading system's error, which says which rule failed.
-    static func error(_ trust: ServerTrust?, _ url: URL?, underlying: (any Error)? = nil) -> NSError {
-        let host = trust?.host ?? (underlying as? URLError)?.loadFailure?.security?.host ?? ""
-        return make(
-            .serverCertificateUntrusted,
-            """
+    static func error(_ trust: ServerTrust?, _ url: URL?, underlying: URLError? = nil) -> URLError {
+        let failure = underlying?.loadFailure
+        let host = trust?.host ?? failure?.security?.host ?? ""
+        let sentence = """
             The certificate for this server is invalid. You might be connecting to a server that is pretending to be \
             “\(host)” which could put your confidential information at risk.
-            """,
-            url,
-            [NSURLErrorFailingURLPeerTrustErrorKey: trust as Any?, NSUnderlyingErrorKey: underlying as Any?]
-        )
-    }
-
-    /// Over plain http nobody would look at the pins.
-    static func plainText(_ host: String, _ url: URL) -> NSError {
-        make(
-            .unsupportedURL,
-            "The request was not sent: the operation's security policy pins \(host), and over plain http no certificate "
-                + "is looked at. Use https, or exempt the host from the pins.",
-            url
-        )
-    }
-
-    private static func make(
-        _ code: URLError.Code,
-        _ text: String,
-        _ url: URL?,
-        _ more: [String: Any?] = [:]
-    ) -> NSError {
+            """
         let url = url?.withoutCredentials
-        var details = more.compactMapValues(\.self)
-        details[NSLocalizedDescriptionKey] = text
+        var details: [String: Any] = [
+            NSLocalizedDescriptionKey: [sentence, failure?.message].compactMap(\.self).joined(separator: " ")
+        ]
+        details[NSLocalizedFailureReasonErrorKey] = failure?.failureReason
+        details[NSLocalizedRecoverySuggestionErrorKey] = failure?.advice
+        details[NSUnderlyingErrorKey] = underlying
+        details[NSURLErrorFailingURLPeerTrustErrorKey] = trust
         details[NSURLErrorFailingURLErrorKey] = url
-        // The key of that name is deprecated, and still read.
-        details["NSErrorFailingURLStringKey"] = url?.absoluteString
-        return NSError(domain: NSURLErrorDomain, code: code.rawValue, userInfo: details)
+        details[ErrorMapping.failingURLStringKey] = url?.absoluteString
+        return URLError(.serverCertificateUntrusted, userInfo: details)
+    }
+
+    /// The error of a server that was refused in a challenge.
+    ///
+    /// - Parameter decision: What the policy said; nothing is known of one that accepted.
+    static func error(
+        _ decision: ServerTrustDecision,
+        _ trust: ServerTrust,
+        _ space: URLProtectionSpace,
+        _ url: URL?
+    ) -> URLError {
+        let failure = LoadFailure(decision, trust, port: space.port)
+        return error(trust, url, underlying: failure.map { ErrorMapping.error($0, url: url) })
+    }
+
+    /// Over plain http no pin is looked at.
+    static func plainText(_ host: String, _ url: URL) -> URLError {
+        let failure = LoadFailure(
+            .request,
+            .scheme,
+            phase: .preparing,
+            message: "The request was not sent: the operation's security policy pins \(host), and over plain http no "
+                + "certificate is looked at.",
+            advice: "Use https, or exempt the host from the pins."
+        )
+        return ErrorMapping.error(failure, url: url)
     }
 }

@@ -8,23 +8,25 @@ struct ImageDownloadFailure: Error, Sendable {
     var response: URLResponse?
 
     static func withoutURL(_ request: URLRequest) -> ImageDownloadFailure {
-        let details = [NSLocalizedDescriptionKey: "The request for an image has no URL."]
-        return ImageDownloadFailure(error: URLError(.badURL, userInfo: details), request: request)
+        let failure = LoadFailure(.request, phase: .preparing, message: "The request for an image has no URL.")
+        return ImageDownloadFailure(error: ErrorMapping.error(failure, url: nil), request: request)
     }
 
     /// - Parameter request: The description of a request is its URL without user name and password.
     static func cancelled(_ request: URLRequest) -> ImageDownloadFailure {
-        let details = [
-            NSLocalizedDescriptionKey: "cancelled",
-            NSLocalizedFailureReasonErrorKey: "ImageDownloader cancelled URL request: \(request)",
-        ]
-        return ImageDownloadFailure(error: URLError(.cancelled, userInfo: details), request: request)
+        let text = "ImageDownloader cancelled URL request: \(request)"
+        let failure = LoadFailure(.cancelled, phase: .delivering, message: text)
+        return ImageDownloadFailure(error: ErrorMapping.error(failure, url: request.url), request: request)
     }
 
     static func tooLong(_ request: URLRequest, limit: Int64) -> any Error {
-        let advice = "raise maximumResponseSize of the downloader if you expect images of that size"
-        let text = "The image at \(request) is longer than \(limit) bytes: \(advice)."
-        return URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: text])
+        let failure = LoadFailure(
+            .limit,
+            phase: .receivingBody,
+            message: "The image at \(request) is longer than \(limit) bytes.",
+            advice: "Raise maximumResponseSize of the downloader if you expect images of that size."
+        )
+        return ErrorMapping.error(failure, url: request.url)
     }
 
     static func noImage(_ object: Any?, _ request: URLRequest) -> any Error {

@@ -1,6 +1,6 @@
 public import Foundation
 
-// Unchecked: what a serializer made of a response is handed to one caller, and kept by nobody else.
+// Unchecked: what a serializer made of a response is handed to one caller, who alone keeps it.
 /// Why a request of an `async` method failed.
 public struct RequestFailure: Error, @unchecked Sendable {
     /// What kind of thing went wrong.
@@ -61,16 +61,35 @@ public struct RequestFailure: Error, @unchecked Sendable {
     /// The status of the response, if there is one.
     public var statusCode: Int? { response?.statusCode }
 
+    /// The whole story of a load that failed: what was being done, to whom, what happened and what to change. Nil if there
+    /// is a response, which was refused.
+    public var loadFailure: LoadFailure? { .beneath(error) }
+
     /// The body of the response, if it was refused.
     public var data: Data? {
         (error as NSError).userInfo[NetworkingOperationFailingURLResponseDataErrorKey] as? Data
     }
 }
 
-extension RequestFailure: LocalizedError, CustomStringConvertible {
+extension RequestFailure: LocalizedError, CustomNSError, CustomStringConvertible {
     /// The kind, and what the error says.
     public var description: String { "\(kind): \(error.localizedDescription)" }
 
     /// What the error says.
     public var errorDescription: String? { error.localizedDescription }
+
+    /// Why, if the error says so.
+    public var failureReason: String? { (error as NSError).localizedFailureReason }
+
+    /// What to change, if the error says so.
+    public var recoverySuggestion: String? { (error as NSError).localizedRecoverySuggestion }
+
+    /// The same for code that asks an `NSError`, and ``error`` under `NSUnderlyingErrorKey`.
+    public var errorUserInfo: [String: Any] {
+        var details: [String: Any] = [NSUnderlyingErrorKey: error]
+        details[NSLocalizedDescriptionKey] = errorDescription
+        details[NSLocalizedFailureReasonErrorKey] = failureReason
+        details[NSLocalizedRecoverySuggestionErrorKey] = recoverySuggestion
+        return details
+    }
 }

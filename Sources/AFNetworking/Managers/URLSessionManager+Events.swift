@@ -58,9 +58,13 @@ extension URLSessionManager {
 
     private func refuseBody(of task: URLSessionDataTask, _ record: TaskRecord) {
         let limit = sessionConfiguration.maximumBodyInMemory
-        let advice = "download it to a file, or raise maximumBodyInMemory of the session's configuration"
-        let details = [NSLocalizedDescriptionKey: "The body is longer than \(limit) bytes: \(advice)."]
-        let error = URLError(.dataLengthExceedsMaximum, userInfo: details)
+        let failure = LoadFailure(
+            .limit,
+            phase: .receivingBody,
+            message: "The body is longer than \(limit) bytes.",
+            advice: "Download it to a file, or raise maximumBodyInMemory of the session's configuration."
+        )
+        let error = ErrorMapping.error(failure, url: task.currentRequest?.url)
         record.state.withLock { state in
             state.refusal = error
             state.body = Data()
@@ -86,9 +90,13 @@ extension URLSessionManager {
         // Nobody has it.
         if !mayHaveOverrides { stream.cancel() }
         guard let record = state.withLock({ $0.records.remove(task, in: session) }) else { return }
-        let advice = "override the delegate's method for that, or use a session of your own"
-        let text = "The data task became a stream, as its delegate asked for: \(advice)."
-        tellEnd(of: task, record, URLError(.cancelled, userInfo: [NSLocalizedDescriptionKey: text]))
+        let failure = LoadFailure(
+            .cancelled,
+            phase: .receivingBody,
+            message: "The data task became a stream, as its delegate asked for.",
+            advice: "Override the delegate's method for that, or use a session of your own."
+        )
+        tellEnd(of: task, record, ErrorMapping.error(failure, url: task.currentRequest?.url))
     }
 
     // MARK: - Files

@@ -49,11 +49,15 @@ extension URLSessionManager {
     }
 
     func failLate(_ task: URLSessionTask, _ record: TaskRecord) {
-        let advice = "reset the session when you invalidate it, or use another manager"
-        let details = [NSLocalizedDescriptionKey: "The session of the manager was invalidated: \(advice)."]
+        let failure = LoadFailure(
+            .cancelled,
+            phase: .preparing,
+            message: "The session of the manager was invalidated.",
+            advice: "Reset the session when you invalidate it, or use another manager."
+        )
         task.cancel()
         record.endSteps()
-        TaskEnding(task, record, of: self).fail(URLError(.cancelled, userInfo: details))
+        TaskEnding(task, record, of: self).fail(ErrorMapping.error(failure, url: task.originalRequest?.url))
     }
 
     func makeUpload(

@@ -42,7 +42,7 @@ extension URLSessionManager {
         var credential: URLCredential?
         let disposition = withUnsafeMutablePointer(to: &credential) { hook(session, challenge, $0) }
         guard disposition == .performDefaultHandling else { return done(disposition, credential) }
-        judge(challenge, done) {}
+        judge(challenge, done) { _, _ in }
     }
 
     /// A challenge of a task.
@@ -57,9 +57,9 @@ extension URLSessionManager {
             return DefaultAnswers.given.urlSession(session, task: task, didReceive: challenge, completionHandler: done)
         }
         let record = record(of: task, in: session)
-        let refused: @Sendable () -> Void = {
-            let trust = challenge.protectionSpace.serverTrust
-            let error = UntrustedServer.error(trust, task.currentRequest?.url)
+        let refused: @Sendable (ServerTrustDecision, ServerTrust) -> Void = { decision, trust in
+            let space = challenge.protectionSpace
+            let error = UntrustedServer.error(decision, trust, space, task.currentRequest?.url)
             record?.state.withLock { $0.error = error }
         }
         switch handler?(session, task, challenge, done) ?? .performDefaultHandling {
@@ -78,17 +78,18 @@ extension URLSessionManager {
     private func judge(
         _ challenge: URLAuthenticationChallenge,
         _ done: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void,
-        _ refused: () -> Void
+        _ refused: (ServerTrustDecision, ServerTrust) -> Void
     ) {
         let space = challenge.protectionSpace
         // Where the policy has decided already, asking it again would be asking twice.
         guard let trust = space.serverTrust, state.withLock({ $0.trust == .challenges }) else {
             return done(.performDefaultHandling, nil)
         }
-        if securityPolicy.evaluate(trust, forDomain: space.host) {
+        let decision = securityPolicy.decide(trust, domain: space.host)
+        if decision == .accept {
             done(.useCredential, URLCredential(trust: trust))
         } else {
-            refused()
+            refused(decision, trust)
             done(.cancelAuthenticationChallenge, nil)
         }
     }

@@ -41,8 +41,9 @@ struct OperationArchive: Codable {
         addsStoredCookies = request.addsStoredCookies
         usesHTTP10 = request.usesHTTP10
         withheldFields = request.withheldHeaderFields
-        failure = state.error.map {
-            Failure(domain: $0.domain, code: $0.code, description: $0.localizedDescription)
+        failure = state.error.map { error in
+            let error = error as NSError
+            return Failure(domain: error.domain, code: error.code, description: error.localizedDescription)
         }
         let isUnderWay = state.machine.phase == .executing || state.machine.phase == .paused
         phase = (isUnderWay ? OperationPhase.ready : state.machine.phase).rawValue
@@ -76,9 +77,13 @@ struct OperationArchive: Codable {
         return request
     }
 
-    var error: NSError? {
-        failure.map {
-            NSError(domain: $0.domain, code: $0.code, userInfo: [NSLocalizedDescriptionKey: $0.description])
+    var error: (any Error)? {
+        failure.map { failure in
+            let details = [NSLocalizedDescriptionKey: failure.description]
+            guard failure.domain == NSURLErrorDomain, let code = URLError.Code(rawValue: failure.code) else {
+                return NSError(domain: failure.domain, code: failure.code, userInfo: details)
+            }
+            return URLError(code, userInfo: details)
         }
     }
 }

@@ -12,15 +12,15 @@ struct OperationState: @unchecked Sendable {
     var home: OperationHome?
 
     var response: URLResponse?
-    var error: NSError?
+    var error: (any Error)?
     var responseData: Data?
     var responseString: String?
     var sink: ResponseSink?
     var totalBytesRead: Int64 = 0
     /// -1 if nobody knows.
     var totalBytesExpected: Int64 = -1
-    /// Why a server was refused, in words that its owner looks for.
-    var trustError: NSError?
+    /// Why a server was refused: told in the place of what the connection says.
+    var trustError: URLError?
     /// A part was asked for; what comes has to be what goes on there.
     var continuesAt: Int64?
     /// The `Range` that asks for what is missing after a pause. Any other is the caller's.

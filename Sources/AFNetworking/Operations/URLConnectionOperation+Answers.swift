@@ -27,10 +27,12 @@ extension URLConnectionOperation {
         by policy: SecurityPolicy,
         _ url: URL?
     ) {
-        if policy.evaluate(trust, forDomain: challenge.protectionSpace.host) {
+        let space = challenge.protectionSpace
+        let decision = policy.decide(trust, domain: space.host)
+        if decision == .accept {
             challenge.sender?.use(URLCredential(trust: trust), for: challenge)
         } else {
-            let error = UntrustedServer.error(trust, url)
+            let error = UntrustedServer.error(decision, trust, space, url)
             state.withLock { $0.trustError = error }
             challenge.sender?.cancel(challenge)
         }

@@ -8,7 +8,7 @@ extension URLConnectionOperation {
         case .failure(let error): finish(with: error)
         case .success(let request):
             let made = state.withLock { $0.world }.makeConnection(request, self)
-            guard let made else { return finish(with: Self.error(.unsupportedURL, "The request has no URL.", nil)) }
+            guard let made else { return finish(with: Self.withoutURL) }
             let (home, modes, isWanted) = state.withLock { state in
                 let isWanted = state.isCurrent(attempt)
                 if isWanted { state.connection = made }
@@ -21,7 +21,7 @@ extension URLConnectionOperation {
     }
 
     /// Nil if the attempt is wanted no more; else what to send.
-    private func planAttempt(_ attempt: Int) -> Result<URLRequest, NSError>? {
+    private func planAttempt(_ attempt: Int) -> Result<URLRequest, any Error>? {
         let (isWanted, sink, continues) = state.withLock { state in
             if state.sink == nil { state.sink = ResponseSink() }
             state.trustError = nil
@@ -50,7 +50,7 @@ extension URLConnectionOperation {
             return (state.connection, state.request.url)
         }
         connection?.cancel()
-        finish(with: Self.error(.cancelled, "cancelled", url))
+        finish(with: ErrorMapping.error(.cancelled(phase: .delivering), url: url))
     }
 
     /// Drops the connection and makes another, from the beginning.
@@ -66,11 +66,9 @@ extension URLConnectionOperation {
         self.connect(attempt)
     }
 
-    static func error(_ code: URLError.Code, _ explanation: String?, _ url: URL?) -> NSError {
-        var details: [String: Any] = [:]
-        details[NSURLErrorFailingURLErrorKey] = url?.withoutCredentials
-        details[NSLocalizedDescriptionKey] = explanation
-        return NSError(domain: NSURLErrorDomain, code: code.rawValue, userInfo: details)
+    private static var withoutURL: URLError {
+        let failure = LoadFailure(.request, .scheme, phase: .preparing, message: "The request has no URL.")
+        return ErrorMapping.error(failure, url: nil)
     }
 
     func isCurrent(_ connection: URLConnection) -> Bool {

@@ -73,7 +73,7 @@ extension URLConnectionOperation {
     }
 
     /// The one way to the end.
-    func finish(with error: NSError?) {
+    func finish(with error: (any Error)?) {
         let (sink, isOver) = state.withLock { ($0.sink, $0.machine.phase == .finished) }
         guard !isOver else { return }
         let data = error == nil ? sink?.data : nil

@@ -37,18 +37,23 @@ extension URLConnectionOperation {
         finish(with: sink.flatMap { $0.hasRemains ? $0.failure(.remains) : nil })
     }
 
-    private func tooLong(_ limit: Int) -> NSError {
-        let explanation = "The body is longer than \(limit) bytes: give the operation an output stream, to a file say."
-        return Self.error(.dataLengthExceedsMaximum, explanation, request.url)
+    private func tooLong(_ limit: Int) -> URLError {
+        let failure = LoadFailure(
+            .limit,
+            phase: .receivingBody,
+            message: "The body is longer than \(limit) bytes.",
+            advice: "Give the operation an output stream, to a file say."
+        )
+        return ErrorMapping.error(failure, url: request.url)
     }
 
-    private func end(_ connection: URLConnection, with error: NSError) {
+    private func end(_ connection: URLConnection, with error: any Error) {
         connection.cancel()
         finish(with: error)
     }
 
-    /// With the block as it is by then. Nothing for nobody: in a program whose main queue is not served that would
-    /// gather.
+    /// With the block as it is by then. Without a block nothing is enqueued: in a program whose main queue is not served
+    /// that would gather.
     func tell(
         _ block: @escaping @Sendable (OperationState) -> ProgressBlock?,
         _ count: Int,

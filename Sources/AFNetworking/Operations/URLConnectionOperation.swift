@@ -73,7 +73,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     /// The response that was received last.
     open var response: URLResponse? { state.withLock { $0.response } }
 
-    /// Why the load failed.
+    /// Why the load failed: a `URLError`, unless other code gave the error. Its `loadFailure` has the whole story.
     open var error: (any Error)? { state.withLock { $0.error } }
 
     /// The body, when it has arrived in full. Nil with an ``outputStream`` of yours, and after a failure.
@@ -361,7 +361,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     /// Ends the operation with the error.
     open func connection(_ connection: URLConnection, didFailWithError error: any Error) {
         guard isCurrent(connection) else { return }
-        finish(with: state.withLock { $0.trustError } ?? error as NSError)
+        finish(with: state.withLock { $0.trustError } ?? error)
     }
 
     // MARK: - Describing, coding, copying

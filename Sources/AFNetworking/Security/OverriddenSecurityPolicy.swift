@@ -27,8 +27,11 @@ final class OverriddenSecurityPolicy: BlockingServerEvaluator {
     func evaluate(_ trust: ServerTrust) -> ServerTrustDecision {
         let call = Call(policy: ObjectIdentifier(policy), settings: settings)
         let isTrusted = Self.$call.withValue(call) { policy.evaluateServerTrust(trust, forDomain: trust.host) }
-        if isTrusted { return .accept }
-        return .reject(
+        return isTrusted ? .accept : Self.refusal(by: policy)
+    }
+
+    static func refusal(by policy: SecurityPolicy) -> ServerTrustDecision {
+        .reject(
             rule: "evaluateServerTrust(_:forDomain:)",
             explanation: "the method of \(type(of: policy)) does not trust the server"
         )

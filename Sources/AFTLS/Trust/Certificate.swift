@@ -3,7 +3,7 @@ internal import CAFOpenSSL
 /// An X.509 certificate.
 ///
 /// Two are equal when their DER bytes are.
-public struct Certificate: Hashable, Sendable, CustomStringConvertible {
+public struct Certificate: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     private let storage: Storage
 
     /// Keeps a reference of its own to an `X509`.
@@ -24,6 +24,9 @@ public struct Certificate: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         "certificate \"\(subject)\" issued by \"\(issuer)\", valid until \(DateText.utc(notAfterSeconds))"
     }
+
+    /// The description alone: the rest is in memory of OpenSSL.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 
     /// Whether every byte is the same.
     public static func == (left: Self, right: Self) -> Bool {

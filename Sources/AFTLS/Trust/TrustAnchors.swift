@@ -2,7 +2,7 @@
 ///
 /// Custom anchors replace those of the system. Two values are equal when they hold
 /// the same certificates, wherever they came from; their order is of no importance.
-public struct TrustAnchors: Hashable, Sendable, CustomStringConvertible {
+public struct TrustAnchors: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     private let storage: Storage
 
     /// The authorities of the system: OpenSSL's default file and folder.
@@ -48,6 +48,9 @@ public struct TrustAnchors: Hashable, Sendable, CustomStringConvertible {
         case .systemAnd(let own): "the system's authorities and \(own.count) more"
         }
     }
+
+    /// The description alone: there are more than a hundred certificates in a system.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 
     /// Equal for equal anchors only: a digest of their content.
     package var fingerprint: [UInt8] { storage.fingerprint }

@@ -154,11 +154,8 @@ final class ServerJudge: TLSEngineClient {
     }
 
     private func obey(_ decision: ServerTrustDecision, _ trust: ServerTrust) {
-        switch decision {
-        case .accept: askDelegate(trust)
-        case .untrusted(let failure): deliberation = .refused(.evaluation(failure))
-        case .reject(let rule, let explanation): deliberation = .refused(.rule(rule, explanation))
-        }
+        guard let refusal = TrustRefusal(decision) else { return askDelegate(trust) }
+        deliberation = .refused(refusal)
     }
 
     private func askDelegate(_ trust: ServerTrust) {

@@ -12,41 +12,51 @@ extension LoadFailure {
         case .streamIsUsed:
             self = .bodyless(
                 .stream,
-                "its body stream is open already, or was read before. Give every request a stream that is new."
+                "its body stream is open already, or was read before.",
+                "Give every request a stream that is new."
             )
         case .length(let announced, let found, let isAtEnd):
             self = .broken(
                 .length,
-                "\(announced) bytes were announced, but the stream has \(isAtEnd ? "only" : "at least") \(found). "
-                    + "Correct the Content-Length field, or leave it out.",
-                peer
+                "\(announced) bytes were announced, but the stream has \(isAtEnd ? "only" : "at least") \(found).",
+                peer,
+                advice: "Correct the Content-Length field, or leave it out."
             )
         case .noStream:
             self = .bodyless(
                 .exhausted,
-                "nobody has a stream for its body. Answer urlSession(_:task:needNewBodyStream:), or set httpBodyStream."
+                "there is no stream for its body.",
+                "Answer urlSession(_:task:needNewBodyStream:), or set httpBodyStream."
             )
         case .exhausted:
             self = .broken(
                 .exhausted,
-                "it has to be sent again, a stream cannot be read twice, and the delegate gave no new one. Answer "
-                    + "urlSession(_:task:needNewBodyStream:), or upload from a file or from memory.",
-                peer
+                "it has to be sent again, a stream cannot be read twice, and the delegate gave no new one.",
+                peer,
+                advice: "Answer urlSession(_:task:needNewBodyStream:), or upload from a file or from memory."
             )
         }
     }
 
-    private static func bodyless(_ detail: Detail, _ what: String) -> LoadFailure {
-        LoadFailure(.body, detail, phase: .preparing, message: "The request was not sent: \(what)")
+    private static func bodyless(_ detail: Detail, _ what: String, _ advice: String) -> LoadFailure {
+        LoadFailure(.body, detail, phase: .preparing, message: "The request was not sent: \(what)", advice: advice)
     }
 
     private static func broken(
         _ detail: Detail,
         _ what: String,
         _ peer: Endpoint?,
-        _ error: (any Error)? = nil
+        _ error: (any Error)? = nil,
+        advice: String? = nil
     ) -> LoadFailure {
-        LoadFailure(.body, detail, phase: .sending, message: sending(peer) + what, underlyingError: error)
+        LoadFailure(
+            .body,
+            detail,
+            phase: .sending,
+            message: sending(peer) + what,
+            advice: advice,
+            underlyingError: error
+        )
     }
 
     static func sending(_ peer: Endpoint?) -> String {

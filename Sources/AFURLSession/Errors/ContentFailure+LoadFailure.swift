@@ -14,14 +14,15 @@ extension LoadFailure {
         case .bomb(let ratio):
             self = .undecoded(
                 .bomb,
-                doing + "it becomes more than \(ratio) times longer. Raise maximumContentRatio if it is meant to."
+                doing + "it becomes more than \(ratio) times longer.",
+                advice: "Raise maximumContentRatio if it is meant to."
             )
         case .noMemory(let coding):
             self = .undecoded(.memory, doing + "there is no memory for undoing its \(coding.rawValue) coding.")
         }
     }
 
-    private static func undecoded(_ detail: Detail, _ message: String) -> LoadFailure {
-        LoadFailure(.decoding, detail, phase: .receivingBody, message: message)
+    private static func undecoded(_ detail: Detail, _ message: String, advice: String? = nil) -> LoadFailure {
+        LoadFailure(.decoding, detail, phase: .receivingBody, message: message, advice: advice)
     }
 }

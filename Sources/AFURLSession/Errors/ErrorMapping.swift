@@ -2,12 +2,15 @@ package import Foundation
 
 /// The one place where causes become public errors.
 package enum ErrorMapping {
-    /// The error a task reports: Apple's code, the failing URL without user name and password, and the whole cause.
+    /// The error a task reports: Apple's code, the failing URL without user name and password, what happened and what to
+    /// change in words, and the whole cause.
     package static func error(_ failure: LoadFailure, url: URL?) -> URLError {
         var details: [String: Any] = [
             NSLocalizedDescriptionKey: description(of: failure),
+            NSLocalizedFailureReasonErrorKey: failure.occurrence,
             NSUnderlyingErrorKey: failure,
         ]
+        details[NSLocalizedRecoverySuggestionErrorKey] = failure.advice
         if let text = url?.textWithoutUserInfo {
             details[failingURLStringKey] = text
             details[NSURLErrorFailingURLErrorKey] = URL(string: text)

@@ -6,7 +6,8 @@ import AFWire
 extension LoadFailure {
     init(_ failure: HandshakeFailure, _ peer: Endpoint) {
         switch failure.cause {
-        case .refused(let refusal): self.init(refusal, failure.trust, peer)
+        case .refused(let refusal):
+            self.init(refusal, of: RefusedServer(host: peer.host.text, place: peer.text, trust: failure.trust))
         case .identityCancelled: self = .cancelled(phase: .tls)
         case .broken(let error): self = .connectionLost(phase: .tls, peer: peer, errno: error.code)
         case .tls(let cause):
@@ -17,42 +18,48 @@ extension LoadFailure {
     }
 
     /// The server's certificates were not accepted.
-    private init(_ refusal: TrustRefusal, _ trust: ServerTrust?, _ peer: Endpoint) {
-        let host = peer.host.text
+    private init(_ refusal: TrustRefusal, of server: RefusedServer) {
         switch refusal {
         case .cancelled: self = .cancelled(phase: .tls)
         case .evaluation(let failure):
             // For Apple a certificate for another host is that, whatever else is wrong with it.
-            let mismatch = failure.reason == .name ? nil : trust?.nameMismatch
+            let mismatch = failure.reason == .name ? nil : server.trust?.nameMismatch
             let reasons = mismatch == nil ? [failure.reason] : [.name, failure.reason]
             let explanation = mismatch.map { "\($0); besides, \(failure.message)" } ?? failure.message
             self.init(
                 .trust,
                 Detail(reasons[0]),
-                peer,
-                trust,
-                "\(explanation). \(LoadFailure.advice(reasons[0], host))",
+                server,
+                explanation,
+                advice: LoadFailure.advice(reasons[0], server.host),
                 reasons: reasons,
                 verifyResult: failure.verifyResult
             )
         case .rule(let rule, let explanation):
-            self.init(.trust, .policy, peer, trust, explanation, rule: rule)
+            self.init(.trust, .policy, server, explanation, rule: rule)
         case .rejected:
-            self.init(.trust, .delegate, peer, trust, "the delegate rejected the server")
+            self.init(.trust, .delegate, server, "the delegate rejected the server")
         case .unanswered:
-            let advice = "Answer the challenge sooner, or raise decisionTimeout"
-            self.init(.trust, .delegate, peer, trust, "the delegate did not decide in time. \(advice)")
+            let advice = "Answer the challenge sooner, or raise decisionTimeout."
+            self.init(.trust, .delegate, server, "the delegate did not decide in time", advice: advice)
         case .noAnchors(let problem):
-            self.init(.trust, .anchors, peer, trust, problem)
+            self.init(.trust, .anchors, server, problem)
         }
+    }
+
+    private struct RefusedServer {
+        let host: String
+        /// Host and port.
+        let place: String
+        let trust: ServerTrust?
     }
 
     private init(
         _ reason: Reason,
         _ detail: Detail,
-        _ peer: Endpoint,
-        _ trust: ServerTrust?,
+        _ server: RefusedServer,
         _ explanation: String,
+        advice: String? = nil,
         reasons: [TrustFailure.Reason] = [],
         rule: String? = nil,
         verifyResult: Int32? = nil
@@ -61,15 +68,23 @@ extension LoadFailure {
             reason,
             detail,
             phase: .tls,
-            message: "The server at \(peer.text) is not trusted: \(explanation). Nothing was sent to it.",
+            message: "The server at \(server.place) is not trusted: \(explanation). Nothing was sent to it.",
+            advice: advice,
             security: Security(
-                host: peer.host.text,
-                servedChain: trust?.servedChain ?? [],
+                host: server.host,
+                servedChain: server.trust?.servedChain ?? [],
                 reasons: reasons,
                 rule: rule,
                 verifyResult: verifyResult
             )
         )
+    }
+
+    /// What a policy decided about the server of a challenge; nil if it accepted it.
+    package init?(_ decision: ServerTrustDecision, _ trust: ServerTrust, port: Int) {
+        guard let refusal = TrustRefusal(decision) else { return nil }
+        let host = trust.host.contains(":") ? "[\(trust.host)]" : trust.host
+        self.init(refusal, of: RefusedServer(host: trust.host, place: "\(host.asPeerText):\(port)", trust: trust))
     }
 
     /// The protocol failed, in the handshake or later.
@@ -91,6 +106,7 @@ extension LoadFailure {
             detail,
             phase: phase,
             message: "\(doing) \(peer.text) failed: \(what).",
+            advice: LoadFailure.advice(reason, detail),
             security: security
         )
     }
@@ -135,11 +151,11 @@ extension LoadFailure {
     private static func explain(_ failure: TLSFailure, _ reason: Reason, _ detail: Detail?) -> String {
         switch (reason, detail) {
         case (.clientCertificate, .required):
-            "the server asks for a certificate of ours (\(failure.detail)). Set an identity in the session's tls"
+            "the server asks for a certificate of ours (\(failure.detail))"
         case (.clientCertificate, _):
-            "the server did not accept our certificate (\(failure.detail)). Check who issued it and its dates"
+            "the server did not accept our certificate (\(failure.detail))"
         case (.tls, .notTLS):
-            "what arrived is not TLS (\(failure.detail)). Does the server speak plain http on this port?"
+            "what arrived is not TLS (\(failure.detail))"
         case (.tls, .version):
             "no version of TLS in common (\(failure.detail)). TLS 1.2 is the oldest that is spoken"
         case (.tls, .alert): "the server refused with the alert \"\(failure.detail)\""
@@ -147,14 +163,23 @@ extension LoadFailure {
         }
     }
 
+    private static func advice(_ reason: Reason, _ detail: Detail?) -> String? {
+        switch (reason, detail) {
+        case (.clientCertificate, .required): "Set an identity in the session's tls."
+        case (.clientCertificate, _): "Check who issued it and its dates."
+        case (.tls, .notTLS): "Does the server speak plain http on this port?"
+        default: nil
+        }
+    }
+
     private static func advice(_ reason: TrustFailure.Reason, _ host: String) -> String {
         switch reason {
         case .unknownRoot, .selfSigned:
-            "If it is one of yours, add its root to the anchors of the session's tls"
-        case .incompleteChain: "The server must send its intermediate certificates; ask its operator"
-        case .expired, .notYetValid: "Renew the certificate, or set the clock of this machine"
-        case .name: "Use a host the certificate is for, or have one issued for \(host)"
-        default: "The server needs another certificate"
+            "If it is one of yours, add its root to the anchors of the session's tls."
+        case .incompleteChain: "The server must send its intermediate certificates; ask its operator."
+        case .expired, .notYetValid: "Renew the certificate, or set the clock of this machine."
+        case .name: "Use a host the certificate is for, or have one issued for \(host)."
+        default: "The server needs another certificate."
         }
     }
 }

@@ -18,7 +18,8 @@ extension LoadFailure {
             .request,
             detail,
             phase: .preparing,
-            message: "The request was not sent: \(rejection). \(Self.advice(for: rejection))"
+            message: "The request was not sent: \(rejection).",
+            advice: Self.advice(for: rejection)
         )
     }
 
@@ -59,14 +60,13 @@ extension LoadFailure {
         interval: Duration,
         attempts: [Attempt] = []
     ) -> LoadFailure {
-        let seconds = interval.inSeconds
-        return LoadFailure(
+        LoadFailure(
             .timeout,
             .idle,
             phase: phase,
             attempts: attempts,
-            message: "\(doing(phase)) \(peer?.text ?? "the server") failed: nothing happened for \(seconds) seconds. "
-                + "Raise timeoutInterval if the server needs longer."
+            message: "\(doing(phase)) \(peer?.text ?? "the server") failed: nothing happened for \(interval.inWords).",
+            advice: "Raise timeoutInterval if the server needs longer."
         )
     }
 
@@ -76,8 +76,8 @@ extension LoadFailure {
             .timeout,
             .resource,
             phase: phase,
-            message: "\(doing(phase)) \(peer?.text ?? "the server") failed: the task has used up its time. "
-                + "Raise timeoutIntervalForResource if it needs longer."
+            message: "\(doing(phase)) \(peer?.text ?? "the server") failed: the task has used up its time.",
+            advice: "Raise timeoutIntervalForResource if it needs longer."
         )
     }
 
@@ -95,8 +95,8 @@ extension LoadFailure {
             phase: .connecting,
             attempts: attempts,
             errno: errno,
-            message: "Connecting to \(peer.text) failed: \(cause). "
-                + (advice(forMissingWay: detail) ?? "Check that the server runs there and is reachable.")
+            message: "Connecting to \(peer.text) failed: \(cause).",
+            advice: advice(forMissingWay: detail) ?? "Check that the server runs there and is reachable."
         )
     }
 
@@ -115,8 +115,8 @@ extension LoadFailure {
             .resources,
             isKnownMissing ? .nameNotFound : .nameLookup,
             phase: .resolving,
-            message: "Looking up \(peer.host.text) failed: \(EscapedText(explanation).text). "
-                + (isKnownMissing ? "Check the host of the URL." : "Check the name service of this machine.")
+            message: "Looking up \(peer.host.text) failed: \(EscapedText(explanation).text).",
+            advice: isKnownMissing ? "Check the host of the URL." : "Check the name service of this machine."
         )
     }
 

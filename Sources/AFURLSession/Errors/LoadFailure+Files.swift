@@ -10,18 +10,18 @@ extension LoadFailure {
         let cause = failure.cause
         let why = cause.map { "\($0)" } ?? "it gave no reason"
         switch failure.fault {
-        case .notAFileURL: self = .unsent(.open, "\(name) is no URL of a file. Use URL(fileURLWithPath:).")
-        case .folder: self = .unsent(.directory, "\(name) is a directory. Name a file in it.")
+        case .notAFileURL: self = .unsent(.open, "\(name) is no URL of a file.", advice: "Use URL(fileURLWithPath:).")
+        case .folder: self = .unsent(.directory, "\(name) is a directory.", advice: "Name a file in it.")
         case .notRegular:
-            self = .unsent(.open, "\(name) is no regular file. Send what has no length as a stream.")
+            self = .unsent(.open, "\(name) is no regular file.", advice: "Send what has no length as a stream.")
         case .open: self = .unsent(Self.detail(cause), "\(name) cannot be read: \(why).", cause?.code)
         case .read: self = .halfSent(.read, "\(name) could not be read on: \(why).", peer, cause?.code)
         case .changed(let announced, let found):
             self = .halfSent(
                 .changed,
-                "\(name) was changed meanwhile: \(announced) bytes were announced, now it has \(found). "
-                    + "Leave a file alone until it is sent, or send a copy of it.",
-                peer
+                "\(name) was changed meanwhile: \(announced) bytes were announced, now it has \(found).",
+                peer,
+                advice: "Leave a file alone until it is sent, or send a copy of it."
             )
         case .openFolder: self = .unstored(.create, "the folder \(quoted) cannot be used", failure, .preparing)
         case .create: self = .unstored(.create, "no file can be made in \(quoted)", failure, .preparing)
@@ -31,17 +31,27 @@ extension LoadFailure {
         }
     }
 
-    private static func unsent(_ detail: Detail, _ what: String, _ errno: Int32? = nil) -> LoadFailure {
-        LoadFailure(.file, detail, phase: .preparing, errno: errno, message: "The request was not sent: \(what)")
+    private static func unsent(_ detail: Detail, _ what: String, _ errno: Int32? = nil, advice: String? = nil)
+        -> LoadFailure
+    {
+        LoadFailure(
+            .file,
+            detail,
+            phase: .preparing,
+            errno: errno,
+            message: "The request was not sent: \(what)",
+            advice: advice
+        )
     }
 
     private static func halfSent(
         _ detail: Detail,
         _ what: String,
         _ peer: Endpoint?,
-        _ errno: Int32? = nil
+        _ errno: Int32? = nil,
+        advice: String? = nil
     ) -> LoadFailure {
-        LoadFailure(.file, detail, phase: .sending, errno: errno, message: sending(peer) + what)
+        LoadFailure(.file, detail, phase: .sending, errno: errno, message: sending(peer) + what, advice: advice)
     }
 
     private static func unstored(
@@ -56,7 +66,8 @@ extension LoadFailure {
             detail,
             phase: phase,
             errno: failure.cause?.code,
-            message: "The download could not be stored: \(what)\(why). \(advice(for: failure))"
+            message: "The download could not be stored: \(what)\(why).",
+            advice: advice(for: failure)
         )
     }
 
@@ -75,7 +86,8 @@ extension LoadFailure {
             .status,
             phase: .receivingBody,
             message: "Loading from \(peer?.text ?? "the server") failed: it answered \(status), which is about a part "
-                + "of the file, but no part was asked for. Set a Range field if a part is what you want."
+                + "of the file, but no part was asked for.",
+            advice: "Set a Range field if a part is what you want."
         )
     }
 
@@ -86,7 +98,8 @@ extension LoadFailure {
             .framing,
             phase: .receivingBody,
             message: "Receiving the rest of the file from \(peer?.text ?? "the server") failed: it sent more or fewer "
-                + "bytes than its Content-Range says. What was there before is kept; try again, or load the whole."
+                + "bytes than its Content-Range says. What was there before is kept.",
+            advice: "Try again, or load the whole."
         )
     }
 
@@ -101,8 +114,8 @@ extension LoadFailure {
         self.init(
             .decoding,
             phase: .preparing,
-            message: "The download was not resumed: the resume data cannot be used, because \(what). "
-                + "Download the whole with a request."
+            message: "The download was not resumed: the resume data cannot be used, because \(what).",
+            advice: "Download the whole with a request."
         )
     }
 

@@ -15,8 +15,8 @@ extension LoadFailure {
             .timeout,
             detail,
             phase: phase,
-            message: "\(doing(phase)) \(peer?.text ?? "the server") failed: it took longer than \(interval.inSeconds) "
-                + "seconds. Raise \(setting) if it may."
+            message: "\(doing(phase)) \(peer?.text ?? "the server") failed: it took longer than \(interval.inWords).",
+            advice: "Raise \(setting) if it may."
         )
     }
 
@@ -27,8 +27,8 @@ extension LoadFailure {
             .attempt,
             phase: .connecting,
             attempts: report.attempts.map(Attempt.init),
-            message: "Connecting to \(place) failed: no address answered within \(limit.inSeconds) seconds. Raise "
-                + "connectAttemptTimeout if they need longer."
+            message: "Connecting to \(place) failed: no address answered within \(limit.inWords).",
+            advice: "Raise connectAttemptTimeout if they need longer."
         )
     }
 
@@ -39,8 +39,8 @@ extension LoadFailure {
             .address,
             phase: .connecting,
             attempts: report.attempts.map(Attempt.init),
-            message: "Connecting to \(place) failed: the session's addressFilter allows none of its addresses. If it "
-                + "may be reached, let the filter allow them."
+            message: "Connecting to \(place) failed: the session's addressFilter allows none of its addresses.",
+            advice: "If it may be reached, let the filter allow them."
         )
     }
 
@@ -68,4 +68,19 @@ extension DialFailure {
 
 extension Duration {
     var inSeconds: Double { Double(saturatingNanoseconds) / 1e9 }
+
+    /// For people: two digits that count, and no fraction from ten seconds on.
+    var inWords: String {
+        let seconds = inSeconds
+        let parts: Double =
+            switch seconds {
+            case 9.95...: 1
+            case 0.995...: 10
+            case 0.0995...: 100
+            default: 1000
+            }
+        let text = "\((seconds * parts).rounded() / parts)"
+        let number = text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+        return number == "1" ? "1 second" : "\(number) seconds"
+    }
 }

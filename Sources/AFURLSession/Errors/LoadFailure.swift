@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 // Why a load failed, as a tree of reasons and their details. The public code is in the last column.
 //
@@ -59,6 +59,9 @@ import Foundation
 /// Every `URLError` of this module carries one; ``Foundation/URLError/loadFailure`` gets it. Reasons, details and
 /// phases are open sets: compare with the ones you know and expect others. Nothing in it is a credential, and text
 /// from the peer is escaped.
+///
+/// As an `NSError` it has ``message`` as its localized description, what happened as its failure reason, and ``advice`` as
+/// its recovery suggestion; so has the `URLError` that carries it.
 public struct LoadFailure: Error, Hashable, Sendable {
     /// What we were doing.
     public let phase: Phase
@@ -72,6 +75,10 @@ public struct LoadFailure: Error, Hashable, Sendable {
     public let errno: Int32?
     /// What we were doing, to whom, what happened and what to change, in a sentence or two.
     public internal(set) var message: String
+    /// ``message`` without what to change.
+    let occurrence: String
+    /// What to change, if something is known that helps; it stands in ``message`` too.
+    public let advice: String?
     /// How long each phase took, in the order in which they began: those of the last request of the task. Earlier ones
     /// are in the task's metrics.
     public internal(set) var timings: [Timing] = []
@@ -83,7 +90,7 @@ public struct LoadFailure: Error, Hashable, Sendable {
 
     private let cause: Cause?
 
-    /// The error of somebody else's code that this goes back to: that of a body stream.
+    /// The error of other code that this goes back to: that of a body stream.
     public var underlyingError: (any Error)? { cause?.error }
 
     private struct Cause: Hashable, Sendable {
@@ -102,7 +109,8 @@ public struct LoadFailure: Error, Hashable, Sendable {
         phase: Phase,
         attempts: [Attempt] = [],
         errno: Int32? = nil,
-        message: String,
+        message occurrence: String,
+        advice: String? = nil,
         security: Security? = nil,
         proxyReply: Int? = nil,
         underlyingError: (any Error)? = nil
@@ -112,14 +120,25 @@ public struct LoadFailure: Error, Hashable, Sendable {
         self.detail = detail
         self.attempts = attempts
         self.errno = errno
-        self.message = message
+        self.occurrence = occurrence
+        self.advice = advice
+        message = advice.map { "\(occurrence) \($0)" } ?? occurrence
         self.security = security
         self.proxyReply = proxyReply
         cause = underlyingError.map(Cause.init)
     }
 }
 
-extension LoadFailure: CustomStringConvertible {
+extension LoadFailure: CustomStringConvertible, LocalizedError {
+    /// The message.
+    public var errorDescription: String? { message }
+
+    /// What we were doing, to whom, and what happened.
+    public var failureReason: String? { occurrence }
+
+    /// The advice.
+    public var recoverySuggestion: String? { advice }
+
     /// The message, then one line for each address that was tried, then how long each phase took, then what the server
     /// showed.
     public var description: String {

@@ -8,7 +8,8 @@ extension LoadFailure {
             .request,
             .proxy,
             phase: .preparing,
-            message: "The request was not sent: \(error). Correct the setting, or remove it."
+            message: "The request was not sent: \(error).",
+            advice: "Correct the setting, or remove it."
         )
     }
 
@@ -33,7 +34,8 @@ extension LoadFailure {
         case .unresolved(let failure):
             self = .proxy(
                 failure.kind == .notFound ? .nameNotFound : .nameLookup,
-                "Looking up the \(route.text) failed: \(EscapedText(failure.message).text). Check its name."
+                "Looking up the \(route.text) failed: \(EscapedText(failure.message).text).",
+                advice: "Check its name."
             )
         case .unreachable:
             let attempts = report.attempts.map(LoadFailure.Attempt.init)
@@ -45,9 +47,8 @@ extension LoadFailure {
                 phase: .proxy,
                 attempts: attempts,
                 errno: errno,
-                message: "Connecting to the \(route.text) failed: \(cause). "
-                    + (LoadFailure.advice(forMissingWay: failure.wayMissing(report)) ?? "Check that it runs there.")
-                    + " No other way to the server was tried."
+                message: "Connecting to the \(route.text) failed: \(cause). No other way to the server was tried.",
+                advice: LoadFailure.advice(forMissingWay: failure.wayMissing(report)) ?? "Check that it runs there."
             )
         case .unanswered(let limit): self = .unanswered("the \(route.text)", after: limit, report)
         case .forbidden: self = .forbidden("the \(route.text)", report)
@@ -63,7 +64,8 @@ extension LoadFailure {
             isProtocol ? .tls : found.detail,
             phase: .proxy,
             errno: found.errno,
-            message: "The connection to the \(route.text) is not secure. \(found.message)",
+            message: "The connection to the \(route.text) is not secure. \(found.occurrence)",
+            advice: found.advice,
             security: found.security
         )
     }
@@ -73,7 +75,8 @@ extension LoadFailure {
         case .refused(let head) where head.status == 407:
             self = .proxy(
                 .credentials,
-                doing + "it answered 407\(LoadFailure.words(of: head)). Give user name and password with the proxy.",
+                doing + "it answered 407\(LoadFailure.words(of: head)).",
+                advice: "Give user name and password with the proxy.",
                 reply: 407
             )
         case .refused(let head):
@@ -83,13 +86,14 @@ extension LoadFailure {
                 reply: head.status
             )
         case .malformed(let error): self = .proxy(.malformed, doing + "its answer is not valid HTTP: \(error.detail).")
-        case .violation(let what): self = .proxy(.malformed, doing + "\(what). Check what kind of proxy it is.")
+        case .violation(let what):
+            self = .proxy(.malformed, doing + "\(what).", advice: "Check what kind of proxy it is.")
         case .surplus: self = .proxy(.malformed, doing + "it spoke out of turn.")
         case .reply(let reply):
             self = .proxy(.refused, doing + "\(reply.text) (reply \(reply.code)).", reply: Int(reply.code))
         case .noMethod(let hasLogin):
-            let advice = hasLogin ? "Only user name and password are known here" : "Give both with the proxy"
-            self = .proxy(.credentials, doing + "it wants to know who we are in another way. \(advice).")
+            let advice = hasLogin ? "Only user name and password are known here." : "Give both with the proxy."
+            self = .proxy(.credentials, doing + "it wants to know who we are in another way.", advice: advice)
         case .loginRejected:
             self = .proxy(.credentials, doing + "it does not accept user name and password.")
         case .closed: self = .lostProxy(doing + "it closed the connection.")
@@ -98,8 +102,10 @@ extension LoadFailure {
         }
     }
 
-    private static func proxy(_ detail: Detail, _ message: String, reply: Int? = nil) -> LoadFailure {
-        LoadFailure(.proxy, detail, phase: .proxy, message: message, proxyReply: reply)
+    private static func proxy(_ detail: Detail, _ message: String, advice: String? = nil, reply: Int? = nil)
+        -> LoadFailure
+    {
+        LoadFailure(.proxy, detail, phase: .proxy, message: message, advice: advice, proxyReply: reply)
     }
 
     private static func lostProxy(_ message: String, errno: Int32? = nil) -> LoadFailure {

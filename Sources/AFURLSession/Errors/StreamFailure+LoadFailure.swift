@@ -18,14 +18,16 @@ extension LoadFailure {
                 .scheme,
                 phase: .preparing,
                 message: "Nothing was sent to \(place): the session's evaluator has pins for it, and in the clear no "
-                    + "certificate is looked at. Call startSecureConnection() before anything is read or written."
+                    + "certificate is looked at.",
+                advice: "Call startSecureConnection() before anything is read or written."
             )
         case .halfClosed:
             self.init(
                 .tls,
                 phase: .tls,
                 message: "Securing the stream to \(place) failed: it is closed in one direction, or was before all was "
-                    + "read, or is the body of a response. Secure it before it is closed."
+                    + "read, or is the body of a response.",
+                advice: "Secure it before it is closed."
             )
         case .unreadable:
             self.init(
@@ -34,14 +36,16 @@ extension LoadFailure {
                 phase: .tls,
                 message:
                     "Securing the stream to \(place) failed: bytes that came in the clear have not been read. They "
-                    + "may be somebody else's. Read all the peer says before startSecureConnection()."
+                    + "may come from another sender than the peer.",
+                advice: "Read all the peer says before startSecureConnection()."
             )
         case .nobodyForStreams:
             self.init(
                 .request,
                 phase: .delivering,
                 message: "No streams were made of the connection to \(place): it is the body of a response, or the "
-                    + "delegate has no method for them. Use a delegate that is a URLSessionStreamDelegate."
+                    + "delegate has no method for them.",
+                advice: "Use a delegate that is a URLSessionStreamDelegate."
             )
         }
     }

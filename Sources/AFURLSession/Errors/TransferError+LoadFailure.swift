@@ -28,7 +28,8 @@ extension TransferError {
                 .scheme,
                 phase: .preparing,
                 message: "The request was not sent: the session's evaluator pins \(peer?.host.text ?? "the host"), and "
-                    + "over plain http no certificate is looked at. Use https, or exempt the host from the pins."
+                    + "over plain http no certificate is looked at.",
+                advice: "Use https, or exempt the host from the pins."
             )
         case (.impossibleSocketPath, _):
             LoadFailure(
@@ -48,7 +49,7 @@ extension TransferError {
                 .truncated,
                 phase: .receivingBody,
                 message: "Receiving the body from \(peer.text) failed: the connection ended without a farewell, and "
-                    + "nothing else says that the body was complete. Somebody on the way may have cut it short."
+                    + "nothing else says that the body was complete. It may have been cut short on the way."
             )
         case (.wire(let error), let peer?):
             LoadFailure(error, phase: error.kind.isHeadless ? .waitingForHead : .receivingBody, peer: peer)
@@ -64,8 +65,8 @@ extension TransferError {
             LoadFailure(
                 .limit,
                 phase: .receivingBody,
-                message:
-                    "The body is longer than \(limit) bytes. Raise maximumBodyInMemory, or receive it with a delegate."
+                message: "The body is longer than \(limit) bytes.",
+                advice: "Raise maximumBodyInMemory, or receive it with a delegate."
             )
         case (.content(let failure), let peer): LoadFailure(failure, peer: peer)
         case (.notCached, _):
@@ -84,7 +85,8 @@ extension TransferError {
                 .cancelled,
                 .invalidated,
                 phase: .preparing,
-                message: "The session was invalidated before the task was resumed. Make the task in a new session."
+                message: "The session was invalidated before the task was resumed.",
+                advice: "Make the task in a new session."
             )
         case (.foreign(let error), _):
             LoadFailure(
@@ -99,14 +101,16 @@ extension TransferError {
             LoadFailure(
                 .resources,
                 phase: .preparing,
-                message: "This process was forked: the network thread stayed in the parent. Call exec first."
+                message: "This process was forked: the network thread stayed in the parent.",
+                advice: "Call exec first."
             )
         case (.noThread(let error), _):
             LoadFailure(
                 .resources,
                 phase: .preparing,
                 errno: error.code,
-                message: "The network thread could not be started: \(error). Raise the limit on threads, or try again."
+                message: "The network thread could not be started: \(error).",
+                advice: "Raise the limit on threads, or try again."
             )
         case (.dial, nil), (.proxy, nil), (.wire, nil), (.channel, nil), (.handshake, nil), (.secured, nil),
             (.cutShort, nil):

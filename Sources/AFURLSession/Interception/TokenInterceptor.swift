@@ -164,9 +164,13 @@ public final class TokenInterceptor: TaskInterceptor {
     }
 
     private static func loggedOut(_ url: URL?) -> URLError {
-        let message =
-            "The request was not sent: the token was set to nil while it waited for one. Log in, and set the token."
-        return ErrorMapping.error(LoadFailure(.authentication, phase: .preparing, message: message), url: url)
+        let failure = LoadFailure(
+            .authentication,
+            phase: .preparing,
+            message: "The request was not sent: the token was set to nil while it waited for one.",
+            advice: "Log in, and set the token."
+        )
+        return ErrorMapping.error(failure, url: url)
     }
 
     /// Of nobody's Swift task, so that nobody's cancellation ends it.

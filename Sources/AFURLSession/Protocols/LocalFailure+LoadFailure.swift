@@ -7,12 +7,12 @@ extension LoadFailure {
     init(_ failure: LocalFailure) {
         switch failure {
         case .upload:
-            self = .unloaded(.request, .scheme, "there is nobody to send its body to. Upload to http or https.")
+            self = .unloaded(.request, .scheme, "no server takes its body.", advice: "Upload to http or https.")
         case .method: self = .unloaded(.request, .scheme, "only GET and HEAD mean something there.")
         case .data(let flaw): self.init(flaw)
         case .path(let flaw): self.init(flaw)
         case .file(let failure): self.init(loading: failure)
-        case .unreadable: self = .unloaded(.file, .read, "the file could not be read to its end. Try again.")
+        case .unreadable: self = .unloaded(.file, .read, "the file could not be read to its end.", advice: "Try again.")
         }
     }
 
@@ -21,7 +21,7 @@ extension LoadFailure {
         case .noComma: self = .unloaded(.request, nil, "its data: URL has no comma in front of the data.")
         case .mediaType: self = .unloaded(.request, nil, "the media type of its data: URL is malformed.")
         case .percent:
-            self = .unloaded(.request, nil, "a % in its data: URL begins no triplet. Encode it as %25.")
+            self = .unloaded(.request, nil, "a % in its data: URL begins no triplet.", advice: "Encode it as %25.")
         case .base64:
             self = .unloaded(
                 .request,
@@ -29,7 +29,12 @@ extension LoadFailure {
                 "the data of its data: URL is no base64 with padding and without line breaks."
             )
         case .tooLong(let limit):
-            self = .unloaded(.limit, nil, "its data: URL holds more than \(limit) bytes. Raise maximumBodyInMemory.")
+            self = .unloaded(
+                .limit,
+                nil,
+                "its data: URL holds more than \(limit) bytes.",
+                advice: "Raise maximumBodyInMemory."
+            )
         }
     }
 
@@ -51,11 +56,16 @@ extension LoadFailure {
         let name = EscapedText(failure.path).text
         let why = failure.cause.map { ": \($0)" } ?? ""
         switch failure.fault {
-        case .folder: self = .unloaded(.file, .directory, "\(name) is a directory. Name a file in it.")
+        case .folder: self = .unloaded(.file, .directory, "\(name) is a directory.", advice: "Name a file in it.")
         case .notRegular:
             self = .unloaded(.file, .open, "\(name) is no regular file: it has no length, and perhaps no end.")
         case .changed:
-            self = .unloaded(.file, .read, "\(name) was changed while it was read. Try again, or read a copy of it.")
+            self = .unloaded(
+                .file,
+                .read,
+                "\(name) was changed while it was read.",
+                advice: "Try again, or read a copy of it."
+            )
         case .open: self = .unloaded(.file, LoadFailure.detail(failure.cause), "\(name) cannot be read\(why).", failure)
         case .read, .notAFileURL, .openFolder, .create, .write, .close, .name:
             self = .unloaded(.file, .read, "\(name) could not be read to its end\(why).", failure)
@@ -66,14 +76,16 @@ extension LoadFailure {
         _ reason: Reason,
         _ detail: Detail?,
         _ what: String,
-        _ failure: FileFailure? = nil
+        _ failure: FileFailure? = nil,
+        advice: String? = nil
     ) -> LoadFailure {
         LoadFailure(
             reason,
             detail,
             phase: .preparing,
             errno: failure?.cause?.code,
-            message: "The request was not loaded: \(what)"
+            message: "The request was not loaded: \(what)",
+            advice: advice
         )
     }
 }

@@ -78,7 +78,8 @@ extension SessionEvent.Kind: CustomStringConvertible {
         case .response(let status, let head): "response \(status), \(head) bytes of head"
         case .bytesReceived(let total): "received \(total) bytes of the body"
         case .retried: "is sent again"
-        case .retryScheduled(let attempt, let seconds): "will be sent again in \(seconds) s, attempt \(attempt)"
+        case .retryScheduled(let attempt, let seconds):
+            "will be sent again in \(Duration.seconds(seconds).inWords), attempt \(attempt)"
         case .redirected(let status, let url): "redirected by \(status) to \(url)"
         case .challenged(let challenge): challenge.description
         default: otherWords

@@ -91,7 +91,8 @@ extension LoadFailure {
         LoadFailure(
             .limit,
             phase: .receivingBody,
-            message: "A line of the body is longer than \(limit) bytes. Use lines(limit:), or read the body in chunks."
+            message: "A line of the body is longer than \(limit) bytes.",
+            advice: "Use lines(limit:), or read the body in chunks."
         )
     }
 }

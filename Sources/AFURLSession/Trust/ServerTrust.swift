@@ -165,6 +165,23 @@ public struct ServerTrust: Sendable {
     }
 }
 
+extension ServerTrust: CustomStringConvertible, CustomReflectable {
+    /// The host, and what it showed: in one line, also where an error is printed.
+    public var description: String {
+        let shown =
+            servedChain.first.map { "\(servedChain.count) from the server, the first: \($0)" } ?? "no certificate"
+        return "trust of \(host): \(shown)"
+    }
+
+    /// Host, certificates, authorities and moment.
+    public var customMirror: Mirror {
+        let parts: KeyValuePairs<String, Any> = [
+            "host": host, "servedChain": servedChain, "anchors": anchors, "date": date,
+        ]
+        return Mirror(self, children: parts, displayStyle: .struct)
+    }
+}
+
 extension ServerTrust: Hashable {
     /// Equal if the same certificates were shown for the same host, against the same anchors, at the same time.
     public static func == (left: ServerTrust, right: ServerTrust) -> Bool {

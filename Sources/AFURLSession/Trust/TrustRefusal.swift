@@ -15,6 +15,15 @@ enum TrustRefusal: Error, Sendable {
     /// There is nothing to judge by.
     case noAnchors(String)
 
+    /// Nil if the server was accepted.
+    init?(_ decision: ServerTrustDecision) {
+        switch decision {
+        case .accept: return nil
+        case .untrusted(let failure): self = .evaluation(failure)
+        case .reject(let rule, let explanation): self = .rule(rule, explanation)
+        }
+    }
+
     /// What OpenSSL turns into the alert for the server.
     var verifyResult: Int32 {
         switch self {

@@ -78,7 +78,8 @@ extension LoadFailure {
             .caller,
             phase: .preparing,
             message: "The request was not sent: sendSynchronousRequest was called on the network thread, which would "
-                + "wait for itself. Call it on another thread, or use a connection with a delegate."
+                + "wait for itself.",
+            advice: "Call it on another thread, or use a connection with a delegate."
         )
         return ErrorMapping.error(failure, url: url)
     }

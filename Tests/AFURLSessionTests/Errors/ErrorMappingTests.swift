@@ -153,5 +153,49 @@ struct ErrorMappingTests {
 
     @Test func `errors from elsewhere have no failure`() {
         #expect(URLError(.timedOut).loadFailure == nil)
+        let circle = URLError(.timedOut, userInfo: [NSUnderlyingErrorKey: NSError(domain: "mine", code: 1)])
+        #expect(circle.loadFailure == nil)
+    }
+
+    @Test func `the failure is found beneath other errors`() throws {
+        let failure = LoadFailure.cancelled(phase: .preparing)
+        let inner = NSError(
+            domain: "mine",
+            code: 1,
+            userInfo: [NSUnderlyingErrorKey: ErrorMapping.error(failure, url: nil)]
+        )
+
+        #expect(URLError(.timedOut, userInfo: [NSUnderlyingErrorKey: inner]).loadFailure == failure)
+        #expect(LoadFailure.beneath(failure) == failure)
+    }
+
+    @Test func `what happened and what to change are told apart, for people and for code`() throws {
+        let peer = try RequestURL("http://a.test/").endpoint
+        let failure = LoadFailure.timeout(phase: .connecting, peer: peer, interval: .milliseconds(500))
+
+        let happened = "Connecting to a.test:80 failed: nothing happened for 0.5 seconds."
+        let advice = "Raise timeoutInterval if the server needs longer."
+        #expect(failure.failureReason == happened && failure.advice == advice)
+        #expect(failure.message == "\(happened) \(advice)" && failure.localizedDescription == failure.message)
+        for error in [failure as NSError, ErrorMapping.error(failure, url: nil) as NSError] {
+            #expect(error.localizedDescription == failure.message)
+            #expect(error.localizedFailureReason == happened && error.localizedRecoverySuggestion == advice)
+        }
+        let bare = LoadFailure.cancelled(phase: .delivering)
+        #expect(bare.advice == nil && bare.message == bare.failureReason)
+        #expect(ErrorMapping.error(bare, url: nil).userInfo[NSLocalizedRecoverySuggestionErrorKey] == nil)
+    }
+
+    @Test(
+        arguments: [
+            (.nanoseconds(500_604_346), "0.5 seconds"), (.milliseconds(1), "0.001 seconds"), (.zero, "0 seconds"),
+            (.microseconds(12_345), "0.012 seconds"), (.milliseconds(123), "0.12 seconds"), (.seconds(1), "1 second"),
+            (.milliseconds(996), "1 second"), (.milliseconds(1500), "1.5 seconds"), (.seconds(60), "60 seconds"),
+            (.nanoseconds(9_960_000_000), "10 seconds"), (.nanoseconds(60_004_000_000), "60 seconds"),
+            (.seconds(604_800), "604800 seconds"),
+        ] as [(Duration, String)]
+    )
+    func `a time is told with the digits that help`(time: Duration, text: String) {
+        #expect(time.inWords == text)
     }
 }

@@ -231,7 +231,7 @@ struct RepetitionTests {
         let events = world.load("http://api.test/")
 
         #expect(events.all == [.failed(.networkConnectionLost)])
-        #expect(events.error?.loadFailure?.message.contains("1000.0 seconds to wait") == true)
+        #expect(events.error?.loadFailure?.message.contains("1000 seconds to wait") == true)
         #expect(world.finish() == [])
     }
 
@@ -346,7 +346,7 @@ struct RepetitionTests {
         world.run()
 
         let lines = tape.withLock { $0 }
-        #expect(lines.filter { $0.contains("will be sent again") } == ["will be sent again in 3.0 s, attempt 2"])
+        #expect(lines.filter { $0.contains("will be sent again") } == ["will be sent again in 3 seconds, attempt 2"])
         #expect(lines.filter { $0.hasPrefix("fetch") }.count == 2)
         #expect(lines.filter { $0.hasPrefix("completed") }.count == 1)
         #expect(world.finish() == [])
