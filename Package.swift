@@ -247,7 +247,9 @@ let package = Package(
         // What the pages show, compiled and run; one target, so that it can be tried without the rest.
         .testTarget(
             name: "AFDocumentationTests",
-            dependencies: ["AFImages", "AFNetworking", "AFNetworkingXML", "AFURLSession", "AFNetworkingTesting"],
+            dependencies: [
+                "AFImages", "AFNetworking", "AFNetworkingXML", "AFURLSession", "AFTLS", "AFNetworkingTesting",
+            ],
             swiftSettings: strict
         ),
         .testTarget(name: "AFVirtualWorldTests", dependencies: ["AFVirtualWorld", "AFLoop"], swiftSettings: strict),

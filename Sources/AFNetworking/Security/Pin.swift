@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// A key or a certificate that one member of a server's chain must have.
 public enum Pin: Hashable, Sendable {
@@ -33,7 +33,7 @@ extension Pin: CustomStringConvertible {
 }
 
 /// Why a text is no pin.
-public struct PinError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct PinError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     /// The text, cut to 100 characters.
     public let text: String
 
@@ -45,6 +45,9 @@ public struct PinError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         "\(text.debugDescription) is no pin: write sha256/ and the base64 of the 32 bytes of a SHA-256, with its padding"
     }
+
+    /// The description.
+    public var errorDescription: String? { description }
 }
 
 extension Pin: Codable {

@@ -1,7 +1,8 @@
 internal import CAFOpenSSL
+public import Foundation
 
 /// Why a certificate, a key or a file of them could not be made.
-public struct CertificateMakingError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct CertificateMakingError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// What was being made.
     public let action: String
     /// What went wrong.
@@ -9,6 +10,9 @@ public struct CertificateMakingError: Error, Sendable, Hashable, CustomStringCon
 
     /// The error in one sentence.
     public var description: String { "\(action) failed: \(reason)" }
+
+    /// The description.
+    public var errorDescription: String? { description }
 
     init(_ action: String, because reason: String) {
         self.action = action

@@ -1,5 +1,7 @@
+public import Foundation
+
 /// What a `TestServer` throws.
-public enum TestServerError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum TestServerError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The server could not listen; the text names the system call and its error.
     case cannotListen(ListenAddress, reason: String)
     /// TLS could not be set up as asked.
@@ -15,4 +17,7 @@ public enum TestServerError: Error, Sendable, Hashable, CustomStringConvertible 
         case .timedOut(let goal, let seen): "The test server waited for \(goal) in vain; so far it saw \(seen)"
         }
     }
+
+    /// The description.
+    public var errorDescription: String? { description }
 }
