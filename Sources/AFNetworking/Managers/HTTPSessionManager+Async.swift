@@ -181,7 +181,8 @@ extension HTTPSessionManager {
         if !(own is AdaptedResponseSerializer) { serializer.acceptableStatusCodes = own.acceptableStatusCodes }
         let answer = try await perform(call, by: serializer)
         if let value = answer.object as? Value { return value }
-        let details = [NSLocalizedDescriptionKey: "The response has no body; a \(type) was asked for."]
+        var details = [NSLocalizedDescriptionKey: "The response has no body; a \(type) was asked for."]
+        details[NSLocalizedFailureReasonErrorKey] = ResponseSummary(answer.response, Data())?.text
         throw RequestFailure(URLError(.zeroByteResource, userInfo: details), answer.response, kind: .decoding)
     }
 

@@ -123,6 +123,7 @@ open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTP
             NSLocalizedDescriptionKey: "Request failed: no body to decode \(Value.self) from"
         ]
         if let response { userInfo[NetworkingOperationFailingURLResponseErrorKey] = response }
+        userInfo[NSLocalizedFailureReasonErrorKey] = ResponseSummary(response, nil)?.text
         return NSError(
             domain: URLResponseSerializationErrorDomain,
             code: NSURLErrorZeroByteResource,

@@ -26,7 +26,8 @@ extension HTTPResponseSerializer {
     ///   - response: The response, which is validated.
     ///   - data: Its body.
     ///   - error: Where the caller wants errors; without it a response that is not valid has no object.
-    ///   - decode: Makes the object; its error goes before that of the status, which is then beneath it.
+    ///   - decode: Makes the object; its error goes before that of the status, which is then beneath it, and says where the
+    ///     response comes from and how its body begins.
     public func serializeContent(
         of response: URLResponse?,
         data: Data?,
@@ -39,7 +40,8 @@ extension HTTPResponseSerializer {
         do {
             return try decode(data ?? Data())
         } catch let failure {
-            error?.pointee = NSError.composing(failure as NSError, underlying: problem)
+            let told = (failure as NSError).naming(response, data)
+            error?.pointee = NSError.composing(told, underlying: problem)
             return nil
         }
     }

@@ -55,6 +55,7 @@ struct ResponseValidation {
         if let url = response.url?.withoutCredentials {
             userInfo[NSURLErrorFailingURLErrorKey] = url
         }
+        userInfo[NSLocalizedFailureReasonErrorKey] = ResponseSummary(response, data)?.text
         if let data { userInfo[NetworkingOperationFailingURLResponseDataErrorKey] = data }
         return NSError(domain: URLResponseSerializationErrorDomain, code: code, userInfo: userInfo)
     }

@@ -77,7 +77,7 @@ import Testing
 
         let text = error.localizedDescription
         #expect(text.contains("at \\x1b[2J\\xe2\\x80\\xaekkk"), "\(text.debugDescription.prefix(300))")
-        #expect(text.utf8.allSatisfy { (0x20...0x7E).contains($0) } && text.utf8.count < 700)
+        #expect(text.utf8.allSatisfy { (0x20...0x7E).contains($0) } && text.utf8.count < 1100)
     }
 
     @Test func `the form for values throws what the decoder threw`() throws {
