@@ -49,6 +49,8 @@ final class ChallengePost {
         let levels = rest(of: levels[...])
         guard let level = levels.first, let task, let session else { return answer(nil) }
         let reply = Reply { [self] given in
+            let isLeft = level == .session && self.session?.noteChallenge(isAnswered: given != nil) == true
+            if isLeft { return answer(nil) }
             guard let given else { return ask(Array(levels.dropFirst()), makeChallenge, answer) }
             answer(given)
         }

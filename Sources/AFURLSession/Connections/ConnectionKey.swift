@@ -2,142 +2,129 @@ import AFLoop
 import AFWire
 
 /// What two requests must have in common to share a connection. Compared by value,
-/// every field; whatever influences who is at the other end belongs in here.
+/// every field; whatever influences who is at the other end, or who has accepted it, belongs in here.
 struct ConnectionKey: Hashable {
-    let endpoint: Endpoint
+    private(set) var endpoint: Endpoint
     /// The rules a secured connection is made under; nil for one in the clear.
-    let security: SecurityContext?
+    private(set) var security: SecurityContext?
     /// Nil for the straight way: keys are handed on often, and most are of this kind.
-    private let detour: Detour?
+    private var detour: Detour?
+
+    /// What most connections have nothing of. Comparing, hashing and copying are the compiler's: a field that is added
+    /// here is in all three.
+    struct Way: Hashable {
+        /// The session's Unix-domain socket, which takes the place of host and port.
+        var unixPath: String?
+        /// The proxy on the way, with what it knows us by. Nil: there is none.
+        var route: ProxyRoute?
+        /// The rules a secured connection to the proxy is made under.
+        var proxySecurity: SecurityContext?
+        /// How its packets are marked, and which networks it may take.
+        var link = LinkRules.usual
+        /// Who answers challenges of trust and identity in place of the session's delegate.
+        var judge: TrustJudge?
+
+        static var straight: Way { Way() }
+    }
 
     private final class Detour: Hashable {
-        let unixPath: String?
-        let route: ProxyRoute?
-        let proxySecurity: SecurityContext?
-        let link: LinkRules
-        let judge: TrustJudge?
+        let way: Way
 
-        init(
-            _ unixPath: String?,
-            _ route: ProxyRoute?,
-            _ proxySecurity: SecurityContext?,
-            _ link: LinkRules,
-            _ judge: TrustJudge?
-        ) {
-            self.unixPath = unixPath
-            self.route = route
-            self.proxySecurity = proxySecurity
-            self.link = link
-            self.judge = judge
+        init(_ way: Way) {
+            self.way = way
         }
 
-        static func == (one: Detour, other: Detour) -> Bool {
-            one === other
-                || (one.unixPath == other.unixPath && one.route == other.route
-                    && one.proxySecurity == other.proxySecurity && one.link == other.link
-                    && one.judge == other.judge)
-        }
+        static func == (one: Detour, other: Detour) -> Bool { one === other || one.way == other.way }
 
         func hash(into hasher: inout Hasher) {
-            hasher.combine(unixPath)
-            hasher.combine(route)
-            hasher.combine(proxySecurity)
-            hasher.combine(link)
-            hasher.combine(judge)
+            hasher.combine(way)
         }
     }
 
-    init(
-        endpoint: Endpoint,
-        unixPath: String?,
-        security: SecurityContext?,
-        route: ProxyRoute? = nil,
-        proxySecurity: SecurityContext? = nil,
-        link: LinkRules = .usual,
-        judge: TrustJudge? = nil
-    ) {
+    init(endpoint: Endpoint, security: SecurityContext?) {
         self.endpoint = endpoint
         self.security = security
-        let isStraight = unixPath == nil && route == nil && link == .usual && judge == nil
-        detour = isStraight ? nil : Detour(unixPath, route, proxySecurity, link, judge)
     }
 
-    /// The session's Unix-domain socket, which takes the place of host and port.
-    var unixPath: String? { detour?.unixPath }
-    /// The proxy on the way, with what it knows us by. Nil: there is none.
-    var route: ProxyRoute? { detour?.route }
-    /// The rules a secured connection to the proxy is made under.
-    var proxySecurity: SecurityContext? { detour?.proxySecurity }
-    /// How its packets are marked, and which networks it may take.
-    var link: LinkRules { detour?.link ?? .usual }
-    /// Who decides about the server in place of the session.
-    var judge: TrustJudge? { detour?.judge }
-
-    /// The same place by the same way, whatever the rules. For what belongs to the rules
-    /// and must not hold them.
-    var place: ConnectionKey {
-        ConnectionKey(endpoint: endpoint, unixPath: unixPath, security: nil, route: route, judge: judge)
+    init(endpoint: Endpoint, security: SecurityContext?, way: Way) {
+        self.init(endpoint: endpoint, security: security)
+        self.way = way
     }
 
-    /// The proxy, as the other end of a connection of its own.
-    var proxyKey: ConnectionKey? {
-        route.map { ConnectionKey(endpoint: $0.endpoint, unixPath: nil, security: proxySecurity) }
+    private(set) var way: Way {
+        get { detour?.way ?? .straight }
+        set { detour = newValue == .straight ? nil : Detour(newValue) }
     }
+
+    var unixPath: String? { detour?.way.unixPath }
+    var route: ProxyRoute? { detour?.way.route }
+    var proxySecurity: SecurityContext? { detour?.way.proxySecurity }
+    var link: LinkRules { detour?.way.link ?? .usual }
+    var judge: TrustJudge? { detour?.way.judge }
 
     func isMade(under security: SecurityContext) -> Bool {
         self.security == security || proxySecurity == security
     }
 
-    /// The same under the rules that hold now, which are found by whose they are.
-    func renewed(under present: [Int: SecurityContext]) -> ConnectionKey {
-        ConnectionKey(
-            endpoint: endpoint,
-            unixPath: unixPath,
-            security: security.map { present[$0.owner] ?? $0 },
-            route: route,
-            proxySecurity: proxySecurity.map { present[$0.owner] ?? $0 },
-            link: link,
-            judge: judge
-        )
+    // MARK: - Others like it
+    //
+    // Each is a copy, of which something is changed: nothing is left out by mistake.
+
+    private func copy(_ change: (inout ConnectionKey) -> Void) -> ConnectionKey {
+        var copy = self
+        change(&copy)
+        return copy
     }
 
-    /// The same, secured.
-    func secured(by security: SecurityContext) -> ConnectionKey {
-        ConnectionKey(
-            endpoint: endpoint,
-            unixPath: unixPath,
-            security: security,
-            route: route,
-            proxySecurity: proxySecurity,
-            link: link
-        )
+    private func copy(way change: (inout Way) -> Void) -> ConnectionKey {
+        var way = way
+        change(&way)
+        return copy { $0.way = way }
     }
+
+    /// The same place by the same way, whatever the rules. For what belongs to the rules
+    /// and must not hold them.
+    var place: ConnectionKey {
+        let free = copy { $0.security = nil }
+        return proxySecurity == nil ? free : free.copy(way: { $0.proxySecurity = nil })
+    }
+
+    /// The proxy, as the other end of a connection of its own. No delegate is asked about it.
+    var proxyKey: ConnectionKey? {
+        guard let route else { return nil }
+        let end = copy { key in
+            key.endpoint = route.endpoint
+            key.security = proxySecurity
+        }
+        return end.copy(way: { way in
+            way.unixPath = nil
+            way.route = nil
+            way.proxySecurity = nil
+            way.judge = nil
+        })
+    }
+
+    /// The same under the rules that hold now, which are found by whose they are.
+    func renewed(under present: [Int: SecurityContext]) -> ConnectionKey {
+        let renewed = copy { $0.security = security.map { present[$0.owner] ?? $0 } }
+        guard let proxySecurity else { return renewed }
+        return renewed.copy(way: { $0.proxySecurity = present[proxySecurity.owner] ?? proxySecurity })
+    }
+
+    /// The same, secured. Nil: in the clear.
+    func secured(by security: SecurityContext?) -> ConnectionKey { copy { $0.security = security } }
+
+    /// The same, led by the proxy in another way.
+    func led(by route: ProxyRoute) -> ConnectionKey { copy(way: { $0.route = route }) }
 
     /// For packets of another kind, or by other networks.
     mutating func follow(_ link: LinkRules) {
-        guard link != self.link else { return }
-        self = ConnectionKey(
-            endpoint: endpoint,
-            unixPath: unixPath,
-            security: security,
-            route: route,
-            proxySecurity: proxySecurity,
-            link: link,
-            judge: judge
-        )
+        if link != self.link { self = copy(way: { $0.link = link }) }
     }
 
-    /// The same where somebody else decides about the server.
-    func judged(by judge: TrustJudge) -> ConnectionKey {
-        ConnectionKey(
-            endpoint: endpoint,
-            unixPath: unixPath,
-            security: security,
-            route: route,
-            proxySecurity: proxySecurity,
-            link: link,
-            judge: judge
-        )
+    /// The same where others answer challenges of trust and identity. Nil: the session's delegate.
+    func judged(by judge: TrustJudge?) -> ConnectionKey {
+        judge == self.judge ? self : copy(way: { $0.judge = judge })
     }
 
     /// Where to dial. Nil if the path is no possible socket address.

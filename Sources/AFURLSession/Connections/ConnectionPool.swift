@@ -30,7 +30,7 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
     @exclusivity(unchecked) private var poorPipeliners: Set<Endpoint> = []
     private static let poorPipelinerLimit = 256
     /// The rules that replaced others, by whose they are.
-    @exclusivity(unchecked) private var present: [Int: SecurityContext] = [:]
+    @exclusivity(unchecked) private(set) var present: [Int: SecurityContext] = [:]
 
     /// Connections opened before this generation are not used again.
     @exclusivity(unchecked) private(set) var generation = 0
@@ -139,11 +139,6 @@ final class ConnectionPool: TurnEndTarget, TimerTarget {
             for connection in peer.machine.takeAllIdle() { closeIdle(connection) }
             settleLater(peer)
         }
-    }
-
-    /// The same under the rules that hold now.
-    func renewed(_ key: ConnectionKey) -> ConnectionKey {
-        present.isEmpty ? key : key.renewed(under: present)
     }
 
     /// A request that was sent ahead, and whose connection ended before its turn came.

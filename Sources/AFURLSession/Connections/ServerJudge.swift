@@ -121,13 +121,13 @@ final class ServerJudge: TLSEngineClient {
         let trust = seen(served)
         self.trust = trust
         decide(trust)
-        if case .accepted = deliberation { security.servers.keep(trust, by: key.route) }
+        if case .accepted = deliberation { security.servers.keep(trust, by: key.route, for: key.judge) }
     }
 
     private func seen(_ served: [Certificate]) -> ServerTrust {
         let host = key.endpoint.host.text
         let now = world.wallClock()
-        return security.servers.recall(host, by: key.route, showing: served, at: now)
+        return security.servers.recall(host, by: key.route, for: key.judge, showing: served, at: now)
             ?? ServerTrust(
                 servedChain: served,
                 host: host,

@@ -41,6 +41,10 @@ final class CacheRefresh: TransferClient {
     }
 
     var handshakeDelegate: (any HandshakeDelegate)? { nil }
+
+    /// A connection that no delegate was asked about, where one may want to be now, is for no other request.
+    func presentJudge(of transfer: Transfer) -> TrustJudge? { .own(CachePartition.uniqueNumber()) }
+
     func transferSentBody(_ transfer: Transfer, total: Int64) {}
 
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead) {

@@ -81,7 +81,7 @@ extension TaskCore {
             for: request.endpoint,
             security: security,
             isDecidedElsewhere: isDecidedElsewhere,
-            by: trustJudge(of: request.endpoint.scheme == .https),
+            by: trustJudge(for: request.endpoint),
             through: session.settings.unixDomainSocketPath
         )
         return CacheQuestion(

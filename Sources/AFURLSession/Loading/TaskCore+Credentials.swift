@@ -140,8 +140,7 @@ extension TaskCore {
         guard hasCredentials, let exchange = exchange(through: route, to: key.endpoint),
             let value = values(for: exchange, body: nil).proxyAuthorization
         else { return key }
-        let route = route.authorized(by: HTTPText.decode(value))
-        return session.connectionKey(for: key.endpoint, key.security, by: route)
+        return key.led(by: route.authorized(by: HTTPText.decode(value)))
     }
 
     /// The request for a tunnel; nil if no proxy reads one.

@@ -13,6 +13,8 @@ extension TaskCore: TransferClient {
         return ChallengeDesk(task, taskDelegate?.delegate, endpoint, in: session)
     }
 
+    func presentJudge(of transfer: Transfer) -> TrustJudge? { trustJudge(for: transfer.key.endpoint) }
+
     // MARK: - The request
 
     func transferSentBody(_ transfer: Transfer, total: Int64) {

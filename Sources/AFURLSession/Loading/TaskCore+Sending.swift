@@ -143,7 +143,7 @@ extension TaskCore {
         }
         if let route = key.route { key = authorized(key, by: route) }
         key.follow(session.settings.limits.link(for: request.limits))
-        if let judge = trustJudge(of: endpoint.scheme == .https) { key = key.judged(by: judge) }
+        if let judge = trustJudge(for: endpoint) { key = key.judged(by: judge) }
         stopClock()
         let transfer = Transfer(
             request,

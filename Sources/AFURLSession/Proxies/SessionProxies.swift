@@ -52,40 +52,25 @@ extension SessionCore {
         let key = try connectionKey(for: request.endpoint)
         guard let route = key.route, route.tunnels(to: request.endpoint) else { return key }
         let named = proxies.naming(route, by: request)
-        return named === route ? key : connectionKey(for: key.endpoint, key.security, by: named)
+        return named === route ? key : key.led(by: named)
     }
 
     /// The connection to an endpoint that is reached in the name of the session.
     func connectionKey(for endpoint: Endpoint) throws(TransferError) -> ConnectionKey {
         let security = endpoint.scheme == .https ? currentSecurity() : nil
         if let path = settings.unixDomainSocketPath {
-            return ConnectionKey(endpoint: endpoint, unixPath: path, security: security)
+            return ConnectionKey(endpoint: endpoint, security: security, way: ConnectionKey.Way(unixPath: path))
         }
-        if proxies.isEmpty { return ConnectionKey(endpoint: endpoint, unixPath: nil, security: security) }
-        let route: ProxyRoute?
+        if proxies.isEmpty { return ConnectionKey(endpoint: endpoint, security: security) }
+        var way = ConnectionKey.Way()
         do throws(ProxyConfigurationError) {
-            route = try proxies.route(for: endpoint)
+            way.route = try proxies.route(for: endpoint)
         } catch {
             throw .proxyMisconfigured(error)
         }
-        return connectionKey(for: endpoint, security, by: route)
-    }
-
-    /// The same by a way of one's own: that of a route with other credentials.
-    func connectionKey(
-        for endpoint: Endpoint,
-        _ security: SecurityContext?,
-        by route: ProxyRoute?
-    ) -> ConnectionKey {
-        let proxySecurity = route.flatMap { route in
+        way.proxySecurity = way.route.flatMap { route in
             proxies.security(for: route) { former, present in pool.replace(former, with: present) }
         }
-        return ConnectionKey(
-            endpoint: endpoint,
-            unixPath: nil,
-            security: security,
-            route: route,
-            proxySecurity: proxySecurity
-        )
+        return ConnectionKey(endpoint: endpoint, security: security, way: way)
     }
 }

@@ -37,6 +37,10 @@ final class SessionCore {
     @exclusivity(unchecked) private var optionalMethods = OptionalMethods()
     /// Methods that the session's delegate does not want to be called.
     @exclusivity(unchecked) private var ignoredMethods: URLSession.DelegateMethods = []
+    /// The session-level method of the delegate has answered the last challenge that was put to it.
+    @exclusivity(unchecked) private var hasAnsweredChallenge = false
+    /// Of delegates that single tasks have.
+    @exclusivity(unchecked) var delegateNumbers = DelegateNumbers()
 
     @exclusivity(unchecked) private(set) var delegate: (any URLSessionDelegate)?
     /// The delegate, if it wants to hear about tasks.
@@ -123,7 +127,34 @@ final class SessionCore {
     }
 
     func ignore(_ methods: URLSession.DelegateMethods) {
+        let changed = methods.symmetricDifference(ignoredMethods)
         ignoredMethods = methods
+        if !changed.isDisjoint(with: [.didReceiveChallenge, .taskDidReceiveChallenge]) { othersAnswer() }
+    }
+
+    /// A challenge was put to the session-level method of the delegate.
+    ///
+    /// - Returns: Whether it leaves challenges to others that it has answered before. Requests that wait for connections
+    ///   begin anew then.
+    func noteChallenge(isAnswered: Bool) -> Bool {
+        let isLeft = hasAnsweredChallenge && !isAnswered
+        hasAnsweredChallenge = isAnswered
+        if isLeft { othersAnswer() }
+        return isLeft
+    }
+
+    /// Others answer challenges from now on. They have accepted nothing of what there is.
+    private func othersAnswer() {
+        guard security.isInUse else { return }
+        security.forget()
+        _ = currentSecurity()
+    }
+
+    /// The delegate answers challenges of trust and identity for all tasks, whatever delegates they have: its
+    /// session-level method is asked before those.
+    var answersChallenges: Bool {
+        guard hasAnsweredChallenge, let delegate else { return false }
+        return !isMissing(.receivedSessionChallenge, in: delegate)
     }
 
     // MARK: - Security

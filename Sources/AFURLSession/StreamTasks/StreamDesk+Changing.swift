@@ -32,7 +32,7 @@ extension StreamDesk: HandshakeClient {
         guard early?.isEmpty ?? true else { return core.fail(.stream(.unreadable)) }
         let session = core.session
         let security = session.currentSecurity()
-        let key = present.secured(by: security)
+        let key = present.secured(by: security).judged(by: core.trustJudge)
         self.key = key
         session.world.trustStores.prefetch(security.configuration.anchors)
         let raw = early?.channel ?? channel
@@ -61,8 +61,7 @@ extension StreamDesk: HandshakeClient {
     func hasAskerLeft(_ handshake: Handshake) -> Bool { false }
 
     func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)? {
-        guard let core, let task = core.handle, let endpoint = core.endpoint else { return nil }
-        return ChallengeDesk(task, core.taskDelegate?.delegate, endpoint, in: core.session)
+        core?.handshakeDelegate
     }
 
     func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel) {

@@ -344,14 +344,8 @@ extension StreamDesk: ConnectionAttemptClient {
 extension SessionCore {
     /// A connection of a stream task: by the same way as requests over https, and not secured.
     func streamKey(to endpoint: Endpoint) throws(TransferError) -> ConnectionKey {
-        let key = try connectionKey(for: endpoint)
-        return ConnectionKey(
-            endpoint: endpoint,
-            unixPath: key.unixPath,
-            security: nil,
-            route: key.route,
-            proxySecurity: key.proxySecurity,
-            link: settings.limits.link
-        )
+        var key = try connectionKey(for: endpoint).secured(by: nil)
+        key.follow(settings.limits.link)
+        return key
     }
 }

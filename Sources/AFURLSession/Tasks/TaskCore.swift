@@ -196,7 +196,6 @@ final class TaskCore {
         // The session lists the core, which stays.
         snapshot = other.snapshot
         task = other
-        ownDelegate = other.snapshot.withLock { $0.delegate }
         self.consumer = consumer
         guard case .held = stage else { return false }
         stage = .loading

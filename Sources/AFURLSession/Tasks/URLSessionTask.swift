@@ -321,8 +321,14 @@ extension URLSessionTask {
         }
     }
 
-    /// Hears about this task in place of the session's delegate. Set it before the
-    /// task is resumed.
+    /// Hears about this task in place of the session's delegate. Set it before the task is resumed: a task
+    /// that has begun keeps the one it had then.
+    ///
+    /// Its answers about servers and identities are its own. A connection that it was, or may have been, asked about
+    /// serves tasks with this very object as their delegate, and no others; and none that others were asked about
+    /// serves this task. A delegate without a method for challenges shares connections with the session's other tasks.
+    /// Whether it has one is known once the first connection for a delegate of its class has been secured. To share
+    /// connections among tasks give them the same delegate.
     public var delegate: (any URLSessionTaskDelegate)? {
         get { snapshot.withLock { $0.delegate } }
         set {

@@ -6,6 +6,8 @@ import AFWire
 protocol TransferClient: AnyObject {
     /// Who may be asked about the server, if anybody.
     var handshakeDelegate: (any HandshakeDelegate)? { get }
+    /// Who answers for the server now: the rules have changed since the transfer was made.
+    func presentJudge(of transfer: Transfer) -> TrustJudge?
     /// The request is going to be sent another time; perhaps not as it was.
     func requestToSendAgain(_ transfer: Transfer) -> FrozenRequest
     func transferSentBody(_ transfer: Transfer, total: Int64)
@@ -19,6 +21,7 @@ protocol TransferClient: AnyObject {
 }
 
 extension TransferClient {
+    func presentJudge(of transfer: Transfer) -> TrustJudge? { transfer.key.judge }
     func requestToSendAgain(_ transfer: Transfer) -> FrozenRequest { transfer.request }
 }
 
@@ -147,7 +150,7 @@ final class Transfer: QueuedWaiter {
         self.body = body
         self.priority = priority
         // The rules may have changed while its body was got ready.
-        if case .preparing = stage { key = pool.renewed(key) }
+        if case .preparing = stage, !pool.present.isEmpty { renewKey(under: pool.present) }
         joinQueue()
         lastProgress = loop.now
         watch()
@@ -260,10 +263,14 @@ final class Transfer: QueuedWaiter {
         if times.requestStarted != nil { startOver() }
         joinQueue()
         peer = nil
-        key = key.renewed(under: present)
+        renewKey(under: present)
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
         if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
+    }
+
+    private func renewKey(under present: [Int: SecurityContext]) {
+        key = key.renewed(under: present).judged(by: client?.presentJudge(of: self))
     }
 
     var handshakeDelegate: (any HandshakeDelegate)? { client?.handshakeDelegate }

@@ -85,6 +85,9 @@ final class SessionSecurity {
         isReplaced = true
     }
 
+    /// Something may have been learnt under the rules.
+    var isInUse: Bool { current != nil }
+
     /// The next task that starts has the same rules, and nothing of what was learnt under them.
     func forget() {
         isReplaced = true

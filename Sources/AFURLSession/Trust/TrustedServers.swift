@@ -15,10 +15,11 @@ struct TrustedServers {
         var lastUse: UInt64
     }
 
-    /// A host, by one way to it.
+    /// A host, by one way to it, as one answers for it.
     private struct Place: Hashable {
         let host: String
         let route: ProxyRoute?
+        let judge: TrustJudge?
     }
 
     private var entries: [Place: Entry] = [:]
@@ -26,10 +27,10 @@ struct TrustedServers {
 
     var count: Int { entries.count }
 
-    mutating func keep(_ trust: ServerTrust, by route: ProxyRoute? = nil) {
+    mutating func keep(_ trust: ServerTrust, by route: ProxyRoute? = nil, for judge: TrustJudge? = nil) {
         guard trust.isKnownTrusted else { return }
         uses += 1
-        entries[Place(host: trust.host, route: route)] = Entry(trust: trust, lastUse: uses)
+        entries[Place(host: trust.host, route: route, judge: judge)] = Entry(trust: trust, lastUse: uses)
         guard entries.count > TrustedServers.limit else { return }
         if let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse }) { entries[oldest.key] = nil }
     }
@@ -38,10 +39,11 @@ struct TrustedServers {
     mutating func recall(
         _ host: String,
         by route: ProxyRoute? = nil,
+        for judge: TrustJudge? = nil,
         showing served: [Certificate],
         at moment: Int64
     ) -> ServerTrust? {
-        let place = Place(host: host, route: route)
+        let place = Place(host: host, route: route, judge: judge)
         guard let entry = entries[place], entry.trust.servedChain == served else { return nil }
         guard let trust = entry.trust.recalled(at: moment) else {
             entries[place] = nil

@@ -6,6 +6,33 @@ import Testing
 
 @testable import AFURLSession
 
+extension ConnectionKey {
+    /// All of it at once.
+    init(
+        endpoint: Endpoint,
+        unixPath: String?,
+        security: SecurityContext?,
+        route: ProxyRoute? = nil,
+        proxySecurity: SecurityContext? = nil,
+        link: LinkRules = .usual,
+        judge: TrustJudge? = nil
+    ) {
+        self.init(
+            endpoint: endpoint,
+            security: security,
+            way: Way(unixPath: unixPath, route: route, proxySecurity: proxySecurity, link: link, judge: judge)
+        )
+    }
+}
+
+extension ConnectionKey.Way {
+    fileprivate func without(_ change: (inout ConnectionKey.Way) -> Void) -> ConnectionKey.Way {
+        var way = self
+        change(&way)
+        return way
+    }
+}
+
 /// Two requests share a connection only if all of their keys is the same.
 @Suite("What requests must have in common to share a connection")
 struct ConnectionKeyTests {
@@ -125,10 +152,73 @@ struct ConnectionKeyTests {
         #expect(other == key)
         #expect(key.judged(by: .own(2)).judged(by: .own(1)) == key)
         #expect(key.judged(by: .own(2)) != key)
-        #expect(key.place.security == nil && key.place.link == .usual && key.place.proxySecurity == nil)
-        #expect(key.place.unixPath == "/run/a" && key.place.route == proxy && key.place.judge == .own(1))
-        #expect(key.proxyKey?.endpoint == proxy.endpoint && key.proxyKey?.security == own)
+        #expect(key.judged(by: nil).judge == nil && key.judged(by: nil).judged(by: .own(1)) == key)
+        #expect(key.led(by: proxy) == key && key.led(by: proxy.authorized(by: "Basic YTpi")) != key)
+        #expect(key.led(by: proxy.authorized(by: "Basic YTpi")).led(by: proxy) == key)
         #expect(key.secured(by: context(2)).security == context(2))
-        #expect(key.secured(by: own).link == key.link && key.secured(by: own).route == proxy)
+        #expect(key.secured(by: context(2)).secured(by: own) == key && key.secured(by: nil).secured(by: own) == key)
+    }
+
+    @Test func `a place is all of a key but the rules`() throws {
+        for key in try keys() {
+            let place = key.place
+            #expect(place.security == nil && place.proxySecurity == nil && place.endpoint == key.endpoint)
+            var way = place.way
+            way.proxySecurity = key.proxySecurity
+            #expect(way == key.way)
+            #expect(place.place == place)
+        }
+    }
+
+    @Test func `T-TLS-84 a proxy is the same whoever answers for servers behind it`() throws {
+        let own = context(1)
+        let key = try #require(keys().first { $0.route == proxy && $0.proxySecurity == own })
+
+        #expect(key.proxyKey?.endpoint == proxy.endpoint && key.proxyKey?.security == own)
+        #expect(key.judged(by: .own(1)).proxyKey == key.proxyKey)
+        var background = key
+        background.follow(LinkRules(serviceType: .background))
+        #expect(background.proxyKey?.link == background.link && background.proxyKey != key.proxyKey)
+        #expect(key.proxyKey?.way == .straight)
+        #expect(try keys().allSatisfy { ($0.proxyKey == nil) == ($0.route == nil) })
+    }
+
+    /// A field that is new must be in `keys()` above and in the changes below.
+    @Test func `T-TLS-11 no field is left out where keys are compared, hashed and copied`() throws {
+        typealias Change = (inout ConnectionKey.Way) -> Void
+        let changes: [String: Change] = [
+            "unixPath": { $0.unixPath = "/run/a" },
+            "route": { [proxy] in $0.route = proxy },
+            "proxySecurity": { [rules = context(3, owner: 1)] in $0.proxySecurity = rules },
+            "link": { $0.link = LinkRules(serviceType: .voice) },
+            "judge": { $0.judge = .own(1) },
+        ]
+        let usual = ConnectionKey.Way()
+        #expect(Set(Mirror(reflecting: usual).children.compactMap(\.label)) == Set(changes.keys))
+        let plain = ConnectionKey(endpoint: endpoint, security: context(1))
+        #expect(Set(Mirror(reflecting: plain).children.compactMap(\.label)) == ["endpoint", "security", "detour"])
+
+        for (name, change) in changes {
+            var way = usual
+            change(&way)
+            let key = ConnectionKey(endpoint: endpoint, security: context(1), way: way)
+            let same = ConnectionKey(endpoint: endpoint, security: context(1), way: way)
+            #expect(key != plain && key == same && key.hashValue == same.hashValue, "\(name)")
+            #expect(Set([plain, key, same]).count == 2, "\(name)")
+
+            // Each copy has it, unless it is what the copy is about.
+            var copies: [ConnectionKey.Way] = [
+                key.secured(by: nil).way, key.renewed(under: [:]).way, key.renewed(under: [0: context(9)]).way,
+            ]
+            if name != "proxySecurity" { copies.append(key.place.way) }
+            if name != "route" { copies.append(key.led(by: proxy).led(by: proxy).way.without { $0.route = nil }) }
+            if name != "judge" { copies.append(key.judged(by: .own(7)).way.without { $0.judge = nil }) }
+            if name != "link" {
+                var other = key
+                other.follow(LinkRules(allowsCellular: false))
+                copies.append(other.way.without { $0.link = .usual })
+            }
+            for (number, copy) in copies.enumerated() { #expect(copy == way, "\(name), copy \(number)") }
+        }
     }
 }
