@@ -67,7 +67,7 @@ import Testing
         manager.setTaskDidFinishCollectingMetricsBlock { _, _, _ in calls.say("metrics") }
         manager.setTaskDidCompleteBlock { _, _, _ in calls.say("complete") }
         let task = manager.dataTask(
-            with: site.request("/get"),
+            with: site.request("/delay/30"),
             uploadProgress: nil,
             downloadProgress: nil,
             completionHandler: heard.completion

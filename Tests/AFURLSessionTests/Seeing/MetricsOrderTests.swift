@@ -15,6 +15,7 @@ extension SeeingTests {
             server = try TestServer()
             server.route("GET", "/hello", .text("hello"))
             server.route("POST", "/hello", .text("hello"))
+            server.route("GET", "/held", ServerReply.text("late").held(until: "go"))
             server.route("GET", "/cut", .text("twelve bytes").closing(after: 6))
         }
 
@@ -83,8 +84,8 @@ extension SeeingTests {
         {
             let (log, own) = (EventLog(), EventLog())
             let session = URLSession.loopback(delegate: log)
-            let data = session.dataTask(with: server.url("/hello"))
-            let download = session.downloadTask(with: server.url("/hello"))
+            let data = session.dataTask(with: server.url("/held"))
+            let download = session.downloadTask(with: server.url("/held"))
             let stream = session.streamTask(withHostName: "127.0.0.1", port: Int(server.port))
             download.delegate = own
             for task in [data, download, stream] {
@@ -107,7 +108,7 @@ extension SeeingTests {
             let order = Watched<[String]>([])
             let log = EventLog { event, _ in order.change { $0.append("\(event)") } }
             let session = URLSession.loopback(delegate: log)
-            let task = session.dataTask(with: server.url("/hello")) { _, _, _ in order.change { $0.append("handler") } }
+            let task = session.dataTask(with: server.url("/held")) { _, _, _ in order.change { $0.append("handler") } }
             task.resume()
             task.cancel()
 
@@ -117,7 +118,7 @@ extension SeeingTests {
         @Test func `T-API-34 a task that never ran has no metrics`() async throws {
             let log = EventLog()
             let session = URLSession.loopback(delegate: log)
-            let cancelled = session.dataTask(with: server.url("/hello"))
+            let cancelled = session.dataTask(with: server.url("/held"))
             cancelled.cancel()
             cancelled.resume()
 
@@ -128,12 +129,12 @@ extension SeeingTests {
         @Test func `T-API-34 a task of an invalidated session has metrics if it was resumed`() async throws {
             let (log, own) = (EventLog(), EventLog())
             let session = URLSession.loopback(delegate: log)
-            let early = session.dataTask(with: server.url("/hello"))
+            let early = session.dataTask(with: server.url("/held"))
             early.resume()
             session.invalidateAndCancel()
             #expect(try await log.events.wait { $0.contains(.invalid) } == [.metrics, .completed(-999), .invalid])
 
-            let late = session.dataTask(with: server.url("/hello"))
+            let late = session.dataTask(with: server.url("/held"))
             late.delegate = own
             late.resume()
             #expect(try await own.finished() == [.metrics, .completed(-999)])
