@@ -72,7 +72,7 @@ import Testing
             let api = site.owned(HTTPSessionManager(baseURL: site.url("/v1/"), sessionConfiguration: configuration))
             api.securityPolicy = own
             let error = await #expect(throws: RequestFailure.self) { _ = try await api.get("users/1") }
-            #expect((error?.error as? NSError)?.code == URLError.Code.serverCertificateUntrusted.rawValue)
+            #expect((error?.error as? URLError)?.code == .serverCertificateUntrusted)
             #expect(site.server.requests.isEmpty)
 
             own.hostRules = []

@@ -48,7 +48,8 @@ import Testing
         let plain: Any? = await wait { done in
             TaskSnippets.upload(file, to: server.url("/post")) { object, _ in done(object) }
         }
-        #expect((plain as? [String: Any])?["data"] as? String == "hello")
+        // As Foundation does, the session calls the body of a POST a form.
+        #expect(((plain as? [String: Any])?["form"] as? [String: String])?.keys.first == "hello")
 
         var fractions: [Double] = []
         let form: Any? = await wait { done in
@@ -99,7 +100,7 @@ import Testing
         let failure: Error? = await wait { done in
             manager.dataTask(with: request) { _, _, error in done(error) }.resume()
         }
-        #expect((failure as NSError?)?.code == NSURLErrorBadURL)
+        #expect((failure as NSError?)?.code == NSURLErrorUnsupportedURL)
         manager.invalidateSessionCancelingTasks(true)
     }
 
