@@ -92,6 +92,7 @@ extension URLSessionManager {
         guard let record = state.withLock({ $0.records.remove(task, in: session) }) else { return }
         let failure = LoadFailure(
             .cancelled,
+            .becameStream,
             phase: .receivingBody,
             message: "The data task became a stream, as its delegate asked for.",
             advice: "Override the delegate's method for that, or use a session of your own."

@@ -51,6 +51,7 @@ extension URLSessionManager {
     func failLate(_ task: URLSessionTask, _ record: TaskRecord) {
         let failure = LoadFailure(
             .cancelled,
+            .invalidated,
             phase: .preparing,
             message: "The session of the manager was invalidated.",
             advice: "Reset the session when you invalidate it, or use another manager."

@@ -183,6 +183,8 @@ extension LoadFailure {
         public static let memory = Detail(rawValue: "memory")
         /// A file is missing.
         public static let missing = Detail(rawValue: "missing")
+        /// The data task of a manager became a stream task.
+        public static let becameStream = Detail(rawValue: "becameStream")
         /// The session was invalidated.
         public static let invalidated = Detail(rawValue: "invalidated")
     }

@@ -52,7 +52,8 @@ public import Foundation
 // │   └── create, open, move, missing                                    the code of that name
 // ├── cache ──────────────── only the cache might answer, and could not  resourceUnavailable
 // └── cancelled ──────────── the caller asked for it                     cancelled
-//     └── invalidated        by ending the session                       cancelled
+//     ├── invalidated        by ending the session                       cancelled
+//     └── becameStream       by making a stream task of it               cancelled
 
 /// The whole story behind a failed load.
 ///
