@@ -20,8 +20,10 @@ struct TransferFailure: Error {
 
     /// - Parameter hasResponse: a byte of the response had arrived.
     init(_ error: any Error, hasResponse: Bool) {
-        let failure = (error as? URLError)?.loadFailure
-        code = ExitCode(failure, hasResponse: hasResponse)
+        let (failure, url) = ((error as? URLError)?.loadFailure, (error as? URLError)?.failingURL)
+        let code = ExitCode(failure, hasResponse: hasResponse)
+        // For the library a URL without a scheme is of one that it does not load, as it is for Foundation.
+        self.code = code == .unsupported && url?.scheme == nil ? .malformedURL : code
         message = failure?.message ?? error.localizedDescription
         guard let failure else { return }
         message += Self.advice(failure)
