@@ -167,6 +167,16 @@ import Testing
         #expect(reused.errors.contains(/\* reused connection .*\n\* TLS 1.3, TLS_[A-Z0-9_]*\n/))
     }
 
+    @Test(arguments: [["--digest", "--user", "me:secret"], ["--user", "me:secret"], []])
+    func `all URLs of a run share a secured connection`(options: [String]) async throws {
+        let site = try SecuredSite()
+
+        let run = try await Program.run(["--cacert", site.root] + options + [site.url, site.url, site.url])
+
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(site.server.connections.map(\.requestCount) == [3])
+    }
+
     @Test func `--verbose says so when an accepted server is not trusted`() async throws {
         let site = try SecuredSite(for: ["elsewhere.test"])
 

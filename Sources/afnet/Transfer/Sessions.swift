@@ -9,6 +9,7 @@ import Foundation
     private let servers: TrustLog
 
     let cookies = HTTPCookieStorage()
+    let listeners = TransferListeners()
 
     init(_ servers: TrustLog) {
         self.servers = servers
@@ -16,7 +17,11 @@ import Foundation
 
     func session(for options: SessionOptions) throws(TransferFailure) -> URLSession {
         if let known = made.first(where: { $0.options == options }) { return known.session }
-        let session = URLSession(configuration: try configuration(options), delegate: nil, delegateQueue: .main)
+        let session = URLSession(
+            configuration: try configuration(options),
+            delegate: listeners.plain,
+            delegateQueue: .main
+        )
         made.append((options, session))
         return session
     }

@@ -3,7 +3,7 @@ import Foundation
 
 /// One URL: asks for it, and passes on what arrives.
 ///
-/// A ``TransferListener`` calls on the main queue, and a call returns when the bytes are written. While it
+/// The session's ``TransferListener`` calls on the main queue, and a call returns when the bytes are written. While it
 /// waits for a slow reader, the session stops reading, and so the server has to wait too.
 @MainActor final class Transfer {
     private let task: URLSessionDataTask
@@ -13,7 +13,8 @@ import Foundation
     private let console: Console
     private let trace: Trace
     private let servers: TrustLog
-    private let identity: Identity
+    let identity: Identity
+    private let listeners: TransferListeners
     private let heads: HeadLog
     private let attempts: Attempts
 
@@ -42,6 +43,7 @@ import Foundation
         _ arguments: Arguments,
         _ payload: Payload,
         _ identity: Identity,
+        _ listeners: TransferListeners,
         _ sink: BodySink,
         _ console: Console,
         _ servers: TrustLog,
@@ -54,6 +56,7 @@ import Foundation
         self.console = console
         self.servers = servers
         self.identity = identity
+        self.listeners = listeners
         self.attempts = attempts
         heads = HeadLog(arguments.headFile)
         request = task.originalRequest
@@ -62,8 +65,7 @@ import Foundation
 
     func run(from part: PartialTransfer?) async throws(TransferFailure) {
         self.part = part
-        let listener: any TransferListener = identity.mayAnswer ? AskedListener(self, identity) : PlainListener(self)
-        task.delegate = listener
+        listeners.attach(self, to: task)
         let error = await withCheckedContinuation { continuation in
             completion = continuation
             task.resume()

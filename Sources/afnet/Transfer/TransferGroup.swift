@@ -5,6 +5,7 @@ import Foundation
 @MainActor final class TransferGroup {
     private let arguments: Arguments
     private let session: URLSession
+    private let listeners: TransferListeners
     private let servers: TrustLog
     private let reports: ReportLog
     private let payload: Payload
@@ -19,11 +20,13 @@ import Foundation
     init(
         _ arguments: Arguments,
         _ session: URLSession,
+        _ listeners: TransferListeners,
         _ servers: TrustLog,
         _ reports: ReportLog
     ) throws(TransferFailure) {
         self.arguments = arguments
         self.session = session
+        self.listeners = listeners
         self.servers = servers
         self.reports = reports
         payload = try Payload(arguments)
@@ -205,6 +208,7 @@ extension TransferGroup {
             arguments,
             payload,
             Identity(plan.url, plan.login, arguments),
+            listeners,
             sink,
             // What several say at a time would be nobody's.
             arguments.isParallel ? Console(arguments, prefix: "[\(index)] ") : console,

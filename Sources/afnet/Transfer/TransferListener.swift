@@ -1,28 +1,40 @@
 import AFURLSession
 import Foundation
 
-/// Hears what the session says of a transfer, on the main queue.
-protocol TransferListener: URLSessionDataDelegate, Sendable {
-    var transfer: Transfer { get }
-}
+/// The transfers that run, by their tasks.
+@MainActor final class TransferRoster {
+    private var transfers: [URLSessionTask: Transfer] = [:]
 
-/// For those who have no answer to challenges: a session whose servers nobody is asked about can resume handshakes.
-final class PlainListener: TransferListener {
-    let transfer: Transfer
+    nonisolated init() {}
 
-    init(_ transfer: Transfer) {
-        self.transfer = transfer
+    subscript(task: URLSessionTask) -> Transfer? {
+        get { transfers[task] }
+        set { transfers[task] = newValue }
     }
 }
 
-/// For those who are somebody to servers and proxies that ask.
-final class AskedListener: TransferListener {
-    let transfer: Transfer
-    private let identity: Identity
+/// Hears what sessions say of transfers, on the main queue.
+///
+/// There is one of each kind for all transfers: tasks share connections with those that have the same delegate.
+protocol TransferListener: URLSessionDataDelegate {
+    var roster: TransferRoster { get }
+}
 
-    init(_ transfer: Transfer, _ identity: Identity) {
-        self.transfer = transfer
-        self.identity = identity
+/// The delegate of sessions. It has no method for challenges, so that handshakes can be resumed.
+final class PlainListener: TransferListener {
+    let roster: TransferRoster
+
+    init(_ roster: TransferRoster) {
+        self.roster = roster
+    }
+}
+
+/// The delegate of tasks that have a password for servers or proxies that ask.
+final class AskedListener: TransferListener {
+    let roster: TransferRoster
+
+    init(_ roster: TransferRoster) {
+        self.roster = roster
     }
 
     func urlSession(
@@ -31,8 +43,27 @@ final class AskedListener: TransferListener {
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        let (disposition, credential) = identity.answer(to: challenge)
+        let identity = MainActor.assumeIsolated { roster[task]?.identity }
+        let (disposition, credential) = identity?.answer(to: challenge) ?? (.performDefaultHandling, nil)
         completionHandler(disposition, credential)
+    }
+}
+
+/// Both, for all sessions of a run.
+struct TransferListeners {
+    let plain: PlainListener
+    let asked: AskedListener
+    private let roster = TransferRoster()
+
+    init() {
+        plain = PlainListener(roster)
+        asked = AskedListener(roster)
+    }
+
+    /// Has a transfer called with what the session says of its task, until that has completed.
+    @MainActor func attach(_ transfer: Transfer, to task: URLSessionTask) {
+        roster[task] = transfer
+        if transfer.identity.mayAnswer { task.delegate = asked }
     }
 }
 
@@ -43,12 +74,12 @@ extension TransferListener {
         didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        let isWanted = MainActor.assumeIsolated { transfer.begin(response) }
+        let isWanted = MainActor.assumeIsolated { roster[dataTask]?.begin(response) ?? false }
         completionHandler(isWanted ? .allow : .cancel)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        MainActor.assumeIsolated { transfer.take(data) }
+        MainActor.assumeIsolated { roster[dataTask]?.take(data) }
     }
 
     func urlSession(
@@ -58,7 +89,7 @@ extension TransferListener {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        completionHandler(MainActor.assumeIsolated { transfer.redirected(by: response, to: request) })
+        completionHandler(MainActor.assumeIsolated { roster[task]?.redirected(by: response, to: request) })
     }
 
     func urlSession(
@@ -68,7 +99,7 @@ extension TransferListener {
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        MainActor.assumeIsolated { transfer.sent(totalBytesSent, of: totalBytesExpectedToSend) }
+        MainActor.assumeIsolated { roster[task]?.sent(totalBytesSent, of: totalBytesExpectedToSend) }
     }
 
     func urlSession(
@@ -76,7 +107,7 @@ extension TransferListener {
         task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        MainActor.assumeIsolated { completionHandler(transfer.newBodyStream) }
+        MainActor.assumeIsolated { completionHandler(roster[task]?.newBodyStream) }
     }
 
     func urlSession(
@@ -84,10 +115,13 @@ extension TransferListener {
         task: URLSessionTask,
         didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
-        MainActor.assumeIsolated { transfer.collected(metrics) }
+        MainActor.assumeIsolated { roster[task]?.collected(metrics) }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        MainActor.assumeIsolated { transfer.completed(with: error) }
+        MainActor.assumeIsolated {
+            roster[task]?.completed(with: error)
+            roster[task] = nil
+        }
     }
 }
