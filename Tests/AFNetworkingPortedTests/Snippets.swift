@@ -272,6 +272,7 @@ enum OperationSnippets {
             url,
             parameters: ["foo": "bar"],
             constructingBodyWith: { formData in
+                // swift-format-ignore: NeverUseForceTry
                 try! formData.appendPart(withFileURL: file, name: "image")
             },
             success: { operation, responseObject in

@@ -212,7 +212,8 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
     /// ``evaluateServerTrust(_:forDomain:)``, with the reason of a refusal.
     func decide(_ serverTrust: ServerTrust, domain: String?) -> ServerTrustDecision {
         guard mayHaveOverrides else { return frozen.decide(serverTrust, domain: domain) }
-        return evaluateServerTrust(serverTrust, forDomain: domain) ? .accept : OverriddenSecurityPolicy.refusal(by: self)
+        return evaluateServerTrust(serverTrust, forDomain: domain)
+            ? .accept : OverriddenSecurityPolicy.refusal(by: self)
     }
 
     /// Whether a subclass may have methods in the place of those here.
