@@ -2,7 +2,8 @@ import AFNetworking
 import Foundation
 
 /// Stands between a task and its manager: holds a response to the limit, puts the part that is there in front of its
-/// rest, and keeps what has arrived if there is no more. All else goes to the manager as it comes.
+/// rest, and keeps what has arrived if there is no more. What it has no method for goes to the manager, which is the
+/// session's delegate.
 final class ImageTaskListener: URLSessionDataDelegate {
     private struct State: Sendable {
         /// The part whose rest was asked for, until the response says what comes.
@@ -108,98 +109,5 @@ final class ImageTaskListener: URLSessionDataDelegate {
         }
         if error != nil, let part, part.isWorthKeeping { keep(part) }
         manager.urlSession(session, task: task, didCompleteWithError: error)
-    }
-
-    // MARK: - What is the manager's alone
-
-    func urlSession(
-        _ session: URLSession,
-        didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        manager.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        manager.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest,
-        completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        manager.urlSession(
-            session,
-            task: task,
-            willPerformHTTPRedirection: response,
-            newRequest: request,
-            completionHandler: completionHandler
-        )
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
-    ) {
-        manager.urlSession(session, task: task, needNewBodyStream: completionHandler)
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didSendBodyData bytesSent: Int64,
-        totalBytesSent: Int64,
-        totalBytesExpectedToSend: Int64
-    ) {
-        manager.urlSession(
-            session,
-            task: task,
-            didSendBodyData: bytesSent,
-            totalBytesSent: totalBytesSent,
-            totalBytesExpectedToSend: totalBytesExpectedToSend
-        )
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didFinishCollecting metrics: URLSessionTaskMetrics
-    ) {
-        manager.urlSession(session, task: task, didFinishCollecting: metrics)
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        dataTask: URLSessionDataTask,
-        didBecome downloadTask: URLSessionDownloadTask
-    ) {
-        manager.urlSession(session, dataTask: dataTask, didBecome: downloadTask)
-    }
-
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask) {
-        manager.urlSession(session, dataTask: dataTask, didBecome: streamTask)
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        dataTask: URLSessionDataTask,
-        willCacheResponse proposedResponse: CachedURLResponse,
-        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
-    ) {
-        manager.urlSession(
-            session,
-            dataTask: dataTask,
-            willCacheResponse: proposedResponse,
-            completionHandler: completionHandler
-        )
     }
 }

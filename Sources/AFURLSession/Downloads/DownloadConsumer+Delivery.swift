@@ -129,9 +129,9 @@ extension DownloadConsumer {
 extension TaskCore {
     /// As `dataDelegate`, for downloads.
     var downloadDelegate: (delegate: any URLSessionDownloadDelegate, task: URLSessionDownloadTask)? {
-        if let own = ownDownloadDelegate { return own }
         guard let task = handle as? URLSessionDownloadTask else { return nil }
-        return (session.delegate as? any URLSessionDownloadDelegate).map { ($0, task) }
+        let own = listener(as: (any URLSessionDownloadDelegate).self)
+        return (own ?? session.delegate as? any URLSessionDownloadDelegate).map { ($0, task) }
     }
 
     var ownDownloadDelegate: (delegate: any URLSessionDownloadDelegate, task: URLSessionDownloadTask)? {

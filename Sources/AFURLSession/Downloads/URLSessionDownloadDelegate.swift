@@ -43,7 +43,9 @@ extension URLSessionDownloadDelegate {
         didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64,
         totalBytesExpectedToWrite: Int64
-    ) {}
+    ) {
+        session.noteMissing(.wroteDownload, in: self)
+    }
 
     /// Does nothing.
     public func urlSession(
@@ -51,5 +53,7 @@ extension URLSessionDownloadDelegate {
         downloadTask: URLSessionDownloadTask,
         didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64
-    ) {}
+    ) {
+        session.noteMissing(.resumedDownload, in: self)
+    }
 }

@@ -1,7 +1,7 @@
 import AFLoop
 import Foundation
 
-// What is known of a task when it ends, for whoever wants to know.
+// What is known of a task when it ends.
 
 extension TaskCore {
     func finishMetrics(_ error: (any Error)?) {
@@ -34,7 +34,7 @@ extension TaskCore {
         if keepsMetrics || session.settings.seeing.keepsMetrics { snapshot.withLock { $0.metrics = metrics } }
         guard let hearer else { return }
         // It only keeps them, so its task need not wait for the delegate queue.
-        if let collector = hearer as? TaskMetricsCollector { return collector.take(metrics) }
+        if let collector = ownDelegate as? TaskMetricsCollector { return collector.take(metrics) }
         announcesMetrics = true
         session.outbox.post(.block { hearer.urlSession(task.session, task: task, didFinishCollecting: metrics) })
     }

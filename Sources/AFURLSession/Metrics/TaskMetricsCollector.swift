@@ -9,8 +9,8 @@ import AFLoop
 /// ```
 ///
 /// They are there when the call returns or throws, whatever the delegate queue is doing. Given to several tasks it has
-/// those of the last that ended. As the delegate of a task it takes the place of the session's for it, and leaves all
-/// other decisions to the standard handling.
+/// those of the last that ended. As the delegate of a task it takes the metrics in place of the session's
+/// delegate, to which all else goes.
 public final class TaskMetricsCollector: URLSessionTaskDelegate {
     private let latest = Lock<URLSessionTaskMetrics?>(nil)
 

@@ -40,7 +40,7 @@ extension URLSession {
 }
 
 extension OptionalMethod {
-    /// The same in public.
+    /// The same in public; nothing for those that cannot be ignored.
     var method: URLSession.DelegateMethods {
         switch self {
         case .receivedResponse: .dataTaskDidReceiveResponse
@@ -50,6 +50,10 @@ extension OptionalMethod {
         case .willRedirect: .taskWillPerformHTTPRedirection
         case .willCacheResponse: .dataTaskWillCacheResponse
         case .willBeginDelayed: .taskWillBeginDelayedRequest
+        case .completed, .sentBody, .needsBodyStream, .waitsForConnectivity, .receivedData, .becameDownload,
+            .becameStream, .finishedDownload, .wroteDownload, .resumedDownload, .closedReading, .closedWriting,
+            .becameStreams:
+            []
         }
     }
 }

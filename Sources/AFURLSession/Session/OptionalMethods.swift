@@ -7,6 +7,20 @@ enum OptionalMethod {
     case willRedirect
     case willCacheResponse
     case willBeginDelayed
+    // What a session does is the same without these. They are told apart for tasks that have delegates of their own.
+    case completed
+    case sentBody
+    case needsBodyStream
+    case waitsForConnectivity
+    case receivedData
+    case becameDownload
+    case becameStream
+    case finishedDownload
+    case wroteDownload
+    case resumedDownload
+    case closedReading
+    case closedWriting
+    case becameStreams
 }
 
 /// Which delegates have no method of their own for something.
@@ -22,8 +36,10 @@ struct OptionalMethods {
 
     private var missing: Set<Key> = []
 
-    mutating func noteMissing(_ method: OptionalMethod, in type: AnyClass) {
-        missing.insert(Key(method: method, type: ObjectIdentifier(type)))
+    /// True if that was not known.
+    @discardableResult
+    mutating func noteMissing(_ method: OptionalMethod, in type: AnyClass) -> Bool {
+        missing.insert(Key(method: method, type: ObjectIdentifier(type))).inserted
     }
 
     func isMissing(_ method: OptionalMethod, in object: AnyObject) -> Bool {

@@ -122,7 +122,12 @@ final class SessionCore {
 
     /// Whether the delegate is known to have no method of its own for this, or none that it wants to be called.
     func isMissing(_ method: OptionalMethod, in delegate: AnyObject) -> Bool {
-        if !ignoredMethods.isEmpty, ignoredMethods.contains(method.method), delegate === self.delegate { return true }
+        if !ignoredMethods.isEmpty, !ignoredMethods.isDisjoint(with: method.method), delegate === self.delegate {
+            return true
+        }
+        if type(of: delegate) == DelegatePair.self, let pair = delegate as? DelegatePair {
+            return isMissing(method, in: pair.own) && isMissing(method, in: pair.shared)
+        }
         return optionalMethods.isMissing(method, in: delegate)
     }
 

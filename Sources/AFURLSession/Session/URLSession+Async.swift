@@ -6,8 +6,8 @@ extension URLSession {
     ///
     /// - Parameters:
     ///   - url: What to load.
-    ///   - delegate: Hears about this task in place of the session's delegate: of challenges, redirects, what was sent,
-    ///     metrics. It hears neither of the response nor of the body nor of the completion, which are the answer of this
+    ///   - delegate: Hears about this task in place of the session's delegate, where it has the method: of challenges,
+    ///     redirects, what was sent, metrics. It hears neither of the response nor of the body nor of the completion, which are the answer of this
     ///     method: a ``URLSessionDataDelegate`` is not called with the data either.
     public func data(from url: URL, delegate: (any URLSessionTaskDelegate)? = nil) async throws -> (Data, URLResponse) {
         try await data(for: URLRequest(url: url), delegate: delegate)
@@ -20,8 +20,8 @@ extension URLSession {
     ///
     /// - Parameters:
     ///   - request: What to load.
-    ///   - delegate: Hears about this task in place of the session's delegate: of challenges, redirects, what was sent,
-    ///     metrics. It hears neither of the response nor of the body nor of the completion, which are the answer of this
+    ///   - delegate: Hears about this task in place of the session's delegate, where it has the method: of challenges,
+    ///     redirects, what was sent, metrics. It hears neither of the response nor of the body nor of the completion, which are the answer of this
     ///     method: a ``URLSessionDataDelegate`` is not called with the data either.
     public func data(
         for request: URLRequest,

@@ -77,8 +77,8 @@ extension URLSession {
     ///
     /// - Parameters:
     ///   - request: What to load.
-    ///   - delegate: Hears about this task in place of the session's delegate, of its progress too if it is a
-    ///     ``URLSessionDownloadDelegate``; it is not shown the file.
+    ///   - delegate: Hears about this task in place of the session's delegate, where it has the method; of its
+    ///     progress too if it is a ``URLSessionDownloadDelegate``; it is not shown the file.
     public func download(
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil

@@ -81,6 +81,8 @@ public final class URLSession: NSObject, Sendable {
     private let callbacks: any CallbackExecutor
     private let ownConfiguration: URLSessionConfiguration
     let state: Lock<State>
+    /// As the loop knows it, and a moment earlier.
+    private let missing = Lock(OptionalMethods())
     /// Whether the delegate hears of resumed and suspended tasks.
     let tellsTaskStates: Bool
 
@@ -179,7 +181,17 @@ public final class URLSession: NSObject, Sendable {
         // The child of a fork has no loop, and may not touch the lock of its inbox.
         guard world.unavailability() == nil else { return }
         let type: AnyClass = type(of: delegate)
+        guard missing.withLock({ $0.noteMissing(method, in: type) }) else { return }
         world.enqueue { [core] in core.value.noteMissing(method, in: type) }
+    }
+
+    /// Whether the delegate is known to have no method of its own for this, or none that it wants to be called. For the
+    /// delegate queue; the loop asks its own side of the session.
+    func isMissing(_ method: OptionalMethod, in delegate: AnyObject) -> Bool {
+        if missing.withLock({ $0.isMissing(method, in: delegate) }) { return true }
+        return state.withLock {
+            $0.delegate === delegate && !$0.ignoredDelegateMethods.isDisjoint(with: method.method)
+        }
     }
 
     func forgetDelegate() {

@@ -2,6 +2,10 @@ public import Foundation
 
 /// Hears about a session. Every method has an implementation that does nothing.
 ///
+/// Methods that answer are there twice, with a completion handler and `async`: have one of the two. An `async` method is
+/// called on the delegate queue like all others, and goes on where Swift resumes it. With both, the session calls the one
+/// with the completion handler.
+///
 /// Called on the session's delegate queue. The session holds its delegate strongly
 /// until it has become invalid.
 @preconcurrency
@@ -24,9 +28,15 @@ public protocol URLSessionDelegate: AnyObject, Sendable {
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     )
+
+    /// The same as an `async` method.
+    func urlSession(
+        _ session: URLSession,
+        didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
 }
 
-/// Hears about the tasks of a session.
+/// Hears about the tasks of a session, or about one task (``URLSessionTask/delegate``).
 ///
 /// For each task, in this order and one at a time: upload progress, response, data
 /// (data tasks), metrics, completion. Nothing follows the completion.
@@ -45,6 +55,13 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     )
 
+    /// The same as an `async` method.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
+
     /// The date of a task has come that was to begin later (``URLSessionTask/earliestBeginDate``). The task waits until
     /// `completionHandler` is called: from any thread, once; further calls do nothing.
     ///
@@ -60,6 +77,13 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     )
+
+    /// The same as an `async` method.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willBeginDelayedRequest request: URLRequest
+    ) async -> (URLSession.DelayedRequestDisposition, URLRequest?)
 
     /// There is no network, and the task waits for one, as ``URLSessionConfiguration/waitsForConnectivity`` asks for.
     /// Called once at most, however often the task has to wait.
@@ -84,6 +108,14 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     )
 
+    /// The same as an `async` method.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) async -> URLRequest?
+
     /// More of the request body was handed to the network. Progress that was made while
     /// you were busy comes as one call.
     ///
@@ -105,7 +137,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     /// A stream is needed for the body of `task`: before a task of
     /// `uploadTask(withStreamedRequest:)` begins, and whenever a body that comes from a
     /// stream must be sent again from its beginning. Call `completionHandler` once, from
-    /// any thread, with a stream that nobody has opened; further calls do nothing. Without
+    /// any thread, with a stream that is not open; further calls do nothing. Without
     /// a stream the task fails with `URLError.requestBodyStreamExhausted`, unless it is the
     /// first time and the request has a stream of its own. The implementation provided
     /// answers nil.
@@ -114,6 +146,9 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     )
+
+    /// The same as an `async` method.
+    func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream?
 
     /// When each phase of the task happened. Called once for each task that was resumed, right before its completion: that
     /// of the delegate, the completion handler, or the return of the call that awaits it. A task that was cancelled
@@ -137,6 +172,13 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     )
+
+    /// The same as an `async` method.
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse
+    ) async -> URLSession.ResponseDisposition
 
     /// A download task has taken the place of the data task, as the delegate asked for. The
     /// data task has ended and is not heard of any more; what concerns the download task
@@ -162,6 +204,13 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     )
 
+    /// The same as an `async` method.
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse
+    ) async -> CachedURLResponse?
+
     /// Part of the body. While this runs, at most 256 KiB more are read ahead.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 }
@@ -170,47 +219,86 @@ extension URLSessionDelegate {
     /// Does nothing.
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
 
-    /// Leaves the challenge to others.
+    /// Asks the `async` method.
     public func urlSession(
         _ session: URLSession,
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
+        Task.immediate {
+            let (disposition, credential) = await urlSession(session, didReceive: challenge)
+            completionHandler(disposition, credential)
+        }
+    }
+
+    /// Leaves the challenge to others.
+    public func urlSession(
+        _ session: URLSession,
+        didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
         session.noteMissing(.receivedSessionChallenge, in: self)
-        completionHandler(.performDefaultHandling, .unanswered)
+        return (.performDefaultHandling, .unanswered)
     }
 }
 
 extension URLSessionTaskDelegate {
     /// Does nothing.
-    public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {}
+    public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        session.noteMissing(.completed, in: self)
+    }
 
-    /// Leaves the challenge to the standard handling.
+    /// Asks the `async` method.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        session.noteMissing(.receivedTaskChallenge, in: self)
-        completionHandler(.performDefaultHandling, .unanswered)
+        Task.immediate {
+            let (disposition, credential) = await urlSession(session, task: task, didReceive: challenge)
+            completionHandler(disposition, credential)
+        }
     }
 
-    /// Answers `.continueLoading`.
+    /// Leaves the challenge to the standard handling.
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        session.noteMissing(.receivedTaskChallenge, in: self)
+        return (.performDefaultHandling, .unanswered)
+    }
+
+    /// Asks the `async` method.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     ) {
+        Task.immediate {
+            let (disposition, other) = await urlSession(session, task: task, willBeginDelayedRequest: request)
+            completionHandler(disposition, other)
+        }
+    }
+
+    /// Answers `.continueLoading`.
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willBeginDelayedRequest request: URLRequest
+    ) async -> (URLSession.DelayedRequestDisposition, URLRequest?) {
         session.noteMissing(.willBeginDelayed, in: self)
-        completionHandler(.continueLoading, nil)
+        return (.continueLoading, nil)
     }
 
     /// Does nothing.
-    public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {}
+    public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        session.noteMissing(.waitsForConnectivity, in: self)
+    }
 
-    /// Leaves it to the session's ``RedirectPolicy``.
+    /// Asks the `async` method.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -218,8 +306,22 @@ extension URLSessionTaskDelegate {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
+        Task.immediate {
+            completionHandler(
+                await urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request)
+            )
+        }
+    }
+
+    /// Leaves it to the session's ``RedirectPolicy``.
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) async -> URLRequest? {
         session.noteMissing(.willRedirect, in: self)
-        completionHandler(.unanswered)
+        return .unanswered
     }
 
     /// Does nothing.
@@ -229,15 +331,23 @@ extension URLSessionTaskDelegate {
         didSendBodyData bytesSent: Int64,
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
-    ) {}
+    ) {
+        session.noteMissing(.sentBody, in: self)
+    }
 
-    /// Has no stream.
+    /// Asks the `async` method.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        completionHandler(nil)
+        Task.immediate { completionHandler(await urlSession(session, needNewBodyStreamForTask: task)) }
+    }
+
+    /// Has no stream.
+    public func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream? {
+        session.noteMissing(.needsBodyStream, in: self)
+        return nil
     }
 
     /// Does nothing.
@@ -251,15 +361,24 @@ extension URLSessionTaskDelegate {
 }
 
 extension URLSessionDataDelegate {
-    /// Answers `.allow`.
+    /// Asks the `async` method.
     public func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
         didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
+        Task.immediate { completionHandler(await urlSession(session, dataTask: dataTask, didReceive: response)) }
+    }
+
+    /// Answers `.allow`.
+    public func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse
+    ) async -> URLSession.ResponseDisposition {
         session.noteMissing(.receivedResponse, in: self)
-        completionHandler(.allow)
+        return .allow
     }
 
     /// Does nothing.
@@ -267,26 +386,43 @@ extension URLSessionDataDelegate {
         _ session: URLSession,
         dataTask: URLSessionDataTask,
         didBecome downloadTask: URLSessionDownloadTask
-    ) {}
+    ) {
+        session.noteMissing(.becameDownload, in: self)
+    }
 
     /// Does nothing.
     public func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
         didBecome streamTask: URLSessionStreamTask
-    ) {}
+    ) {
+        session.noteMissing(.becameStream, in: self)
+    }
 
-    /// Answers with the proposal.
+    /// Asks the `async` method.
     public func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
+        Task.immediate {
+            completionHandler(await urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse))
+        }
+    }
+
+    /// Answers with the proposal.
+    public func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse
+    ) async -> CachedURLResponse? {
         session.noteMissing(.willCacheResponse, in: self)
-        completionHandler(proposedResponse)
+        return proposedResponse
     }
 
     /// Does nothing: the data is lost.
-    public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {}
+    public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        session.noteMissing(.receivedData, in: self)
+    }
 }

@@ -199,10 +199,10 @@ final class StreamDesk: TaskConsumer {
         core.session.outbox.post(.block { call(delegate, task) })
     }
 
-    /// A task's own delegate that has no use for streams leaves them to the session's.
+    /// As `dataDelegate`, for streams.
     var streamDelegate: (delegate: any URLSessionStreamDelegate, task: URLSessionStreamTask)? {
         guard let core, let task = core.handle as? URLSessionStreamTask else { return nil }
-        let own = core.ownDelegate.flatMap { $0 as? any URLSessionStreamDelegate }
+        let own = core.listener(as: (any URLSessionStreamDelegate).self)
         return (own ?? core.session.delegate as? any URLSessionStreamDelegate).map { ($0, task) }
     }
 

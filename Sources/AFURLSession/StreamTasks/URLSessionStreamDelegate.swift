@@ -27,10 +27,14 @@ public protocol URLSessionStreamDelegate: URLSessionTaskDelegate {
 
 extension URLSessionStreamDelegate {
     /// Does nothing.
-    public func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask) {}
+    public func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask) {
+        session.noteMissing(.closedReading, in: self)
+    }
 
     /// Does nothing.
-    public func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask) {}
+    public func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask) {
+        session.noteMissing(.closedWriting, in: self)
+    }
 
     /// Does nothing.
     public func urlSession(_ session: URLSession, betterRouteDiscoveredFor streamTask: URLSessionStreamTask) {}
@@ -41,5 +45,7 @@ extension URLSessionStreamDelegate {
         streamTask: URLSessionStreamTask,
         didBecome inputStream: InputStream,
         outputStream: OutputStream
-    ) {}
+    ) {
+        session.noteMissing(.becameStreams, in: self)
+    }
 }

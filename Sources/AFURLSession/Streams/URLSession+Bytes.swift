@@ -10,8 +10,8 @@ extension URLSession {
     ///
     /// - Parameters:
     ///   - request: What to load.
-    ///   - delegate: Hears about this task in place of the session's delegate; not about the response, the data and the
-    ///     completion, which go to the caller.
+    ///   - delegate: Hears about this task in place of the session's delegate, where it has the method; not about the
+    ///     response, the data and the completion, which go to the caller.
     public func bytes(
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil

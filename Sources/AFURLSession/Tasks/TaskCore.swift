@@ -24,7 +24,8 @@ final class TaskCore {
     @exclusivity(unchecked) private(set) var consumer: any TaskConsumer
     /// Set while the task is known to its session: keeps it, and the session, alive.
     @exclusivity(unchecked) private(set) var task: URLSessionTask?
-    @exclusivity(unchecked) private(set) var ownDelegate: (any URLSessionTaskDelegate)?
+    /// The task's own delegate, if it has one: with the session's, if there is that too.
+    @exclusivity(unchecked) private var listener: (any URLSessionTaskDelegate)?
     @exclusivity(unchecked) var transfer: Transfer?
     /// Nil as long as the first exchange is the only one.
     @exclusivity(unchecked) var course: Course?
@@ -105,7 +106,10 @@ final class TaskCore {
 
     private func adopt(_ task: URLSessionTask, _ order: URLSessionTask.Order) {
         self.task = task
-        ownDelegate = order.delegate
+        if let own = order.delegate {
+            let shared = session.delegate.flatMap { $0 === own ? nil : $0 }
+            listener = shared.map { DelegatePair(own, $0, in: task.session) } ?? own
+        }
         keepsMetrics = order.keepsMetrics
         priority = order.priority
         session.add(self)
@@ -143,18 +147,30 @@ final class TaskCore {
 
     // MARK: - From the consumer
 
-    /// The delegate and the handle it is called with. A task's own delegate goes
-    /// before the session's.
+    /// The task's own delegate.
+    var ownDelegate: (any URLSessionTaskDelegate)? {
+        guard let listener else { return nil }
+        return (listener as? DelegatePair)?.own ?? listener
+    }
+
+    /// Who hears about the task in this role, if it has a delegate of its own.
+    func listener<Kind>(as kind: Kind.Type) -> Kind? {
+        guard let listener else { return nil }
+        if let pair = listener as? DelegatePair, !pair.has(kind) { return nil }
+        return listener as? Kind
+    }
+
+    /// The delegate and the handle it is called with. A task's own delegate is called in place of the session's, where it
+    /// has the method.
     var taskDelegate: (delegate: any URLSessionTaskDelegate, task: URLSessionTask)? {
-        guard let task, let delegate = ownDelegate ?? session.taskDelegate else { return nil }
+        guard let task, let delegate = listener ?? session.taskDelegate else { return nil }
         return (delegate, task)
     }
 
-    /// A task's own delegate that has no use for data leaves it to the session's.
+    /// The same for the bodies of responses.
     var dataDelegate: (delegate: any URLSessionDataDelegate, task: URLSessionDataTask)? {
         guard let task = task as? URLSessionDataTask else { return nil }
-        let own = ownDelegate.flatMap { $0 as? any URLSessionDataDelegate }
-        return (own ?? session.dataDelegate).map { ($0, task) }
+        return (listener(as: (any URLSessionDataDelegate).self) ?? session.dataDelegate).map { ($0, task) }
     }
 
     var expectedBodyLength: Int64 { response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown }
@@ -282,7 +298,7 @@ final class TaskCore {
         writer = nil
         trace = nil
         task = nil
-        ownDelegate = nil
+        listener = nil
         // Their `deinit` is the user's, and comes when all is done.
         withExtendedLifetime(listeners) {}
     }

@@ -321,8 +321,8 @@ extension URLSessionTask {
         }
     }
 
-    /// Hears about this task in place of the session's delegate. Set it before the task is resumed: a task
-    /// that has begun keeps the one it had then.
+    /// Hears about this task in place of the session's delegate. Where it has no method for something, that method of the
+    /// session's delegate is called. Set it before the task is resumed: a task that has begun keeps the one it had then.
     ///
     /// Its answers about servers and identities are its own. A connection that it was, or may have been, asked about
     /// serves tasks with this very object as their delegate, and no others; and none that others were asked about

@@ -75,6 +75,23 @@ import Testing
         #expect(told.response?.statusCode == 200)
     }
 
+    @Test func `pictures share secured connections`() async throws {
+        let authority = try CertificateAuthority()
+        let site = try ImageSite(tls: ServerTLS(try authority.issue(for: "127.0.0.1")))
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.tls.anchors = .certificates([authority.certificate])
+        let downloader = ImageDownloader(sessionConfiguration: configuration)
+
+        for number in 1...4 {
+            downloader.download(site.request("/numbered/\(number)"), heard)
+            try await heard.wait(for: number)
+        }
+
+        #expect(heard.all.allSatisfy { $0.image != nil })
+        // Whether a delegate has a method for challenges is known once it was asked.
+        #expect(site.server.requests.map(\.connection).max() ?? 0 <= 2)
+    }
+
     @Test func `13.11 a PNG and a JPEG at the same time`() async throws {
         downloader.download(site.request("/image.png"), heard)
         downloader.download(site.request("/image.jpg"), heard)

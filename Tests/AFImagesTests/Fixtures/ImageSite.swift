@@ -7,10 +7,10 @@ final class ImageSite: Sendable {
     let server: TestServer
     let png: Data
 
-    init() throws {
+    init(tls: ServerTLS? = nil) throws {
         let png = try Pictures.file()
         self.png = png
-        server = try TestServer()
+        server = try tls.map { try TestServer(tls: $0) } ?? TestServer()
         server.install(.everything)
         server.route("GET", "/image.png", .picture(png))
         server.route("GET", "/image.jpg", .picture(try JPEGFile.data(Picture.smooth(13, 11)), type: "image/jpeg"))

@@ -43,6 +43,32 @@ import Testing
         #expect(serializer.seen.all == [true, true])
     }
 
+    // MARK: - Delegates of single tasks
+
+    private final class Metering: URLSessionTaskDelegate {
+        let heard = Heard<Int>()
+
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            heard.say(metrics.transactionMetrics.count)
+        }
+    }
+
+    @Test func `a task's own delegate leaves the manager all that it has no method for`() async throws {
+        let own = Metering()
+        for count in 1...2 {
+            let heard = Heard<Answer>()
+            let task = manager.dataTask(with: site.request("/bytes/10"), completionHandler: heard.completion)
+            task.delegate = own
+            let answer = try await finish(task, heard)
+            #expect(answer.error == nil && (answer.object as? Data)?.count == 10)
+            #expect(own.heard.all.count == count && heard.all.count == 1)
+        }
+    }
+
     // MARK: - Progress
 
     @Test func `13.7.1 13.7.2 a data task reports how much has arrived, step by step, up to everything`() async throws {

@@ -57,7 +57,7 @@ extension LoopbackTests {
             task.resume()
 
             try await own.completions.wait("its completion") { $0 == 1 }
-            #expect(log.events.value == [.response(200), .data("hello")])
+            #expect(log.events.value == [.response(200), .data("hello"), .metrics])
         }
 
         @Test func `a callback overtakes no operation that waits in the session's own queue`() async throws {

@@ -1,0 +1,300 @@
+import Foundation
+
+/// A task's own delegate and the session's, as one: each method is called of the own one if that has it, and of the
+/// session's otherwise.
+///
+/// Whether a class has a method is known once it has been called: a standard implementation says that it is one, before it
+/// does anything else (``OptionalMethods``). Used on the delegate queue, and by nothing but one task.
+final class DelegatePair: Sendable {
+    let own: any URLSessionTaskDelegate
+    let shared: any URLSessionDelegate
+    private let session: URLSession
+
+    init(_ own: any URLSessionTaskDelegate, _ shared: any URLSessionDelegate, in session: URLSession) {
+        self.own = own
+        self.shared = shared
+        self.session = session
+    }
+
+    /// Whether one of them is a delegate of this kind.
+    func has<Kind>(_ kind: Kind.Type) -> Bool { own is Kind || shared is Kind }
+
+    /// Calls a method that answers nothing.
+    private func tell<Kind>(_ method: OptionalMethod, _ kind: Kind.Type, _ call: (Kind) -> Void) {
+        if let own = own as? Kind, !session.isMissing(method, in: self.own) {
+            call(own)
+            guard session.isMissing(method, in: self.own) else { return }
+        }
+        guard let shared = shared as? Kind, !session.isMissing(method, in: self.shared) else { return }
+        call(shared)
+    }
+
+    /// Calls a method that answers, once or more often.
+    ///
+    /// - Parameters:
+    ///   - usual: The answer where neither has the method.
+    ///   - answer: Takes the answers.
+    ///   - call: Calls the method, with what takes its answers.
+    private func ask<Kind, Answer>(
+        _ method: OptionalMethod,
+        _ kind: Kind.Type,
+        usual: Answer,
+        _ answer: @escaping @Sendable (Answer) -> Void,
+        _ call: @escaping @Sendable (Kind, @escaping @Sendable (Answer) -> Void) -> Void
+    ) where Answer: Sendable {
+        guard let own = own as? Kind, !session.isMissing(method, in: self.own) else {
+            return askShared(method, usual, answer, call)
+        }
+        // A delegate that keeps the question keeps nothing alive by it. One without the method answers at once.
+        call(own) { [weak self] given in
+            guard let self, session.isMissing(method, in: self.own) else { return answer(given) }
+            askShared(method, usual, answer, call)
+        }
+    }
+
+    private func askShared<Kind, Answer>(
+        _ method: OptionalMethod,
+        _ usual: Answer,
+        _ answer: @escaping @Sendable (Answer) -> Void,
+        _ call: (Kind, @escaping @Sendable (Answer) -> Void) -> Void
+    ) {
+        guard let shared = shared as? Kind, !session.isMissing(method, in: self.shared) else { return answer(usual) }
+        call(shared, answer)
+    }
+}
+
+extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLSessionStreamDelegate {
+    // MARK: - Of tasks
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        tell(.completed, (any URLSessionTaskDelegate).self) {
+            $0.urlSession(session, task: task, didCompleteWithError: error)
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
+        let usual: Answer = (.performDefaultHandling, .unanswered)
+        ask(.receivedTaskChallenge, (any URLSessionTaskDelegate).self, usual: usual) {
+            completionHandler($0.0, $0.1)
+        } _: { delegate, answer in
+            delegate.urlSession(session, task: task, didReceive: challenge) { answer(($0, $1)) }
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willBeginDelayedRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+    ) {
+        typealias Answer = (URLSession.DelayedRequestDisposition, URLRequest?)
+        let usual: Answer = (.continueLoading, nil)
+        ask(.willBeginDelayed, (any URLSessionTaskDelegate).self, usual: usual) {
+            completionHandler($0.0, $0.1)
+        } _: { delegate, answer in
+            delegate.urlSession(session, task: task, willBeginDelayedRequest: request) { answer(($0, $1)) }
+        }
+    }
+
+    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        tell(.waitsForConnectivity, (any URLSessionTaskDelegate).self) {
+            $0.urlSession(session, taskIsWaitingForConnectivity: task)
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        ask(
+            .willRedirect,
+            (any URLSessionTaskDelegate).self,
+            usual: URLRequest.unanswered as URLRequest?,
+            completionHandler
+        ) { delegate, answer in
+            delegate.urlSession(
+                session,
+                task: task,
+                willPerformHTTPRedirection: response,
+                newRequest: request,
+                completionHandler: answer
+            )
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        tell(.sentBody, (any URLSessionTaskDelegate).self) {
+            $0.urlSession(
+                session,
+                task: task,
+                didSendBodyData: bytesSent,
+                totalBytesSent: totalBytesSent,
+                totalBytesExpectedToSend: totalBytesExpectedToSend
+            )
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        ask(.needsBodyStream, (any URLSessionTaskDelegate).self, usual: HandedStream?.none) {
+            completionHandler($0?.stream)
+        } _: { delegate, answer in
+            delegate.urlSession(session, task: task, needNewBodyStream: { answer($0.map(HandedStream.init)) })
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        tell(.collectedMetrics, (any URLSessionTaskDelegate).self) {
+            $0.urlSession(session, task: task, didFinishCollecting: metrics)
+        }
+    }
+
+    // MARK: - Of data tasks
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        ask(.receivedResponse, (any URLSessionDataDelegate).self, usual: .allow, completionHandler) {
+            $0.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: $1)
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didBecome downloadTask: URLSessionDownloadTask
+    ) {
+        tell(.becameDownload, (any URLSessionDataDelegate).self) {
+            $0.urlSession(session, dataTask: dataTask, didBecome: downloadTask)
+        }
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask) {
+        tell(.becameStream, (any URLSessionDataDelegate).self) {
+            $0.urlSession(session, dataTask: dataTask, didBecome: streamTask)
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        ask(
+            .willCacheResponse,
+            (any URLSessionDataDelegate).self,
+            usual: proposedResponse as CachedURLResponse?,
+            completionHandler
+        ) {
+            $0.urlSession(
+                session,
+                dataTask: dataTask,
+                willCacheResponse: proposedResponse,
+                completionHandler: $1
+            )
+        }
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        tell(.receivedData, (any URLSessionDataDelegate).self) {
+            $0.urlSession(session, dataTask: dataTask, didReceive: data)
+        }
+    }
+
+    // MARK: - Of downloads
+
+    func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didFinishDownloadingTo location: URL
+    ) {
+        tell(.finishedDownload, (any URLSessionDownloadDelegate).self) {
+            $0.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64,
+        totalBytesExpectedToWrite: Int64
+    ) {
+        tell(.wroteDownload, (any URLSessionDownloadDelegate).self) {
+            $0.urlSession(
+                session,
+                downloadTask: downloadTask,
+                didWriteData: bytesWritten,
+                totalBytesWritten: totalBytesWritten,
+                totalBytesExpectedToWrite: totalBytesExpectedToWrite
+            )
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64
+    ) {
+        tell(.resumedDownload, (any URLSessionDownloadDelegate).self) {
+            $0.urlSession(
+                session,
+                downloadTask: downloadTask,
+                didResumeAtOffset: fileOffset,
+                expectedTotalBytes: expectedTotalBytes
+            )
+        }
+    }
+
+    // MARK: - Of streams
+
+    func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask) {
+        tell(.closedReading, (any URLSessionStreamDelegate).self) {
+            $0.urlSession(session, readClosedFor: streamTask)
+        }
+    }
+
+    func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask) {
+        tell(.closedWriting, (any URLSessionStreamDelegate).self) {
+            $0.urlSession(session, writeClosedFor: streamTask)
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        streamTask: URLSessionStreamTask,
+        didBecome inputStream: InputStream,
+        outputStream: OutputStream
+    ) {
+        tell(.becameStreams, (any URLSessionStreamDelegate).self) {
+            $0.urlSession(session, streamTask: streamTask, didBecome: inputStream, outputStream: outputStream)
+        }
+    }
+}
