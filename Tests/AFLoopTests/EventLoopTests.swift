@@ -39,6 +39,17 @@ final class EventLoopTests {
         loop = EventLoop(poller: poller)
     }
 
+    @Test func `the first job sees the present time, however long ago the loop was made`() {
+        poller.now = LoopInstant(nanoseconds: 68_000_000_000)
+        let loop = loop
+        var seen: LoopInstant?
+        enqueue { seen = loop.now }
+
+        loop.runTurn(until: poller.now)
+
+        #expect(seen == poller.now)
+    }
+
     /// What the closures of a test capture holds what holds the closures.
     deinit {
         poller.onPoll = {}

@@ -184,6 +184,8 @@ public final class EventLoop: @unchecked Sendable {
         let outer = owner.exchange(currentThread(), ordering: .relaxed)
         defer { owner.store(outer, ordering: .relaxed) }
 
+        // The thread starts with the first job, which may come long after the loop was made.
+        if turns == 0 { latest = poller.now }
         runJobs(in: mode)
         notify(.beforeTimers)
         fireTimers(in: mode)
