@@ -105,6 +105,6 @@ import Testing
 
     /// Waits until the last block that holds something has gone.
     private func settle(_ isMet: () -> Bool) async throws {
-        for _ in 0..<500 where !isMet() { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<6000 where !isMet() { try await Task.sleep(for: .milliseconds(10)) }
     }
 }

@@ -159,6 +159,8 @@ extension LoopbackTests {
 
             #expect(await session.allTasks == [waiting, running])
             server.signal("go")
+            // Held until it runs, or the session ends.
+            session.invalidateAndCancel()
         }
 
         @Test func `getAllTasks answers somebody who blocks the delegate queue for it`() async throws {

@@ -239,7 +239,9 @@ extension LoopbackTests {
 
         @Test(arguments: [(Float(-1), Float(0)), (0, 0), (0.3, 0.3), (1, 1), (2, 1), (.infinity, 1), (.nan, 0.5)])
         func `T-API-36 a priority is clamped`(given: Float, used: Float) {
-            let task = URLSession.loopback().dataTask(with: server.url())
+            let session = URLSession.loopback()
+            defer { session.invalidateAndCancel() }
+            let task = session.dataTask(with: server.url())
             #expect(task.priority == URLSessionTask.defaultPriority)
 
             task.priority = given
@@ -249,6 +251,7 @@ extension LoopbackTests {
 
         @Test func `a description and a name are the caller's own`() {
             let session = URLSession.loopback()
+            defer { session.invalidateAndCancel() }
             let task = session.dataTask(with: server.url("/?secret=canary"))
             task.taskDescription = "mine"
             session.sessionDescription = "ours"
