@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a refused response was, for whoever reads an error: where it comes from, its status and type, and how its body
+/// What a refused response was, for the reader of an error: where it comes from, its status and type, and how its body
 /// begins. Without credentials and items that are secrets, in one line, and short.
 struct ResponseSummary {
     /// How much of a body is shown.

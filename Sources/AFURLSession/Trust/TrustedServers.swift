@@ -15,7 +15,7 @@ struct TrustedServers {
         var lastUse: UInt64
     }
 
-    /// A host, by one way to it, as one answers for it.
+    /// A host, by one way to it, with the delegate that answers for it.
     private struct Place: Hashable {
         let host: String
         let route: ProxyRoute?
