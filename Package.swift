@@ -49,17 +49,18 @@ let package = Package(
         ),
         .target(name: "CAFTestServer", cSettings: [.treatAllWarnings(as: .error), .enableWarning("extra")]),
 
-        // MARK: The leaves, which never see each other
-        .target(name: "AFWire", swiftSettings: strict),
-        .target(name: "AFLoop", dependencies: ["CAFLinux"], swiftSettings: strict),
-
-        .target(name: "AFTLS", dependencies: ["CAFOpenSSL"], swiftSettings: strict),
+        // MARK: Foundations
+        .target(name: "AFBase", swiftSettings: strict),
+        // These three never see each other.
+        .target(name: "AFWire", dependencies: ["AFBase"], swiftSettings: strict),
+        .target(name: "AFLoop", dependencies: ["AFBase", "CAFLinux"], swiftSettings: strict),
+        .target(name: "AFTLS", dependencies: ["AFBase", "CAFOpenSSL"], swiftSettings: strict),
 
         // MARK: What users import
         .target(
             name: "AFURLSession",
             dependencies: [
-                "AFWire", "AFLoop", "AFTLS", "CAFZlib",
+                "AFBase", "AFWire", "AFLoop", "AFTLS", "CAFZlib",
                 .byName(name: "CAFBrotli", condition: .when(traits: ["Brotli"])),
                 .byName(name: "CAFZstd", condition: .when(traits: ["Zstd"])),
             ],
@@ -134,7 +135,7 @@ let package = Package(
         // MARK: Tests
         .target(
             name: "AFVirtualWorld",
-            dependencies: ["AFWire", "AFLoop", "AFURLSession", "CAFLinux", "CAFTestSupport"],
+            dependencies: ["AFBase", "AFWire", "AFLoop", "AFURLSession", "CAFLinux", "CAFTestSupport"],
             path: "Tests/Support/AFVirtualWorld",
             swiftSettings: strict
         ),
@@ -158,7 +159,9 @@ let package = Package(
         ),
         .target(
             name: "AFTorture",
-            dependencies: ["AFFaults", "AFLoop", "AFNetworking", "AFNetworkingTesting", "AFURLSession", "CAFLinux"],
+            dependencies: [
+                "AFBase", "AFFaults", "AFLoop", "AFNetworking", "AFNetworkingTesting", "AFURLSession", "CAFLinux",
+            ],
             path: "Tests/Support/AFTorture",
             swiftSettings: strict
         ),
@@ -171,7 +174,7 @@ let package = Package(
         .executableTarget(
             name: "afnet-torture",
             dependencies: [
-                "AFTorture", "AFFaults", "AFImages", "AFNetworking", "AFURLSession", "AFLoop", "AFTLS",
+                "AFBase", "AFTorture", "AFFaults", "AFImages", "AFNetworking", "AFURLSession", "AFLoop", "AFTLS",
                 "AFNetworkingTesting", "CAFLibraryFaults", "CAFImageFixtures",
             ],
             path: "Tests/Torture",
@@ -179,21 +182,27 @@ let package = Package(
         ),
         .testTarget(
             name: "AFTortureTests",
-            dependencies: ["AFTorture", "AFFaults", "AFLoop", "AFNetworkingTesting", "AFURLSession"],
+            dependencies: ["AFBase", "AFTorture", "AFFaults", "AFLoop", "AFNetworkingTesting", "AFURLSession"],
             swiftSettings: strict
         ),
         // `./dev slopes` and `./dev soak`.
         .executableTarget(
             name: "afnet-soak",
             dependencies: [
-                "AFImages", "AFNetworking", "AFURLSession", "AFLoop", "AFNetworkingTesting", "AFFaults", "CAFLinux",
+                "AFBase", "AFImages", "AFNetworking", "AFURLSession", "AFLoop", "AFNetworkingTesting", "AFFaults",
+                "CAFLinux",
             ],
             path: "Tests/Support/AFSoak",
             swiftSettings: strict
         ),
         .testTarget(name: "AFSoakTests", dependencies: ["afnet-soak", "AFFaults"], swiftSettings: strict),
-        .testTarget(name: "AFWireTests", dependencies: ["AFWire", "AFFaults"], swiftSettings: strict),
-        .testTarget(name: "AFLoopTests", dependencies: ["AFLoop", "AFFaults", "CAFLinux"], swiftSettings: strict),
+        .testTarget(name: "AFBaseTests", dependencies: ["AFBase"], swiftSettings: strict),
+        .testTarget(name: "AFWireTests", dependencies: ["AFBase", "AFWire", "AFFaults"], swiftSettings: strict),
+        .testTarget(
+            name: "AFLoopTests",
+            dependencies: ["AFBase", "AFLoop", "AFFaults", "CAFLinux"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "AFTLSTests",
             dependencies: ["AFTLS", "CAFOpenSSL", "AFNetworkingTesting", "AFFaults"],
@@ -202,7 +211,8 @@ let package = Package(
         .testTarget(
             name: "AFNetworkingTests",
             dependencies: [
-                "AFNetworking", "AFURLSession", "AFLoop", "AFTLS", "AFNetworkingTesting", "AFVirtualWorld", "AFFaults",
+                "AFBase", "AFNetworking", "AFURLSession", "AFLoop", "AFTLS", "AFNetworkingTesting", "AFVirtualWorld",
+                "AFFaults",
                 "CAFLinux",
             ],
             swiftSettings: strict
@@ -233,7 +243,8 @@ let package = Package(
         .testTarget(
             name: "AFURLSessionTests",
             dependencies: [
-                "AFURLSession", "AFImages", "AFNetworking", "AFWire", "AFLoop", "AFTLS", "AFNetworkingTesting",
+                "AFBase", "AFURLSession", "AFImages", "AFNetworking", "AFWire", "AFLoop", "AFTLS",
+                "AFNetworkingTesting",
                 "AFVirtualWorld", "AFFaults", "CAFLinux", "CAFOpenSSL", "CAFZlib",
             ],
             swiftSettings: strict
@@ -252,7 +263,11 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        .testTarget(name: "AFVirtualWorldTests", dependencies: ["AFVirtualWorld", "AFLoop"], swiftSettings: strict),
+        .testTarget(
+            name: "AFVirtualWorldTests",
+            dependencies: ["AFBase", "AFVirtualWorld", "AFLoop"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "afnetTests",
             dependencies: [

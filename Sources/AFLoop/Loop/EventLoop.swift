@@ -1,3 +1,4 @@
+import AFBase
 import CAFLinux
 import Synchronization
 

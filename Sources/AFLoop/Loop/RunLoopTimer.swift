@@ -1,3 +1,4 @@
+import AFBase
 import CAFLinux
 
 /// A timer in a run loop of Foundation's, which fires when somebody says so, on whichever thread.

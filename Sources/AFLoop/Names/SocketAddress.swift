@@ -1,4 +1,3 @@
-import CAFLinux
 import Glibc
 
 /// Where a stream socket can connect to: IPv4, IPv6, or a path.
@@ -114,15 +113,6 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         return withPointer { address, _ in
             UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in6.self).sin6_scope_id
         }
-    }
-
-    /// Whether the kernel would send there by a cellular network. False also if it does not say.
-    var isReachedByCellular: Bool {
-        guard isInternet else { return false }
-        // Asking takes no lock that somebody could hold for long, as listing the interfaces would.
-        if scope != 0 { return caf_is_cellular(Int32(truncatingIfNeeded: scope)) }
-        guard case .success(.way(let route)) = KernelNetwork().route(to: self) else { return false }
-        return caf_is_cellular(route.interface)
     }
 
     package func withPort(_ port: UInt16) -> SocketAddress {

@@ -1,3 +1,4 @@
+import CAFLinux
 import Glibc
 
 /// By which interface the kernel would send to an address.
@@ -44,5 +45,16 @@ package struct Route: Sendable, Hashable {
         self.interface = interface
         self.isLocal = isLocal
         self.source = source
+    }
+}
+
+extension SocketAddress {
+    /// Whether the kernel would send there by a cellular network. False also if it does not say.
+    var isReachedByCellular: Bool {
+        guard isInternet else { return false }
+        // Asking takes no lock that is ever held for long, as listing the interfaces would.
+        if scope != 0 { return caf_is_cellular(Int32(truncatingIfNeeded: scope)) }
+        guard case .success(.way(let route)) = KernelNetwork().route(to: self) else { return false }
+        return caf_is_cellular(route.interface)
     }
 }

@@ -1,3 +1,4 @@
+import AFBase
 internal import CAFOpenSSL
 
 extension Certificate {

@@ -1,3 +1,4 @@
+import AFBase
 internal import CAFOpenSSL
 
 /// Decides whether a certificate is for a peer, by its typed alternative names only.

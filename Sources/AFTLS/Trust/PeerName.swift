@@ -1,3 +1,5 @@
+import AFBase
+
 /// Whom a certificate must be for: a DNS name or an IP address, in one canonical form.
 public enum PeerName: Hashable, Sendable, CustomStringConvertible {
     /// A host name: ASCII in lower case, without the final dot, at most 253 bytes.

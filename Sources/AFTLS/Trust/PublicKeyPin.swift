@@ -1,3 +1,4 @@
+import AFBase
 internal import CAFOpenSSL
 
 /// The SHA-256 of a public key, by which a server or an authority is recognised.
@@ -20,7 +21,9 @@ public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible, Lossles
         rest = rest.dropFirst(7)
         // A slash is a digit of base64 too: the length tells.
         if rest.count == 45, rest.first == UInt8(ascii: "/") { rest = rest.dropFirst() }
-        guard let digest = Base64.decode(rest), let pin = try? PublicKeyPin(digest: digest) else { return nil }
+        guard let digest = Array(rest).withUnsafeBytes({ Base64.decode($0) }),
+            let pin = try? PublicKeyPin(digest: digest)
+        else { return nil }
         self = pin
     }
 
@@ -50,7 +53,9 @@ public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible, Lossles
     public var digest: [UInt8] { withUnsafeBytes(of: words) { Array($0) } }
 
     /// `sha256/` and the digest in base64.
-    public var description: String { "sha256/" + Base64.encode(digest) }
+    public var description: String {
+        "sha256/" + String(decoding: digest.withUnsafeBytes { Base64.encode($0) }, as: UTF8.self)
+    }
 
     /// Random bits, which are those of no key.
     private static var matchless: SIMD4<UInt64> { .random(in: .min ... .max) }

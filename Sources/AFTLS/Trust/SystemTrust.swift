@@ -1,3 +1,5 @@
+import AFBase
+
 /// The system's authorities: their files are read once, then shared by everyone.
 package final class SystemTrust: Sendable {
     /// The one of this process.

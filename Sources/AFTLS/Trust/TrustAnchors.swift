@@ -1,3 +1,5 @@
+import AFBase
+
 /// The authorities a chain may end at.
 ///
 /// Custom anchors replace those of the system. Two values are equal when they hold

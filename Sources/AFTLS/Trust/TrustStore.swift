@@ -1,3 +1,4 @@
+import AFBase
 internal import CAFOpenSSL
 
 /// Anchors, ready for OpenSSL.

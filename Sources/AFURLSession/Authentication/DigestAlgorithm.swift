@@ -1,3 +1,4 @@
+import AFBase
 import AFTLS
 import AFWire
 
@@ -14,7 +15,7 @@ struct DigestAlgorithm: Hashable, Sendable {
 
     /// Nil for one we do not know, or that OpenSSL refuses.
     init?(_ name: [UInt8]) {
-        let name = String(decoding: name.map(ByteScanning.folded), as: UTF8.self)
+        let name = String(decoding: name.map(ASCII.folded), as: UTF8.self)
         switch name {
         case "md5": self.init(.md5)
         case "md5-sess": self.init(.md5, isSession: true)

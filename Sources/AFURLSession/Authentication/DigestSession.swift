@@ -1,3 +1,4 @@
+import AFBase
 import AFTLS
 import AFWire
 
@@ -200,7 +201,7 @@ struct DigestAnswer {
         guard let claimed, session.challenge.quality != .authInt else { return .absent }
         guard count ?? use.countDigits == use.countDigits, clientNonce ?? use.clientNonce == use.clientNonce,
             let expected = session.response(to: use, method: [], body: []),
-            SecretBytes(claimed.map(ByteScanning.folded)) == SecretBytes(expected)
+            SecretBytes(claimed.map(ASCII.folded)) == SecretBytes(expected)
         else { return .wrong }
         return .right
     }

@@ -1,3 +1,4 @@
+import AFBase
 import AFLoop
 
 /// Bytes on their way from one thread to another: one fills, one empties, and neither

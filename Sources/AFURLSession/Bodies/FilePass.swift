@@ -1,3 +1,4 @@
+import AFBase
 import AFLoop
 
 /// One reading of a file from its first byte to its last. Filled by the loop or by a

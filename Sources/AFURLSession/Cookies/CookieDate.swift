@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 
 /// The dates of `Expires` (RFC 6265 §5.1.1): words in any order, of which the first that can be a time, a day, a
@@ -72,7 +73,7 @@ extension CookieDate {
     private static func number(_ word: UnsafeRawBufferPointer, digits: ClosedRange<Int>) -> Int? {
         var position = 0
         guard let value = number(word, &position, atMost: digits.upperBound), digits.contains(position),
-            position == word.count || !ByteScanning.isDigit(word[position])
+            position == word.count || !ASCII.isDigit(word[position])
         else { return nil }
         return value
     }
@@ -80,7 +81,7 @@ extension CookieDate {
     private static func number(_ word: UnsafeRawBufferPointer, _ position: inout Int, atMost limit: Int) -> Int? {
         let start = position
         var value = 0
-        while position < word.count, position - start < limit, ByteScanning.isDigit(word[position]) {
+        while position < word.count, position - start < limit, ASCII.isDigit(word[position]) {
             value = value * 10 + Int(word[position] - UInt8(ascii: "0"))
             position += 1
         }
@@ -97,7 +98,7 @@ extension CookieDate {
         guard let hour = number(word, &position, atMost: 2), colon(),
             let minute = number(word, &position, atMost: 2), colon(),
             let second = number(word, &position, atMost: 2),
-            position == word.count || !ByteScanning.isDigit(word[position])
+            position == word.count || !ASCII.isDigit(word[position])
         else { return nil }
         return (hour, minute, second)
     }

@@ -1,3 +1,4 @@
+import AFBase
 import AFTLS
 import AFWire
 
@@ -59,7 +60,7 @@ struct PublicSuffixTable: Sendable {
 
     /// As hosts are spelled: lower case, labels beyond ASCII in punycode.
     private static func canonical(_ text: some Sequence<UInt8>) -> [UInt8]? {
-        let bytes = text.map(ByteScanning.folded)
+        let bytes = text.map(ASCII.folded)
         if bytes.allSatisfy({ $0 < 0x80 }) { return bytes }
         var labels: [[UInt8]] = []
         for label in bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {

@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 
 /// Reads a `Set-Cookie` line as RFC 6265bis §5.6 says, on bytes: nothing in it is decoded, folded beyond ASCII or
@@ -89,7 +90,7 @@ extension SetCookieParser {
     private static func maxAge(_ value: UnsafeRawBufferPointer) -> Int64? {
         let isNegative = value.first == UInt8(ascii: "-")
         let digits = part(value, isNegative ? 1 : 0, value.count)
-        guard !digits.isEmpty, digits.allSatisfy(ByteScanning.isDigit) else { return nil }
+        guard !digits.isEmpty, digits.allSatisfy(ASCII.isDigit) else { return nil }
         let amount = ByteScanning.decimal(digits) ?? .max
         return isNegative ? -amount : amount
     }
@@ -97,7 +98,7 @@ extension SetCookieParser {
     /// Nil for one that says nothing, which is ignored.
     private static func domain(_ value: UnsafeRawBufferPointer) -> [UInt8]? {
         let name = value.first == UInt8(ascii: ".") ? part(value, 1, value.count) : value
-        return name.isEmpty ? nil : name.map(ByteScanning.folded)
+        return name.isEmpty ? nil : name.map(ASCII.folded)
     }
 
     private static func path(_ value: UnsafeRawBufferPointer) -> SetCookie.Path {

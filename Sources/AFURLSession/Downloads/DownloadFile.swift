@@ -1,3 +1,4 @@
+import AFBase
 import AFLoop
 
 /// The door from the loop to the file of a download. Nothing here waits: jobs are done

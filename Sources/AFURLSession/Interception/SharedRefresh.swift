@@ -1,3 +1,4 @@
+import AFBase
 import AFLoop
 
 /// One refresh of a token, and those who wait for its end.

@@ -1,3 +1,4 @@
+import AFBase
 import AFLoop
 
 /// Takes the metrics of one task, for those who await it.

@@ -1,3 +1,4 @@
+import AFBase
 import AFLoop
 
 /// Looks a name up, again when the network has changed, and not too often. Confined to the loop.

@@ -1,3 +1,4 @@
+import AFBase
 import AFLoop
 
 /// Somebody who wants to hear of a path.

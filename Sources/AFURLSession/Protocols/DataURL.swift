@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 
 /// A `data:` URL (RFC 2397), read strictly from its bytes: it holds its own body, and nobody can be asked what a
@@ -53,7 +54,7 @@ struct DataURL: Equatable, Sendable {
     /// Only at its end does `;base64` say how the data is coded.
     private static func split(_ head: [UInt8]) -> (type: ArraySlice<UInt8>, isBase64: Bool) {
         let marker = Array(";base64".utf8)
-        let isBase64 = head.count >= marker.count && head.suffix(marker.count).map(ByteScanning.folded) == marker
+        let isBase64 = head.count >= marker.count && head.suffix(marker.count).map(ASCII.folded) == marker
         return (isBase64 ? head.dropLast(marker.count) : head[...], isBase64)
     }
 

@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 
 /// Media types of files, by the extensions of their names.
@@ -12,7 +13,7 @@ enum FileMediaTypes {
         let bytes = Array(path.utf8)
         let name = bytes[(bytes.lastIndex(of: UInt8(ascii: "/")) ?? -1).advanced(by: 1)...]
         guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return unknown }
-        let ending = name[dot...].dropFirst().map(ByteScanning.folded)
+        let ending = name[dot...].dropFirst().map(ASCII.folded)
         return types[String(decoding: ending, as: UTF8.self)] ?? unknown
     }
 

@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 
 /// The path that a `file:` URL names (RFC 8089), read strictly from its bytes.
@@ -23,7 +24,7 @@ enum FilePath {
         if rest.starts(with: "//".utf8) {
             rest = rest.dropFirst(2)
             let host = rest.prefix { $0 != slash }
-            guard host.isEmpty || host.map(ByteScanning.folded) == Array("localhost".utf8) else { throw .host }
+            guard host.isEmpty || host.map(ASCII.folded) == Array("localhost".utf8) else { throw .host }
             rest = rest.dropFirst(host.count)
         }
         guard rest.first == slash else { throw .relative }
@@ -35,7 +36,7 @@ enum FilePath {
 
     private static func hidesSeparators(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
         bytes.indices.contains { index in
-            bytes[index...].prefix(3).map(ByteScanning.folded) == Array("%2f".utf8)
+            bytes[index...].prefix(3).map(ASCII.folded) == Array("%2f".utf8)
         }
     }
 }

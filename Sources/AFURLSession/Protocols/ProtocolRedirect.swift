@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 import Foundation
 
@@ -61,7 +62,7 @@ struct ProtocolRedirect {
             let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? 0
             let start = bytes[colon...].dropFirst().firstIndex { $0 != slash } ?? bytes.count
             let end = bytes[start...].firstIndex { $0 == slash || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
-            self = .other(bytes[..<(end ?? bytes.count)].map(ByteScanning.folded))
+            self = .other(bytes[..<(end ?? bytes.count)].map(ASCII.folded))
         }
     }
 }

@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 
 /// The parts of a proxy's URL. Parsed forwards from its bytes; what could be read in two ways is refused.
@@ -34,7 +35,7 @@ struct ProxyURL {
         guard let colon = rest.firstIndex(of: UInt8(ascii: ":")), rest[colon...].starts(with: "://".utf8) else {
             return .http
         }
-        let scheme = String(decoding: rest[..<colon].map(ByteScanning.folded), as: UTF8.self)
+        let scheme = String(decoding: rest[..<colon].map(ASCII.folded), as: UTF8.self)
         guard let kind = ProxyServer.Kind(rawValue: scheme) else { throw ProxyConfigurationError(.scheme) }
         rest = rest[(colon + 3)...]
         return kind
@@ -89,7 +90,7 @@ struct ProxyURL {
         guard let first = digits.first, first != UInt8(ascii: "0"), digits.count <= 5 else { return nil }
         var port = 0
         for digit in digits {
-            guard ByteScanning.isDigit(digit) else { return nil }
+            guard ASCII.isDigit(digit) else { return nil }
             port = port * 10 + Int(digit - UInt8(ascii: "0"))
         }
         return UInt16(exactly: port)

@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 
 extension FrozenRequest {
@@ -8,7 +9,7 @@ extension FrozenRequest {
     var namedHost: [UInt8]? {
         let field = HeadField("Host", [])
         guard let line = field.line(in: headBytes) else { return nil }
-        let name = headBytes[line].dropFirst(5).filter { $0 > UInt8(ascii: " ") }.map(ByteScanning.folded)
+        let name = headBytes[line].dropFirst(5).filter { $0 > UInt8(ascii: " ") }.map(ASCII.folded)
         return name.elementsEqual(endpoint.hostField.utf8) ? nil : name
     }
 }

@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 import Foundation
 
@@ -49,7 +50,7 @@ private enum FieldNames {
         if HTTPText.isSameName(name, "WWW-Authenticate") { return "WWW-Authenticate" }
         var isInWord = false
         let bytes = name.utf8.map { byte in
-            let lowered = ByteScanning.folded(byte)
+            let lowered = ASCII.folded(byte)
             let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lowered)
             defer { isInWord = isLetter }
             return isLetter && !isInWord ? lowered - 0x20 : lowered

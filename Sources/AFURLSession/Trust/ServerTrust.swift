@@ -1,3 +1,4 @@
+import AFBase
 import AFLoop
 public import AFTLS
 public import Foundation

@@ -1,3 +1,5 @@
+import AFBase
+
 /// The first line of a head, or nothing for trailers, which have none.
 ///
 /// Ranges count from the first byte of the head.
@@ -59,12 +61,12 @@ extension StartLine {
 
     /// Codes from 600 on are in use, and are errors of the server like those of 5xx (RFC 9110 §15).
     private static func status(_ hundreds: UInt8, _ tens: UInt8, _ ones: UInt8) -> Int? {
-        guard hundreds &- 0x31 < 9, ByteScanning.isDigit(tens), ByteScanning.isDigit(ones) else { return nil }
+        guard hundreds &- 0x31 < 9, ASCII.isDigit(tens), ASCII.isDigit(ones) else { return nil }
         return Int(hundreds &- 0x30) * 100 + Int(tens &- 0x30) * 10 + Int(ones &- 0x30)
     }
 
     private static func version(digit: UInt8) -> HTTPVersion? {
-        guard ByteScanning.isDigit(digit) else { return nil }
+        guard ASCII.isDigit(digit) else { return nil }
         return digit == 0x30 ? .http10 : .http11
     }
 

@@ -1,3 +1,5 @@
+import AFBase
+
 /// User name and password for Basic authentication (RFC 7617), as a field value.
 package struct BasicCredentials: Sendable {
     /// `Basic` and the encoded pair.

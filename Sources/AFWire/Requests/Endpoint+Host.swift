@@ -1,3 +1,5 @@
+import AFBase
+
 extension Endpoint {
     /// A host that passed our grammar, in canonical spelling.
     ///
@@ -92,7 +94,7 @@ extension Endpoint.Host {
             kind = .ipv4
         }
         let text = String(unsafeUninitializedCapacity: bytes.count) { output in
-            for index in bytes.indices { output[index] = ByteScanning.folded(bytes[index]) }
+            for index in bytes.indices { output[index] = ASCII.folded(bytes[index]) }
             return bytes.count
         }
         return (kind, text)

@@ -1,3 +1,5 @@
+import AFBase
+
 /// The byte rules for what a caller may put into a request head (RFC 9110 §5 and §9, RFC 9112 §3).
 package enum RequestSyntax {
     /// Request line, fields and the empty line together.

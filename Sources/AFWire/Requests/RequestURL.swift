@@ -1,3 +1,5 @@
+import AFBase
+
 /// An absolute http or https URL, split once into what goes where.
 ///
 /// Parsed from the bytes of the URL's text, never from decoded parts: whatever is checked here is what is sent. Every
@@ -62,7 +64,7 @@ extension RequestURL {
 
     private static func hasPrefix(_ bytes: UnsafeRawBufferPointer, _ lowered: StaticString) -> Bool {
         guard bytes.count >= lowered.utf8CodeUnitCount else { return false }
-        for index in 0..<lowered.utf8CodeUnitCount where ByteScanning.folded(bytes[index]) != lowered.utf8Start[index] {
+        for index in 0..<lowered.utf8CodeUnitCount where ASCII.folded(bytes[index]) != lowered.utf8Start[index] {
             return false
         }
         return true

@@ -1,3 +1,4 @@
+import AFBase
 internal import Glibc
 
 /// The byte classes and small numbers every HTTP parser needs, on raw bytes.
@@ -26,22 +27,10 @@ package enum ByteScanning {
         byte == 0x20 || byte == 0x09
     }
 
-    /// Whether `byte` is an ASCII digit.
-    @inline(__always)
-    package static func isDigit(_ byte: UInt8) -> Bool {
-        byte &- 0x30 < 10
-    }
-
     /// Whether `byte` is a control other than HTAB, which no field value may hold.
     @inline(__always)
     package static func isForbiddenControl(_ byte: UInt8) -> Bool {
         (byte < 0x20 && byte != 0x09) || byte == 0x7F
-    }
-
-    /// The lower-case form of an ASCII letter, any other byte unchanged.
-    @inline(__always)
-    package static func folded(_ byte: UInt8) -> UInt8 {
-        byte &- 0x41 < 26 ? byte | 0x20 : byte
     }
 
     // MARK: - Ranges
@@ -84,14 +73,14 @@ package enum ByteScanning {
     package static func equalsIgnoringCase(_ bytes: UnsafeRawBufferPointer, _ lowercase: StaticString) -> Bool {
         guard bytes.count == lowercase.utf8CodeUnitCount else { return false }
         let other = lowercase.utf8Start
-        for index in 0..<bytes.count where folded(bytes[index]) != other[index] { return false }
+        for index in 0..<bytes.count where ASCII.folded(bytes[index]) != other[index] { return false }
         return true
     }
 
     /// Whether both are equal, ignoring the case of ASCII letters.
     package static func equalsIgnoringCase(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
         guard one.count == other.count else { return false }
-        for index in 0..<one.count where folded(one[index]) != folded(other[index]) { return false }
+        for index in 0..<one.count where ASCII.folded(one[index]) != ASCII.folded(other[index]) { return false }
         return true
     }
 
@@ -106,7 +95,7 @@ package enum ByteScanning {
         guard !bytes.isEmpty else { return nil }
         var value: Int64 = 0
         for byte in bytes {
-            guard isDigit(byte) else { return nil }
+            guard ASCII.isDigit(byte) else { return nil }
             let (product, productOverflows) = value.multipliedReportingOverflow(by: 10)
             let (sum, sumOverflows) = product.addingReportingOverflow(Int64(byte &- 0x30))
             guard !productOverflows, !sumOverflows else { return nil }
@@ -118,7 +107,7 @@ package enum ByteScanning {
     /// The value of one hexadecimal digit, in either case.
     @inline(__always)
     package static func hexDigit(_ byte: UInt8) -> UInt8? {
-        if isDigit(byte) { return byte &- 0x30 }
+        if ASCII.isDigit(byte) { return byte &- 0x30 }
         let letter = (byte | 0x20) &- 0x61
         return letter < 6 ? letter &+ 10 : nil
     }

@@ -1,3 +1,5 @@
+import AFBase
+
 /// The directives of `Cache-Control` (RFC 9111 §5.2, RFC 5861, RFC 8246), of requests and of responses.
 ///
 /// Where directives repeat or are malformed the stricter reading holds: the shortest of several ages, zero for an age
@@ -89,7 +91,7 @@ package struct CacheControl: Sendable, Equatable {
 
     /// A number of seconds; nil for anything else. RFC 9111 §1.2.2: what is greater than 2^31 counts as that.
     package static func seconds(_ digits: UnsafeRawBufferPointer) -> Int64? {
-        guard !digits.isEmpty, digits.allSatisfy({ ByteScanning.isDigit($0) }) else { return nil }
+        guard !digits.isEmpty, digits.allSatisfy({ ASCII.isDigit($0) }) else { return nil }
         return min(ByteScanning.decimal(digits) ?? .max, 1 << 31)
     }
 }

@@ -1,3 +1,5 @@
+import AFBase
+
 /// Walks once through the bytes of a field value, taking the pieces all structured fields are made of.
 ///
 /// Every method either moves forward or leaves the position alone, so a parser built on it is linear as long as it
@@ -43,7 +45,7 @@ struct FieldScanner {
 
     /// A token in lower case.
     mutating func loweredToken() -> String? {
-        token().map { String(decoding: $0.map(ByteScanning.folded), as: UTF8.self) }
+        token().map { String(decoding: $0.map(ASCII.folded), as: UTF8.self) }
     }
 
     /// The contents of a quoted string (RFC 9110 §5.6.4) with its escapes resolved; nil if none begins here or its

@@ -1,3 +1,5 @@
+import AFBase
+
 /// Dates in HTTP (RFC 9110 §5.6.7), as seconds since 1970.
 ///
 /// By hand because date formatters follow the user's locale and calendar: one prints Buddhist years, another fails.
@@ -121,7 +123,7 @@ extension HTTPDate {
             let start = position
             while position < bytes.count, ASCIISet.letters.contains(bytes[position]) { position += 1 }
             guard start < position else { return nil }
-            let rest = bytes[start + 1..<position].map(ByteScanning.folded)
+            let rest = bytes[start + 1..<position].map(ASCII.folded)
             return String(decoding: [bytes[start] & ~0x20] + rest, as: UTF8.self)
         }
 
@@ -139,7 +141,7 @@ extension HTTPDate {
             guard bytes.count - position >= digits else { return nil }
             var value = 0
             for byte in bytes[position..<position + digits] {
-                guard ByteScanning.isDigit(byte) else { return nil }
+                guard ASCII.isDigit(byte) else { return nil }
                 value = value * 10 + Int(byte - UInt8(ascii: "0"))
             }
             position += digits

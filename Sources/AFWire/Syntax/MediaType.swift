@@ -1,3 +1,5 @@
+import AFBase
+
 /// The value of `Content-Type` (RFC 9110 §8.3.1).
 package struct MediaType: Sendable, Equatable {
     /// In lower case.
@@ -39,6 +41,6 @@ package struct MediaType: Sendable, Equatable {
         guard let value = parameters.first(where: { $0.name == "charset" })?.value,
             (1...40).contains(value.count), value.allSatisfy({ ByteScanning.isToken($0) })
         else { return nil }
-        return String(decoding: value.map(ByteScanning.folded), as: UTF8.self)
+        return String(decoding: value.map(ASCII.folded), as: UTF8.self)
     }
 }

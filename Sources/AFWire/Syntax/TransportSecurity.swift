@@ -1,3 +1,5 @@
+import AFBase
+
 /// What `Strict-Transport-Security` says (RFC 6797 §6.1).
 package struct TransportSecurity: Hashable, Sendable {
     /// Seconds, at most 2^31.
@@ -40,7 +42,7 @@ package struct TransportSecurity: Hashable, Sendable {
     }
 
     private static func seconds(_ digits: [UInt8]) -> Int64? {
-        guard !digits.isEmpty, digits.allSatisfy({ ByteScanning.isDigit($0) }) else { return nil }
+        guard !digits.isEmpty, digits.allSatisfy({ ASCII.isDigit($0) }) else { return nil }
         return min(digits.withUnsafeBytes { ByteScanning.decimal($0) } ?? .max, 1 << 31)
     }
 }

@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 
 /// What is asked for, and where: under this a response is stored.
@@ -23,7 +24,7 @@ struct CacheKey: Sendable, Hashable {
         fields.add((endpoint.host.zone ?? "").utf8)
         fields.add(number: endpoint.port)
         fields.add(url.target)
-        fields.add((host ?? own).map(ByteScanning.folded))
+        fields.add((host ?? own).map(ASCII.folded))
         self.init(bytes: fields.bytes, hasQuery: url.target.contains(UInt8(ascii: "?")))
     }
 

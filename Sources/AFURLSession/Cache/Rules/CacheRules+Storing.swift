@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 
 extension CacheRules {
@@ -74,7 +75,7 @@ extension CacheRules {
         headers.forEach { name, value in
             guard ByteScanning.equalsIgnoringCase(name, "connection") else { return }
             ByteScanning.forEachListElement(of: value) { element in
-                let name = String(decoding: element.map(ByteScanning.folded), as: UTF8.self)
+                let name = String(decoding: element.map(ASCII.folded), as: UTF8.self)
                 // Nobody can take away by this what the rules decide by.
                 if ByteScanning.isToken(element), !decisive.contains(name) { names.append(name) }
             }

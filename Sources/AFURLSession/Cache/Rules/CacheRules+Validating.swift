@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 
 extension CacheRules {
@@ -109,7 +110,7 @@ extension CacheRules {
         var news: Set<String> = []
         let ofConnection = Set(namesOfConnection(headers))
         headers.forEach { name, _ in
-            let name = String(decoding: name.map(ByteScanning.folded), as: UTF8.self)
+            let name = String(decoding: name.map(ASCII.folded), as: UTF8.self)
             if !ofBody.contains(name), !ofConnection.contains(name) { news.insert(name) }
         }
         // These told of the way of the former response.
@@ -117,7 +118,7 @@ extension CacheRules {
         var result = HTTPHeaders()
         func copy(_ fields: HTTPHeaders, where isWanted: (String) -> Bool) {
             fields.forEach { name, value in
-                let lowered = String(decoding: name.map(ByteScanning.folded), as: UTF8.self)
+                let lowered = String(decoding: name.map(ASCII.folded), as: UTF8.self)
                 if isWanted(lowered) { result.append(String(decoding: name, as: UTF8.self), bytes: value) }
             }
         }

@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 
 /// A field of the request that the response depends on, and what it was.
@@ -68,7 +69,7 @@ struct VaryField: Sendable, Hashable {
                     isReadable = false
                     return
                 }
-                names.insert(String(decoding: element.map(ByteScanning.folded), as: UTF8.self))
+                names.insert(String(decoding: element.map(ASCII.folded), as: UTF8.self))
             }
         }
         return isReadable ? names.sorted() : nil

@@ -1,3 +1,4 @@
+import AFBase
 import AFLoop
 package import AFURLSession
 package import Foundation

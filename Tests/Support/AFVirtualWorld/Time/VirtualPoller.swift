@@ -1,3 +1,4 @@
+import AFBase
 package import AFLoop
 
 /// Readiness of virtual descriptors, and time that jumps to whatever comes next.

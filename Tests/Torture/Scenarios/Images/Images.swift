@@ -1,3 +1,4 @@
+import AFBase
 import AFImages
 import AFLoop
 import AFNetworking

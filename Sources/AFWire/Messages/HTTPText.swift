@@ -1,3 +1,5 @@
+import AFBase
+
 /// Bytes from a peer as text.
 package enum HTTPText {
     /// UTF-8 if the bytes are that, Latin-1 otherwise: no byte is lost and none can crash a reader.
@@ -7,7 +9,7 @@ package enum HTTPText {
 
     /// A name as a key: ASCII letters in lower case, all else as it is.
     package static func lowered(_ name: String) -> String {
-        String(decoding: name.utf8.map(ByteScanning.folded), as: UTF8.self)
+        String(decoding: name.utf8.map(ASCII.folded), as: UTF8.self)
     }
 
     /// Whether two names are one: ASCII letters are compared without regard to case.

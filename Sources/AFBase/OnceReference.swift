@@ -1,16 +1,22 @@
-import Synchronization
+package import Synchronization
 
-/// A reference that is set once, by whichever thread comes first.
+/// A reference that is set once: the first thread wins.
 ///
 /// Does what `AtomicLazyReference` does, which costs 650 instructions to read.
-struct OnceReference<Object: AnyObject & Sendable>: ~Copyable, Sendable {
+package struct OnceReference<Object: AnyObject & Sendable>: ~Copyable, Sendable {
     /// The address of the object, which is retained; 0 for none.
-    private let address = Atomic<UInt>(0)
+    @usableFromInline
+    let address = Atomic<UInt>(0)
 
-    var value: Object? { Self.object(at: address.load(ordering: .acquiring))?.takeUnretainedValue() }
+    @inlinable
+    package init() {}
+
+    @inlinable
+    package var value: Object? { Self.object(at: address.load(ordering: .acquiring))?.takeUnretainedValue() }
 
     /// Keeps `object`, unless there is one already; returns the one that is there.
-    func set(_ object: Object) -> Object {
+    @inlinable
+    package func set(_ object: Object) -> Object {
         let retained = Unmanaged.passRetained(object)
         let (isFirst, present) = address.compareExchange(
             expected: 0,
@@ -22,10 +28,12 @@ struct OnceReference<Object: AnyObject & Sendable>: ~Copyable, Sendable {
         return present.takeUnretainedValue()
     }
 
-    private static func object(at address: UInt) -> Unmanaged<Object>? {
+    @usableFromInline
+    static func object(at address: UInt) -> Unmanaged<Object>? {
         UnsafeRawPointer(bitPattern: address).map(Unmanaged.fromOpaque)
     }
 
+    @inlinable
     deinit {
         Self.object(at: address.load(ordering: .acquiring))?.release()
     }

@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 import Testing
 

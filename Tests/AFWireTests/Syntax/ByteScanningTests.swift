@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
     @Test func `only A to Z fold`() {
         for byte in UInt8.min...UInt8.max {
             let expected = (0x41...0x5A).contains(byte) ? byte + 32 : byte
-            #expect(ByteScanning.folded(byte) == expected)
+            #expect(ASCII.folded(byte) == expected)
         }
     }
 
