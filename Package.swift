@@ -56,14 +56,21 @@ let package = Package(
         .target(name: "AFLoop", dependencies: ["AFBase", "CAFLinux"], swiftSettings: strict),
         .target(name: "AFTLS", dependencies: ["AFBase", "CAFOpenSSL"], swiftSettings: strict),
 
-        // MARK: What users import
+        // MARK: One request on the wire
         .target(
-            name: "AFURLSession",
+            name: "AFTransport",
             dependencies: [
                 "AFBase", "AFWire", "AFLoop", "AFTLS", "CAFZlib",
                 .byName(name: "CAFBrotli", condition: .when(traits: ["Brotli"])),
                 .byName(name: "CAFZstd", condition: .when(traits: ["Zstd"])),
             ],
+            swiftSettings: strict
+        ),
+
+        // MARK: What users import
+        .target(
+            name: "AFURLSession",
+            dependencies: ["AFBase", "AFWire", "AFLoop", "AFTLS", "AFTransport"],
             swiftSettings: strict
         ),
         .target(name: "AFNetworking", dependencies: ["AFURLSession"], swiftSettings: strict),

@@ -1,1 +1,2 @@
 @_exported public import AFTLS
+@_exported public import AFTransport

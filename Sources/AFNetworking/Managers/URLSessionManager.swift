@@ -75,7 +75,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
 
     /// A manager with a session of this configuration; nil is the default configuration.
     ///
-    /// If the configuration has a ``/AFURLSession/TLSConfiguration/evaluator``, that decides about servers until
+    /// If the configuration has a ``/AFTransport/TLSConfiguration/evaluator``, that decides about servers until
     /// ``securityPolicy`` is set.
     public init(sessionConfiguration configuration: URLSessionConfiguration?) {
         sessionConfiguration = configuration?.copied() ?? .default

@@ -122,7 +122,7 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
     ///   and for which **host** it is are all **not looked at**. Whoever has the private key of any pinned
     ///   certificate – of another server of yours, of a retired one, of an authority that you pinned – can pose as any
     ///   host of the session, for ever. For servers with certificates of your own making, set
-    ///   ``/AFURLSession/TLSConfiguration/anchors`` to your authority instead, or use
+    ///   ``/AFTransport/TLSConfiguration/anchors`` to your authority instead, or use
     ///   ``SSLPinningMode/certificate``, which goes on checking dates and names.
     ///
     /// Without pins it turns authentication off: anybody on the way can read and change everything.
@@ -195,7 +195,7 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
     /// Whether the server is trusted for this name: the method to override.
     ///
     /// An override is called inside the handshake, on a thread of its own, and the handshake waits for it as long as for
-    /// a delegate (``/AFURLSession/TLSConfiguration/decisionTimeout``). Then the server is refused.
+    /// a delegate (``/AFTransport/TLSConfiguration/decisionTimeout``). Then the server is refused.
     ///
     /// - Parameters:
     ///   - serverTrust: What the server showed.

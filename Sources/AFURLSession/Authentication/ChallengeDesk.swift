@@ -1,5 +1,6 @@
 import AFLoop
 import AFTLS
+import AFTransport
 import AFWire
 import Foundation
 

@@ -1,4 +1,5 @@
 public import AFTLS
+import AFTransport
 public import Foundation
 
 /// An answer to a challenge: a user with a password, a token, an identity of our own, or

@@ -1,4 +1,5 @@
 import AFTLS
+import AFTransport
 import AFWire
 public import Foundation
 

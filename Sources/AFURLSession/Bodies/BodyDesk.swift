@@ -1,24 +1,25 @@
 import AFLoop
+import AFTransport
 import AFWire
 import Foundation
 
 /// Gets the body of one task ready before a connection is looked for: what cannot be
 /// read must not cost a connection. Asks the delegate for streams.
 final class BodyDesk: StreamProvider {
-    typealias Prepared = Result<(request: FrozenRequest, body: any BodySource), TransferError>
+    typealias Prepared = Result<(request: WireRequest, body: any BodySource), LoadError>
 
-    let world: World
+    let platform: Platform
     private let task: URLSessionTask
     private weak var core: TaskCore?
 
-    init(_ task: URLSessionTask, of core: TaskCore, in world: World) {
+    init(_ task: URLSessionTask, of core: TaskCore, on platform: Platform) {
         self.task = task
         self.core = core
-        self.world = world
+        self.platform = platform
     }
 
     /// Calls back once, in a later turn.
-    func prepare(_ body: TaskBody, of request: FrozenRequest, _ done: @escaping (Prepared) -> Void) {
+    func prepare(_ body: TaskBody, of request: WireRequest, _ done: @escaping (Prepared) -> Void) {
         switch body {
         case .file(let url): openFile(url, done)
         case .streamed:
@@ -29,10 +30,10 @@ final class BodyDesk: StreamProvider {
 
     // MARK: - Streams
 
-    private func openStream(_ stream: HandedStream?, for request: FrozenRequest, _ done: @escaping (Prepared) -> Void) {
-        guard let stream else { return done(.failure(.body(.noStream))) }
+    private func openStream(_ stream: HandedStream?, for request: WireRequest, _ done: @escaping (Prepared) -> Void) {
+        guard let stream else { return done(.failure(.transfer(.body(.noStream)))) }
         StreamBody.open(stream, announced: request.bodyLength.map(Int64.init), self) { opened in
-            done(opened.map { (request, $0) }.mapError(TransferError.body))
+            done(opened.map { (request, $0) }.mapError { .transfer(.body($0)) })
         }
     }
 
@@ -42,10 +43,10 @@ final class BodyDesk: StreamProvider {
         let question = StreamQuestion(done)
         guard let core, let (delegate, task) = core.taskDelegate else {
             // Also a missing answer comes in a later turn.
-            let bound = LoopBound(confined: question, on: world.loop)
-            return world.loop.enqueue { bound.value.answer(nil) }
+            let bound = LoopBound(confined: question, on: platform.loop)
+            return platform.loop.enqueue { bound.value.answer(nil) }
         }
-        let bound = LoopBound(confined: question, on: world.loop)
+        let bound = LoopBound(confined: question, on: platform.loop)
         core.session.outbox.post(
             .block {
                 delegate.urlSession(
@@ -63,8 +64,8 @@ final class BodyDesk: StreamProvider {
     // MARK: - Files
 
     private func openFile(_ url: URL, _ done: @escaping (Prepared) -> Void) {
-        let worker = world.workers.sharedWorker()
-        let loop = world.loop
+        let worker = platform.workers.sharedWorker()
+        let loop = platform.loop
         let desk = LoopBound(confined: self, on: loop)
         let bound = LoopBound(confined: done, on: loop)
         worker.run {
@@ -88,15 +89,15 @@ final class BodyDesk: StreamProvider {
     }
 
     private func freeze(_ opened: Result<FilePass, BodyFailure>, _ worker: any BlockingWorker) -> Prepared {
-        opened.mapError(TransferError.body).flatMap { pass in
-            let body = FileBody(pass, worker, on: world.loop)
+        opened.mapError { .transfer(.body($0)) }.flatMap { pass in
+            let body = FileBody(pass, worker, on: platform.loop)
             let frozen = frozen(announcing: pass.size)
             if case .failure = frozen { body.close() }
             return frozen.map { ($0, body) }
         }
     }
 
-    private func frozen(announcing length: Int64) -> Result<FrozenRequest, TransferError> {
+    private func frozen(announcing length: Int64) -> Result<WireRequest, LoadError> {
         guard let core, let request = core.presentRequest else { return .failure(.cancelled) }
         do throws(RequestRejection) {
             return .success(

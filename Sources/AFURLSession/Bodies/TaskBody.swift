@@ -1,3 +1,4 @@
+import AFTransport
 import AFWire
 import Foundation
 
@@ -20,7 +21,7 @@ indirect enum TaskBody: Sendable {
         _ request: URLRequest,
         in session: URLSession,
         with defaults: HeaderDefaults? = nil
-    ) throws(RequestRejection) -> FrozenRequest {
+    ) throws(RequestRejection) -> WireRequest {
         let defaults = defaults ?? session.headers
         var request = request
         var plan = RequestFreezer.BodyPlan.own
@@ -43,7 +44,7 @@ indirect enum TaskBody: Sendable {
     }
 
     /// Whether there is nothing to do before a connection is looked for.
-    func isPrepared(for request: FrozenRequest) -> Bool {
+    func isPrepared(for request: WireRequest) -> Bool {
         switch self {
         case .request, .data: !request.isStreamed
         case .file, .streamed: false
@@ -51,7 +52,7 @@ indirect enum TaskBody: Sendable {
     }
 
     /// What is known about its length when the task is made.
-    func expectedLength(_ frozen: Result<FrozenRequest, RequestRejection>) -> Int64 {
+    func expectedLength(_ frozen: Result<WireRequest, RequestRejection>) -> Int64 {
         if case .file = self { return NSURLSessionTransferSizeUnknown }
         guard let request = try? frozen.get() else { return 0 }
         return request.isChunked ? NSURLSessionTransferSizeUnknown : Int64(request.bodyLength ?? 0)

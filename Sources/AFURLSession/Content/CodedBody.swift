@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 
 /// A coded body on its way from the transfer to the consumer of its task.
 ///
@@ -86,7 +87,7 @@ final class CodedBody: TurnEndTarget {
     /// Decodes until somebody holds it up. Returns what is left; nil if the task has ended.
     private func decode(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         countWork()
-        let page = core.session.world.contentPage.value.bytes
+        let page = core.session.world.platform.contentPage.value.bytes
         var left = bytes
         isHungry = false
         do throws(ContentFailure) {

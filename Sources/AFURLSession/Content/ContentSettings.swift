@@ -1,3 +1,5 @@
+import AFTransport
+
 /// How far a session goes along with coded bodies.
 struct ContentSettings: Sendable {
     static let usualRatio = 250

@@ -1,3 +1,5 @@
+import AFTransport
+
 /// What stands between the transfer's bytes and the consumer's.
 extension TaskCore {
     /// Nobody holds up the task, but perhaps the decoding itself.

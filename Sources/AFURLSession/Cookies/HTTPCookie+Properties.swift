@@ -97,15 +97,6 @@ func hostOfCookie(_ text: String) -> Endpoint.Host? {
     return try? written.withUTF8Bytes { bytes throws(RequestRejection) in try Endpoint.Host(bytes, offset: 0) }
 }
 
-extension Date {
-    /// Seconds since 1970, rounded down. Neither infinity nor what is no number is a time.
-    var wholeSeconds: Int64 {
-        Int64(exactly: min(max(timeIntervalSince1970.rounded(.down), -1e12), 1e12)) ?? .min
-    }
-
-    static var nowInSeconds: Int64 { Date().wholeSeconds }
-}
-
 extension CookieContent.Details {
     /// Nil if there is nothing out of the ordinary.
     fileprivate init?(_ properties: [HTTPCookiePropertyKey: Any]) {

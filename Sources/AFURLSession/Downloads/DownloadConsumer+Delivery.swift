@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import Foundation
 
 /// What the delegate has not been told yet about bytes that were written.

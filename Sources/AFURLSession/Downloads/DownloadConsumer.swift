@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFTransport
 import AFWire
 import Foundation
 
@@ -223,7 +224,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     }
 
     private func fail(_ failure: FileFailure, _ core: TaskCore) {
-        let error = TransferError.file(failure)
+        let error = LoadError.file(failure)
         if isOvertaken { core.end(core.urlError(error)) } else { core.fail(error) }
     }
 
@@ -260,7 +261,7 @@ struct EarlierPart: Sendable {
     let record: ResumeRecord
     /// The record as it was given.
     let data: Data
-    let rest: Result<FrozenRequest, RequestRejection>
+    let rest: Result<WireRequest, RequestRejection>
     /// What it was made from.
     let restRequest: URLRequest
 }
@@ -362,7 +363,7 @@ extension DownloadConsumer {
 // MARK: - Keeping a part
 
 extension DownloadConsumer {
-    func settles(_ error: TransferError, reported: URLError, of core: TaskCore) -> Bool {
+    func settles(_ error: LoadError, reported: URLError, of core: TaskCore) -> Bool {
         guard !resumeReceivers.isEmpty || error.leavesPart else { return false }
         switch stage {
         case .finishing where error.isCancelled || error.isOutOfTime && inFlight == 0 && gatherer.count == 0:

@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFTransport
 
 /// The door from the loop to the file of a download. Nothing here waits: jobs are done
 /// in order, away from the loop, and their results come back to it.

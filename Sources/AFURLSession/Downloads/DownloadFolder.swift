@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFTransport
 import Foundation
 import Glibc
 

@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 
 /// Bytes of a body on their way to the disk.
 struct LentBytes: Sendable {

@@ -1,3 +1,4 @@
+import AFTransport
 import AFWire
 import Foundation
 
@@ -208,22 +209,26 @@ extension HTTPURLResponse {
     }
 }
 
-extension TransferError {
-    var isCancelled: Bool {
-        if case .cancelled = self { true } else { false }
-    }
-
+extension LoadError {
     /// Whether what had arrived before is beyond suspicion, so that it is worth keeping.
     var leavesPart: Bool {
         switch self {
-        case .dial, .proxy, .handshake, .secured, .cutShort, .channel, .timedOut, .outOfTime, .overdue, .file,
-            .brokenRest:
-            true
-        case .wire(let error): error.kind.isEnd
-        case .body, .rejected, .redirect, .plainTextForbidden, .impossibleSocketPath, .cancelled, .bodyTooLong,
-            .content, .notCached, .proxyMisconfigured, .sessionInvalidated, .forked, .noThread, .unaskedPart,
-            .resumeData, .foreign, .local, .stream:
+        case .transfer(let error): error.leavesPart
+        case .file, .brokenRest: true
+        case .rejected, .redirect, .plainTextForbidden, .cancelled, .bodyTooLong, .content, .notCached,
+            .proxyMisconfigured, .sessionInvalidated, .forked, .noThread, .unaskedPart, .resumeData, .foreign, .local,
+            .stream:
             false
+        }
+    }
+}
+
+extension TransferError {
+    fileprivate var leavesPart: Bool {
+        switch self {
+        case .dial, .proxy, .handshake, .secured, .cutShort, .channel, .timedOut, .outOfTime, .overdue: true
+        case .wire(let error): error.kind.isEnd
+        case .body, .impossibleSocketPath: false
         }
     }
 }

@@ -1,5 +1,6 @@
 import AFLoop
 import AFTLS
+import AFTransport
 import AFWire
 
 /// From what went wrong while a connection was secured to failures.

@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import AFWire
 import Glibc
 

@@ -1,4 +1,5 @@
 public import AFTLS
+import AFTransport
 public import Foundation
 
 // What these errors say as text is what Foundation hands out as `localizedDescription` too. AFTLS knows no Foundation, so

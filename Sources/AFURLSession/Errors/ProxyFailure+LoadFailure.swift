@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import AFWire
 
 /// From what went wrong with proxies to failures.

@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import AFWire
 import Foundation
 
@@ -10,7 +11,7 @@ final class Interception: TimerTarget {
     /// A request that will be sent again.
     struct Repetition {
         /// Nil if somebody else loads.
-        var former: FrozenRequest?
+        var former: WireRequest?
         /// What it was sent with, if the request itself does not hold that.
         var body: (any BodySource)?
     }
@@ -151,7 +152,7 @@ final class Interception: TimerTarget {
 struct AdaptedRequest: Sendable {
     let request: URLRequest
     /// In bytes, if it is the first of its task.
-    let frozen: Result<FrozenRequest, RequestRejection>
+    let frozen: Result<WireRequest, RequestRejection>
     /// It has another body than the one they were given.
     let hasOwnBody: Bool
     /// The fields they have added or changed.

@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import AFWire
 import Foundation
 
@@ -7,7 +8,7 @@ import Foundation
 /// What an attempt has come to, which is not told to the task's owner as long as somebody may want another one.
 private enum AttemptEnd {
     case response(HeldResponse)
-    case failure(TransferError)
+    case failure(LoadError)
     /// Of a class of the program.
     case foreignResponse(HTTPURLResponse, ForeignLoad)
 
@@ -35,7 +36,7 @@ extension TaskCore {
     /// Has the request adapted, then loads it.
     ///
     /// - Parameter other: What is loaded if nobody wants to have a say after all.
-    func loadIntercepted(_ other: FrozenRequest?) {
+    func loadIntercepted(_ other: WireRequest?) {
         let interceptors = handle?.interceptors(of: session) ?? []
         guard !interceptors.isEmpty, let present = presentRequest else {
             return loadAsItIs(other.map { .success($0) })
@@ -50,7 +51,7 @@ extension TaskCore {
     }
 
     /// Loads a request whose body was not sent yet.
-    private func loadAnew(_ request: URLRequest, _ frozen: Result<FrozenRequest, RequestRejection>) {
+    private func loadAnew(_ request: URLRequest, _ frozen: Result<WireRequest, RequestRejection>) {
         guard let course else { return }
         course.request = request
         becomes(request)
@@ -77,7 +78,7 @@ extension TaskCore {
                 case .success(let adapted):
                     course.hasDroppedBody = given.hasDroppedBody || adapted.hasOwnBody
                     done(adapted)
-                case .failure(let error): fail(TransferError(thrown: error))
+                case .failure(let error): fail(LoadError(thrown: error))
                 }
             }
         }
@@ -107,7 +108,7 @@ extension TaskCore {
     }
 
     /// True if perhaps the failure is not the task's. Nobody else knows a remedy.
-    func asksInterceptors(about error: TransferError) -> Bool {
+    func asksInterceptors(about error: LoadError) -> Bool {
         guard course?.interception != nil, error.mayHeal, isLoading, response == nil || consumer.mayStartOver else {
             return false
         }
@@ -169,7 +170,7 @@ extension TaskCore {
         case .retry(let wait): retry(after: wait, end)
         case .fail(let error):
             if let response = end.response { present(response) }
-            fail(TransferError(thrown: error))
+            fail(LoadError(thrown: error))
         }
     }
 
@@ -258,7 +259,7 @@ extension TaskCore {
     }
 }
 
-extension TransferError {
+extension LoadError {
     /// By somebody who has a say.
     fileprivate init(thrown error: any Error) {
         self = error is CancellationError ? .cancelled : .foreign(error)
@@ -267,11 +268,21 @@ extension TransferError {
     /// Another attempt may have another end.
     fileprivate var mayHeal: Bool {
         switch self {
-        case .dial, .proxy, .handshake, .secured, .cutShort, .wire, .channel, .timedOut, .overdue, .foreign: true
-        case .rejected, .body, .plainTextForbidden, .impossibleSocketPath, .proxyMisconfigured, .outOfTime, .cancelled,
-            .bodyTooLong, .content, .notCached, .redirect, .file, .unaskedPart, .brokenRest, .resumeData,
-            .sessionInvalidated, .stream, .local, .forked, .noThread:
+        case .transfer(let error): error.mayHeal
+        case .foreign: true
+        case .rejected, .plainTextForbidden, .proxyMisconfigured, .cancelled, .bodyTooLong, .content, .notCached,
+            .redirect, .file, .unaskedPart, .brokenRest, .resumeData, .sessionInvalidated, .stream, .local, .forked,
+            .noThread:
             false
+        }
+    }
+}
+
+extension TransferError {
+    fileprivate var mayHeal: Bool {
+        switch self {
+        case .dial, .proxy, .handshake, .secured, .cutShort, .wire, .channel, .timedOut, .overdue: true
+        case .body, .impossibleSocketPath, .outOfTime: false
         }
     }
 }

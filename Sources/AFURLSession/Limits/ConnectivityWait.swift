@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 
 /// A task that waits for a network. Confined to the loop.
 final class ConnectivityWait: ChangeMonitorClient, TimerTarget {
@@ -63,7 +64,7 @@ final class ConnectivityWait: ChangeMonitorClient, TimerTarget {
 
 extension TaskCore {
     /// True if there is no network, and the task waits for one.
-    func waitsForNetwork(_ error: TransferError, _ transfer: Transfer) -> Bool {
+    func waitsForNetwork(_ error: LoadError, _ transfer: Transfer) -> Bool {
         guard session.settings.limits.waitsForConnectivity, error.isLackOfNetwork, isLoading,
             let present = presentRequest
         else { return false }
@@ -81,7 +82,7 @@ extension TaskCore {
     }
 
     /// A proxy may be told more than the server (RFC 9112 §3.2.2), and again when the request is sent again.
-    func rememberForRetry(_ request: FrozenRequest, by route: ProxyRoute?) {
+    func rememberForRetry(_ request: WireRequest, by route: ProxyRoute?) {
         guard route != nil, session.settings.limits.waitsForConnectivity, let present = presentRequest else {
             course?.unaddressed = nil
             return
@@ -94,7 +95,7 @@ extension TaskCore {
         guard isLoading else { return }
         postponeIfSuspended { [self] in
             guard isLoading, let course, let former = transfer else { return }
-            guard session.loop.now < former.hardDeadline else { return fail(.outOfTime(.offline)) }
+            guard session.loop.now < former.hardDeadline else { return fail(.transfer(.outOfTime(.offline))) }
             course.connectivity?.pass()
             course.hardDeadline = former.hardDeadline
             let body = former.surrenderBody()
@@ -105,12 +106,12 @@ extension TaskCore {
     }
 }
 
-extension TransferError {
+extension LoadError {
     /// Nothing was sent because this machine has no way to anybody.
     var isLackOfNetwork: Bool {
         switch self {
-        case .dial(let failure, let report): failure.isLackOfNetwork(report)
-        case .proxy(let failure):
+        case .transfer(.dial(let failure, let report)): failure.isLackOfNetwork(report)
+        case .transfer(.proxy(let failure)):
             if case .dial(let cause, let report) = failure.cause { cause.isLackOfNetwork(report) } else { false }
         default: false
         }

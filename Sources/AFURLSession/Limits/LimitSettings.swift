@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import Foundation
 
 /// How much of time and of the network a session takes.
@@ -28,12 +29,12 @@ struct LimitSettings: Sendable {
     }
 
     /// What the request says goes before what the session says, but does not widen it.
-    func link(for request: OwnLimits) -> LinkRules {
-        guard case .own(let request) = request else { return link }
-        return LinkRules(
-            serviceType: request.serviceType ?? link.serviceType,
-            allowsCellular: link.allowsCellular && request.allowsCellular
-        )
+    func socketOptions(for request: TransferLimits?) -> SocketOptions {
+        var options = link.socketOptions
+        guard let request else { return options }
+        if let marking = request.marking { options.mark(marking) }
+        options.avoidsCellular = options.avoidsCellular || request.avoidsCellular
+        return options
     }
 
     /// What is not a positive number is no limit.
@@ -49,8 +50,6 @@ struct RequestLimits: Sendable, Hashable {
     var serviceType: URLRequest.NetworkServiceType?
     var allowsCellular = true
     var sendRate: Int?
-
-    var queueInterval: LoopInterval? { LimitSettings.interval(queueTimeout) }
 }
 
 /// The same in the room of a reference: nearly every request leaves it at the usual.
@@ -63,47 +62,27 @@ enum OwnLimits: Sendable, Hashable {
         set { self = newValue == RequestLimits() ? .usual : .own(newValue) }
     }
 
-    var queueInterval: LoopInterval? { if case .own(let limits) = self { limits.queueInterval } else { nil } }
-    var sendRate: Int? { if case .own(let limits) = self { limits.sendRate } else { nil } }
-}
-
-/// What every connection of a session is made under.
-struct ConnectionRules: Sendable {
-    var connect: LoopInterval?
-    var attempt: LoopInterval?
-    var handshake: LoopInterval?
-    var filter: AddressFilter?
-    var overrides: [HostOverride] = []
-
-    /// Where to dial. Nil if the key names nothing that could be dialled.
-    func target(for key: ConnectionKey) -> DialTarget? {
-        // A proxy is told the server's own name.
-        guard !overrides.isEmpty, key.unixPath == nil, key.route == nil else { return key.target }
-        return overrides.place(of: key.endpoint)?.target ?? key.target
-    }
-
-    /// - Parameter host: Whom the addresses belong to.
-    func dialRules(_ link: LinkRules, to host: String, as role: AddressFilter.Role) -> DialRules {
-        var rules = DialRules()
-        rules.attemptLimit = attempt
-        rules.options = link.socketOptions
-        if let filter { rules.allows = { filter.allows($0, of: host, as: role) } }
-        return rules
+    /// As the transport wants them. Nil if the request says nothing.
+    var forTransfer: TransferLimits? {
+        guard case .own(let limits) = self else { return nil }
+        return TransferLimits(
+            queueInterval: LimitSettings.interval(limits.queueTimeout),
+            sendRate: limits.sendRate,
+            marking: limits.serviceType?.marking,
+            avoidsCellular: !limits.allowsCellular
+        )
     }
 }
 
 /// What a connection's packets are marked as, and which networks it may take. Requests that differ in it do not share
 /// a connection.
 struct LinkRules: Sendable, Hashable {
-    static let usual = LinkRules()
-
     var serviceType = URLRequest.NetworkServiceType.default
     var allowsCellular = true
 
     var socketOptions: SocketOptions {
         var options = SocketOptions()
-        options.trafficClass = serviceType.codePoint << 2
-        options.priority = serviceType.priority
+        options.mark(serviceType.marking)
         options.avoidsCellular = !allowsCellular
         return options
     }

@@ -1,3 +1,5 @@
+import AFTransport
+
 extension URLRequest {
     /// What a request is for, as far as routers and the queues of this machine may want to know.
     ///
@@ -27,8 +29,10 @@ extension URLRequest {
         /// ``callSignaling`` by its other name.
         public static var networkServiceTypeCallSignaling: NetworkServiceType { .callSignaling }
 
+        var marking: PacketMarking { PacketMarking(codePoint: codePoint, priority: priority) }
+
         /// The six bits of RFC 2474.
-        var codePoint: UInt8 {
+        private var codePoint: UInt8 {
             switch self {
             case .default: 0
             case .background: 1
@@ -41,7 +45,7 @@ extension URLRequest {
         }
 
         /// From 0 to 6: what any process may ask for.
-        var priority: UInt8 {
+        private var priority: UInt8 {
             switch self {
             case .default: 0
             case .background: 1

@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 
 extension LoadFailure {
     /// How long a load was in one phase.

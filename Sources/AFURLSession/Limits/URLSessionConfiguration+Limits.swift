@@ -1,3 +1,4 @@
+import AFTransport
 public import Foundation
 
 // MARK: - Timeouts by name

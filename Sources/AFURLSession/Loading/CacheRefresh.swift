@@ -1,4 +1,6 @@
+import AFBase
 import AFLoop
+import AFTransport
 import AFWire
 import Foundation
 
@@ -19,12 +21,12 @@ final class CacheRefresh: TransferClient {
     }
 
     /// - Parameter request: With the fields that make it conditional.
-    static func begin(_ request: FrozenRequest, _ hit: CacheHit, _ question: CacheQuestion, in session: SessionCore) {
+    static func begin(_ request: WireRequest, _ hit: CacheHit, _ question: CacheQuestion, in session: SessionCore) {
         guard !session.isInvalidated, !session.forbidsPlainText(to: request.endpoint),
             var key = try? session.connectionKey(for: request),
             session.refreshes.insert(hit.entry.id).inserted
         else { return }
-        key.follow(session.settings.limits.link(for: request.limits))
+        key.follow(session.settings.limits.socketOptions(for: request.limits))
         let refresh = CacheRefresh(hit, question, session)
         let transfer = Transfer(
             request,
@@ -43,7 +45,7 @@ final class CacheRefresh: TransferClient {
     var handshakeDelegate: (any HandshakeDelegate)? { nil }
 
     /// A connection that no delegate was asked about, where one may want to be now, is for no other request.
-    func presentJudge(of transfer: Transfer) -> TrustJudge? { .own(CachePartition.uniqueNumber()) }
+    func presentJudge(of transfer: Transfer) -> TrustJudge? { .own(UniqueNumber.next()) }
 
     func transferSentBody(_ transfer: Transfer, total: Int64) {}
 

@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import AFWire
 import Foundation
 
@@ -31,7 +32,7 @@ final class Course {
     /// Once there was no network.
     var connectivity: ConnectivityWait?
     /// What is sent again when there is one, if the way through a proxy changes it.
-    var unaddressed: FrozenRequest?
+    var unaddressed: WireRequest?
     /// What stands in the place of a transfer.
     var load: ForeignLoad?
     /// Takes the body of a redirect that may be stored.
@@ -58,12 +59,12 @@ final class Course {
 final class HeldResponse {
     enum End {
         case finished
-        case failed(TransferError)
+        case failed(LoadError)
     }
 
     let response: HTTPURLResponse
     /// What it answers.
-    let request: FrozenRequest
+    let request: WireRequest
     /// Where it comes from; nil if that is the cache.
     let transfer: Transfer?
     /// Whether the body has lost the coding that the fields tell of.
@@ -81,7 +82,7 @@ final class HeldResponse {
         isDecoded = false
     }
 
-    init(_ hit: CacheHit, for request: FrozenRequest) {
+    init(_ hit: CacheHit, for request: WireRequest) {
         response = hit.response
         transfer = nil
         self.request = request

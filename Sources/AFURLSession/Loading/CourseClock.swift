@@ -53,6 +53,6 @@ final class CourseClock: TimerTarget {
         guard let core else { return }
         // The loop has not heard of it yet.
         guard !core.isSuspended else { return suspend() }
-        core.fail(.outOfTime(core.isHeld ? .receivingBody : .waitingForHead))
+        core.fail(.transfer(.outOfTime(core.isHeld ? .receivingBody : .waitingForHead)))
     }
 }

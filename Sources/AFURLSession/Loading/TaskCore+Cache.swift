@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import AFWire
 import Foundation
 
@@ -16,9 +17,9 @@ extension TaskCore {
     ///
     /// - Parameter onwards: Sends the request, with what the cache has added to it.
     func lookUp(
-        _ request: FrozenRequest,
+        _ request: WireRequest,
         _ policy: URLRequest.CachePolicy,
-        _ onwards: @escaping (FrozenRequest) -> Void
+        _ onwards: @escaping (WireRequest) -> Void
     ) {
         let endpoint = request.endpoint
         let question = cacheQuestion(
@@ -45,7 +46,7 @@ extension TaskCore {
         on finding: CacheFinding,
         of question: CacheQuestion,
         asked: LoopInstant,
-        _ onwards: (FrozenRequest) -> Void
+        _ onwards: (WireRequest) -> Void
     ) {
         guard isLoading, let present = presentRequest else { return }
         switch finding {
@@ -72,7 +73,7 @@ extension TaskCore {
     }
 
     private func cacheQuestion(
-        _ request: FrozenRequest,
+        _ request: WireRequest,
         _ policy: URLRequest.CachePolicy,
         _ security: SecurityContext?,
         isDecidedElsewhere: Bool
@@ -99,7 +100,7 @@ extension TaskCore {
     ///   - isConfirmed: Whether the server has just said that it is still good.
     private func serve(
         _ hit: CacheHit,
-        for request: FrozenRequest,
+        for request: WireRequest,
         asked: LoopInstant? = nil,
         isConfirmed: Bool = false
     ) {
@@ -162,13 +163,13 @@ extension TaskCore {
     }
 
     /// The cache has nothing after all.
-    private func askForAll(_ former: FrozenRequest) {
+    private func askForAll(_ former: WireRequest) {
         guard let present = presentRequest else { return }
         repeatTask(as: present, inPlaceOf: former, nil, keepsBody: true, after: nil)
     }
 
     /// True if the cache has an answer although the server could not be asked.
-    func isAnsweredByCache(_ error: TransferError) -> Bool {
+    func isAnsweredByCache(_ error: LoadError) -> Bool {
         guard let validation = course?.validation, response == nil, error.isSilence,
             session.cache.mayReplaceError(nil, with: validation.hit)
         else { return false }
@@ -196,7 +197,7 @@ extension TaskCore {
 
     /// What is stored belongs to those who would have believed the very connection it came by.
     private func storing(
-        _ request: FrozenRequest,
+        _ request: WireRequest,
         from transfer: Transfer,
         _ policy: URLRequest.CachePolicy
     ) -> CacheQuestion {
@@ -257,9 +258,9 @@ private final class CacheAnswer {
     }
 }
 
-extension FrozenRequest {
+extension WireRequest {
     /// With the fields it does not have.
-    fileprivate func adding(_ fields: HTTPHeaders) -> FrozenRequest {
+    fileprivate func adding(_ fields: HTTPHeaders) -> WireRequest {
         var lacking: [HeadField] = []
         fields.forEach { name, value in
             let field = HeadField(Array(name), Array(value))
@@ -269,12 +270,12 @@ extension FrozenRequest {
     }
 }
 
-extension TransferError {
+extension LoadError {
     /// Nobody has answered, for no reason that concerns who they are.
     fileprivate var isSilence: Bool {
         switch self {
-        case .dial, .channel, .timedOut, .overdue: true
-        case .wire(let error): if case .closed = error.kind { true } else { false }
+        case .transfer(.dial), .transfer(.channel), .transfer(.timedOut), .transfer(.overdue): true
+        case .transfer(.wire(let error)): if case .closed = error.kind { true } else { false }
         default: false
         }
     }

@@ -1,4 +1,5 @@
 import AFTLS
+import AFTransport
 import AFWire
 import Foundation
 
@@ -19,7 +20,7 @@ extension TaskCore {
     // MARK: - Before a request
 
     /// What goes with a request, asked for or not.
-    func credentials(for request: FrozenRequest) -> [HeadField] {
+    func credentials(for request: WireRequest) -> [HeadField] {
         guard hasCredentials else { return [] }
         let exchange = exchange(of: request)
         let values = values(for: exchange, body: request.body)
@@ -29,7 +30,7 @@ extension TaskCore {
 
     /// What replaces it when the request is sent another time. The server may have seen the first one, and RFC 7616
     /// §3.4 has it refuse a count that it has seen.
-    func credentialsAgain(for request: FrozenRequest) -> [HeadField] {
+    func credentialsAgain(for request: WireRequest) -> [HeadField] {
         guard let exchange = course?.dealings?.exchange else { return [] }
         return fields(of: values(for: exchange, body: request.body))
     }
@@ -59,7 +60,7 @@ extension TaskCore {
         return digest.finish()
     }
 
-    private func exchange(of request: FrozenRequest) -> AuthenticationExchange {
+    private func exchange(of request: WireRequest) -> AuthenticationExchange {
         let route = (try? session.connectionKey(for: request.endpoint))?.route
         let reader = route.flatMap { $0.tunnels(to: request.endpoint) ? nil : $0 }
         var exchange = AuthenticationExchange(
@@ -75,7 +76,7 @@ extension TaskCore {
         return exchange
     }
 
-    private func mayHashBody(of request: FrozenRequest) -> Bool {
+    private func mayHashBody(of request: WireRequest) -> Bool {
         if let body = request.body { return body.count <= TaskCore.longestHashedBody }
         return !request.isStreamed && request.bodyLength ?? 0 == 0
     }
@@ -160,8 +161,8 @@ extension TaskCore {
     }
 
     /// True if a proxy would lead on, but for a credential that somebody has or may have.
-    func asksForCredentials(_ error: TransferError, _ transfer: Transfer) -> Bool {
-        guard case .proxy(let failure) = error, let head = failure.challenge, let present = presentRequest,
+    func asksForCredentials(_ error: LoadError, _ transfer: Transfer) -> Bool {
+        guard case .transfer(.proxy(let failure)) = error, let head = failure.challenge, let present = presentRequest,
             let exchange = exchange(through: failure.route, to: transfer.request.endpoint)
         else { return false }
         let course = course(beginningWith: present)
@@ -176,7 +177,7 @@ extension TaskCore {
 
     private func take(
         _ step: AuthenticationCourse.Step,
-        of error: TransferError,
+        of error: LoadError,
         _ transfer: Transfer,
         _ response: HTTPURLResponse
     ) {
@@ -194,5 +195,11 @@ extension TaskCore {
         case .cancel: fail(.cancelled)
         case .fail(let rejection): fail(.rejected(rejection))
         }
+    }
+}
+
+extension ProxyRoute {
+    fileprivate var credential: URLCredential? {
+        account.map { URLCredential(user: $0.user, password: $0.password, persistence: .none) }
     }
 }

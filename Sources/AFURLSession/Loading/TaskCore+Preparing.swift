@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import AFWire
 import Foundation
 
@@ -6,7 +7,7 @@ import Foundation
 
 extension TaskCore {
     /// The request over TLS, if that is how its host wants to be talked to; else nil.
-    func secured(_ request: FrozenRequest) throws(RequestRejection) -> FrozenRequest? {
+    func secured(_ request: WireRequest) throws(RequestRejection) -> WireRequest? {
         guard request.endpoint.scheme == .http, session.wantsTLS(request.endpoint), let task,
             var made = presentRequest
         else { return nil }
@@ -18,7 +19,7 @@ extension TaskCore {
     }
 
     /// The request with what the session has for it: cookies, and credentials that are sent unasked or were asked for.
-    func dressed(_ request: FrozenRequest) -> FrozenRequest {
+    func dressed(_ request: WireRequest) -> WireRequest {
         var fields = credentials(for: request)
         if let cookies = session.cookies, !cookies.isEmpty, let door = cookieDoor,
             let value = door.field(for: request.url, now: session.world.wallClock())

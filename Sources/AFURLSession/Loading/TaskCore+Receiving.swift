@@ -1,10 +1,11 @@
+import AFTransport
 import AFWire
 import Foundation
 
 // What the transfer under way tells.
 
 extension TaskCore: TransferClient {
-    func requestToSendAgain(_ transfer: Transfer) -> FrozenRequest {
+    func requestToSendAgain(_ transfer: Transfer) -> WireRequest {
         transfer.request.replacing(credentialsAgain(for: transfer.request))
     }
 
@@ -58,14 +59,14 @@ extension TaskCore: TransferClient {
     }
 
     /// The task's response, from the network.
-    func receive(_ response: HTTPURLResponse, to request: FrozenRequest, _ transfer: Transfer) {
+    func receive(_ response: HTTPURLResponse, to request: WireRequest, _ transfer: Transfer) {
         session.cache.note(response, to: request)
         writer = cacheWriter(for: response, of: transfer)
         deliver(response, to: request, isDecoded: false)
     }
 
     /// The task's response.
-    func deliver(_ response: HTTPURLResponse, to request: FrozenRequest, isDecoded: Bool) {
+    func deliver(_ response: HTTPURLResponse, to request: WireRequest, isDecoded: Bool) {
         note(response, expecting: request.isHead ? 0 : response.expectedContentLength)
         // Asked first: an object that refuses to be made has been made.
         content = isDecoded || !response.contentPlan.changesLength ? nil : CodedBody(response.contentPlan, of: self)
@@ -116,7 +117,8 @@ extension TaskCore: TransferClient {
         if let content { content.inputEnded() } else { finishReceiving() }
     }
 
-    func transferFailed(_ transfer: Transfer, _ error: TransferError) {
+    func transferFailed(_ transfer: Transfer, _ failure: TransferError) {
+        let error = LoadError.transfer(failure)
         if let held = course?.held, !error.isOutOfTime {
             held.end = .failed(error)
             startClock()

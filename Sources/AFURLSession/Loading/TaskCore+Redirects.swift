@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import AFWire
 import Foundation
 
@@ -157,13 +158,13 @@ extension TaskCore {
     ///   - response: The answer to the former request; nil if there was none.
     func repeatTask(
         as request: URLRequest,
-        inPlaceOf former: FrozenRequest,
+        inPlaceOf former: WireRequest,
         _ body: (any BodySource)?,
         keepsBody: Bool,
         after response: HTTPURLResponse?
     ) {
         guard let course, let task else { return }
-        let frozen: FrozenRequest
+        let frozen: WireRequest
         do throws(RequestRejection) {
             frozen = try freeze(request, keepsBody ? former : nil, with: headers(of: task, for: request))
         } catch {
@@ -193,9 +194,9 @@ extension TaskCore {
     /// - Parameter former: Whose body is sent again.
     func freeze(
         _ request: URLRequest,
-        _ former: FrozenRequest?,
+        _ former: WireRequest?,
         with defaults: HeaderDefaults
-    ) throws(RequestRejection) -> FrozenRequest {
+    ) throws(RequestRejection) -> WireRequest {
         var request = request
         var plan = request.bodyStream == nil ? RequestFreezer.BodyPlan.own : .stream
         if let former {
@@ -217,9 +218,9 @@ extension TaskCore {
     }
 }
 
-extension TransferError {
-    static var tooManyHeads: TransferError {
-        .wire(HTTP1Error(.limit(.taskHeadBytes), "the heads of all responses are longer than 1 MiB"))
+extension LoadError {
+    static var tooManyHeads: LoadError {
+        .transfer(.wire(HTTP1Error(.limit(.taskHeadBytes), "the heads of all responses are longer than 1 MiB")))
     }
 }
 

@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import AFWire
 import Foundation
 
@@ -10,7 +11,7 @@ extension TaskCore {
     /// - Parameters:
     ///   - other: What is sent.
     ///   - request: What it was made from.
-    func load(_ other: FrozenRequest? = nil, madeFrom request: URLRequest? = nil) {
+    func load(_ other: WireRequest? = nil, madeFrom request: URLRequest? = nil) {
         guard isLoading, let task else { return }
         if transfer != nil || course?.load != nil || other != nil, let request = request ?? task.originalRequest {
             let course = course(beginningWith: request)
@@ -23,13 +24,13 @@ extension TaskCore {
     }
 
     /// - Parameter other: What is sent; nil for the task's own request.
-    func loadAsItIs(_ other: Result<FrozenRequest, RequestRejection>?) {
+    func loadAsItIs(_ other: Result<WireRequest, RequestRejection>?) {
         guard hasClassesToAsk, let request = presentRequest else { return loadItself(other) }
         offer(request, keepsBody: course?.hasDroppedBody != true) { [self] in loadItself(other) }
     }
 
     /// Loads without the help of any class.
-    private func loadItself(_ other: Result<FrozenRequest, RequestRejection>?) {
+    private func loadItself(_ other: Result<WireRequest, RequestRejection>?) {
         do throws(RequestRejection) {
             let request = if let other { try other.get() } else { try self.request.get() }
             begin(try secured(request) ?? request)
@@ -46,7 +47,7 @@ extension TaskCore {
     ///   - body: That of the former request, if it has to be sent again and is not held by the request itself.
     ///   - response: What the former request was answered with.
     func goOn(
-        with request: FrozenRequest,
+        with request: WireRequest,
         madeFrom origin: URLRequest,
         body: (any BodySource)?,
         after response: HTTPURLResponse?
@@ -109,7 +110,7 @@ extension TaskCore {
     // MARK: - One exchange
 
     /// - Parameter body: What was sent before and has to be sent again.
-    func begin(_ request: FrozenRequest, again body: (any BodySource)? = nil) {
+    func begin(_ request: WireRequest, again body: (any BodySource)? = nil) {
         if session.cookies?.hasWaiting == true {
             let mustWait = waitsForCookies { [self] in
                 if isLoading { begin(request, again: body) } else { body?.close() }
@@ -127,22 +128,22 @@ extension TaskCore {
         lookUp(request, policy) { [self] in transmit($0, again: body, isDressed: isReady) }
     }
 
-    private func isPrepared(for request: FrozenRequest) -> Bool { presentBody.isPrepared(for: request) }
+    private func isPrepared(for request: WireRequest) -> Bool { presentBody.isPrepared(for: request) }
 
     /// Without the task's own, the body is what the request itself has.
     private var presentBody: TaskBody { course?.hasDroppedBody == true ? .request : body }
 
-    func transmit(_ request: FrozenRequest, again body: (any BodySource)? = nil, isDressed: Bool = false) {
+    func transmit(_ request: WireRequest, again body: (any BodySource)? = nil, isDressed: Bool = false) {
         let endpoint = request.endpoint
         guard !session.forbidsPlainText(to: endpoint) else { return fail(.plainTextForbidden) }
         var key: ConnectionKey
-        do throws(TransferError) {
+        do throws(LoadError) {
             key = try session.connectionKey(for: request)
         } catch {
             return fail(error)
         }
         if let route = key.route { key = authorized(key, by: route) }
-        key.follow(session.settings.limits.link(for: request.limits))
+        key.follow(session.settings.limits.socketOptions(for: request.limits))
         if let judge = trustJudge(for: endpoint) { key = key.judged(by: judge) }
         stopClock()
         let transfer = Transfer(
@@ -161,7 +162,7 @@ extension TaskCore {
         transfer.keepsBody =
             key.route != nil || session.settings.limits.waitsForConnectivity || course?.interception != nil
         if let trace {
-            transfer.trace = trace
+            transfer.observer = trace
             trace.begins(request)
         }
         self.transfer = transfer
@@ -172,7 +173,7 @@ extension TaskCore {
     }
 
     private func send(
-        _ request: FrozenRequest,
+        _ request: WireRequest,
         with transfer: Transfer,
         again body: (any BodySource)?,
         isDressed: Bool
@@ -184,24 +185,24 @@ extension TaskCore {
         }
         guard let task else { return }
         transfer.prepare()
-        let desk = BodyDesk(task, of: self, in: session.world)
+        let desk = BodyDesk(task, of: self, on: session.world.platform)
         desk.prepare(presentBody, of: request) { [self] in
             bodyReady($0, for: transfer)
         }
     }
 
-    private func sendAgain(_ body: any BodySource, of request: FrozenRequest, with transfer: Transfer) {
+    private func sendAgain(_ body: any BodySource, of request: WireRequest, with transfer: Transfer) {
         transfer.prepare()
         body.rewind { [self] failure in
             guard task != nil, transfer === self.transfer else { return body.close() }
             guard let failure else { return transfer.start(dressed(request), priority: priority, body: body) }
             body.close()
-            fail(.body(failure))
+            fail(.transfer(.body(failure)))
         }
     }
 
     private func bodyReady(
-        _ result: Result<(request: FrozenRequest, body: any BodySource), TransferError>,
+        _ result: Result<(request: WireRequest, body: any BodySource), LoadError>,
         for transfer: Transfer
     ) {
         guard task != nil, transfer === self.transfer else {
@@ -245,7 +246,7 @@ extension TaskCore {
 
 extension HTTPURLResponse {
     /// RFC 9110 §6.4.1: to some requests, and with some statuses, none follows, whatever the fields say.
-    fileprivate func hasBody(to request: FrozenRequest) -> Bool {
+    fileprivate func hasBody(to request: WireRequest) -> Bool {
         !request.isHead && statusCode != 204 && statusCode != 304
     }
 }

@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import Foundation
 
 /// What is known about one exchange once the task is over.
@@ -7,7 +8,7 @@ struct ExchangeRecord {
         /// Which may not be over yet.
         case transfer(Transfer)
         /// Answered by the cache, in so much time.
-        case cache(TransferTimes, FrozenRequest)
+        case cache(TransferTimes, WireRequest)
         /// Loaded by somebody else.
         case times(TransferTimes, URLSessionTaskMetrics.ResourceFetchType)
     }
@@ -49,7 +50,7 @@ struct ExchangeRecord {
 
     private func attempt(
         _ times: TransferTimes,
-        _ sent: FrozenRequest?,
+        _ sent: WireRequest?,
         _ type: URLSessionTaskMetrics.ResourceFetchType
     ) -> ExchangeAttempt {
         var attempt = ExchangeAttempt(request, sent, times, type)
@@ -71,7 +72,7 @@ struct ExchangeRecord {
 struct ExchangeAttempt {
     let request: URLRequest
     /// What was sent; nil if it was not by us.
-    let sent: FrozenRequest?
+    let sent: WireRequest?
     let times: TransferTimes
     let fetchType: URLSessionTaskMetrics.ResourceFetchType
     var response: URLResponse?
@@ -79,7 +80,7 @@ struct ExchangeAttempt {
 
     init(
         _ request: URLRequest,
-        _ sent: FrozenRequest?,
+        _ sent: WireRequest?,
         _ times: TransferTimes,
         _ fetchType: URLSessionTaskMetrics.ResourceFetchType
     ) {

@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import Foundation
 
 /// When each phase of one attempt happened, as dates.

@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 
 /// The phases of one attempt, each at the earliest where the one before it ended: what the dates of its metrics are
 /// made from.

@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 
 /// Knows everybody who watches paths, and reads for all of them together. Confined to the loop.
 ///

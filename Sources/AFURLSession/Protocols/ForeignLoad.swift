@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import Foundation
 
 /// A load that needs no connection of the session's: by a class of the program, of a `data:` URL, of a file. Stands for
@@ -220,7 +221,7 @@ final class ForeignLoad: TimerTarget {
         core.finishReceiving()
     }
 
-    private func fail(_ error: TransferError) {
+    private func fail(_ error: LoadError) {
         stage = .over
         letGo()
         core.loadFailed(error)
@@ -268,6 +269,6 @@ final class ForeignLoad: TimerTarget {
         guard deadline <= loop.now else { return watch() }
         let phase: TransferPhase = hasResponse ? .receivingBody : .waitingForHead
         let idle = lastProgress.duration(to: loop.now)
-        fail(hardDeadline <= loop.now ? .outOfTime(phase) : .timedOut(phase, idle))
+        fail(.transfer(hardDeadline <= loop.now ? .outOfTime(phase) : .timedOut(phase, idle)))
     }
 }

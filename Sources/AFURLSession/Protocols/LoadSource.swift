@@ -28,7 +28,7 @@ enum LoadEvent: Sendable {
     case response(URLResponse, URLCache.StoragePolicy)
     case data(Data)
     case finished
-    case failed(TransferError)
+    case failed(LoadError)
     case cachedResponse(CachedURLResponse)
     case redirect(URLRequest, URLResponse)
     case challenge(URLAuthenticationChallenge)

@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import Foundation
 
 /// The way from a session's tasks to the classes of the program that load in its place. Confined to the loop.

@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFTransport
 import Foundation
 
 /// A class of the program at work for one load. Confined to the loop; the class itself runs on the worker.

@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import AFWire
 import Foundation
 
@@ -69,7 +70,7 @@ extension TaskCore {
     private func begin(_ choice: ProtocolDoor.Choice, by load: ForeignLoad, keepsBody: Bool) {
         guard keepsBody, case .streamed = body, let task else { return start(choice, by: load) }
         load.pause(.undecided)
-        BodyDesk(task, of: self, in: session.world).supplyStream { [self] stream in
+        BodyDesk(task, of: self, on: session.world.platform).supplyStream { [self] stream in
             guard isLoading, course?.load === load else { return }
             var request = choice.request
             if let stream { request.httpBodyStream = stream.stream }
@@ -112,7 +113,7 @@ extension TaskCore {
     }
 
     /// A class could not load.
-    func loadFailed(_ error: TransferError) {
+    func loadFailed(_ error: LoadError) {
         if !asksInterceptors(about: error) { fail(error) }
     }
 

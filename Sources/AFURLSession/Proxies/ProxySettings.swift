@@ -1,3 +1,5 @@
+import AFTransport
+
 /// What a configuration says about proxies.
 struct ProxySettings: Sendable {
     var configuration: ProxyConfiguration?
@@ -5,10 +7,10 @@ struct ProxySettings: Sendable {
     var usesEnvironment = true
 
     /// - Parameter environment: Asked only if nothing else says anything.
-    func rules(agentLine: [UInt8], environment: () -> [String: String]) -> ProxyRules {
-        if let configuration { return ProxyRules(configuration, agentLine: agentLine) }
-        if let dictionary { return ProxyRules(dictionary, agentLine: agentLine) }
-        guard usesEnvironment else { return ProxyRules() }
-        return ProxyRules(ProxyEnvironment(environment()), agentLine: agentLine)
+    func rules(agentLine: [UInt8], environment: () -> [String: String]) -> ProxySelection {
+        if let configuration { return ProxySelection(configuration, agentLine: agentLine) }
+        if let dictionary { return ProxySelection(dictionary, agentLine: agentLine) }
+        guard usesEnvironment else { return ProxySelection() }
+        return ProxySelection(ProxyEnvironment(environment()), agentLine: agentLine)
     }
 }

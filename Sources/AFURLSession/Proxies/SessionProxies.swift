@@ -1,13 +1,14 @@
+import AFTransport
 import AFWire
 
 /// The proxies of a session: which request takes which, and the rules by which connections to them are secured.
 final class SessionProxies {
-    private let rules: ProxyRules
+    private let rules: ProxySelection
     private let connectionsPerHost: Int
     private var securities: [Int: SessionSecurity] = [:]
     private var lastNamed: ProxyRoute?
 
-    init(_ rules: ProxyRules, connectionsPerHost: Int) {
+    init(_ rules: ProxySelection, connectionsPerHost: Int) {
         self.rules = rules
         self.connectionsPerHost = connectionsPerHost
     }
@@ -20,7 +21,7 @@ final class SessionProxies {
     }
 
     /// The way for a request that calls us something else than the session does; most that do use the same name.
-    func naming(_ route: ProxyRoute, by request: FrozenRequest) -> ProxyRoute {
+    func naming(_ route: ProxyRoute, by request: WireRequest) -> ProxyRoute {
         if let lastNamed, lastNamed.number == route.number, lastNamed.naming(agentOf: request.headBytes) === lastNamed {
             return lastNamed
         }
@@ -48,7 +49,7 @@ final class SessionProxies {
 
 extension SessionCore {
     /// The connection that a request is sent on.
-    func connectionKey(for request: FrozenRequest) throws(TransferError) -> ConnectionKey {
+    func connectionKey(for request: WireRequest) throws(LoadError) -> ConnectionKey {
         let key = try connectionKey(for: request.endpoint)
         guard let route = key.route, route.tunnels(to: request.endpoint) else { return key }
         let named = proxies.naming(route, by: request)
@@ -56,7 +57,7 @@ extension SessionCore {
     }
 
     /// The connection to an endpoint that is reached in the name of the session.
-    func connectionKey(for endpoint: Endpoint) throws(TransferError) -> ConnectionKey {
+    func connectionKey(for endpoint: Endpoint) throws(LoadError) -> ConnectionKey {
         let security = endpoint.scheme == .https ? currentSecurity() : nil
         if let path = settings.unixDomainSocketPath {
             return ConnectionKey(endpoint: endpoint, security: security, way: ConnectionKey.Way(unixPath: path))

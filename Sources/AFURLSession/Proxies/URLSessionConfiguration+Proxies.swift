@@ -1,3 +1,4 @@
+import AFTransport
 import Foundation
 
 extension URLSessionConfiguration {

@@ -1,3 +1,4 @@
+import AFTransport
 package import AFWire
 import Foundation
 

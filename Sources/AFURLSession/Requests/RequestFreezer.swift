@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 package import AFWire
 import Foundation
 
@@ -26,7 +27,7 @@ package enum RequestFreezer {
         _ request: URLRequest,
         defaults: HeaderDefaults = .standard,
         bodyLength: Int? = nil
-    ) throws(RequestRejection) -> FrozenRequest {
+    ) throws(RequestRejection) -> WireRequest {
         try freeze(request, defaults: defaults, plan: bodyLength.map(BodyPlan.length) ?? .own)
     }
 
@@ -36,7 +37,7 @@ package enum RequestFreezer {
         defaults: HeaderDefaults,
         plan: BodyPlan,
         expectsContinueAbove: Int64? = nil
-    ) throws(RequestRejection) -> FrozenRequest {
+    ) throws(RequestRejection) -> WireRequest {
         if let rejection = defaults.rejection { throw rejection }
         let contents = request.contents
         guard let url = contents.url else { throw RequestRejection(.url, .missing) }
@@ -70,15 +71,14 @@ package enum RequestFreezer {
         if hasBody, let type = impliedType(ofBodyIn: contents) { head.addType(type, lackingIn: defaults) }
         let bytes = try head.finish(bodyLength: length, isChunked: isChunked)
 
-        return FrozenRequest(
+        return WireRequest(
             url: target,
             location: url,
             defaults: defaults,
-            cachePolicy: contents.explicitCachePolicy,
             idleInterval: contents.explicitTimeout.map { LoopInterval(timeout: $0) },
             asksForPipelining: contents.explicitPipelining,
-            limits: contents.limits,
-            hasInterceptors: contents.interception.hasInterceptors,
+            limits: contents.limits.forTransfer,
+            notes: RequestNotes(contents).bits,
             method: contents.method,
             isIdempotent: method.isIdempotent,
             isHead: method.isHead,

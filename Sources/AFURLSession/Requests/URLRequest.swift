@@ -1,4 +1,5 @@
 import AFBase
+import AFTransport
 import AFWire
 public import Foundation
 
@@ -14,7 +15,7 @@ public struct URLRequest: Sendable {
     private final class Box: Sendable {
         let contents: Contents
         /// As it was first sent: a request that is sent again is the same bytes.
-        let frozen = OnceReference<FrozenRequest>()
+        let frozen = OnceReference<WireRequest>()
 
         init(_ contents: Contents) {
             self.contents = contents
@@ -68,7 +69,7 @@ public struct URLRequest: Sendable {
     var contents: Contents { box.contents }
 
     /// The bytes to send, made once for all tasks of sessions with these defaults.
-    func frozen(with defaults: HeaderDefaults) throws(RequestRejection) -> FrozenRequest {
+    func frozen(with defaults: HeaderDefaults) throws(RequestRejection) -> WireRequest {
         if let first = box.frozen.value, first.defaults === defaults { return first }
         let frozen = try RequestFreezer.freeze(self, defaults: defaults)
         let first = box.frozen.set(frozen)

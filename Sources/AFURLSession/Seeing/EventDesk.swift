@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFTransport
 import Dispatch
 import Foundation
 
@@ -7,7 +8,7 @@ import Foundation
 ///
 /// They wait in a mailbox of bounded size, which any thread may put something into, and which is emptied on a queue of
 /// its own.
-final class EventDesk: Sendable {
+final class EventDesk: ConnectionObserver, Sendable {
     static let capacity = 4096
     /// What is left is kept free for events of tasks themselves.
     static let detailCapacity = 3072
@@ -66,6 +67,36 @@ final class EventDesk: Sendable {
             mailbox = Mailbox()
             mailbox.isAnnounced = !waiting.isEmpty
             return waiting.isEmpty ? nil : waiting
+        }
+    }
+}
+
+extension EventDesk {
+    func connection(_ number: Int, _ event: TransportEvent) {
+        post(SessionEvent.Kind(event), connection: number)
+    }
+}
+
+extension SessionEvent.Kind {
+    fileprivate init(_ event: TransportEvent) {
+        switch event {
+        case .lookupStarted(let host): self = .lookupStarted(host: host)
+        case .lookupEnded(let count): self = .lookupEnded(addresses: count)
+        case .connectStarted(let addresses): self = .connectStarted(addresses: addresses)
+        case .connectEnded(let address): self = .connectEnded(address: address)
+        case .proxyStarted(let proxy): self = .proxyStarted(proxy: proxy)
+        case .proxyEnded: self = .proxyEnded
+        case .tlsStarted(let host): self = .tlsStarted(host: host)
+        case .tlsEnded(let report):
+            self = .tlsEnded(
+                version: report.version.map { "\($0)" } ?? "",
+                cipherSuite: report.cipherSuite,
+                isResumed: report.isResumed
+            )
+        case .failed(let error, let endpoint):
+            let failure = LoadError.transfer(error).urlError(for: nil, peer: endpoint).loadFailure
+            self = .connectionFailed(message: failure?.message ?? "")
+        case .closed: self = .connectionClosed
         }
     }
 }

@@ -1,9 +1,10 @@
 import AFLoop
+import AFTransport
 import AFWire
 import Foundation
 
 /// Tells the monitors of a session what one task does. Confined to the loop; there is none if nobody looks on.
-final class TaskTrace {
+final class TaskTrace: TransferObserver {
     private static let mask = SecretMask()
 
     private let desk: EventDesk
@@ -54,7 +55,7 @@ final class TaskTrace {
 
     // MARK: - Its exchanges
 
-    func begins(_ request: FrozenRequest) {
+    func begins(_ request: WireRequest) {
         nextExchange()
         note(.fetchStarted(method: request.method, url: TaskTrace.mask.url(request.location)))
     }
@@ -78,6 +79,16 @@ final class TaskTrace {
         self.connection = connection.number
         note(.connectionAcquired(isReused: isReused))
     }
+
+    func bytesSent(total: Int64) { note(.bytesSent(total: total)) }
+
+    func requestSent(headBytes: Int64, bodyBytes: Int64) {
+        note(.requestSent(headBytes: headBytes, bodyBytes: bodyBytes))
+    }
+
+    func responseBegan(status: Int, headBytes: Int64) { note(.response(status: status, headBytes: headBytes)) }
+
+    func bytesReceived(total: Int64) { note(.bytesReceived(total: total)) }
 
     func redirected(_ status: Int, to url: URL?) {
         note(.redirected(status: status, to: url.map(TaskTrace.mask.url) ?? ""))

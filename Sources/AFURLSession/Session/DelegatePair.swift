@@ -1,3 +1,4 @@
+import AFTransport
 import Foundation
 
 /// A task's own delegate and the session's, as one: each method is called of the own one if that has it, and of the

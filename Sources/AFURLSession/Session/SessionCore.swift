@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import AFWire
 import Foundation
 
@@ -84,7 +85,7 @@ final class SessionCore {
         security = SessionSecurity(settings.tls, connectionsPerHost: settings.maximumConnectionsPerHost)
         let rules = settings.proxies.rules(agentLine: headers.userAgentLine, environment: world.environment)
         proxies = SessionProxies(rules, connectionsPerHost: settings.maximumConnectionsPerHost)
-        pool = ConnectionPool(world: world, settings: settings, events: events)
+        pool = ConnectionPool(platform: world.platform, settings: settings.pool, observer: events)
         outbox = CallbackOutbox(loop: world.loop, executor: callbacks)
         let resuming = world.callbackExecutor ?? ResumingExecutor(loop: world.loop)
         resumptions = CallbackOutbox(loop: world.loop, executor: resuming)

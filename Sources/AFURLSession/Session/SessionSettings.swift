@@ -1,13 +1,13 @@
 import AFLoop
+import AFTransport
 import AFWire
 import Foundation
 
 /// A configuration as a session uses it: a value, with every setting made safe.
 struct SessionSettings: Sendable {
-    static let defaultRequestTimeout: TimeInterval = 60
     static let defaultResourceTimeout: TimeInterval = 7 * 24 * 60 * 60
 
-    var timeoutIntervalForRequest = SessionSettings.defaultRequestTimeout
+    var timeoutIntervalForRequest = LoopInterval.usualTimeout
     var timeoutIntervalForResource = SessionSettings.defaultResourceTimeout
     var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
     var additionalHeaders: [String: String] = [:]
@@ -49,31 +49,22 @@ struct SessionSettings: Sendable {
         LoopInterval(timeout: timeoutIntervalForResource, default: SessionSettings.defaultResourceTimeout)
     }
 
-    var continuePatience: LoopInterval {
-        LoopInterval(timeout: continueTimeout, default: 0)
-    }
-
-    var poolLimits: PoolLimits {
+    var pool: PoolSettings {
         let perHost = max(1, maximumConnectionsPerHost)
-        return PoolLimits(
-            perHost: perHost,
-            // A host at its limit must be able to go idle between two bursts.
-            maximumIdle: max(maximumIdleConnections, perHost),
-            idleTime: LoopInterval(timeout: idleConnectionTimeout, default: 0),
-            maximumAge: LoopInterval(timeout: maximumConnectionAge, default: 0),
-            total: limits.maximumConnections.map { max(1, $0) }
+        return PoolSettings(
+            limits: PoolLimits(
+                perHost: perHost,
+                // A host at its limit must be able to go idle between two bursts.
+                maximumIdle: max(maximumIdleConnections, perHost),
+                idleTime: LoopInterval(timeout: idleConnectionTimeout, default: 0),
+                maximumAge: LoopInterval(timeout: maximumConnectionAge, default: 0),
+                total: limits.maximumConnections.map { max(1, $0) }
+            ),
+            continuePatience: LoopInterval(timeout: continueTimeout, default: 0),
+            rules: limits.connectionRules,
+            queueInterval: limits.queueInterval,
+            receiveRate: limits.receiveRate,
+            sendRate: limits.sendRate
         )
-    }
-}
-
-extension LoopInterval {
-    /// Longer than any process lives, and far from overflowing.
-    private static let longestTimeout: TimeInterval = 1e9
-
-    /// A timeout in seconds. What is not a positive number means the default: an
-    /// accidental 0 must neither fail every request nor wait for ever.
-    init(timeout seconds: TimeInterval, default standard: TimeInterval = SessionSettings.defaultRequestTimeout) {
-        let sane = seconds > 0 ? min(seconds, LoopInterval.longestTimeout) : standard
-        self.init(.nanoseconds(Int64(sane * 1e9)))
     }
 }

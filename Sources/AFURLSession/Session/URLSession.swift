@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFTransport
 import AFWire
 import Dispatch
 public import Foundation

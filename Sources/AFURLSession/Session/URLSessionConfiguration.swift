@@ -1,6 +1,7 @@
 import AFBase
 import AFLoop
 import AFTLS
+import AFTransport
 public import Foundation
 
 /// How a session behaves. A session copies its configuration when it is made.

@@ -1,4 +1,5 @@
 package import AFLoop
+package import AFTransport
 import Foundation
 
 /// Everything a session touches outside itself: the loop with its clock and
@@ -7,9 +8,8 @@ import Foundation
 /// Production has one; tests make their own, with a virtual clock, a scripted
 /// network and callbacks in a seeded order, and run whole sessions in it.
 package final class World: Sendable {
+    package let platform: Platform
     package let loop: EventLoop
-    package let opener: any ChannelOpener
-    package let resolver: LoopBound<any Resolver>
     /// Tells those who wait for a network when it has changed.
     let network: LoopBound<any ChangeMonitor>
     /// Tells what there is of a network.
@@ -18,15 +18,7 @@ package final class World: Sendable {
     let paths: LoopBound<PathCenter>
     /// Nil: callbacks run on the session's delegate queue.
     package let callbackExecutor: (any CallbackExecutor)?
-    /// Where files are read and written, and streams are read.
-    let workers: any BlockingWorkers
     let readBuffer: LoopBound<ReadBuffer>
-    let tlsBuffers: LoopBound<TLSBuffers>
-    let contentPage: LoopBound<ContentPage>
-    let handshakeBudget: LoopBound<HandshakeBudget>
-    let trustStores = TrustStoreLoader()
-    /// Seconds since 1970: certificates live by it.
-    let wallClock: @Sendable () -> Int64
     /// 64 random bits, not for secrets.
     let random: @Sendable () -> UInt64
     /// The variables of the process. Asked once by each session, where it is made.
@@ -47,8 +39,8 @@ package final class World: Sendable {
         wallClock: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
     ) {
         self.loop = loop
-        self.opener = opener
-        self.resolver = resolver
+        platform = Platform(loop: loop, opener: opener, resolver: resolver, workers: workers, wallClock: wallClock)
+        readBuffer = platform.readBuffer
         let changes = network ?? LoopBound(NetlinkMonitor(loop: loop), on: loop)
         self.network = changes
         self.networkSource = networkSource
@@ -61,20 +53,19 @@ package final class World: Sendable {
         )
         paths = LoopBound(center, on: loop)
         self.callbackExecutor = callbackExecutor
-        self.wallClock = wallClock
         self.environment = environment ?? ProxyEnvironment.ofProcess
         self.random = random ?? { .random(in: .min ... .max) }
         interceptorExecutor = callbackExecutor.map(CallbackTaskExecutor.init)
-        self.workers = workers
-        readBuffer = LoopBound(ReadBuffer(), on: loop)
-        tlsBuffers = LoopBound(TLSBuffers(), on: loop)
-        contentPage = LoopBound(ContentPage(), on: loop)
-        handshakeBudget = LoopBound(HandshakeBudget(), on: loop)
     }
+
+    package var opener: any ChannelOpener { platform.opener }
+    package var resolver: LoopBound<any Resolver> { platform.resolver }
+    var workers: any BlockingWorkers { platform.workers }
+    var wallClock: @Sendable () -> Int64 { platform.wallClock }
 
     /// Why a task that is resumed now could never complete, if so: the network thread
     /// does not exist.
-    func unavailability() -> TransferError? {
+    func unavailability() -> LoadError? {
         guard self === World.system else { return nil }
         if NetworkThread.isLostToFork { return .forked }
         do throws(SystemCallError) {

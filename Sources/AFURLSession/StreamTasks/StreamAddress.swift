@@ -1,10 +1,11 @@
+import AFTransport
 import AFWire
 import Foundation
 
 /// Where a stream task connects to.
 struct StreamAddress {
     /// What stands for a request, or why it cannot be connected to. Never sent.
-    let frozen: Result<FrozenRequest, RequestRejection>
+    let frozen: Result<WireRequest, RequestRejection>
 
     init(host: String, port: Int) {
         frozen = Result { () throws(RequestRejection) in

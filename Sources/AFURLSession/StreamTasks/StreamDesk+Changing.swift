@@ -1,5 +1,6 @@
 import AFLoop
 import AFTLS
+import AFTransport
 import AFWire
 import Foundation
 
@@ -34,9 +35,9 @@ extension StreamDesk: HandshakeClient {
         let security = session.currentSecurity()
         let key = present.secured(by: security).judged(by: core.trustJudge)
         self.key = key
-        session.world.trustStores.prefetch(security.configuration.anchors)
+        session.world.platform.trustStores.prefetch(security.configuration.anchors)
         let raw = early?.channel ?? channel
-        let handshake = Handshake(raw, to: key, under: security, world: session.world, client: self)
+        let handshake = Handshake(raw, to: key, under: security, platform: session.world.platform, client: self)
         self.handshake = handshake
         self.channel = nil
         startPatience(of: handshake, for: core)
@@ -52,7 +53,7 @@ extension StreamDesk: HandshakeClient {
         let interval = isOwn ? own ?? usual : usual
         startPatience(interval) { [weak core] in
             let time = Duration.nanoseconds(interval.nanoseconds)
-            core?.fail(isOwn ? .overdue(.tls, .securing, time) : .timedOut(.securing, time))
+            core?.fail(isOwn ? .transfer(.overdue(.tls, .securing, time)) : .transfer(.timedOut(.securing, time)))
         }
     }
 
@@ -77,7 +78,7 @@ extension StreamDesk: HandshakeClient {
     }
 
     func handshakeFailed(_ handshake: Handshake, _ failure: HandshakeFailure) {
-        core?.fail(.handshake(failure))
+        core?.fail(.transfer(.handshake(failure)))
     }
 
     private func note(_ kind: @autoclosure () -> SessionEvent.Kind) {
@@ -112,11 +113,11 @@ extension StreamDesk: HandshakeClient {
         let (session, tolerates) = (core.session, toleratesMissingFarewell)
         let events = session.events
         let end = CapturedEnd(channel, on: session.loop, patience: session.requestTimeout) { error in
-            let cause = secured?.failure.map { TransferError.secured($0, .receivingBody, .notAsked) }
-            return (cause ?? .channel(error, .receivingBody)).urlError(for: nil, peer: endpoint)
+            let cause = secured?.failure.map { LoadError.transfer(.secured($0, .receivingBody, .notAsked)) }
+            return (cause ?? .transfer(.channel(error, .receivingBody))).urlError(for: nil, peer: endpoint)
         } cutShort: {
             guard let secured, secured.isTruncated, !tolerates else { return nil }
-            return TransferError.cutShort.urlError(for: nil, peer: endpoint)
+            return LoadError.transfer(.cutShort).urlError(for: nil, peer: endpoint)
         } closed: {
             if let connection { events?.post(.connectionClosed, connection: connection) }
         }

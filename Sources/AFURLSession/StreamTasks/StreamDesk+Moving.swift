@@ -1,5 +1,6 @@
 import AFLoop
 import AFTLS
+import AFTransport
 import AFWire
 import Foundation
 
@@ -92,7 +93,7 @@ extension StreamDesk: ChannelHandler {
                 done(read, false, for: core)
             }
         }
-        core.fail(transferError(error, .sending))
+        core.fail(loadError(error, .sending))
     }
 
     // MARK: - Reading
@@ -131,7 +132,7 @@ extension StreamDesk: ChannelHandler {
             done(read, false, for: core)
             return true
         case .end: inputEnded(channel, for: core)
-        case .failed: if let error { core.fail(transferError(error, .receivingBody)) }
+        case .failed: if let error { core.fail(loadError(error, .receivingBody)) }
         }
         return false
     }
@@ -162,7 +163,7 @@ extension StreamDesk: ChannelHandler {
     /// All that waits for bytes gets what there is, and no more comes.
     private func inputEnded(_ channel: any ByteChannel, for core: TaskCore) {
         if let secured, secured.isTruncated, !toleratesMissingFarewell {
-            return core.fail(.cutShort)
+            return core.fail(.transfer(.cutShort))
         }
         incoming = .closed
         for read in schedule.takePresentReads() { finish(read, true, nil, in: core.session) }
@@ -186,18 +187,18 @@ extension StreamDesk: ChannelHandler {
         case .bytes: return true
         case .wouldBlock: break
         case .end: drops = false
-        case .failed(let error): core.fail(transferError(error, .receivingBody))
+        case .failed(let error): core.fail(loadError(error, .receivingBody))
         }
         return false
     }
 
     // MARK: - Errors
 
-    private func transferError(_ error: SystemCallError, _ phase: TransferPhase) -> TransferError {
-        guard let secured, let failure = secured.failure else { return .channel(error, phase) }
+    private func loadError(_ error: SystemCallError, _ phase: TransferPhase) -> LoadError {
+        guard let secured, let failure = secured.failure else { return .transfer(.channel(error, phase)) }
         let identity: TransferError.Identification =
             secured.engine.wasAskedForIdentity ? (secured.engine.hasShownIdentity ? .shown : .withheld) : .notAsked
-        return .secured(failure, phase, identity)
+        return .transfer(.secured(failure, phase, identity))
     }
 
     var toleratesMissingFarewell: Bool {

@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import AFWire
 import Foundation
 
@@ -17,10 +18,10 @@ final class StreamDesk: TaskConsumer {
         case open
         /// In order: by the peer's end, or as it was asked for.
         case closed
-        case failed(TransferError)
+        case failed(LoadError)
 
         var isOpen: Bool { if case .open = self { true } else { false } }
-        var failure: TransferError? { if case .failed(let error) = self { error } else { nil } }
+        var failure: LoadError? { if case .failed(let error) = self { error } else { nil } }
     }
 
     /// Reads or writes per turn, so that one fast peer leaves room for the others.
@@ -172,7 +173,7 @@ final class StreamDesk: TaskConsumer {
     }
 
     private func closedError(_ direction: StreamFailure.Direction) -> any Error {
-        let error = TransferError.stream(.closed(direction))
+        let error = LoadError.stream(.closed(direction))
         return core?.urlError(error) ?? error.urlError(for: nil)
     }
 
@@ -225,19 +226,21 @@ final class StreamDesk: TaskConsumer {
 
     private func isOverdue(_ read: StreamRead) {
         guard let core, let interval = read.interval else { return }
-        fail(reading: .timedOut(attempt?.phase ?? .receivingBody, .nanoseconds(interval.nanoseconds)), of: core)
+        let late = TransferError.timedOut(attempt?.phase ?? .receivingBody, .nanoseconds(interval.nanoseconds))
+        fail(reading: .transfer(late), of: core)
     }
 
     private func isOverdue(_ write: StreamWrite) {
         guard let core, let interval = write.interval else { return }
-        let error = TransferError.timedOut(attempt?.phase ?? .sending, .nanoseconds(interval.nanoseconds))
+        let late = TransferError.timedOut(attempt?.phase ?? .sending, .nanoseconds(interval.nanoseconds))
+        let error = LoadError.transfer(late)
         outgoing = .failed(error)
         for write in schedule.takeWrites() { finish(write, core.urlError(error), in: core.session) }
         proceed()
     }
 
     /// What is read after a gap would be taken for something else, so nothing is.
-    private func fail(reading error: TransferError, of core: TaskCore) {
+    private func fail(reading error: LoadError, of core: TaskCore) {
         incoming = .failed(error)
         for read in schedule.takeReads() { finish(read, false, core.urlError(error), in: core.session) }
         proceed()
@@ -259,7 +262,7 @@ final class StreamDesk: TaskConsumer {
         let loop = core.session.loop
         let interval = LoopInterval(loop.now.duration(to: deadline))
         lifetime = clock(of: interval, in: core.session) { [weak core] in
-            core?.fail(.outOfTime(.receivingBody))
+            core?.fail(.transfer(.outOfTime(.receivingBody)))
         }
     }
 
@@ -268,24 +271,24 @@ final class StreamDesk: TaskConsumer {
     private func connect(to endpoint: Endpoint, for core: TaskCore) {
         let session = core.session
         startLifetime(until: core.hardDeadline, of: core)
-        do throws(TransferError) {
+        do throws(LoadError) {
             let key = try session.streamKey(to: endpoint)
-            guard let target = session.pool.rules.target(for: key) else { throw .impossibleSocketPath }
+            guard let target = session.pool.rules.target(for: key) else { throw .transfer(.impossibleSocketPath) }
             self.key = key
             let number = session.pool.nextNumber()
             let attempt = ConnectionAttempt(
                 to: key,
                 under: session.pool.rules,
                 number: number,
-                world: session.world,
-                events: session.events,
+                platform: session.world.platform,
+                observer: session.events,
                 client: self
             )
             self.attempt = attempt
             connection = number
             startPatience(session.requestTimeout) { [weak self, weak core] in
                 let phase = self?.attempt?.phase ?? .connecting
-                core?.fail(.timedOut(phase, .nanoseconds(session.requestTimeout.nanoseconds)))
+                core?.fail(.transfer(.timedOut(phase, .nanoseconds(session.requestTimeout.nanoseconds))))
             }
             attempt.start(target)
         } catch {
@@ -330,7 +333,7 @@ extension StreamDesk: ConnectionAttemptClient {
 
     func attemptFailed(_ attempt: ConnectionAttempt, _ error: TransferError) {
         self.attempt = nil
-        core?.fail(error)
+        core?.fail(.transfer(error))
     }
 
     func isAwaited(_ attempt: ConnectionAttempt) -> Bool { true }
@@ -343,9 +346,9 @@ extension StreamDesk: ConnectionAttemptClient {
 
 extension SessionCore {
     /// A connection of a stream task: by the same way as requests over https, and not secured.
-    func streamKey(to endpoint: Endpoint) throws(TransferError) -> ConnectionKey {
+    func streamKey(to endpoint: Endpoint) throws(LoadError) -> ConnectionKey {
         var key = try connectionKey(for: endpoint).secured(by: nil)
-        key.follow(settings.limits.link)
+        key.follow(settings.limits.link.socketOptions)
         return key
     }
 }

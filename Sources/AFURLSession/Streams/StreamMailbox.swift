@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFTransport
 import Foundation
 
 /// A piece of a body as it is read byte by byte: memory that stays where it is.

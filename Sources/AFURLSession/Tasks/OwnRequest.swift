@@ -1,19 +1,20 @@
+import AFTransport
 import AFWire
 
 /// The request a task was made with, or why it cannot be sent. One word: every queued task has one, and hardly any is
 /// refused.
 enum OwnRequest {
-    case ready(FrozenRequest)
+    case ready(WireRequest)
     indirect case refused(RequestRejection)
 
-    init(_ result: Result<FrozenRequest, RequestRejection>) {
+    init(_ result: Result<WireRequest, RequestRejection>) {
         switch result {
         case .success(let request): self = .ready(request)
         case .failure(let rejection): self = .refused(rejection)
         }
     }
 
-    func get() throws(RequestRejection) -> FrozenRequest {
+    func get() throws(RequestRejection) -> WireRequest {
         switch self {
         case .ready(let request): return request
         case .refused(let rejection): throw rejection

@@ -26,7 +26,7 @@ protocol TaskConsumer: AnyObject {
     func receivedEnd(of core: TaskCore)
     /// The task has failed. True if there is something to do before `error` is reported;
     /// then the consumer calls `end` of the core when it is done. Asked again when the task is cancelled meanwhile.
-    func settles(_ error: TransferError, reported: URLError, of core: TaskCore) -> Bool
+    func settles(_ error: LoadError, reported: URLError, of core: TaskCore) -> Bool
     /// What was received is nothing: another response will come.
     func startOver(of core: TaskCore)
     /// Called last. What it posts is delivered when the task's state is completed.
@@ -41,5 +41,5 @@ extension TaskConsumer {
     func suspended(_ isSuspended: Bool, of core: TaskCore) {}
     func prepares(for core: TaskCore) -> Bool { false }
     func receivedEnd(of core: TaskCore) {}
-    func settles(_ error: TransferError, reported: URLError, of core: TaskCore) -> Bool { false }
+    func settles(_ error: LoadError, reported: URLError, of core: TaskCore) -> Bool { false }
 }

@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFTransport
 import AFWire
 import Foundation
 
@@ -50,7 +51,7 @@ final class TaskCore {
     @exclusivity(unchecked) var place = 0
 
     init(
-        _ request: Result<FrozenRequest, RequestRejection>,
+        _ request: Result<WireRequest, RequestRejection>,
         body: TaskBody,
         snapshot: Lock<URLSessionTask.Snapshot>,
         consumer: any TaskConsumer,
@@ -239,7 +240,7 @@ final class TaskCore {
         complete(nil)
     }
 
-    func fail(_ error: TransferError) {
+    func fail(_ error: LoadError) {
         switch stage {
         case .completed: return
         case .ending:
@@ -259,7 +260,7 @@ final class TaskCore {
         complete(error.foreign ?? reported)
     }
 
-    func urlError(_ error: TransferError) -> URLError {
+    func urlError(_ error: LoadError) -> URLError {
         let account = transfer.map { $0.account(at: session.loop.now, after: course?.connectivity) }
         // A data: URL is no address, but the data.
         let url = presentRequest?.url.flatMap { LocalScheme($0) == .data ? nil : $0 }

@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFTransport
 import AFWire
 public import Foundation
 
@@ -163,7 +164,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
 
     /// A task without a request.
     init(
-        streamTo address: Result<FrozenRequest, RequestRejection>,
+        streamTo address: Result<WireRequest, RequestRejection>,
         _ identifier: Int,
         in session: URLSession,
         consumer: sending any TaskConsumer
@@ -259,7 +260,7 @@ extension URLSessionTask {
     }
 
     /// Calls back on the calling thread. A child made by `fork` has no other.
-    func failHere(_ reason: TransferError) {
+    func failHere(_ reason: LoadError) {
         session.forgetMade(self)
         let error = reason.urlError(for: originalRequest?.url)
         let metrics = URLSessionTaskMetrics.withoutRequests()

@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFTransport
 import Foundation
 
 /// The inside of a connection: what has happened on the network thread and not been told yet, and whom to tell.
@@ -278,7 +279,7 @@ final class ConnectionCore: Sendable {
             }
         guard let answer else {
             return end {
-                let error = TransferError.cancelled.urlError(for: originalRequest.url)
+                let error = LoadError.cancelled.urlError(for: originalRequest.url)
                 listener?.hear(.failed(error), of: connection)
             }
         }
@@ -291,7 +292,7 @@ final class ConnectionCore: Sendable {
         by identity: Data?,
         in session: URLSession
     ) {
-        let judge = identity.map(TrustJudge.named) ?? .own(CachePartition.uniqueNumber())
+        let judge = identity.map(TrustJudge.named) ?? .own(UniqueNumber.next())
         let ear = ConnectionEar.make(for: listener?.delegate, self, judge)
         let task = listener?.download == nil ? session.dataTask(with: request) : ear.downloadTask(request, in: session)
         task.delegate = ear

@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFTransport
 import Foundation
 
 /// Hears, on the network thread, what becomes of the task of a connection, and passes it on.

@@ -1,3 +1,4 @@
+import AFTransport
 import Foundation
 
 /// What a connection has to tell its delegate.

@@ -1,3 +1,4 @@
+import AFTransport
 import Foundation
 
 /// A file that was downloaded, and goes away with this unless it was moved.

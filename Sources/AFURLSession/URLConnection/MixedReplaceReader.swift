@@ -1,3 +1,4 @@
+import AFTransport
 import AFWire
 import Foundation
 

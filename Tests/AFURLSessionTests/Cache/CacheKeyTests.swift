@@ -90,7 +90,7 @@ extension CacheTests {
             #expect(one != CachePartition.verified(by: [1, 3]) && one != .open && one != .caller)
             #expect(one != CachePartition.unnamed(1, [1, 2]) && !CachePartition.unnamed(1, []).isLasting)
             #expect(CachePartition.unnamed(1, [1]) != CachePartition.unnamed(2, [1]))
-            #expect(CachePartition.uniqueNumber() != CachePartition.uniqueNumber())
+            #expect(UniqueNumber.next() != UniqueNumber.next())
             #expect(
                 CachePartition.open.through("/a") != .open
                     && CachePartition.open.through("/a") != CachePartition.open.through("/b")

@@ -35,7 +35,7 @@ enum CacheTests {
         _ url: String = "http://a.test/page",
         _ fields: [String: String] = [:],
         method: String = "GET"
-    ) throws -> FrozenRequest {
+    ) throws -> WireRequest {
         var request = URLRequest(url: try #require(URL(string: url)))
         request.httpMethod = method
         for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
@@ -210,7 +210,7 @@ final class DoorScene {
     }
 
     func question(
-        _ request: FrozenRequest,
+        _ request: WireRequest,
         policy: URLRequest.CachePolicy = .useProtocolCachePolicy,
         partition: CachePartition = .open,
         decodes: Bool = true

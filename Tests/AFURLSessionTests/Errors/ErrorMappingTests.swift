@@ -62,8 +62,8 @@ struct ErrorMappingTests {
     }
 
     @Test func `what was cancelled is described as Apple describes it, an invalidated session by what to do`() {
-        let cancelled = TransferError.cancelled.urlError(for: nil)
-        let invalidated = TransferError.sessionInvalidated.urlError(for: nil)
+        let cancelled = LoadError.cancelled.urlError(for: nil)
+        let invalidated = LoadError.sessionInvalidated.urlError(for: nil)
 
         #expect(cancelled.code == .cancelled && cancelled.localizedDescription == "cancelled")
         #expect((cancelled as NSError).localizedDescription == "cancelled")

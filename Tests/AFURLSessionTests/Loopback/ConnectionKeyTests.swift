@@ -14,7 +14,7 @@ extension ConnectionKey {
         security: SecurityContext?,
         route: ProxyRoute? = nil,
         proxySecurity: SecurityContext? = nil,
-        link: LinkRules = .usual,
+        link: SocketOptions = SocketOptions(),
         judge: TrustJudge? = nil
     ) {
         self.init(
@@ -52,8 +52,8 @@ struct ConnectionKeyTests {
     private func keys() throws -> [ConnectionKey] {
         let (own, other) = (context(1), context(2))
         let route = try ProxyRoute(ProxyServer("http://proxy.test:3128"), number: 2)
-        let slow = LinkRules(serviceType: .background)
-        let wired = LinkRules(allowsCellular: false)
+        let slow = LinkRules(serviceType: .background).socketOptions
+        let wired = LinkRules(allowsCellular: false).socketOptions
         let elsewhere = try Endpoint(scheme: .https, host: "b.test")
         return [
             ConnectionKey(endpoint: endpoint, unixPath: nil, security: nil),
@@ -99,7 +99,7 @@ struct ConnectionKeyTests {
                     security: own,
                     route: proxy,
                     proxySecurity: own,
-                    link: LinkRules(serviceType: .voice),
+                    link: LinkRules(serviceType: .voice).socketOptions,
                     judge: .own(1)
                 )
             }
@@ -117,7 +117,7 @@ struct ConnectionKeyTests {
             security: own,
             route: proxy,
             proxySecurity: proxyRules,
-            link: LinkRules(serviceType: .voice),
+            link: LinkRules(serviceType: .voice).socketOptions,
             judge: .own(1)
         )
 
@@ -139,7 +139,7 @@ struct ConnectionKeyTests {
             security: own,
             route: proxy,
             proxySecurity: own,
-            link: LinkRules(serviceType: .voice),
+            link: LinkRules(serviceType: .voice).socketOptions,
             judge: .own(1)
         )
 
@@ -177,7 +177,7 @@ struct ConnectionKeyTests {
         #expect(key.proxyKey?.endpoint == proxy.endpoint && key.proxyKey?.security == own)
         #expect(key.judged(by: .own(1)).proxyKey == key.proxyKey)
         var background = key
-        background.follow(LinkRules(serviceType: .background))
+        background.follow(LinkRules(serviceType: .background).socketOptions)
         #expect(background.proxyKey?.link == background.link && background.proxyKey != key.proxyKey)
         #expect(key.proxyKey?.way == .straight)
         #expect(try keys().allSatisfy { ($0.proxyKey == nil) == ($0.route == nil) })
@@ -190,7 +190,7 @@ struct ConnectionKeyTests {
             "unixPath": { $0.unixPath = "/run/a" },
             "route": { [proxy] in $0.route = proxy },
             "proxySecurity": { [rules = context(3, owner: 1)] in $0.proxySecurity = rules },
-            "link": { $0.link = LinkRules(serviceType: .voice) },
+            "link": { $0.link = LinkRules(serviceType: .voice).socketOptions },
             "judge": { $0.judge = .own(1) },
         ]
         let usual = ConnectionKey.Way()
@@ -215,7 +215,7 @@ struct ConnectionKeyTests {
             if name != "judge" { copies.append(key.judged(by: .own(7)).way.without { $0.judge = nil }) }
             if name != "link" {
                 var other = key
-                other.follow(LinkRules(allowsCellular: false))
+                other.follow(LinkRules(allowsCellular: false).socketOptions)
                 copies.append(other.way.without { $0.link = .usual })
             }
             for (number, copy) in copies.enumerated() { #expect(copy == way, "\(name), copy \(number)") }

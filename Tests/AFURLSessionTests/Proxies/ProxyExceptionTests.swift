@@ -164,9 +164,9 @@ extension ProxyTests {
                 "localhost.test", "notlocalhost", "128.0.0.1", "126.255.255.255", "[::2]", "[::1:0]", "10.0.0.1",
             ]
             var configuration = ProxyConfiguration(try ProxyServer("http://proxy.test"))
-            let usual = ProxyRules(configuration, agentLine: [])
+            let usual = ProxySelection(configuration, agentLine: [])
             configuration.includesLoopback = true
-            let all = ProxyRules(configuration, agentLine: [])
+            let all = ProxySelection(configuration, agentLine: [])
 
             for place in here {
                 #expect(try usual.route(for: try endpoint(place)) == nil, "\(place)")
@@ -178,7 +178,7 @@ extension ProxyTests {
         @Test func `simple host names may be excepted`() throws {
             var configuration = ProxyConfiguration(try ProxyServer("http://proxy.test"))
             configuration.excludesSimpleHostnames = true
-            let rules = ProxyRules(configuration, agentLine: [])
+            let rules = ProxySelection(configuration, agentLine: [])
 
             #expect(try rules.route(for: try endpoint("intranet")) == nil)
             #expect(try rules.route(for: try endpoint("intranet.test")) != nil)

@@ -11,12 +11,12 @@ extension ProxyTests {
     @Suite("Where proxies are set")
     struct Settings {
         private func proxy(_ variables: [String: String], _ url: String) throws -> String? {
-            let rules = ProxyRules(ProxyEnvironment(variables), agentLine: [])
+            let rules = ProxySelection(ProxyEnvironment(variables), agentLine: [])
             return try rules.route(for: try RequestURL(url).endpoint)?.text
         }
 
         private func proxy(dictionary: [AnyHashable: Any], _ url: String) throws -> String? {
-            let rules = ProxyRules(ProxyDictionary(dictionary), agentLine: [])
+            let rules = ProxySelection(ProxyDictionary(dictionary), agentLine: [])
             return try rules.route(for: try RequestURL(url).endpoint)?.text
         }
 
@@ -128,7 +128,7 @@ extension ProxyTests {
                 "HTTPEnable": 1, "HTTPProxy": "p.test", "HTTPUser": "u", "HTTPPassword": "p",
                 "HTTPSEnable": 1, "HTTPSProxy": "p.test", kCFProxyUsernameKey: "all", kCFProxyPasswordKey: "q",
             ]
-            let rules = ProxyRules(ProxyDictionary(dictionary), agentLine: [])
+            let rules = ProxySelection(ProxyDictionary(dictionary), agentLine: [])
 
             #expect(try rules.route(for: try RequestURL("http://a.test/").endpoint)?.authorization == "Basic dTpw")
             #expect(try rules.route(for: try RequestURL("https://a.test/").endpoint)?.authorization == "Basic YWxsOnE=")

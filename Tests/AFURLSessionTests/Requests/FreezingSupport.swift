@@ -11,7 +11,7 @@ func freeze(
     defaults: HeaderDefaults = testDefaults,
     bodyLength: Int? = nil,
     _ change: (inout AFURLSession.URLRequest) -> Void = { _ in }
-) throws -> FrozenRequest {
+) throws -> WireRequest {
     try freeze(try #require(URL(string: text)), defaults: defaults, bodyLength: bodyLength, change)
 }
 
@@ -20,13 +20,13 @@ func freeze(
     defaults: HeaderDefaults = testDefaults,
     bodyLength: Int? = nil,
     _ change: (inout AFURLSession.URLRequest) -> Void = { _ in }
-) throws -> FrozenRequest {
+) throws -> WireRequest {
     var request = AFURLSession.URLRequest(url: url)
     change(&request)
     return try RequestFreezer.freeze(request, defaults: defaults, bodyLength: bodyLength)
 }
 
-extension FrozenRequest {
+extension WireRequest {
     /// The lines of the head; the last is the empty one.
     var lines: [String] {
         String(decoding: headBytes.dropLast(2), as: UTF8.self)

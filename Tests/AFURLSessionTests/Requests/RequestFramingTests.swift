@@ -115,7 +115,7 @@ struct RequestFramingTests {
 
     @Test func `T-REQ-14 Expect among the additional headers goes with a body only, and once`() throws {
         let defaults = HeaderDefaults(additionalHeaders: ["expect": "100-Continue"], userAgent: "test/1")
-        func put(_ change: (inout URLRequest) -> Void = { _ in }) throws -> FrozenRequest {
+        func put(_ change: (inout URLRequest) -> Void = { _ in }) throws -> WireRequest {
             var request = URLRequest("PUT", try #require(URL(string: "http://a.test/")), body: Data([1]))
             change(&request)
             return try RequestFreezer.freeze(request, defaults: defaults, plan: .own, expectsContinueAbove: 0)

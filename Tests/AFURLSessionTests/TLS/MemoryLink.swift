@@ -127,7 +127,7 @@ final class MemoryLink {
         }
 
         fileprivate func engine(_ client: (any TLSEngineClient)? = nil) throws -> TLSEngine {
-            let client: any TLSEngineClient = client ?? ServerJudge(key, security, world: world)
+            let client: any TLSEngineClient = client ?? HandshakeJudge(key, security, platform: world.platform)
             return try TLSEngine(security.context(), serverName: "api.test", resuming: nil, client: client)
         }
 

@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFTransport
 import AFWire
 import Foundation
 
@@ -49,7 +50,7 @@ final class CacheDoor {
     init(_ cache: URLCache?, in world: World) {
         self.cache = cache
         self.world = world
-        number = CachePartition.uniqueNumber()
+        number = UniqueNumber.next()
     }
 
     private var store: CacheStore? { cache?.store }
@@ -61,7 +62,7 @@ final class CacheDoor {
     }
 
     /// Whether the cache could have something to say about a request. Quick: of most programs' requests it has not.
-    func mayHelp(_ request: FrozenRequest, _ policy: URLRequest.CachePolicy) -> Bool {
+    func mayHelp(_ request: WireRequest, _ policy: URLRequest.CachePolicy) -> Bool {
         guard policy == .useProtocolCachePolicy else { return true }
         guard request.method == "GET" || request.method == "HEAD" else { return false }
         // Who wants nothing but what is kept is refused also where nothing ever is.
@@ -69,7 +70,7 @@ final class CacheDoor {
     }
 
     /// Whether the response to a request could have to be stored, or could have replaced what is stored. Quick as well.
-    func mayStore(answerTo request: FrozenRequest) -> Bool { store != nil && request.method == "GET" }
+    func mayStore(answerTo request: WireRequest) -> Bool { store != nil && request.method == "GET" }
 
     /// When something happened on the loop's clock.
     func moment(of instant: LoopInstant?) -> CacheInstant {
@@ -210,11 +211,11 @@ final class CacheDoor {
     // MARK: - 4: something came from the network
 
     /// Removes what the response to a request shows to be outdated.
-    func note(_ response: HTTPURLResponse, to frozen: FrozenRequest) {
+    func note(_ response: HTTPURLResponse, to frozen: WireRequest) {
         note(response.statusCode, response.headers, to: frozen)
     }
 
-    func note(_ status: Int, _ headers: HTTPHeaders, to frozen: FrozenRequest) {
+    func note(_ status: Int, _ headers: HTTPHeaders, to frozen: WireRequest) {
         guard let store, frozen.method != "GET", store.mayHoldOutdated, let request = CacheRequest(frozen) else {
             return
         }

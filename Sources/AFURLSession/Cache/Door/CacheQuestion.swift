@@ -1,8 +1,9 @@
+import AFTransport
 import Foundation
 
 /// What a task asks the cache.
 struct CacheQuestion: Sendable {
-    let request: FrozenRequest
+    let request: WireRequest
     let policy: URLRequest.CachePolicy
     /// Where the server would be reached, and why believed; see ``CacheDoor/partition(for:security:isDecidedElsewhere:by:through:)``.
     let partition: CachePartition

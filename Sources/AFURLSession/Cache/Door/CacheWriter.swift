@@ -1,3 +1,4 @@
+import AFTransport
 import AFWire
 import Foundation
 
@@ -5,7 +6,7 @@ import Foundation
 ///
 /// Nothing is stored unless ``finish()`` or ``finish(as:)`` is called, which is to be done
 /// only when the body has ended where its framing says, and could be decoded.
-final class CacheWriter {
+final class CacheWriter: BodyTap {
     private let head: StoredHead
     private let request: CacheRequest
     private let limit: Int

@@ -1,7 +1,7 @@
 import AFLoop
 import AFTLS
+import AFTransport
 import AFWire
-import Synchronization
 
 /// Who may be answered with a stored response: those who would have got it from the same
 /// server, trusted by the same rules, with the same credentials.
@@ -37,7 +37,7 @@ struct CachePartition: Sendable, Hashable {
     /// A server that was believed for reasons nobody else can know, such as the word of a
     /// delegate.
     ///
-    /// - Parameter number: From ``uniqueNumber()``, of whoever knows the reasons.
+    /// - Parameter number: From ``UniqueNumber``, of whoever knows the reasons.
     static func unnamed(_ number: UInt64, _ fingerprint: [UInt8]) -> CachePartition {
         var fields = CacheFieldWriter()
         fields.add(number: number)
@@ -90,10 +90,4 @@ struct CachePartition: Sendable, Hashable {
     }
 
     private static let secret = try? SystemRandom.bytes(32)
-    private static let lastNumber = Atomic<UInt64>(0)
-
-    /// A number that nobody else in this process has.
-    static func uniqueNumber() -> UInt64 {
-        lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
-    }
 }

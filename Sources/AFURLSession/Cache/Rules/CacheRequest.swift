@@ -1,3 +1,4 @@
+import AFTransport
 import AFWire
 import Foundation
 import Glibc
@@ -30,7 +31,7 @@ struct CacheRequest: Sendable {
     }
 
     /// Nil if its head is not one we make.
-    init?(_ request: FrozenRequest) {
+    init?(_ request: WireRequest) {
         guard let headers = Self.headers(inHead: request.headBytes) else { return nil }
         let hasBody = (request.bodyLength ?? 0) > 0 || request.isChunked
         self.init(method: request.method, url: request.url, headers: headers, hasBody: hasBody)

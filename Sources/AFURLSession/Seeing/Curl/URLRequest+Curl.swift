@@ -1,3 +1,4 @@
+import AFTransport
 import AFWire
 import Foundation
 
@@ -86,7 +87,7 @@ extension URLSessionTask {
         return HeaderDefaults(session.headers) { RedirectRules.isSecret($0, to: policy) }
     }
 
-    private func addCookies(to command: inout CurlCommand, for request: URLRequest, _ frozen: FrozenRequest) {
+    private func addCookies(to command: inout CurlCommand, for request: URLRequest, _ frozen: WireRequest) {
         guard let door = CookieDoor(session.settings.cookies, request.contents.cookies) else { return }
         door.judgeWaiting()
         guard let value = door.field(for: frozen.url, now: session.world.wallClock())

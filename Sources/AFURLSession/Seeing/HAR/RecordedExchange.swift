@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import Foundation
 
 /// What a recorder keeps of one attempt. Nothing here refers to the task, nor to a body longer than it may be.
@@ -90,7 +91,7 @@ extension RecordedExchange.Body {
         return .omitted("\(count) bytes are more than are kept of a body.")
     }
 
-    fileprivate init(sentWith request: FrozenRequest) {
+    fileprivate init(sentWith request: WireRequest) {
         if let body = request.body {
             self = .whole(body)
         } else if request.isStreamed || request.bodyLength ?? 0 > 0 {

@@ -2,6 +2,7 @@
 
 import AFLoop
 import AFTLS
+import AFTransport
 public import Dispatch
 public import Foundation
 
@@ -129,7 +130,7 @@ public func SecTrustEvaluate(_ trust: SecTrust, _ result: UnsafeMutablePointer<S
 /// How the last evaluation ended.
 @discardableResult
 public func SecTrustGetTrustResult(_ trust: SecTrust, _ result: UnsafeMutablePointer<SecTrustResultType>) -> OSStatus {
-    result.pointee = trust.overrides.withLock { $0.result }
+    result.pointee = trust.withOverrides { $0.result }
     return errSecSuccess
 }
 
@@ -169,22 +170,30 @@ public func SecTrustCopyPublicKey(_ trust: SecTrust) -> SecKey? {
 // MARK: -
 
 extension ServerTrust {
+    fileprivate func withOverrides<Result>(_ body: (inout TrustOverrides) -> Result) -> Result {
+        attachment.withLock { attachment in
+            var overrides = attachment as? TrustOverrides ?? TrustOverrides()
+            defer { attachment = overrides }
+            return body(&overrides)
+        }
+    }
+
     fileprivate func change(_ body: (inout TrustOverrides) -> Void) {
-        overrides.withLock { overrides in
+        withOverrides { overrides in
             body(&overrides)
             overrides.result = .invalid
         }
     }
 
     fileprivate func judge() -> TrustEvaluation {
-        let evaluation = overrides.withLock { $0 }.evaluate(self)
-        overrides.withLock { $0.result = SecTrustResultType(evaluation) }
+        let evaluation = withOverrides { $0 }.evaluate(self)
+        withOverrides { $0.result = SecTrustResultType(evaluation) }
         return evaluation
     }
 
     /// Looking at a chain is no evaluation: what the last one found stays.
     fileprivate var provenChain: [Certificate] {
-        servedChain.isEmpty ? [] : overrides.withLock { $0 }.evaluate(self).verifiedChain
+        servedChain.isEmpty ? [] : withOverrides { $0 }.evaluate(self).verifiedChain
     }
 }
 

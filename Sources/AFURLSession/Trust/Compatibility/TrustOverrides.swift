@@ -1,4 +1,5 @@
 import AFTLS
+import AFTransport
 import Foundation
 
 /// What the functions of the Security framework were told about a server, beside the

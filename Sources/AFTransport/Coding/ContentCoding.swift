@@ -1,0 +1,51 @@
+import AFWire
+
+/// A way in which the content of a body was made shorter (RFC 9110 §8.4.1).
+package enum ContentCoding: String, Sendable {
+    case gzip
+    case deflate
+    #if Brotli
+        case brotli = "br"
+    #endif
+    #if Zstd
+        case zstd
+    #endif
+
+    /// As `Accept-Encoding` names what is understood. The order says nothing; shorter ones come last, as in browsers.
+    package static let accepted: String = {
+        var names = ["gzip", "deflate"]
+        #if Brotli
+            names.append("br")
+        #endif
+        #if Zstd
+            names.append("zstd")
+        #endif
+        return names.joined(separator: ", ")
+    }()
+
+    /// Nil for a coding nobody here understands.
+    package init?(_ name: UnsafeRawBufferPointer) {
+        // RFC 9110 §8.4.1.3: the old name means the same.
+        if ByteScanning.equalsIgnoringCase(name, "gzip") || ByteScanning.equalsIgnoringCase(name, "x-gzip") {
+            self = .gzip
+            return
+        }
+        if ByteScanning.equalsIgnoringCase(name, "deflate") {
+            self = .deflate
+            return
+        }
+        #if Brotli
+            if ByteScanning.equalsIgnoringCase(name, "br") {
+                self = .brotli
+                return
+            }
+        #endif
+        #if Zstd
+            if ByteScanning.equalsIgnoringCase(name, "zstd") {
+                self = .zstd
+                return
+            }
+        #endif
+        return nil
+    }
+}

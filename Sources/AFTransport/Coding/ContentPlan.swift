@@ -1,0 +1,50 @@
+package import AFWire
+
+/// What is done about the content coding of a body.
+package enum ContentPlan: Equatable, Sendable {
+    /// curl, urllib3 and undici stop at five as well; nobody means to send as many.
+    package static let maximumCodings = 5
+
+    /// The body is handed on as it comes.
+    case asItIs
+    /// These were applied, in this order.
+    case decode([ContentCoding])
+    /// More than anybody means to send. Decoding so many is a way to keep us busy.
+    case tooMany
+
+    /// Counts over all fields, since a limit for each would be none.
+    ///
+    /// A coding that is not understood makes the whole chain one that is not: the field then still says what the body
+    /// is. A part of a representation is a part of its coded bytes, which cannot be decoded by themselves and must
+    /// not be spliced with what was decoded (RFC 9110 §14.2).
+    package init(_ headers: HTTPHeaders, status: Int) {
+        var count = 0
+        var codings: [ContentCoding] = []
+        var isUnderstood = status != 206
+        headers.forEach { name, value in
+            guard ByteScanning.equalsIgnoringCase(name, "content-encoding") else { return }
+            ByteScanning.forEachListElement(of: value) { element in
+                // RFC 9110 §5.6.1: empty elements do not count.
+                guard !element.isEmpty else { return }
+                count += 1
+                guard count <= ContentPlan.maximumCodings, !ByteScanning.equalsIgnoringCase(element, "identity") else {
+                    return
+                }
+                if let coding = ContentCoding(element) { codings.append(coding) } else { isUnderstood = false }
+            }
+        }
+        if count > ContentPlan.maximumCodings {
+            self = .tooMany
+        } else {
+            self = isUnderstood && !codings.isEmpty ? .decode(codings) : .asItIs
+        }
+    }
+
+    /// Whether what arrives has another length than what is handed on.
+    package var changesLength: Bool {
+        switch self {
+        case .asItIs: false
+        case .decode, .tooMany: true
+        }
+    }
+}

@@ -1,0 +1,296 @@
+package import AFLoop
+import AFTLS
+package import AFWire
+
+package protocol ConnectionAttemptClient: AnyObject {
+    func attemptSucceeded(_ attempt: ConnectionAttempt, _ channel: any ByteChannel)
+    func attemptFailed(_ attempt: ConnectionAttempt, _ error: TransferError)
+    /// Whether anybody waits for it.
+    func isAwaited(_ attempt: ConnectionAttempt) -> Bool
+    /// Who may be asked about the server, if anybody.
+    func handshakeDelegate(for attempt: ConnectionAttempt) -> (any HandshakeDelegate)?
+    /// Whether the one who was asked last does not wait any more.
+    func hasAskerLeft(_ attempt: ConnectionAttempt) -> Bool
+}
+
+/// A connection in the making: dialled, led through its proxy if there is one, and for
+/// https then secured. Its client hears from it once, unless it is cancelled before.
+package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClient, ProxyPassageClient, TimerTarget {
+    /// Addresses of one name that a SOCKS proxy is asked for, one after the other.
+    private static let destinationLimit = 4
+
+    /// Which of its session.
+    package let number: Int
+    package let begun: LoopInstant
+    private let key: ConnectionKey
+    private let rules: ConnectionRules
+    private let platform: Platform
+    private let observer: (any ConnectionObserver)?
+    private var client: (any ConnectionAttemptClient)?
+    private var target: DialTarget?
+    private var dialer: Dialer?
+    private var passage: ProxyPassage?
+    private var handshake: Handshake?
+    /// What the server's name was looked up to be, for a proxy that is told addresses.
+    private var destinations: [SOCKS5Destination] = []
+    private var lookup = DialReport()
+    private var isLookingUp = false
+    /// On whose behalf the server was judged.
+    package var asker: Transfer?
+    /// The time that runs now.
+    private var limit: (timeout: NamedTimeout, started: LoopInstant, timer: TimerID)?
+
+    package init(
+        to key: ConnectionKey,
+        under rules: ConnectionRules = ConnectionRules(),
+        number: Int,
+        platform: Platform,
+        observer: (any ConnectionObserver)?,
+        client: any ConnectionAttemptClient
+    ) {
+        self.number = number
+        begun = platform.loop.now
+        self.observer = observer
+        self.key = key
+        self.rules = rules
+        self.platform = platform
+        self.client = client
+    }
+
+    package func start(_ target: DialTarget) {
+        for security in [key.proxySecurity, key.security] {
+            if let security { platform.trustStores.prefetch(security.configuration.anchors) }
+        }
+        self.target = target
+        startLimit(.connect, rules.connect)
+        if let route = key.route { return start(by: route) }
+        dial()
+    }
+
+    private func dial() {
+        guard let target else { return }
+        let dialer = Dialer(
+            target,
+            rules: rules.dialRules(
+                key.link,
+                to: (key.route?.endpoint ?? key.endpoint).host.text,
+                as: key.route == nil ? .server : .proxy
+            ),
+            on: platform.loop,
+            opener: platform.opener,
+            resolver: platform.resolver.value,
+            client: self
+        )
+        self.dialer = dialer
+        if case .name(let name, _) = target { note(.lookupStarted(host: name)) }
+        dialer.start()
+    }
+
+    package func cancel() {
+        if client != nil { note(.closed) }
+        client = nil
+        stopLimit()
+        if isLookingUp { platform.resolver.value.cancel(self) }
+        dialer?.cancel()
+        passage?.cancel()
+        handshake?.cancel()
+    }
+
+    package var phase: TransferPhase {
+        if handshake != nil { return .securing }
+        if isLookingUp { return .resolving }
+        if key.route != nil { return .proxy }
+        return dialer?.isResolving ?? false ? .resolving : .connecting
+    }
+
+    /// How it went so far.
+    var dialReport: DialReport {
+        var report = dialer?.presentReport ?? DialReport()
+        if let started = lookup.resolveStarted {
+            report.resolveStarted = started
+            report.resolveEnded = lookup.resolveEnded
+        }
+        return report
+    }
+    var handshakeReport: HandshakeReport? { handshake?.report }
+    package var isProxied: Bool { key.route != nil }
+    /// What an HTTP proxy said when it was asked for a tunnel.
+    package private(set) var tunnelAnswer: ResponseHead?
+
+    // MARK: - Time
+
+    private func startLimit(_ timeout: NamedTimeout, _ interval: LoopInterval?) {
+        stopLimit()
+        guard let interval else { return }
+        let timer = platform.loop.startTimer(at: platform.loop.now + interval, in: .all, for: self)
+        limit = (timeout, platform.loop.now, timer)
+    }
+
+    private func stopLimit() {
+        if let limit { platform.loop.cancelTimer(limit.timer) }
+        limit = nil
+    }
+
+    package func timerFired(_ timer: TimerID) {
+        guard let limit, let client else { return }
+        let late = TransferError.overdue(limit.timeout, phase, limit.started.duration(to: platform.loop.now))
+        self.limit = nil
+        dialer?.giveUp()
+        cancel()
+        client.attemptFailed(self, late)
+    }
+
+    // MARK: - By a proxy
+
+    private func start(by route: ProxyRoute) {
+        let host = key.endpoint.host
+        guard route.kind == .socks5, host.kind == .name else {
+            if let address = host.socketAddress, !mayReach(address) { return fail(forbidden([address])) }
+            destinations = [SOCKS5Destination(host)]
+            return dial()
+        }
+        isLookingUp = true
+        lookup.resolveStarted = platform.loop.now
+        note(.lookupStarted(host: host.connectName))
+        platform.resolver.value.resolve(host.connectName, for: self)
+    }
+
+    package func resolved(_ result: Result<[SocketAddress], ResolutionFailure>) {
+        guard client != nil else { return }
+        isLookingUp = false
+        lookup.resolveEnded = platform.loop.now
+        switch result {
+        case .failure(let failure): fail(.dial(.unresolved(failure), lookup))
+        case .success(let addresses):
+            note(.lookupEnded(addresses: addresses.count))
+            let allowed = addresses.filter(mayReach)
+            if allowed.isEmpty, !addresses.isEmpty { return fail(forbidden(addresses)) }
+            destinations = Array(allowed.compactMap(SOCKS5Destination.init).prefix(Self.destinationLimit))
+            guard !destinations.isEmpty else {
+                let failure = ResolutionFailure(.notFound, message: "the name has no address of the internet")
+                return fail(.dial(.unresolved(failure), lookup))
+            }
+            dial()
+        }
+    }
+
+    /// What a proxy is told to connect to is for the filter, too.
+    private func mayReach(_ address: SocketAddress) -> Bool {
+        rules.filter?.allows(address.withPort(key.endpoint.port), of: key.endpoint.host.text, as: .server) ?? true
+    }
+
+    private func forbidden(_ addresses: [SocketAddress]) -> TransferError {
+        lookup.attempts = addresses.map { DialAttempt(address: $0.withPort(key.endpoint.port), outcome: .forbidden) }
+        return .dial(.forbidden, lookup)
+    }
+
+    package func passageSucceeded(_ passage: ProxyPassage, _ channel: any ByteChannel) {
+        note(.proxyEnded)
+        tunnelAnswer = passage.answer
+        secure(channel)
+    }
+
+    package func passageFailed(_ passage: ProxyPassage, _ cause: ProxyFailure.Cause) {
+        guard let route = key.route else { return }
+        tunnelAnswer = passage.answer
+        self.passage = nil
+        if case .tunnel(.reply(let reply)) = cause, reply.concernsAddress, destinations.count > 1 {
+            destinations.removeFirst()
+            return dial()
+        }
+        fail(.proxy(ProxyFailure(route: route, cause: cause)))
+    }
+
+    // MARK: - From the dialer
+
+    package func dialResolved(_ dial: Dialer, to addresses: [SocketAddress]) {
+        guard observer != nil else { return }
+        if dial.report.resolveEnded != nil { note(.lookupEnded(addresses: addresses.count)) }
+        note(.connectStarted(addresses: addresses.map(\.description)))
+    }
+
+    package func dialSucceeded(_ dial: Dialer, _ channel: any ByteChannel) {
+        if observer != nil { note(.connectEnded(address: channel.remoteAddress.description)) }
+        guard let route = key.route, let destination = destinations.first else { return secure(channel) }
+        let passage = ProxyPassage(to: key, by: route, destination, platform: platform, client: self)
+        self.passage = passage
+        note(.proxyStarted(proxy: route.endpoint.text))
+        passage.start(channel)
+    }
+
+    package func dialFailed(_ dial: Dialer, _ failure: DialFailure) {
+        if let route = key.route {
+            fail(.proxy(ProxyFailure(route: route, cause: .dial(failure, dial.report))))
+        } else {
+            fail(.dial(failure, dial.report))
+        }
+    }
+
+    // MARK: - From the handshake
+
+    private func secure(_ channel: any ByteChannel) {
+        guard let security = key.security else { return succeed(channel) }
+        startLimit(.tls, rules.handshake)
+        let handshake = Handshake(channel, to: key, under: security, platform: platform, client: self)
+        self.handshake = handshake
+        note(.tlsStarted(host: key.endpoint.host.text))
+        handshake.start()
+    }
+
+    package func isAwaited(_ handshake: Handshake) -> Bool { client?.isAwaited(self) ?? true }
+
+    package func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)? {
+        client?.handshakeDelegate(for: self)
+    }
+
+    package func hasAskerLeft(_ handshake: Handshake) -> Bool { client?.hasAskerLeft(self) ?? false }
+
+    /// Somebody waits for it now.
+    package func claimed() { handshake?.claimed() }
+
+    /// Nobody waited for it at a time when the server was to be judged.
+    var wasParked: Bool { handshake?.wasParked ?? false }
+
+    package func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel) {
+        note(.tlsEnded(handshake.report))
+        succeed(channel)
+    }
+
+    package func handshakeFailed(_ handshake: Handshake, _ failure: HandshakeFailure) {
+        if let route = key.route, failure.isBrokenOff {
+            fail(.proxy(ProxyFailure(route: route, cause: .dropped)))
+        } else {
+            fail(.handshake(failure))
+        }
+    }
+
+    private func note(_ event: @autoclosure () -> TransportEvent) {
+        observer?.connection(number, event())
+    }
+
+    private func succeed(_ channel: any ByteChannel) {
+        let client = client
+        self.client = nil
+        stopLimit()
+        client?.attemptSucceeded(self, channel)
+    }
+
+    private func fail(_ error: TransferError) {
+        note(.failed(error, key.endpoint))
+        let client = client
+        self.client = nil
+        stopLimit()
+        client?.attemptFailed(self, error)
+    }
+}
+
+extension HandshakeFailure {
+    /// The connection ended under it: nobody said why.
+    fileprivate var isBrokenOff: Bool {
+        switch cause {
+        case .broken: true
+        case .tls(let failure): failure.kind == .ended
+        case .refused, .identityCancelled: false
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package import AFLoop
+
+/// What every connection of a session is made under.
+package struct ConnectionRules: Sendable {
+    package var connect: LoopInterval?
+    package var attempt: LoopInterval?
+    package var handshake: LoopInterval?
+    package var filter: AddressFilter?
+    package var overrides: [HostOverride]
+
+    package init(
+        connect: LoopInterval? = nil,
+        attempt: LoopInterval? = nil,
+        handshake: LoopInterval? = nil,
+        filter: AddressFilter? = nil,
+        overrides: [HostOverride] = []
+    ) {
+        self.connect = connect
+        self.attempt = attempt
+        self.handshake = handshake
+        self.filter = filter
+        self.overrides = overrides
+    }
+
+    /// Where to dial. Nil if the key names nothing that could be dialled.
+    package func target(for key: ConnectionKey) -> DialTarget? {
+        // A proxy is told the server's own name.
+        guard !overrides.isEmpty, key.unixPath == nil, key.route == nil else { return key.target }
+        return overrides.place(of: key.endpoint)?.target ?? key.target
+    }
+
+    /// - Parameter host: Whom the addresses belong to.
+    func dialRules(_ options: SocketOptions, to host: String, as role: AddressFilter.Role) -> DialRules {
+        var rules = DialRules()
+        rules.attemptLimit = attempt
+        rules.options = options
+        if let filter { rules.allows = { filter.allows($0, of: host, as: role) } }
+        return rules
+    }
+}
+
+extension SocketOptions {
+    package mutating func mark(_ marking: PacketMarking) {
+        trafficClass = marking.codePoint << 2
+        priority = marking.priority
+    }
+}

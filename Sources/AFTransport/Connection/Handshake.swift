@@ -1,0 +1,260 @@
+package import AFLoop
+package import AFTLS
+import Dispatch
+
+package protocol HandshakeClient: AnyObject {
+    func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel)
+    func handshakeFailed(_ handshake: Handshake, _ failure: HandshakeFailure)
+    /// Whether anybody waits for it.
+    func isAwaited(_ handshake: Handshake) -> Bool
+    /// Who may be asked about the server, if anybody.
+    func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)?
+    /// Whether the one who was asked last does not wait any more.
+    func hasAskerLeft(_ handshake: Handshake) -> Bool
+}
+
+/// When a connection was secured, and how.
+package struct HandshakeReport: Sendable {
+    package let started: LoopInstant
+    package let remote: SocketAddress
+    package let local: SocketAddress?
+    package var ended: LoopInstant?
+    package var version: TLSVersion?
+    package var cipherSuite: UInt16 = 0
+    package var isResumed = false
+    /// A delegate had a say in it.
+    package var wasDecidedElsewhere = false
+}
+
+/// Why a connection was not secured, with all that is known of the server.
+package struct HandshakeFailure: Error {
+    package enum Cause {
+        case tls(TLSFailure)
+        case broken(SystemCallError)
+        case refused(TrustRefusal)
+        case identityCancelled
+    }
+
+    package let cause: Cause
+    package var trust: ServerTrust?
+    package var wasAskedForIdentity = false
+    package var hasShownIdentity = false
+}
+
+/// Secures one connected channel. Nothing is heard from it once it has succeeded,
+/// failed or been cancelled.
+package final class Handshake: ChannelHandler, TimerTarget {
+    package private(set) var report: HandshakeReport
+
+    private let key: ConnectionKey
+    private let security: SecurityContext
+    private let platform: Platform
+    private let buffers: TLSBuffers
+    private let judge: HandshakeJudge
+    private var client: (any HandshakeClient)?
+    private var raw: (any ByteChannel)?
+    private var channel: TLSChannel?
+    private var decisionTimer: TimerID?
+    private var isParked = false
+    /// It once had to wait until somebody waited for it.
+    private(set) var wasParked = false
+    private var pending: (question: Int, answer: (HandshakeAnswer) -> Void)?
+    private var questions = 0
+
+    /// - Parameter buffers: Where it is to work, if another secured connection is to be
+    ///   made within this one. Otherwise where all do.
+    package init(
+        _ channel: any ByteChannel,
+        to key: ConnectionKey,
+        under security: SecurityContext,
+        platform: Platform,
+        buffers: TLSBuffers? = nil,
+        client: any HandshakeClient
+    ) {
+        raw = channel
+        self.key = key
+        self.security = security
+        self.platform = platform
+        self.buffers = buffers ?? platform.tlsBuffers.value
+        self.client = client
+        judge = HandshakeJudge(key, security, platform: platform)
+        report = HandshakeReport(
+            started: platform.loop.now,
+            remote: channel.remoteAddress,
+            local: channel.localAddress
+        )
+    }
+
+    package func start() {
+        judge.serve(self)
+        let this = LoopBound(confined: self, on: platform.loop)
+        platform.trustStores.prepare(security.configuration.anchors, for: platform.loop) { problem in
+            this.value.anchorsReady(problem)
+        }
+    }
+
+    package func cancel() {
+        finish()
+        raw?.close()
+        raw = nil
+        channel?.close()
+        channel = nil
+    }
+
+    private func anchorsReady(_ problem: TrustAnchorsError?) {
+        guard client != nil, let raw else { return }
+        if let problem { return fail(.refused(.noAnchors(problem.description))) }
+        do throws(TLSFailure) {
+            let engine = try TLSEngine(
+                security.context(),
+                serverName: key.endpoint.host.serverName,
+                resuming: judge.sessionToResume(),
+                client: judge
+            )
+            let channel = TLSChannel(raw, engine, buffers)
+            self.raw = nil
+            self.channel = channel
+            channel.handler = self
+            advance()
+        } catch {
+            fail(.tls(error))
+        }
+    }
+
+    package func channelReady() {
+        advance()
+    }
+
+    private func advance() {
+        // While somebody makes up their mind the network has nothing to say that
+        // would matter before.
+        guard let channel, pending == nil else { return }
+        guard platform.handshakeBudget.value.take(in: platform.loop.turn) else { return channel.continueNextTurn() }
+        switch channel.handshake() {
+        case .waiting: break
+        case .finished: succeed(channel)
+        case .failed(let failure): fail(failure.kind == .refused ? refused(failure) : .tls(failure))
+        case .broken(let error): fail(.broken(error))
+        }
+    }
+
+    private func refused(_ failure: TLSFailure) -> HandshakeFailure.Cause {
+        judge.refusal.map(HandshakeFailure.Cause.refused) ?? .tls(failure)
+    }
+
+    private func succeed(_ channel: TLSChannel) {
+        report.ended = platform.loop.now
+        report.version = channel.engine.version
+        report.cipherSuite = channel.engine.cipherSuite
+        report.isResumed = channel.engine.isResumed
+        report.wasDecidedElsewhere = judge.delegateWasAsked
+        let client = client
+        finish()
+        self.channel = nil
+        channel.handler = nil
+        client?.handshakeSucceeded(self, channel)
+        // After the pool, which hands out connections there.
+        platform.loop.atTurnEnd(channel)
+    }
+
+    private func fail(_ cause: HandshakeFailure.Cause) {
+        var failure = HandshakeFailure(cause: judge.refusal.map(HandshakeFailure.Cause.refused) ?? cause)
+        failure.trust = judge.trust
+        failure.wasAskedForIdentity = channel?.engine.wasAskedForIdentity ?? false
+        failure.hasShownIdentity = channel?.engine.hasShownIdentity ?? false
+        // The server may have stumbled over what was to be resumed: the next attempt is a
+        // full one.
+        if judge.hasOfferedSession { security.sessions.forget(key) }
+        if case .tls = failure.cause { security.forgetContext() }
+        let client = client
+        cancel()
+        client?.handshakeFailed(self, failure)
+    }
+
+    private func finish() {
+        client = nil
+        pending = nil
+        judge.serve(nil)
+        stopDecisionTimer()
+    }
+
+    // MARK: - Questions to the delegate
+
+    /// Whether there is somebody on whose behalf the server is judged. If not it waits: whoever comes later might have
+    /// wanted to be asked.
+    package func isAwaited() -> Bool {
+        isParked = client?.isAwaited(self) == false
+        wasParked = wasParked || isParked
+        return !isParked
+    }
+
+    /// Somebody waits for it now.
+    package func claimed() {
+        guard isParked else { return }
+        isParked = false
+        advance()
+    }
+
+    private var delegate: (any HandshakeDelegate)? { client?.handshakeDelegate(for: self) }
+
+    package var mayAsk: Bool { delegate?.mayBeAsked ?? false }
+
+    /// Called from within a call of the engine: the answer must come later.
+    package func ask(_ question: HandshakeQuestion, _ answer: @escaping (HandshakeAnswer) -> Void) {
+        wait(for: answer)
+        delegate?.ask(question) { [weak self, questions] in self?.answered(questions, $0) }
+    }
+
+    /// Asks an evaluator on another thread.
+    package func ask(
+        _ evaluator: any BlockingServerEvaluator,
+        about trust: ServerTrust,
+        _ answer: @escaping (HandshakeAnswer) -> Void
+    ) {
+        wait(for: answer)
+        let loop = platform.loop
+        // It may never decide, and keeps nothing alive meanwhile.
+        let answered: (ServerTrustDecision) -> Void = { [weak self, questions] decision in
+            self?.answered(questions, .evaluated(decision))
+        }
+        let reply = LoopBound(confined: answered, on: loop)
+        Handshake.evaluators.async {
+            let decision = evaluator.evaluate(trust)
+            loop.enqueue { reply.value(decision) }
+        }
+    }
+
+    private static let evaluators = DispatchQueue(label: "AFURLSession.evaluators", attributes: .concurrent)
+
+    private func wait(for answer: @escaping (HandshakeAnswer) -> Void) {
+        let limit = LoopInterval(timeout: security.configuration.decisionTimeout, default: 10)
+        decisionTimer = platform.loop.startTimer(at: platform.loop.now + limit, for: self)
+        questions += 1
+        pending = (questions, answer)
+    }
+
+    private func answered(_ question: Int, _ answer: HandshakeAnswer) {
+        // An answer that came too late finds nobody waiting, or another question.
+        guard let pending, pending.question == question else { return }
+        self.pending = nil
+        stopDecisionTimer()
+        // Those of whom nobody is left to be asked say nothing about those who wait now.
+        if case .unasked = answer, client?.hasAskerLeft(self) == true {
+            pending.answer(.gone)
+        } else {
+            pending.answer(answer)
+        }
+        if judge.isCancelled { return fail(.identityCancelled) }
+        advance()
+    }
+
+    package func timerFired(_ timer: TimerID) {
+        decisionTimer = nil
+        answered(questions, .none)
+    }
+
+    private func stopDecisionTimer() {
+        if let decisionTimer { platform.loop.cancelTimer(decisionTimer) }
+        decisionTimer = nil
+    }
+}

@@ -1,0 +1,235 @@
+import AFLoop
+package import AFTLS
+
+/// Asks the delegate on behalf of a handshake. Answers later, or never.
+package protocol HandshakeDelegate: AnyObject {
+    /// False if there is no delegate that wants to be asked.
+    var mayBeAsked: Bool { get }
+    func ask(_ question: HandshakeQuestion, _ answer: @escaping (HandshakeAnswer) -> Void)
+}
+
+package enum HandshakeQuestion {
+    case serverTrust(ServerTrust)
+    /// The names of the authorities that the server accepts, as DER.
+    case identity([[UInt8]])
+}
+
+package enum HandshakeAnswer {
+    /// The server is trusted, whatever the standard evaluation says.
+    case trust
+    case identity(ClientIdentity)
+    /// As if there were no delegate.
+    case standard
+    /// There is none that has a method for the question.
+    case unasked
+    /// The task whose delegate was to be asked ended meanwhile.
+    case gone
+    case reject
+    case cancel
+    case none
+    /// Of an evaluator that takes its time.
+    case evaluated(ServerTrustDecision)
+}
+
+/// Judges one server, once, and remembers what it found as long as the connection
+/// lives.
+package final class HandshakeJudge: TLSEngineClient {
+    private enum Deliberation {
+        case notBegun
+        case asking
+        case accepted
+        case refused(TrustRefusal)
+    }
+
+    private enum Identification {
+        case notAsked
+        case asking
+        case decided(ClientIdentity?)
+    }
+
+    private let key: ConnectionKey
+    private let security: SecurityContext
+    private let platform: Platform
+    private var deliberation = Deliberation.notBegun
+    private var identification = Identification.notAsked
+    /// Until the handshake is over.
+    private var handshake: Handshake?
+    /// What a delegate says once, it may not say again.
+    private(set) var delegateWasAsked = false
+
+    /// The server as it showed itself, or as it did when the session was made that is
+    /// being resumed.
+    package private(set) var trust: ServerTrust?
+    /// The handshake began with a session of an earlier one.
+    private(set) var hasOfferedSession = false
+    /// The delegate cancelled the question for an identity.
+    package private(set) var isCancelled = false
+
+    package init(_ key: ConnectionKey, _ security: SecurityContext, platform: Platform) {
+        self.key = key
+        self.security = security
+        self.platform = platform
+    }
+
+    package var refusal: TrustRefusal? {
+        if case .refused(let refusal) = deliberation { return refusal }
+        return nil
+    }
+
+    package func serve(_ handshake: Handshake?) {
+        self.handshake = handshake
+    }
+
+    // MARK: - Resuming
+
+    /// A session with this server that may be resumed: judged again as far as that is
+    /// possible without its certificates being proven anew.
+    func sessionToResume() -> TLSSession? {
+        guard let entry = security.sessions.take(for: key) else { return nil }
+        let trust = entry.trust.dated(platform.wallClock())
+        guard trust.isWithinValidity, security.evaluator.map({ $0.evaluate(trust) == .accept }) ?? true else {
+            security.sessions.forget(key)
+            return nil
+        }
+        self.trust = trust
+        hasOfferedSession = true
+        return entry.session
+    }
+
+    package func engine(_ engine: TLSEngine, received session: TLSSession) {
+        guard security.mayResume, !delegateWasAsked, let trust, trust.evaluation.isTrusted else { return }
+        if case .accepted = deliberation { return security.sessions.keep(session, trust, for: key) }
+        // A resumed connection brings sessions of its own, with the verdict of the first.
+        if case .notBegun = deliberation, engine.isResumed { security.sessions.keep(session, trust, for: key) }
+    }
+
+    // MARK: - The server's certificates
+
+    package func engine(_ engine: TLSEngine, judges served: [Certificate]) -> TLSVerdict {
+        if case .notBegun = deliberation {
+            guard handshake?.isAwaited() ?? true else { return .later }
+            begin(served)
+        }
+        switch deliberation {
+        case .notBegun, .asking: return .later
+        case .accepted: return .accept
+        case .refused(let refusal): return .refuse(refusal.verifyResult)
+        }
+    }
+
+    private func begin(_ served: [Certificate]) {
+        let trust = seen(served)
+        self.trust = trust
+        decide(trust)
+        if case .accepted = deliberation { security.servers.keep(trust, by: key.route, for: key.judge) }
+    }
+
+    private func seen(_ served: [Certificate]) -> ServerTrust {
+        let host = key.endpoint.host.text
+        let now = platform.wallClock()
+        return security.servers.recall(host, by: key.route, for: key.judge, showing: served, at: now)
+            ?? ServerTrust(
+                servedChain: served,
+                host: host,
+                anchors: security.configuration.anchors,
+                at: now,
+                securityLevel: security.configuration.securityLevel
+            )
+    }
+
+    private func decide(_ trust: ServerTrust) {
+        guard let evaluator = security.evaluator as? any BlockingServerEvaluator else {
+            return obey(security.evaluator?.evaluate(trust) ?? .accept, trust)
+        }
+        guard let handshake else { return deliberation = .refused(.unanswered) }
+        deliberation = .asking
+        handshake.ask(evaluator, about: trust) { [weak self] answer in self?.evaluatorAnswered(answer, trust) }
+    }
+
+    private func evaluatorAnswered(_ answer: HandshakeAnswer, _ trust: ServerTrust) {
+        guard case .asking = deliberation else { return }
+        if case .evaluated(let decision) = answer { return obey(decision, trust) }
+        let explanation = "the evaluator took longer than the decisionTimeout of the TLS configuration"
+        deliberation = .refused(.rule("time for a decision", explanation))
+    }
+
+    private func obey(_ decision: ServerTrustDecision, _ trust: ServerTrust) {
+        guard let refusal = TrustRefusal(decision) else { return askDelegate(trust) }
+        deliberation = .refused(refusal)
+    }
+
+    private func askDelegate(_ trust: ServerTrust) {
+        guard let handshake, handshake.mayAsk else {
+            deliberation = standard(trust)
+            return
+        }
+        deliberation = .asking
+        handshake.ask(.serverTrust(trust)) { [weak self] answer in self?.delegateAnswered(answer, trust) }
+    }
+
+    /// The decision where no delegate takes it.
+    private func standard(_ trust: ServerTrust) -> Deliberation {
+        guard security.evaluator == nil, let failure = trust.evaluation.failure else { return .accepted }
+        return .refused(.evaluation(failure))
+    }
+
+    private func delegateAnswered(_ answer: HandshakeAnswer, _ trust: ServerTrust) {
+        guard case .asking = deliberation else { return }
+        note(answer)
+        switch answer {
+        case .trust: deliberation = .accepted
+        case .standard, .unasked: deliberation = standard(trust)
+        case .gone: deliberation = .notBegun
+        case .cancel: deliberation = .refused(.cancelled)
+        case .none: deliberation = .refused(.unanswered)
+        case .reject, .identity, .evaluated: deliberation = .refused(.rejected)
+        }
+    }
+
+    // MARK: - Our own certificate
+
+    package func engineNeedsIdentity(_ engine: TLSEngine) -> TLSIdentityAnswer {
+        if case .notAsked = identification {
+            guard handshake?.isAwaited() ?? true else { return .later }
+            beginIdentification(engine)
+        }
+        switch identification {
+        case .notAsked, .asking: return .later
+        case .decided(let identity): return identity.map(TLSIdentityAnswer.show) ?? .none
+        }
+    }
+
+    private func beginIdentification(_ engine: TLSEngine) {
+        if let identity = security.configuration.identity, let name = PeerName(key.endpoint.host.text),
+            identity.mayBeShown(to: name)
+        {
+            identification = .decided(identity)
+            return
+        }
+        let question = HandshakeQuestion.identity(engine.acceptedAuthorities)
+        guard let handshake, handshake.mayAsk else {
+            identification = .decided(nil)
+            return
+        }
+        identification = .asking
+        handshake.ask(question) { [weak self] answer in self?.delegateIdentified(answer) }
+    }
+
+    private func delegateIdentified(_ answer: HandshakeAnswer) {
+        guard case .asking = identification else { return }
+        note(answer)
+        switch answer {
+        case .identity(let identity): identification = .decided(identity)
+        case .gone: identification = .notAsked
+        case .cancel: isCancelled = true
+        case .trust, .standard, .unasked, .reject, .none, .evaluated: identification = .decided(nil)
+        }
+    }
+
+    private func note(_ answer: HandshakeAnswer) {
+        switch answer {
+        case .unasked, .gone, .evaluated: break
+        case .trust, .identity, .standard, .reject, .cancel, .none: delegateWasAsked = true
+        }
+    }
+}

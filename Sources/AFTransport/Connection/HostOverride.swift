@@ -1,0 +1,78 @@
+import AFLoop
+package import AFWire
+
+/// Has connections for one host and port made to another place.
+///
+/// The URL's host stays the one that is spoken of: in the `Host` field, in TLS (SNI) and in the check of the
+/// certificate, for cookies and credentials. So a server is tried before its name points to it, without anything else
+/// being different, and nobody can pass for another by it. What it answers is cached for those who are led to the same
+/// place.
+///
+/// Set them as ``URLSessionConfiguration/hostOverrides``.
+public struct HostOverride: Sendable, Hashable {
+    /// Whom it is for; nil: any host.
+    private let host: Endpoint.Host?
+    /// The port it is for; nil: any port.
+    private let port: UInt16?
+    /// Where connections are made to; nil: to the same host.
+    private let destination: Endpoint.Host?
+    /// The port there; nil: the same.
+    private let destinationPort: UInt16?
+
+    /// Makes an override. Nil if a host is no name and no address, or a port is not from 1 to 65535.
+    ///
+    /// - Parameters:
+    ///   - host: Whom it is for, as in a URL. Nil: any host.
+    ///   - port: The port it is for. Nil: any port.
+    ///   - destination: Where its connections are made to: a name or an address, an IPv6 address with or without
+    ///     brackets. Nil: the same host.
+    ///   - destinationPort: The port there. Nil: the same port.
+    public init?(
+        host: String? = nil,
+        port: Int? = nil,
+        toHost destination: String? = nil,
+        toPort destinationPort: Int? = nil
+    ) {
+        do throws(RequestRejection) {
+            self.host = try host.map { text throws(RequestRejection) in try Self.host(text) }
+            self.destination = try destination.map { text throws(RequestRejection) in try Self.host(text) }
+        } catch {
+            return nil
+        }
+        for number in [port, destinationPort] {
+            if let number, !(1...65535).contains(number) { return nil }
+        }
+        self.port = port.map { UInt16($0) }
+        self.destinationPort = destinationPort.map { UInt16($0) }
+    }
+
+    private static func host(_ text: String) throws(RequestRejection) -> Endpoint.Host {
+        let isBareIPv6 = text.contains(":") && !text.hasPrefix("[")
+        return try (isBareIPv6 ? "[\(text)]" : text).withUTF8Bytes { bytes throws(RequestRejection) in
+            try Endpoint.Host(bytes, offset: 0)
+        }
+    }
+
+    /// Whether connections are made to an address, so that no name is looked up.
+    public var leadsToAddress: Bool { destination.map { $0.kind != .name } ?? false }
+
+    /// Where to go in the place of `endpoint`; nil if it is for others.
+    package func apply(to endpoint: Endpoint) -> Endpoint? {
+        guard host == nil || host == endpoint.host, port == nil || port == endpoint.port else { return nil }
+        return Endpoint(
+            scheme: endpoint.scheme,
+            host: destination ?? endpoint.host,
+            port: destinationPort ?? endpoint.port
+        )
+    }
+}
+
+extension [HostOverride] {
+    /// Where to go in the place of `endpoint`, by the first that is for it; nil if none is.
+    package func place(of endpoint: Endpoint) -> Endpoint? {
+        for override in self {
+            if let place = override.apply(to: endpoint) { return place }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,366 @@
+package import AFLoop
+package import AFTLS
+import Glibc
+
+/// Joins an engine and a channel: a channel that secures what passes through it.
+///
+/// ```
+/// HTTPConnection ──▶ TLSChannel ──▶ TLSEngine
+///   plaintext            │             │ ciphertext, in windows
+///                        ▼             ▼
+///                   ByteChannel ◀── unsent, unread
+/// ```
+///
+/// Between calls nothing is held but what the kernel did not take (`unsent`) and what
+/// a reader with a small buffer left (`unread`).
+package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
+    @exclusivity(unchecked) package var handler: (any ChannelHandler)?
+    /// What a failed read or write means, where the cause is above the socket.
+    @exclusivity(unchecked) package private(set) var failure: TLSFailure?
+    /// The stream ended, but the peer had not said that it would: anybody on the way
+    /// may have ended it.
+    @exclusivity(unchecked) package private(set) var isTruncated = false
+
+    /// More than one write leaves unsent: beyond it a peer asks for answers, of the
+    /// protocol's own, and takes none.
+    private static let unsentLimit = 256 << 10
+    /// So that a peer that sends and sends leaves room for the others.
+    private static let handshakeReadsPerTurn = 16
+
+    package let engine: TLSEngine
+    private let channel: any ByteChannel
+    private let buffers: TLSBuffers
+    @exclusivity(unchecked) private var unsent: [UInt8] = []
+    /// What ends the handshake is kept for the first request, to leave with it.
+    @exclusivity(unchecked) private var isHolding = false
+    @exclusivity(unchecked) private var unread: [UInt8] = []
+    @exclusivity(unchecked) private var sendError: SystemCallError?
+    @exclusivity(unchecked) private var readError: SystemCallError?
+    /// The engine may hold more than the last reader had room for.
+    @exclusivity(unchecked) private var hasMore = false
+    /// The peer has begun a message of the protocol's own, and nothing can be sealed before the rest of it is read.
+    @exclusivity(unchecked) private var awaitsInput = false
+    /// How the stream ended, behind bytes that are delivered first. The engine is not
+    /// asked again: it does not remember what it refused.
+    @exclusivity(unchecked) private var end: TLSEngine.Step?
+    @exclusivity(unchecked) private var isOpen = true
+    @exclusivity(unchecked) private var hasEndedWriting = false
+
+    package init(_ channel: any ByteChannel, _ engine: TLSEngine, _ buffers: TLSBuffers) {
+        self.channel = channel
+        self.engine = engine
+        self.buffers = buffers
+        channel.handler = self
+    }
+
+    package var remoteAddress: SocketAddress { channel.remoteAddress }
+    package var localAddress: SocketAddress? { channel.localAddress }
+
+    package var isReadable: Bool { isOpen && (channel.isReadable || hasMore) }
+    package var isWritable: Bool { isOpen && !awaitsInput && (unsent.isEmpty || isHolding) && channel.isWritable }
+
+    package func finishConnecting() throws(SystemCallError) {
+        try channel.finishConnecting()
+    }
+
+    package func channelReady() {
+        if !unsent.isEmpty, !isHolding, channel.isWritable { flush() }
+        handler?.channelReady()
+    }
+
+    package func continueNextTurn() {
+        channel.continueNextTurn()
+    }
+
+    package func probePeer() {
+        channel.probePeer()
+    }
+
+    /// Gives back the memory that only messages under way need.
+    package func rest() {
+        engine.freeBuffers()
+        (channel as? TLSChannel)?.rest()
+    }
+
+    /// Says farewell, and leaves the connection beneath as it is: answers to the peer's new keys may have to follow.
+    package func endWriting() {
+        guard isOpen, !hasEndedWriting, failure == nil else { return }
+        hasEndedWriting = true
+        turn(.empty) { engine.close() }
+        stopHolding()
+    }
+
+    /// What ends the handshake leaves with what is written first, or with the turn.
+    package var isFlushed: Bool { (unsent.isEmpty || isHolding) && channel.isFlushed }
+
+    /// Says farewell if the kernel takes it at once. A peer that does not read must
+    /// not hold up whoever closes.
+    package func close() {
+        guard isOpen else { return }
+        isOpen = false
+        handler = nil
+        stopHolding()
+        if unsent.isEmpty, failure == nil, !hasEndedWriting {
+            turn(.empty) { engine.close() }
+        }
+        channel.close()
+    }
+
+    // MARK: - The handshake
+
+    package enum HandshakeStep {
+        case finished
+        case waiting
+        case failed(TLSFailure)
+        case broken(SystemCallError)
+    }
+
+    /// Goes on as far as the network and those who decide allow.
+    package func handshake() -> HandshakeStep {
+        var fresh = UnsafeRawBufferPointer.empty
+        var reads = 0
+        while true {
+            switch turn(fresh, holding: true, { engine.handshake() }) {
+            case .finished:
+                // What came along has no edge of its own any more.
+                hasMore = !unread.isEmpty
+                return .finished
+            case .undecided: return .waiting
+            case .needsInput: break
+            case .failed(let failure):
+                self.failure = failure
+                return .failed(failure)
+            case .closed, .truncated, .moved:
+                return .failed(TLSFailure(.ended, "the connection was closed during the handshake"))
+            }
+            guard reads < TLSChannel.handshakeReadsPerTurn else {
+                channel.continueNextTurn()
+                return .waiting
+            }
+            reads += 1
+            // What the peer said before it stopped listening is the better explanation.
+            switch fetch() {
+            case .bytes(let bytes): fresh = bytes
+            case .nothing: return sendError.map(HandshakeStep.broken) ?? .waiting
+            case .ended: fresh = .empty
+            case .failed(let error): return .broken(sendError ?? error)
+            }
+        }
+    }
+
+    /// No request took along what ends the handshake.
+    package func turnEnded() {
+        stopHolding()
+    }
+
+    private func stopHolding() {
+        guard isHolding else { return }
+        isHolding = false
+        if channel.isWritable { flush() }
+    }
+
+    // MARK: - Reading
+
+    package func read(into buffer: UnsafeMutableRawBufferPointer) -> ChannelRead {
+        guard isOpen else { return .failed(SystemCallError(.recv, code: EBADF)) }
+        if let end { return conclude(end) }
+        if let readError { return .failed(readError) }
+        var filled = 0
+        var step = hasMore ? turn(.empty) { decrypt(into: buffer, &filled) } : .needsInput
+        // A reader with much room gets much at once: it may keep what it is given.
+        while case .needsInput = step,
+            filled == 0 || (channel.isReadable && filled + buffers.input.count <= buffer.count)
+        {
+            switch fetch() {
+            case .bytes(let bytes): step = turn(bytes) { decrypt(into: buffer, &filled) }
+            case .ended: step = turn(.empty) { decrypt(into: buffer, &filled) }
+            case .nothing:
+                hasMore = false
+                return filled > 0 ? .bytes(filled) : .wouldBlock
+            case .failed(let error):
+                guard filled > 0 else { return .failed(error) }
+                // The kernel says it once. First what came before it.
+                readError = error
+                hasMore = true
+                return .bytes(filled)
+            }
+        }
+        if unsent.count > TLSChannel.unsentLimit {
+            step = .failed(TLSFailure(.flood, "the server asks for new keys again and again and reads no answer"))
+        }
+        switch step {
+        case .needsInput: hasMore = false
+        case .moved: hasMore = true
+        case .closed, .truncated, .failed, .finished, .undecided:
+            hasMore = true
+            end = step
+            wakeWriter()
+        }
+        return filled > 0 ? .bytes(filled) : conclude(step)
+    }
+
+    /// Decrypts until input or room is used up.
+    private func decrypt(into buffer: UnsafeMutableRawBufferPointer, _ filled: inout Int) -> TLSEngine.Step {
+        while filled < buffer.count {
+            let step = engine.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
+            guard case .moved(let count) = step else { return step }
+            filled += count
+        }
+        return .moved(filled)
+    }
+
+    private func conclude(_ step: TLSEngine.Step) -> ChannelRead {
+        switch step {
+        case .failed(let failure):
+            self.failure = failure
+            return .failed(SystemCallError(.recv, code: EPROTO))
+        case .truncated:
+            isTruncated = true
+            return .end
+        case .closed: return .end
+        case .moved, .finished, .needsInput, .undecided: return .wouldBlock
+        }
+    }
+
+    private enum Fetched {
+        case bytes(UnsafeRawBufferPointer)
+        case nothing
+        case ended
+        case failed(SystemCallError)
+    }
+
+    private func fetch() -> Fetched {
+        guard channel.isReadable else { return .nothing }
+        switch channel.read(into: buffers.input) {
+        case .bytes(let count): return .bytes(UnsafeRawBufferPointer(rebasing: buffers.input[..<count]))
+        case .wouldBlock: return .nothing
+        case .end:
+            engine.noteInputEnded()
+            return .ended
+        case .failed(let error): return .failed(error)
+        }
+    }
+
+    // MARK: - Writing
+
+    package func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> ChannelWrite {
+        guard isOpen else { return .failed(SystemCallError(.send, code: EBADF)) }
+        if let sendError { return .failed(sendError) }
+        guard isWritable else { return .wouldBlock }
+        let sealed = turn(.empty) { seal(first, second) }
+        if let sendError { return .failed(sendError) }
+        guard failure == nil else { return .failed(SystemCallError(.send, code: EPROTO)) }
+        return sealed == 0 && awaitsInput ? .wouldBlock : .bytes(sealed)
+    }
+
+    /// Returns how much of both was sealed.
+    private func seal(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
+        var sealed = 0
+        for _ in 0..<TLSBuffers.sealedRecords where sealed < first.count + second.count {
+            switch engine.write(piece(of: first, second, from: sealed)) {
+            case .moved(let count): sealed += count
+            case .failed(let failure):
+                self.failure = failure
+                return sealed
+            case .needsInput, .finished, .undecided:
+                awaitsInput = true
+                return sealed
+            case .closed, .truncated:
+                failure = TLSFailure(.ended, "the connection was closed in the middle of a message")
+                return sealed
+            }
+        }
+        return sealed
+    }
+
+    /// What the writer waited for has come, or never will. It may have had its share of this turn.
+    private func wakeWriter() {
+        guard awaitsInput else { return }
+        awaitsInput = false
+        channel.continueNextTurn()
+    }
+
+    /// The next bytes that go into one record: head and beginning of the body travel
+    /// together.
+    private func piece(
+        of first: UnsafeRawBufferPointer,
+        _ second: UnsafeRawBufferPointer,
+        from offset: Int
+    ) -> UnsafeRawBufferPointer {
+        guard offset < first.count else { return UnsafeRawBufferPointer(rebasing: second[(offset - first.count)...]) }
+        let rest = UnsafeRawBufferPointer(rebasing: first[offset...])
+        guard rest.count < TLSEngine.recordSize, !second.isEmpty else { return rest }
+        let joined = UnsafeRawBufferPointer(rebasing: second[..<min(second.count, TLSEngine.recordSize - rest.count)])
+        buffers.record.copyMemory(from: rest)
+        UnsafeMutableRawBufferPointer(rebasing: buffers.record[rest.count...]).copyMemory(from: joined)
+        return UnsafeRawBufferPointer(rebasing: buffers.record[..<(rest.count + joined.count)])
+    }
+
+    // MARK: - The windows
+
+    /// Runs a call of the engine with `fresh` ciphertext behind what is unread, keeps
+    /// what it leaves, and sends what it made.
+    private func turn<Result>(
+        _ fresh: UnsafeRawBufferPointer,
+        holding holdsLast: Bool = false,
+        _ call: () -> Result
+    ) -> Result {
+        engine.setOutput(buffers.output)
+        let awaitedInput = awaitsInput
+        let given = unread.count + fresh.count
+        let result: Result
+        if unread.isEmpty {
+            engine.input = fresh
+            result = call()
+            if !engine.input.isEmpty { unread = Array(engine.input) }
+        } else {
+            unread.append(contentsOf: fresh)
+            result = unread.withUnsafeBytes { bytes in
+                engine.input = bytes
+                return call()
+            }
+            unread.removeFirst(unread.count - engine.input.count)
+        }
+        if awaitedInput, engine.input.count < given { wakeWriter() }
+        engine.input = .empty
+        guard !engine.output.isEmpty else { return result }
+        if holdsLast, engine.isEstablished, unsent.isEmpty {
+            unsent = Array(engine.output)
+            isHolding = true
+        } else {
+            deliver(engine.output)
+        }
+        return result
+    }
+
+    private func deliver(_ bytes: UnsafeRawBufferPointer) {
+        guard unsent.isEmpty else {
+            unsent.append(contentsOf: bytes)
+            return stopHolding()
+        }
+        let sent = transmit(bytes)
+        if sent < bytes.count { unsent.append(contentsOf: bytes[sent...]) }
+    }
+
+    private func flush() {
+        let sent = unsent.withUnsafeBytes { transmit($0) }
+        unsent.removeFirst(sent)
+    }
+
+    /// Returns how much the kernel took.
+    private func transmit(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var sent = 0
+        while sent < bytes.count, sendError == nil {
+            switch channel.write(UnsafeRawBufferPointer(rebasing: bytes[sent...]), .empty) {
+            case .wouldBlock, .bytes(0): return sent
+            case .bytes(let count): sent += count
+            case .failed(let error): sendError = error
+            }
+        }
+        return sent
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    package static var empty: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+}

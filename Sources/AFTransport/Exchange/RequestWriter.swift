@@ -1,0 +1,160 @@
+import AFLoop
+import AFWire
+
+/// Sends one request, head and body: everything about the sending half of an exchange
+/// that is not a decision.
+///
+/// Two slices leave at a time: framing (the head, and what stands around chunks) and
+/// the content behind it, in place.
+final class RequestWriter {
+    enum Step {
+        /// The kernel has taken so much of head and content.
+        case moved(headBytes: Int, bodyBytes: Int)
+        /// The channel takes nothing now.
+        case blocked
+        /// The body has nothing now; its client is told when it has.
+        case waiting
+        case finished
+        case failed(SystemCallError)
+        case bodyFailed(BodyFailure)
+    }
+
+    @exclusivity(unchecked) private var body: (any BodySource)?
+    /// The same as `body`, if the server is asked first.
+    @exclusivity(unchecked) private var gate: ContinueGate?
+    @exclusivity(unchecked) private var isChunked = false
+    @exclusivity(unchecked) private var headCount = 0
+    @exclusivity(unchecked) private var framing: [UInt8] = []
+    @exclusivity(unchecked) private var framingSent = 0
+    @exclusivity(unchecked) private var sentHead = 0
+    /// What is still to come of the chunk whose header is written.
+    @exclusivity(unchecked) private var chunkLeft = 0
+    /// The body has nothing more.
+    @exclusivity(unchecked) private(set) var isAtEnd = true
+
+    /// Nothing to send.
+    func reset() {
+        body = nil
+        gate = nil
+        isChunked = false
+        headCount = 0
+        framing = []
+        framingSent = 0
+        sentHead = 0
+        chunkLeft = 0
+        isAtEnd = true
+    }
+
+    /// - Parameters:
+    ///   - patience: How long the server may think about it, if it is asked whether it wants the body.
+    ///   - client: Told when a body that had nothing to send has something.
+    func start(
+        _ request: WireRequest,
+        _ body: (any BodySource)?,
+        patience: LoopInterval,
+        on loop: EventLoop,
+        for client: any BodyClient
+    ) {
+        reset()
+        headCount = request.headBytes.count
+        framing = request.headBytes
+        guard let body else { return }
+        if request.expectation?.isContinue == true { gate = ContinueGate(body, patience: patience, on: loop) }
+        let source: any BodySource = gate ?? body
+        source.client = client
+        self.body = source
+        isChunked = request.isChunked
+        isAtEnd = false
+    }
+
+    /// The server wants the body. True if it was being kept back.
+    func serverGoesOn() -> Bool {
+        guard let gate, gate.isClosed else { return false }
+        gate.open()
+        return true
+    }
+
+    /// Nothing more is sent. The body itself belongs to the transfer, and may be sent again elsewhere by now.
+    func stop(for client: any BodyClient) {
+        if body?.client === client { body?.client = nil }
+        gate?.close()
+    }
+
+    /// The kernel has taken a byte of the request.
+    var hasBegun: Bool { sentHead > 0 }
+
+    /// Nothing of the head is left, but something may be of the body.
+    var isInBody: Bool { sentHead == headCount }
+
+    /// Sends what can be sent with one call.
+    ///
+    /// - Parameter limit: How much of the body may be sent.
+    func write(to channel: any ByteChannel, atMost limit: Int = .max) -> Step {
+        var hasContent = false
+        if let body, !isAtEnd {
+            switch body.next() {
+            case .ready:
+                hasContent = true
+                if isChunked, chunkLeft == 0 { openChunk(body) }
+            case .waiting: if framingSent == framing.count { return .waiting }
+            case .end: finish()
+            case .failed(let failure): return .bodyFailed(failure)
+            }
+        }
+        if framingSent == framing.count, !hasContent { return .finished }
+        guard channel.isWritable else { return .blocked }
+        return note(hasContent ? transmit(body, to: channel, atMost: limit) : transmit(.empty, to: channel))
+    }
+
+    private func openChunk(_ body: any BodySource) {
+        _ = body.withReady { content in
+            chunkLeft = content.count
+            ChunkWriter.appendHeader(for: content.count, to: &framing)
+            return .wouldBlock
+        }
+    }
+
+    private func finish() {
+        isAtEnd = true
+        if isChunked { ChunkWriter.appendEnd(to: &framing) }
+    }
+
+    private func transmit(_ body: (any BodySource)?, to channel: any ByteChannel, atMost limit: Int) -> ChannelWrite {
+        guard let body else { return .wouldBlock }
+        let limit = isChunked ? min(limit, chunkLeft) : limit
+        return body.withReady { content in
+            transmit(UnsafeRawBufferPointer(rebasing: content.prefix(limit)), to: channel)
+        }
+    }
+
+    private func transmit(_ content: UnsafeRawBufferPointer, to channel: any ByteChannel) -> ChannelWrite {
+        framing.withUnsafeBytes { framing in
+            channel.write(UnsafeRawBufferPointer(rebasing: framing[framingSent...]), content)
+        }
+    }
+
+    private func note(_ write: ChannelWrite) -> Step {
+        switch write {
+        case .wouldBlock, .bytes(0): return .blocked
+        case .failed(let error): return .failed(error)
+        case .bytes(let count):
+            let framingBytes = min(count, framing.count - framingSent)
+            let headBytes = min(framingBytes, headCount - sentHead)
+            framingSent += framingBytes
+            sentHead += headBytes
+            if framingSent == framing.count {
+                framing = []
+                framingSent = 0
+            }
+            if count > framingBytes { consume(count - framingBytes) }
+            return .moved(headBytes: headBytes, bodyBytes: count - framingBytes)
+        }
+    }
+
+    private func consume(_ count: Int) {
+        body?.consume(count)
+        guard isChunked else { return }
+        chunkLeft -= count
+        if chunkLeft == 0 { framing.append(contentsOf: ChunkWriter.chunkEnd) }
+    }
+}

@@ -1,0 +1,202 @@
+package import AFLoop
+
+/// Something that carries requests, one after the other.
+package protocol PooledConnection: AnyObject {
+    /// In use, and fit to carry another request behind those it has.
+    var takesMore: Bool { get }
+    /// How many requests wait on it.
+    var load: Int { get }
+}
+
+/// Decides which waiting request gets which connection to one peer, and when to
+/// dial another. Events in, actions out; it opens and closes nothing itself.
+///
+/// Every connection it knows is idle or in use; a dial is a connection to be.
+/// Together they never exceed `limit`.
+package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
+    package enum Action {
+        case assign(Waiter, Connection)
+        /// To a connection in use: there can be no other.
+        case append(Waiter, Connection)
+        case dial
+        /// More dials are running than anybody waits for.
+        case cancelDial
+        /// Its idle time is over.
+        case close(Connection)
+    }
+
+    package struct Idle {
+        package let connection: Connection
+        package let expires: LoopInstant
+    }
+
+    package var limit: Int
+    package private(set) var waiters = WaitQueue<Waiter>()
+    /// Longest idle first. The most recently used is taken, so that a burst's
+    /// surplus grows old and can be closed.
+    package private(set) var idle: [Idle] = []
+    package private(set) var inUse = 0
+    /// Those in use whose requests may have others behind them.
+    private var pipelines: [Connection] = []
+    package private(set) var dialing = 0
+    /// Dials on behalf of one request that must have a fresh connection.
+    package private(set) var redialing = 0
+    private var surplusDials = 0
+
+    package init(limit: Int) {
+        self.limit = max(1, limit)
+    }
+
+    package var isEmpty: Bool { waiters.isEmpty && connections == 0 }
+    package var connections: Int { idle.count + inUse + dialing + redialing }
+
+    // MARK: - Events
+
+    package mutating func requestArrived(_ waiter: Waiter, priority: Float) {
+        waiters.add(waiter, priority: priority)
+    }
+
+    package mutating func priorityChanged(_ waiter: Waiter, _ priority: Float) {
+        waiters.reprioritize(waiter, priority)
+    }
+
+    /// A request was cancelled or gave up while it waited.
+    package mutating func requestLeft(_ waiter: Waiter) {
+        waiters.remove(waiter)
+        // A dial to a host that does not answer would otherwise run on with nobody
+        // whose timeout could end it.
+        surplusDials = unclaimedDials
+    }
+
+    package mutating func dialSucceeded(_ connection: Connection, expires: LoopInstant) {
+        dialing -= 1
+        surplusDials = min(surplusDials, dialing)
+        idle.append(Idle(connection: connection, expires: expires))
+    }
+
+    /// Returns the request that fails with the dial, unless enough dials are still
+    /// under way for all who wait.
+    package mutating func dialFailed() -> Waiter? {
+        dialCancelled()
+        return waiters.count > dialing ? waiters.popFirst() : nil
+    }
+
+    /// The same where somebody said no on behalf of one request: no other fails with it.
+    ///
+    /// - Parameter waiter: Nil if it has left.
+    package mutating func dialRefused(for waiter: Waiter?) -> Waiter? {
+        dialCancelled()
+        guard waiters.count > dialing, let waiter, waiter.ticket.isWaiting else { return nil }
+        waiters.remove(waiter)
+        return waiter
+    }
+
+    package mutating func dialCancelled() {
+        dialing -= 1
+        surplusDials = min(surplusDials, dialing)
+    }
+
+    /// How many connections are being made that nobody waits for.
+    package var unclaimedDials: Int { max(0, dialing - waiters.count) }
+
+    /// An exchange failed with its connection, and its request takes the place of
+    /// both for a dial of its own.
+    package mutating func exchangeRetried() {
+        inUse -= 1
+        redialing += 1
+    }
+
+    package mutating func redialSucceeded() {
+        redialing -= 1
+        inUse += 1
+    }
+
+    package mutating func redialEnded() {
+        redialing -= 1
+    }
+
+    /// An exchange ended and left its connection fit for another.
+    package mutating func connectionFreed(_ connection: Connection, expires: LoopInstant) {
+        connectionClosed(connection)
+        inUse -= 1
+        idle.append(Idle(connection: connection, expires: expires))
+    }
+
+    /// An exchange ended and its connection with it.
+    package mutating func connectionLost() {
+        inUse -= 1
+    }
+
+    /// Nothing goes behind its requests any more.
+    package mutating func connectionClosed(_ connection: Connection) {
+        guard !pipelines.isEmpty else { return }
+        pipelines.removeAll { $0 === connection }
+    }
+
+    /// True if the connection was idle.
+    package mutating func idleConnectionClosed(_ connection: Connection) -> Bool {
+        guard let index = idle.lastIndex(where: { $0.connection === connection }) else { return false }
+        idle.remove(at: index)
+        return true
+    }
+
+    /// Takes out the connections whose idle time is over.
+    package mutating func takeExpired(at now: LoopInstant) -> [Connection] {
+        let expired = idle.filter { $0.expires <= now }.map(\.connection)
+        if !expired.isEmpty { idle.removeAll { $0.expires <= now } }
+        return expired
+    }
+
+    package mutating func takeLongestIdle() -> Connection? {
+        idle.isEmpty ? nil : idle.removeFirst().connection
+    }
+
+    package mutating func takeAllWaiters() -> [Waiter] {
+        var all: [Waiter] = []
+        while let waiter = waiters.popFirst() { all.append(waiter) }
+        return all
+    }
+
+    /// The request that is served next.
+    package var firstWaiter: Waiter? { waiters.first }
+
+    /// Whether one of the dials under way is for this request, as things stand.
+    func isDialling(for waiter: Waiter) -> Bool { waiters.isAmongFirst(dialing, waiter) }
+
+    package mutating func takeAllIdle() -> [Connection] {
+        defer { idle = [] }
+        return idle.map(\.connection)
+    }
+
+    // MARK: - Actions
+
+    /// What to do next; called until it returns nil.
+    ///
+    /// - Parameter mayDial: Whether there may be another connection, whatever this peer's limit is.
+    package mutating func nextAction(at now: LoopInstant, mayDial: @autoclosure () -> Bool = true) -> Action? {
+        if !waiters.isEmpty, let freshest = idle.popLast() {
+            guard freshest.expires > now, let waiter = waiters.popFirst() else { return .close(freshest.connection) }
+            inUse += 1
+            if waiter.mayBePipelined { pipelines.append(freshest.connection) }
+            return .assign(waiter, freshest.connection)
+        }
+        while surplusDials > 0 {
+            surplusDials -= 1
+            // Unless a request that came in the meantime has taken the dial over.
+            if dialing > waiters.count { return .cancelDial }
+        }
+        if waiters.count > dialing, connections < limit, mayDial() {
+            dialing += 1
+            return .dial
+        }
+        return nextInPipeline()
+    }
+
+    private mutating func nextInPipeline() -> Action? {
+        guard waiters.count > dialing, !pipelines.isEmpty, waiters.first?.mayBePipelined == true,
+            let connection = pipelines.filter(\.takesMore).min(by: { $0.load < $1.load }),
+            let waiter = waiters.popFirst()
+        else { return nil }
+        return .append(waiter, connection)
+    }
+}

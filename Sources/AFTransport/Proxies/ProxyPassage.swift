@@ -1,0 +1,110 @@
+package import AFLoop
+package import AFWire
+
+package protocol ProxyPassageClient: AnyObject {
+    /// What is sent on the channel from now on is for the server, or is a request that names it.
+    func passageSucceeded(_ passage: ProxyPassage, _ channel: any ByteChannel)
+    func passageFailed(_ passage: ProxyPassage, _ cause: ProxyFailure.Cause)
+}
+
+/// Leads one channel through the proxy it is connected to: secures it if the proxy speaks TLS, then has the proxy
+/// make a tunnel if there is to be one.
+package final class ProxyPassage: HandshakeClient, ProxyTunnelClient {
+    private let key: ConnectionKey
+    private let route: ProxyRoute
+    private let destination: SOCKS5Destination
+    private let platform: Platform
+    private var client: (any ProxyPassageClient)?
+    private var handshake: Handshake?
+    private var tunnel: ProxyTunnel?
+
+    /// - Parameter destination: Whom a SOCKS proxy is asked for.
+    package init(
+        to key: ConnectionKey,
+        by route: ProxyRoute,
+        _ destination: SOCKS5Destination,
+        platform: Platform,
+        client: any ProxyPassageClient
+    ) {
+        self.key = key
+        self.route = route
+        self.destination = destination
+        self.platform = platform
+        self.client = client
+    }
+
+    /// What an HTTP proxy said when it was asked for a tunnel.
+    package var answer: ResponseHead? { tunnel?.answer }
+
+    package func start(_ channel: any ByteChannel) {
+        guard let proxyKey = key.proxyKey, let security = proxyKey.security else { return ask(over: channel) }
+        let handshake = Handshake(
+            channel,
+            to: proxyKey,
+            under: security,
+            platform: platform,
+            buffers: platform.tlsBuffers.value.ofProxies,
+            client: self
+        )
+        self.handshake = handshake
+        handshake.start()
+    }
+
+    package func cancel() {
+        client = nil
+        handshake?.cancel()
+        tunnel?.cancel()
+    }
+
+    private func ask(over channel: any ByteChannel) {
+        guard route.tunnels(to: key.endpoint) else { return succeed(channel) }
+        let tunnel = ProxyTunnel(channel, exchange, buffer: platform.readBuffer.value, client: self)
+        self.tunnel = tunnel
+        tunnel.start()
+    }
+
+    private var exchange: any TunnelExchange {
+        guard route.kind.isSOCKS else { return ConnectExchange(to: key.endpoint, by: route) }
+        return SOCKS5Exchange(to: destination, port: key.endpoint.port, login: route.login)
+    }
+
+    // MARK: - From the handshake
+
+    /// Whoever it is for, it is judged alike.
+    package func isAwaited(_ handshake: Handshake) -> Bool { true }
+
+    /// What a delegate says would be taken for an answer about the server.
+    package func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)? { nil }
+
+    package func hasAskerLeft(_ handshake: Handshake) -> Bool { false }
+
+    package func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel) {
+        ask(over: channel)
+    }
+
+    package func handshakeFailed(_ handshake: Handshake, _ failure: HandshakeFailure) {
+        fail(.handshake(failure))
+    }
+
+    // MARK: - From the tunnel
+
+    package func tunnelEstablished(_ tunnel: ProxyTunnel, _ channel: any ByteChannel) {
+        succeed(channel)
+    }
+
+    package func tunnelFailed(_ tunnel: ProxyTunnel, _ failure: TunnelFailure) {
+        fail(.tunnel(failure))
+    }
+
+    private func succeed(_ channel: any ByteChannel) {
+        let client = client
+        self.client = nil
+        client?.passageSucceeded(self, channel)
+    }
+
+    private func fail(_ cause: ProxyFailure.Cause) {
+        let client = client
+        self.client = nil
+        client?.passageFailed(self, cause)
+    }
+}

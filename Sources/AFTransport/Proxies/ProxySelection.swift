@@ -1,0 +1,166 @@
+package import AFWire
+
+/// Which request takes which way, as it was when the session was made. Pure: no clock, no lookup.
+package struct ProxySelection: Sendable {
+    fileprivate enum Choice: Sendable {
+        case direct
+        case via(ProxyRoute)
+        case wrong(ProxyConfigurationError)
+    }
+
+    private var http = Choice.direct
+    private var https = Choice.direct
+    private var exceptions = ProxyExceptions()
+    private var includesLoopback = false
+    private var excludesSimpleHostnames = false
+    /// No request takes a proxy.
+    package let isEmpty: Bool
+
+    package init() {
+        isEmpty = true
+    }
+
+    /// - Parameter agentLine: What requests for tunnels call us, unless the request that needs one says otherwise.
+    package init(_ configuration: ProxyConfiguration, agentLine: [UInt8]) {
+        var makers = RouteMaker(configuration, agentLine)
+        let all = configuration.all.map { makers.choice($0) } ?? .direct
+        http = configuration.http.map { makers.choice($0) } ?? all
+        https = configuration.https.map { makers.choice($0) } ?? all
+        exceptions = configuration.exceptions
+        includesLoopback = configuration.includesLoopback
+        excludesSimpleHostnames = configuration.excludesSimpleHostnames
+        isEmpty = configuration.http == nil && configuration.https == nil && configuration.all == nil
+    }
+
+    /// As they stand in a dictionary, or in the environment.
+    package init(_ source: some ProxySource, agentLine: [UInt8]) {
+        var configuration = ProxyConfiguration()
+        let all = Setting(source.all)
+        let (http, https) = (Setting(source.http), Setting(source.https))
+        (configuration.http, configuration.https, configuration.all) = (http.server, https.server, all.server)
+        configuration.excludesSimpleHostnames = source.excludesSimpleHostnames
+        let exceptions = Result { () throws(ProxyConfigurationError) in try source.exceptions() }
+        configuration.exceptions = (try? exceptions.get()) ?? ProxyExceptions()
+        let made = ProxySelection(configuration, agentLine: agentLine)
+        self.exceptions = made.exceptions
+        excludesSimpleHostnames = made.excludesSimpleHostnames
+        self.http = http.choice(made.http, otherwise: all)
+        self.https = https.choice(made.https, otherwise: all)
+        if case .failure(let error) = exceptions, http.isThere || https.isThere || all.isThere {
+            // Who was excepted cannot be known.
+            self.http = self.http.failing(error)
+            self.https = self.https.failing(error)
+        }
+        isEmpty = self.http.isDirect && self.https.isDirect
+    }
+
+    /// The way to a server. Nil: straight to it.
+    package func route(for endpoint: Endpoint) throws(ProxyConfigurationError) -> ProxyRoute? {
+        if isEmpty { return nil }
+        let choice = endpoint.scheme == .https ? https : http
+        if choice.isDirect || isExcepted(endpoint) { return nil }
+        switch choice {
+        case .direct: return nil
+        case .via(let route): return route
+        case .wrong(let error): throw error
+        }
+    }
+
+    private func isExcepted(_ endpoint: Endpoint) -> Bool {
+        let host = endpoint.host
+        if !includesLoopback, host.isLoopback { return true }
+        if excludesSimpleHostnames, host.kind == .name, !host.text.utf8.contains(UInt8(ascii: ".")) { return true }
+        return exceptions.contains(endpoint)
+    }
+}
+
+/// Where settings of proxies come from that may be wrong.
+package protocol ProxySource {
+    /// Nil: not set. A setting may be there and say that there is no proxy.
+    var http: Result<ProxyServer?, ProxyConfigurationError>? { get }
+    var https: Result<ProxyServer?, ProxyConfigurationError>? { get }
+    var all: Result<ProxyServer?, ProxyConfigurationError>? { get }
+    var excludesSimpleHostnames: Bool { get }
+    func exceptions() throws(ProxyConfigurationError) -> ProxyExceptions
+}
+
+extension ProxySelection {
+    private enum Setting {
+        case missing
+        case none
+        case server(ProxyServer)
+        case wrong(ProxyConfigurationError)
+
+        init(_ found: Result<ProxyServer?, ProxyConfigurationError>?) {
+            switch found {
+            case nil: self = .missing
+            case .success(nil): self = .none
+            case .success(let server?): self = .server(server)
+            case .failure(let error): self = .wrong(error)
+            }
+        }
+
+        var server: ProxyServer? {
+            if case .server(let server) = self { server } else { nil }
+        }
+
+        var isThere: Bool {
+            if case .missing = self { false } else { true }
+        }
+
+        /// - Parameter made: What comes of it, or of `all` in its place.
+        func choice(_ made: Choice, otherwise all: Setting) -> Choice {
+            switch self {
+            case .wrong(let error): return .wrong(error)
+            case .none: return .direct
+            case .server: return made
+            case .missing:
+                if case .wrong(let error) = all { return .wrong(error) }
+                return made
+            }
+        }
+    }
+}
+
+extension ProxySelection.Choice {
+    fileprivate var isDirect: Bool {
+        if case .direct = self { true } else { false }
+    }
+
+    fileprivate func failing(_ error: ProxyConfigurationError) -> ProxySelection.Choice {
+        isDirect ? self : .wrong(error)
+    }
+}
+
+extension ProxySelection {
+    /// Makes the routes of one configuration.
+    private struct RouteMaker {
+        private let lines: Result<TunnelLines, ProxyConfigurationError>
+        private let agentLine: [UInt8]
+        private let tunnelsPlainHTTP: Bool
+        private var count = 0
+
+        init(_ configuration: ProxyConfiguration, _ agentLine: [UInt8]) {
+            lines = Result { () throws(ProxyConfigurationError) in try TunnelLines(configuration.tunnelFields) }
+            self.agentLine = agentLine
+            tunnelsPlainHTTP = configuration.tunnelsPlainHTTP
+        }
+
+        mutating func choice(_ server: ProxyServer) -> Choice {
+            count += 1
+            switch lines {
+            case .failure(let error): return .wrong(error)
+            case .success(let lines):
+                return .via(
+                    ProxyRoute(
+                        server,
+                        number: count,
+                        tunnelsPlainHTTP: tunnelsPlainHTTP,
+                        tunnelLines: lines,
+                        agentLine: agentLine
+                    )
+                )
+            }
+        }
+    }
+}

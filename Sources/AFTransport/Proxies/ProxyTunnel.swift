@@ -1,0 +1,136 @@
+package import AFLoop
+package import AFWire
+
+package protocol ProxyTunnelClient: AnyObject {
+    func tunnelEstablished(_ tunnel: ProxyTunnel, _ channel: any ByteChannel)
+    func tunnelFailed(_ tunnel: ProxyTunnel, _ failure: TunnelFailure)
+}
+
+/// Has one exchange with a proxy over a connected channel. Nothing is heard from it once it has succeeded, failed or
+/// been cancelled.
+package final class ProxyTunnel: ChannelHandler {
+    private var exchange: any TunnelExchange
+    private let buffer: ReadBuffer
+    private var channel: (any ByteChannel)?
+    private var client: (any ProxyTunnelClient)?
+    private var unsent: [UInt8] = []
+    /// The next word is the proxy's.
+    private var isListening = false
+
+    package init(
+        _ channel: any ByteChannel,
+        _ exchange: any TunnelExchange,
+        buffer: ReadBuffer,
+        client: any ProxyTunnelClient
+    ) {
+        self.channel = channel
+        self.exchange = exchange
+        self.buffer = buffer
+        self.client = client
+    }
+
+    /// What an HTTP proxy said in the end.
+    package var answer: ResponseHead? { exchange.answer }
+
+    package func start() {
+        channel?.handler = self
+        // What is there already answers nothing.
+        _ = readOnce()
+        guard channel != nil else { return }
+        unsent = exchange.begin()
+        advance()
+    }
+
+    package func cancel() {
+        client = nil
+        channel?.close()
+        channel = nil
+    }
+
+    package func channelReady() {
+        advance()
+    }
+
+    /// Ends: what a proxy may say before there is a tunnel is bounded.
+    private func advance() {
+        while channel != nil {
+            guard flush(), readOnce() else { return }
+        }
+    }
+
+    /// False if something is left to send.
+    private func flush() -> Bool {
+        while let channel, !unsent.isEmpty {
+            guard channel.isWritable else { break }
+            switch unsent.withUnsafeBytes({ channel.write($0, .empty) }) {
+            case .wouldBlock, .bytes(0): return unsentIsAnswered()
+            case .bytes(let count): unsent.removeFirst(count)
+            case .failed(let error):
+                fail(.broken(code: error.code))
+                return false
+            }
+        }
+        guard unsent.isEmpty else { return unsentIsAnswered() }
+        isListening = true
+        return true
+    }
+
+    /// A proxy that speaks before it was asked is heard at once.
+    private func unsentIsAnswered() -> Bool {
+        isListening = false
+        return channel?.isReadable ?? false
+    }
+
+    /// False if there is nothing more to read now.
+    private func readOnce() -> Bool {
+        guard let channel, channel.isReadable else { return false }
+        let room = buffer.forReading()
+        switch channel.read(into: room) {
+        case .wouldBlock: return false
+        case .end: fail(.closed)
+        case .failed(let error): fail(.broken(code: error.code))
+        case .bytes(let count):
+            guard isListening else {
+                fail(.surplus)
+                return false
+            }
+            take(exchange.receive(UnsafeRawBufferPointer(rebasing: room[..<count])))
+        }
+        return self.channel != nil
+    }
+
+    private func take(_ step: TunnelStep) {
+        switch step {
+        case .needsMore: break
+        case .send(let bytes):
+            isListening = false
+            unsent = bytes
+        case .established: establish()
+        case .failed(let failure): fail(failure)
+        }
+    }
+
+    /// A read that filled the buffer says nothing about what follows, and nothing may.
+    private func establish() {
+        guard let channel else { return }
+        if channel.isReadable {
+            switch channel.read(into: buffer.forReading()) {
+            case .wouldBlock: break
+            case .bytes: return fail(.surplus)
+            case .end: return fail(.closed)
+            case .failed(let error): return fail(.broken(code: error.code))
+            }
+        }
+        let client = client
+        self.client = nil
+        self.channel = nil
+        channel.handler = nil
+        client?.tunnelEstablished(self, channel)
+    }
+
+    private func fail(_ failure: TunnelFailure) {
+        let client = client
+        cancel()
+        client?.tunnelFailed(self, failure)
+    }
+}

@@ -1,0 +1,76 @@
+package import AFLoop
+
+/// Watches the deadlines of all transfers of a session with one timer.
+///
+/// Nearly every request is over long before its deadline, so coming and going must
+/// cost nothing: no timer is armed or cancelled for it. The price is a walk over all
+/// transfers when the earliest deadline is due. Walks are at least `patience` apart;
+/// a deadline may be noticed that much late, and never early.
+package final class DeadlineWatch: TimerTarget {
+    private static let patience = LoopInterval(.milliseconds(10))
+
+    private let loop: EventLoop
+    @exclusivity(unchecked) private var transfers: ContiguousArray<Transfer?> = []
+    @exclusivity(unchecked) private var freePlaces: ContiguousArray<Int> = []
+    @exclusivity(unchecked) private var timer: TimerID?
+    @exclusivity(unchecked) private var due = LoopInstant.distantFuture
+
+    package init(loop: EventLoop) {
+        self.loop = loop
+    }
+
+    /// Returns the place under which the transfer is removed again.
+    package func add(_ transfer: Transfer) -> Int {
+        guard let place = freePlaces.popLast() else {
+            transfers.append(transfer)
+            return transfers.count - 1
+        }
+        transfers[place] = transfer
+        return place
+    }
+
+    package func remove(at place: Int) {
+        transfers[place] = nil
+        freePlaces.append(place)
+    }
+
+    /// A watched transfer has this deadline now. Only an earlier one matters; what has
+    /// moved on is found out by the walk.
+    func deadlineChanged(to deadline: LoopInstant) {
+        if deadline < due { arm(at: deadline) }
+    }
+
+    private func stop() {
+        if let timer { loop.cancelTimer(timer) }
+        timer = nil
+        due = .distantFuture
+    }
+
+    /// The session is over: what is still watched is waited for by nobody.
+    package func shutDown() {
+        for transfer in transfers { transfer?.cancel() }
+        stop()
+    }
+
+    private func arm(at deadline: LoopInstant) {
+        stop()
+        due = deadline
+        timer = loop.startTimer(at: deadline, for: self)
+    }
+
+    package func timerFired(_ timer: TimerID) {
+        self.timer = nil
+        due = .distantFuture
+        var next = LoopInstant.distantFuture
+        for place in transfers.indices {
+            // The one before may have ended others.
+            guard let transfer = transfers[place] else { continue }
+            if transfer.deadline <= loop.now {
+                transfer.deadlinePassed()
+            } else {
+                next = min(next, transfer.deadline)
+            }
+        }
+        if next < due { arm(at: max(next, loop.now + DeadlineWatch.patience)) }
+    }
+}

@@ -1,0 +1,20 @@
+package import AFWire
+
+/// What came beside the head and the body of a response: hardly any has it.
+package final class SideHeads: Sendable {
+    package let interim: [ResponseHead]
+    package let trailers: HTTPHeaders?
+
+    private init(_ interim: [ResponseHead], _ trailers: HTTPHeaders?) {
+        self.interim = interim
+        self.trailers = trailers
+    }
+
+    package static func adding(_ head: ResponseHead, to others: SideHeads?) -> SideHeads {
+        SideHeads((others?.interim ?? []) + [head], others?.trailers)
+    }
+
+    package static func adding(_ trailers: HTTPHeaders, to others: SideHeads?) -> SideHeads {
+        SideHeads(others?.interim ?? [], trailers)
+    }
+}

@@ -1,0 +1,568 @@
+package import AFLoop
+package import AFWire
+
+/// Hears what becomes of a transfer, on the loop, in wire order, and nothing after
+/// `transferFinished` or `transferFailed`.
+package protocol TransferClient: AnyObject {
+    /// Who may be asked about the server, if anybody.
+    var handshakeDelegate: (any HandshakeDelegate)? { get }
+    /// Who answers for the server now: the rules have changed since the transfer was made.
+    func presentJudge(of transfer: Transfer) -> TrustJudge?
+    /// The request is going to be sent another time; perhaps not as it was.
+    func requestToSendAgain(_ transfer: Transfer) -> WireRequest
+    func transferSentBody(_ transfer: Transfer, total: Int64)
+    func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead)
+    /// Nothing but bytes that are not decoded yet holds up the transfer any more.
+    func transferMayDecode(_ transfer: Transfer)
+    /// The bytes are gone when this returns.
+    func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer)
+    func transferFinished(_ transfer: Transfer)
+    func transferFailed(_ transfer: Transfer, _ error: TransferError)
+}
+
+extension TransferClient {
+    package func presentJudge(of transfer: Transfer) -> TrustJudge? { transfer.key.judge }
+    package func requestToSendAgain(_ transfer: Transfer) -> WireRequest { transfer.request }
+}
+
+/// One request on its way to one final response: waiting for a connection, using
+/// it, and once, where that is provably safe, trying again on a fresh one.
+///
+/// It has two clocks: the *idle* deadline moves on with every progress
+/// and stands still while somebody else is to blame for the wait; the *hard*
+/// deadline stands still only while the task is suspended.
+package final class Transfer: QueuedWaiter {
+    /// Who keeps the transfer from going on. Reading stops, and so the peer.
+    package struct Pauses: OptionSet {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// The task is suspended.
+        package static let suspended = Pauses(rawValue: 1)
+        /// The delegate has not answered yet.
+        package static let unanswered = Pauses(rawValue: 2)
+        /// The consumer is behind.
+        package static let backPressure = Pauses(rawValue: 4)
+        /// Nobody knows yet whether the response is the task's.
+        package static let undecided = Pauses(rawValue: 8)
+        /// What was received is not decoded yet.
+        package static let undecoded = Pauses(rawValue: 16)
+
+        /// The session has received all it may for now.
+        package static let share = Pauses(rawValue: 32)
+
+        /// All may have arrived, and still the task cannot end.
+        package static let open: Pauses = [.unanswered, .undecided, .undecoded]
+    }
+
+    /// From 0, which is served last, to 1.
+    static let usualPriority: Float = 0.5
+
+    private static let usualPatience = LoopInterval(.seconds(120))
+    private static let queuePatience = LoopInterval(.milliseconds(100))
+
+    private enum Stage {
+        case idle
+        /// Its body is got ready.
+        case preparing
+        case waiting
+        case redialing(ConnectionAttempt)
+        case exchanging(HTTPConnection)
+        /// Sent ahead; others are answered first.
+        case following(HTTPConnection)
+        case over
+    }
+
+    @exclusivity(unchecked) package private(set) var request: WireRequest
+    @exclusivity(unchecked) package private(set) var body: (any BodySource)?
+    @exclusivity(unchecked) package private(set) var key: ConnectionKey
+    private let idleInterval: LoopInterval
+    @exclusivity(unchecked) package private(set) var times: TransferTimes
+    /// What came of the request before it was sent once more.
+    @exclusivity(unchecked) package private(set) var formerAttempts: [TransferTimes] = []
+    @exclusivity(unchecked) package var observer: (any TransferObserver)?
+
+    // MARK: The pool's
+    @exclusivity(unchecked) package var ticket = WaitTicket()
+    @exclusivity(unchecked) package var peer: Peer?
+
+    private let pool: ConnectionPool
+    private let loop: EventLoop
+    private let deadlines: DeadlineWatch
+    @exclusivity(unchecked) private var client: (any TransferClient)?
+    @exclusivity(unchecked) private var stage = Stage.idle
+    @exclusivity(unchecked) private var priority = Transfer.usualPriority
+    @exclusivity(unchecked) private var hasRetried = false
+    /// It was sent ahead once, and its connection ended before its turn came.
+    @exclusivity(unchecked) private var wasSentAhead = false
+    @exclusivity(unchecked) private var isBodyAwaited = false
+    /// Another transfer will have to send the body, perhaps.
+    @exclusivity(unchecked) package var keepsBody = false
+    @exclusivity(unchecked) package private(set) var hardDeadline: LoopInstant
+    /// When it has waited long enough for its turn.
+    @exclusivity(unchecked) private var queueDeadline = LoopInstant.distantFuture
+    @exclusivity(unchecked) private var lastProgress: LoopInstant
+    /// When the last suspension began.
+    @exclusivity(unchecked) private var suspension = LoopInstant.distantFuture
+    // Side by side, these four take one word: a transfer that waits is small.
+    /// Where the deadline is watched, from the start to the end; -1 before and after.
+    @exclusivity(unchecked) private var watchPlace: Int32 = -1
+    @exclusivity(unchecked) package private(set) var phase = TransferPhase.queued
+    @exclusivity(unchecked) package private(set) var pauses: Pauses = []
+    private let asksForPipelining: Bool
+
+    package init(
+        _ request: WireRequest,
+        key: ConnectionKey,
+        pool: ConnectionPool,
+        loop: EventLoop,
+        deadlines: DeadlineWatch,
+        idleInterval: LoopInterval,
+        hardDeadline: LoopInstant,
+        asksForPipelining: Bool,
+        client: any TransferClient
+    ) {
+        self.request = request.addressed(by: key.route)
+        self.key = key
+        self.pool = pool
+        self.loop = loop
+        self.deadlines = deadlines
+        self.idleInterval = idleInterval
+        self.hardDeadline = hardDeadline
+        self.asksForPipelining = asksForPipelining
+        self.client = client
+        let now = loop.now
+        lastProgress = now
+        times = TransferTimes(fetchStarted: now)
+    }
+
+    // MARK: - From the client
+
+    /// The body is not there yet. Its owner takes as long as it takes, but not longer
+    /// than the whole task may.
+    package func prepare() {
+        stage = .preparing
+        phase = .preparing
+        watch()
+    }
+
+    /// - Parameter prepared: What is sent in place of the request, if its body had to be
+    ///   got ready.
+    package func start(_ prepared: WireRequest? = nil, priority: Float, body: (any BodySource)?) {
+        if let prepared, prepared !== request { request = prepared.addressed(by: key.route) }
+        self.body = body
+        self.priority = priority
+        // The rules may have changed while its body was got ready.
+        if case .preparing = stage, !pool.present.isEmpty { renewKey(under: pool.present) }
+        joinQueue()
+        lastProgress = loop.now
+        watch()
+        if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
+    }
+
+    private func joinQueue() {
+        stage = .waiting
+        phase = .queued
+        times.queueStarted = loop.now
+        if let interval = request.limits?.queueInterval ?? pool.queueInterval { queueDeadline = loop.now + interval }
+    }
+
+    private func watch() {
+        if watchPlace < 0 { watchPlace = Int32(clamping: deadlines.add(self)) }
+        deadlines.deadlineChanged(to: deadline)
+    }
+
+    /// The client hears nothing any more. A connection in use is closed: what is
+    /// still on its way must not meet the next request.
+    package func cancel() {
+        client = nil
+        leave()
+    }
+
+    /// The client has no use for the response, nor for its end. If little of it is missing it is still read, so that
+    /// the connection can be used again.
+    ///
+    /// - Parameters:
+    ///   - length: What was announced, or -1.
+    ///   - tap: Gets what is read.
+    package func drain(expecting length: Int64, into tap: (any BodyTap)?) {
+        guard case .exchanging(let connection) = stage, times.requestEnded != nil else { return cancel() }
+        guard Sink.takes(length) else { return cancel() }
+        client = Sink(tap)
+        observer = nil
+        pauses = []
+        hardDeadline = min(hardDeadline, loop.now + Sink.patience)
+        noteProgress()
+        deadlines.deadlineChanged(to: deadline)
+        connection.goOn()
+    }
+
+    /// Gives away its connection, of which it needs nothing more. Nil if it has none, or not all was sent.
+    package func surrenderChannel() -> (any ByteChannel)? {
+        guard case .exchanging(let connection) = stage, let channel = connection.surrender() else { return nil }
+        end()
+        times.responseEnded = loop.now
+        return channel
+    }
+
+    /// That of another transfer in this one's place. The time of a suspension does not count.
+    package var deadlineOfNext: LoopInstant {
+        pauses.contains(.suspended) ? hardDeadline + suspension.duration(to: loop.now) : hardDeadline
+    }
+
+    /// The body that is kept, which the transfer has no more to do with.
+    package func surrenderBody() -> (any BodySource)? {
+        defer { body = nil }
+        return body
+    }
+
+    package func changePriority(to priority: Float) {
+        self.priority = priority
+        if case .waiting = stage { pool.changePriority(of: self, to: priority) }
+    }
+
+    package func pause(_ reason: Pauses) {
+        guard !pauses.contains(reason) else { return }
+        pauses.insert(reason)
+        if reason == .suspended { suspension = loop.now }
+        if case .exchanging(let connection) = stage { connection.probePeer() }
+    }
+
+    package func unpause(_ reason: Pauses) {
+        guard pauses.remove(reason) != nil else { return }
+        if reason == .suspended {
+            hardDeadline = hardDeadline + suspension.duration(to: loop.now)
+            queueDeadline = queueDeadline + suspension.duration(to: loop.now)
+        }
+        noteProgress()
+        deadlines.deadlineChanged(to: deadline)
+        if pauses == .undecoded { client?.transferMayDecode(self) }
+        if pauses.isEmpty, case .exchanging(let connection) = stage { connection.goOn() }
+    }
+
+    package func decoded(_ count: Int) {
+        times.decodedBodyBytes += Int64(count)
+    }
+
+    /// The body has nothing to send, or has again: its owner is to blame, and no peer.
+    func bodyWaits(_ waits: Bool) {
+        guard waits != isBodyAwaited else { return }
+        isBodyAwaited = waits
+        noteProgress()
+        guard waits else { return deadlines.deadlineChanged(to: deadline) }
+        if case .exchanging(let connection) = stage { connection.probePeer() }
+    }
+
+    // MARK: - From the pool
+
+    package func attemptFailed(_ error: TransferError, _ report: ConnectionReport) {
+        times.connection = report
+        times.isReused = false
+        fail(error)
+    }
+
+    /// The rules for secured connections have changed, and it has none yet, or none any more.
+    package func wait(under present: [Int: SecurityContext], in pool: ConnectionPool) {
+        if times.requestStarted != nil { startOver() }
+        joinQueue()
+        peer = nil
+        renewKey(under: present)
+        noteProgress()
+        deadlines.deadlineChanged(to: deadline)
+        if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
+    }
+
+    private func renewKey(under present: [Int: SecurityContext]) {
+        key = key.renewed(under: present).judged(by: client?.presentJudge(of: self))
+    }
+
+    package var handshakeDelegate: (any HandshakeDelegate)? { client?.handshakeDelegate }
+
+    func exchangeBegins(on connection: HTTPConnection) {
+        stage = .exchanging(connection)
+        phase = .sending
+        times.isReused = connection.isReused
+        times.connection = connection.made
+        times.requestStarted = loop.now
+        times.requestEnded = nil
+        times.responseStarted = nil
+        times.sideHeads = nil
+        times.requestHeadBytes = 0
+        times.requestBodyBytes = 0
+        observer?.acquired(connection.made, isReused: connection.isReused)
+        noteProgress()
+    }
+
+    /// RFC 9112 §9.3.2: what is idempotent may be sent ahead. Not with a body, of which the
+    /// peer may take no more, and never a second time: it may have been to blame for the
+    /// end of the first connection.
+    package var mayBePipelined: Bool {
+        asksForPipelining && !hasRetried && !wasSentAhead && request.isIdempotent && body == nil
+            && !request.closesConnection
+    }
+
+    /// Sent behind others. Until its turn comes they are to blame for the wait.
+    package func follows(on connection: HTTPConnection) {
+        exchangeBegins(on: connection)
+        stage = .following(connection)
+        phase = .queued
+    }
+
+    func sentAhead() {
+        times.requestHeadBytes = Int64(request.headBytes.count)
+        requestSent()
+    }
+
+    package func leads(on connection: HTTPConnection) {
+        stage = .exchanging(connection)
+        phase = .waitingForHead
+        noteProgress()
+        deadlines.deadlineChanged(to: deadline)
+    }
+
+    /// Its connection ended before its turn came.
+    func waitAgain(in pool: ConnectionPool) {
+        wasSentAhead = true
+        startOver()
+        joinQueue()
+        noteProgress()
+        deadlines.deadlineChanged(to: deadline)
+        if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
+    }
+
+    // MARK: - From the connection
+
+    package func sent(headBytes: Int, bodyBytes: Int) {
+        guard headBytes + bodyBytes > 0 else { return }
+        times.requestHeadBytes += Int64(headBytes)
+        noteProgress()
+        guard bodyBytes > 0 else { return }
+        times.requestBodyBytes += Int64(bodyBytes)
+        observer?.bytesSent(total: times.requestBodyBytes)
+        client?.transferSentBody(self, total: times.requestBodyBytes)
+    }
+
+    package func requestSent() {
+        times.requestEnded = loop.now
+        observer?.requestSent(headBytes: times.requestHeadBytes, bodyBytes: times.requestBodyBytes)
+        if phase == .sending { phase = .waitingForHead }
+        bodyWaits(false)
+        noteProgress()
+    }
+
+    package func responseBegan() {
+        if times.responseStarted == nil { times.responseStarted = loop.now }
+    }
+
+    func receivedInterim(_ head: ResponseHead) {
+        // The body may have waited for it: the response itself has not begun.
+        times.responseStarted = nil
+        times.sideHeads = .adding(head, to: times.sideHeads)
+        noteProgress()
+    }
+
+    func receivedHead(_ head: ResponseHead, headBytes: Int) {
+        responseBegan()
+        times.responseHeadBytes = Int64(headBytes)
+        observer?.responseBegan(status: head.status, headBytes: Int64(headBytes))
+        phase = .receivingBody
+        bodyWaits(false)
+        noteProgress()
+        client?.transferReceivedHead(self, head)
+    }
+
+    package func receivedBody(_ bytes: UnsafeRawBufferPointer) {
+        times.responseBodyBytes += Int64(bytes.count)
+        observer?.bytesReceived(total: times.responseBodyBytes)
+        noteProgress()
+        client?.transferReceivedBody(self, bytes)
+    }
+
+    func receivedTrailers(_ trailers: HTTPHeaders) {
+        times.sideHeads = .adding(trailers, to: times.sideHeads)
+    }
+
+    /// The connection is back in the pool, or closed, before this is called: the
+    /// client may start another request at once, and should find it.
+    func exchangeFinished() {
+        times.responseEnded = loop.now
+        guard let client else { return leave() }
+        if !pauses.isDisjoint(with: .open) {
+            // All has arrived, but the task cannot end yet, and its time goes on.
+            stage = .over
+            if !keepsBody { body?.close() }
+        } else {
+            end()
+        }
+        client.transferFinished(self)
+    }
+
+    func exchangeFailed(_ error: TransferError) {
+        fail(error)
+    }
+
+    /// RFC 9110 §9.2.2: only what is idempotent, or what provably was not acted on, is
+    /// sent again by itself. And only once, and only if the connection had been used
+    /// before, when its death is explained by its age.
+    func mayRetry(reused: Bool, unprocessed: Bool) -> Bool {
+        reused && !hasRetried && (request.isIdempotent || unprocessed) && body?.mayReplay != false
+    }
+
+    /// A server that answers 417 cannot tell beforehand; RFC 9110 §10.1.1 has the request
+    /// repeated without asking.
+    func mayDropExpectation() -> Bool {
+        request.expectation != nil && body?.mayReplay != false
+    }
+
+    func dropExpectation() {
+        request = request.withoutExpectation
+    }
+
+    package func retry() {
+        hasRetried = true
+        startOver()
+        isBodyAwaited = false
+        guard let body else { return retryOnFreshConnection() }
+        stage = .preparing
+        phase = .preparing
+        noteProgress()
+        body.rewind { [self] failure in
+            guard case .preparing = stage else { return }
+            if let failure { fail(.body(failure)) } else { retryOnFreshConnection() }
+        }
+    }
+
+    /// What has come of the request so far comes to nothing.
+    private func startOver() {
+        formerAttempts.append(times)
+        times = TransferTimes(fetchStarted: loop.now)
+        // It was its connection that stood in the line for a share.
+        pauses.remove(.share)
+        observer?.retried()
+        if let client { request = client.requestToSendAgain(self) }
+    }
+
+    private func retryOnFreshConnection() {
+        guard let peer else { return }
+        guard !peer.isRetired else { return pool.requeue(self) }
+        phase = .connecting
+        noteProgress()
+        stage = .redialing(peer.redial(for: self))
+    }
+
+    // MARK: - Ending
+
+    private func fail(_ error: TransferError) {
+        guard let client else { return leave() }
+        end()
+        client.transferFailed(self, error)
+    }
+
+    private func end() {
+        // The connection it had is gone, and another is not asked for yet.
+        if case .preparing = stage { pool.gaveUpBetweenConnections(self) }
+        stage = .over
+        client = nil
+        if !keepsBody { body?.close() }
+        if watchPlace >= 0 { deadlines.remove(at: Int(watchPlace)) }
+        watchPlace = -1
+    }
+
+    private func leave() {
+        let left = stage
+        end()
+        switch left {
+        case .idle, .preparing, .over: break
+        case .waiting:
+            // Not if it has only waited for its turn: others are connecting.
+            if peer?.isDialling(for: self) == true { times.connection = peer?.attemptReport }
+            pool.withdraw(self)
+        case .redialing(let attempt):
+            times.connection = ConnectionReport(attempt)
+            peer?.cancelRedial(attempt)
+        case .exchanging(let connection), .following(let connection): connection.abandon(self)
+        }
+    }
+
+    // MARK: - Time
+
+    /// Waits so long for progress that somebody else has to find out whether the peer is
+    /// still there.
+    var outlastsPeers: Bool { idleInterval.nanoseconds > Transfer.usualPatience.nanoseconds }
+
+    private func noteProgress() {
+        lastProgress = loop.now
+    }
+
+    package var deadline: LoopInstant {
+        if pauses.contains(.suspended) { return .distantFuture }
+        switch stage {
+        case .preparing: return hardDeadline
+        case .waiting where queueDeadline != .distantFuture:
+            return min(queueDeadline, lastProgress + idleInterval, hardDeadline)
+        case .idle, .waiting, .redialing, .exchanging, .following, .over: break
+        }
+        return pauses.isEmpty && !isBodyAwaited ? min(lastProgress + idleInterval, hardDeadline) : hardDeadline
+    }
+
+    func deadlinePassed() {
+        if case .following(let connection) = stage, loop.now < hardDeadline {
+            // Whoever is in front takes too long.
+            connection.abandon(self)
+            return waitAgain(in: pool)
+        }
+        if case .waiting = stage, isAboutToBeServed { return }
+        let client = client
+        let error = lateness
+        noteAttemptUnderWay()
+        self.client = nil
+        leave()
+        client?.transferFailed(self, error)
+    }
+
+    /// Its turn has come, as far as it can: a connection is being made. That has a time of its own, but may be for
+    /// nothing.
+    private var isAboutToBeServed: Bool {
+        guard loop.now < hardDeadline, loop.now < lastProgress + idleInterval, peer?.isDialling(for: self) == true
+        else {
+            return false
+        }
+        queueDeadline = loop.now + Transfer.queuePatience
+        deadlines.deadlineChanged(to: deadline)
+        return true
+    }
+
+    /// Which of its times is over.
+    private var lateness: TransferError {
+        let phase = currentPhase
+        if hardDeadline <= loop.now { return .outOfTime(phase) }
+        if lastProgress + idleInterval <= loop.now { return .timedOut(phase, lastProgress.duration(to: loop.now)) }
+        return .overdue(.queue, .queued, times.queueStarted.duration(to: loop.now))
+    }
+
+    /// What the connection it waited for had come to.
+    private func noteAttemptUnderWay() {
+        switch stage {
+        case .waiting:
+            // Not if it has only waited for its turn: others are connecting.
+            guard min(hardDeadline, lastProgress + idleInterval) <= loop.now, let report = peer?.attemptReport else {
+                return
+            }
+            times.connection = report
+        case .redialing(let attempt): times.connection = ConnectionReport(attempt)
+        case .idle, .preparing, .exchanging, .following, .over: return
+        }
+        times.isReused = false
+    }
+
+    private var currentPhase: TransferPhase {
+        switch stage {
+        case .waiting: peer?.attemptPhase ?? phase
+        case .redialing(let attempt): attempt.phase
+        case .idle, .preparing, .exchanging, .following, .over: phase
+        }
+    }
+}

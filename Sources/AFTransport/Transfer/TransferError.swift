@@ -1,0 +1,74 @@
+package import AFLoop
+package import AFTLS
+package import AFWire
+
+/// Why a transfer ended without a response, or in the middle of one.
+package enum TransferError: Error, Sendable {
+    /// The body could not be sent, or not as it was announced.
+    case body(BodyFailure)
+    case impossibleSocketPath
+    case dial(DialFailure, DialReport)
+    /// The proxy did not lead to the server.
+    case proxy(ProxyFailure)
+    /// The connection could not be secured.
+    case handshake(HandshakeFailure)
+    /// A secured connection broke above the socket.
+    case secured(TLSFailure, TransferPhase, Identification)
+    /// The body ended where only a farewell could have told that it was complete.
+    case cutShort
+    /// The peer's message broke a rule, or broke off.
+    case wire(HTTP1Error)
+    /// The connection failed under us.
+    case channel(SystemCallError, TransferPhase)
+    /// Nothing happened for this long.
+    case timedOut(TransferPhase, Duration)
+    /// The whole task took longer than it may.
+    case outOfTime(TransferPhase)
+    /// One part of it took this long, which was too long.
+    case overdue(NamedTimeout, TransferPhase, Duration)
+
+    /// Whether a peer asked who we are, and learned it.
+    package enum Identification: Sendable {
+        case notAsked
+        case withheld
+        case shown
+    }
+}
+
+/// The times that parts of a load may have.
+package enum NamedTimeout: Sendable {
+    case queue, connect, tls
+}
+
+/// What a transfer was waiting for.
+package enum TransferPhase: Sendable {
+    /// There is no network.
+    case offline
+    /// Its body is opened, or asked for.
+    case preparing
+    case queued
+    case resolving
+    case connecting
+    /// The way through a proxy is being made.
+    case proxy
+    case securing
+    case sending
+    case waitingForHead
+    case receivingBody
+}
+
+extension TransferError {
+    /// A delegate did not want the connection.
+    var isWordOfDelegate: Bool {
+        guard case .handshake(let failure) = self else { return false }
+        switch failure.cause {
+        case .refused(.rejected), .refused(.unanswered), .refused(.cancelled), .identityCancelled: return true
+        case .refused(.evaluation), .refused(.rule), .refused(.noAnchors), .tls, .broken: return false
+        }
+    }
+
+    /// The task as a whole has no time left.
+    package var isOutOfTime: Bool {
+        if case .outOfTime = self { true } else { false }
+    }
+}

@@ -1,0 +1,139 @@
+import AFLoop
+package import AFTLS
+
+/// One set of rules for secured connections, as it was at one time. Connections and
+/// TLS sessions that came into being under it are never used under another.
+///
+/// Told apart by a number that is never given twice.
+package final class SecurityContext {
+    package let id: Int
+    /// Whose rules these are: 0 for the servers, any other for a proxy.
+    package let owner: Int
+    package let configuration: TLSConfiguration
+    /// Frozen: decides the same for as long as the context lives.
+    package let evaluator: (any ServerEvaluator)?
+    package let fingerprint: [UInt8]
+    @exclusivity(unchecked) package var sessions: TLSSessionCache
+    @exclusivity(unchecked) package var servers = TrustedServers()
+    @exclusivity(unchecked) private var made: TLSContext?
+
+    package init(
+        id: Int,
+        _ configuration: TLSConfiguration,
+        _ evaluator: (any ServerEvaluator)?,
+        _ fingerprint: [UInt8],
+        sessionsPerPeer: Int,
+        owner: Int = 0
+    ) {
+        self.id = id
+        self.owner = owner
+        self.configuration = configuration
+        self.evaluator = evaluator
+        self.fingerprint = fingerprint
+        sessions = TLSSessionCache(sessionsPerPeer: sessionsPerPeer)
+    }
+
+    package func context() throws(TLSFailure) -> TLSContext {
+        if let made { return made }
+        let context = try TLSContext(configuration.parameters)
+        made = context
+        return context
+    }
+
+    /// A handshake has failed for another reason than trust.
+    ///
+    /// OpenSSL leaves out of a context, without a word, what it had no memory for when that was made: ciphers, groups.
+    /// Every later handshake would fail as well.
+    package func forgetContext() { made = nil }
+
+    /// Nothing is known of the decisions of an evaluator without a fingerprint.
+    package var mayResume: Bool { configuration.resumesSessions && (evaluator == nil || evaluator?.fingerprint != nil) }
+}
+
+extension SecurityContext: Hashable {
+    package static func == (left: SecurityContext, right: SecurityContext) -> Bool {
+        left.id == right.id && left.owner == right.owner
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(id)
+    }
+}
+
+/// The rules of a session, which may change while it runs.
+package final class SessionSecurity {
+    @exclusivity(unchecked) private var configuration: TLSConfiguration
+    @exclusivity(unchecked) private var current: SecurityContext?
+    private let connectionsPerHost: Int
+    private let owner: Int
+    @exclusivity(unchecked) private var isReplaced = false
+    @exclusivity(unchecked) private var isForgotten = false
+    private var lastID = 0
+    /// Counts the evaluators that cannot be told apart otherwise.
+    private var assignments = 0
+
+    package init(_ configuration: TLSConfiguration, connectionsPerHost: Int, owner: Int = 0) {
+        self.configuration = configuration
+        self.owner = owner
+        self.connectionsPerHost = connectionsPerHost
+    }
+
+    /// Takes effect with the next task that starts.
+    package func replace(_ configuration: TLSConfiguration) {
+        self.configuration = configuration
+        assignments += 1
+        isReplaced = true
+    }
+
+    /// Something may have been learnt under the rules.
+    package var isInUse: Bool { current != nil }
+
+    /// The next task that starts has the same rules, and nothing of what was learnt under them.
+    package func forget() {
+        isReplaced = true
+        isForgotten = true
+    }
+
+    /// Whether the rules, as they are now, keep requests for this host from going out in the open.
+    package func forbidsPlainText(to host: String) -> Bool {
+        configuration.evaluator?.snapshot().forbidsPlainText(to: host) ?? false
+    }
+
+    /// The rules for a task that starts now. If they have changed, `retire` is told
+    /// which ones are over.
+    package func context(_ retire: (SecurityContext, SecurityContext) -> Void) -> SecurityContext {
+        let evaluator = configuration.evaluator?.snapshot()
+        if let current, !isReplaced, decideAlike(evaluator, current.evaluator) { return current }
+        // Not known by a fingerprint, and yet another one.
+        if !isReplaced { assignments += 1 }
+        isReplaced = false
+        let fingerprint = configuration.fingerprint(evaluator, unnamed: assignments)
+        if let current, !isForgotten, current.fingerprint == fingerprint { return current }
+        isForgotten = false
+        let former = current
+        lastID += 1
+        let context = SecurityContext(
+            id: lastID,
+            configuration,
+            evaluator,
+            fingerprint,
+            sessionsPerPeer: connectionsPerHost,
+            owner: owner
+        )
+        current = context
+        if let former { retire(former, context) }
+        return context
+    }
+
+    /// Whether two snapshots of one evaluator are the same. Without fingerprints objects are
+    /// told apart; values could have changed only if what they were taken from could.
+    private func decideAlike(_ left: (any ServerEvaluator)?, _ right: (any ServerEvaluator)?) -> Bool {
+        guard let left, let right, left.fingerprint == nil, right.fingerprint == nil else {
+            return left?.fingerprint == right?.fingerprint
+        }
+        guard isObject(left), isObject(right) else { return configuration.evaluator.map { !isObject($0) } ?? true }
+        return left as AnyObject === right as AnyObject
+    }
+
+    private func isObject(_ evaluator: any ServerEvaluator) -> Bool { type(of: evaluator) is AnyClass }
+}

@@ -1,0 +1,199 @@
+package import AFBase
+import AFLoop
+public import AFTLS
+public import Foundation
+
+/// What a server showed, for which host, and against which anchors: everything a
+/// decision about it can rest on.
+///
+/// A value: evaluating it in one way does not change what another way finds. What was
+/// found once is remembered.
+public struct ServerTrust: Sendable {
+    /// The certificates as the server sent them, its own first. Nothing in them but
+    /// the first one's key has been proven.
+    public let servedChain: [Certificate]
+    /// The host of the URL.
+    public let host: String
+    /// The authorities of the session.
+    public let anchors: TrustAnchors
+    /// The moment for which certificates must be valid, in seconds since 1970.
+    package let moment: Int64
+    /// The moment for which certificates must be valid.
+    public var date: Date { Date(timeIntervalSince1970: TimeInterval(moment)) }
+    private let securityLevel: Int
+    private let findings: Lock<[Question: TrustEvaluation]>
+    /// What the functions of the Security framework were told about it; no part of the value.
+    package let attachment = Lock<(any Sendable)?>(nil)
+
+    /// Makes one from certificates of your own, for tests and tools.
+    ///
+    /// - Parameters:
+    ///   - servedChain: The server's certificates, its own first.
+    ///   - host: A name or an address.
+    ///   - anchors: The authorities to trust.
+    ///   - date: The moment for which certificates must be valid, to the second. At what is no time none is.
+    public init(servedChain: [Certificate], host: String, anchors: TrustAnchors = .system, at date: Date = Date()) {
+        self.init(
+            servedChain: servedChain,
+            host: host,
+            anchors: anchors,
+            at: date.wholeSeconds,
+            securityLevel: TLSConfiguration().securityLevel
+        )
+    }
+
+    package init(servedChain: [Certificate], host: String, anchors: TrustAnchors, at moment: Int64, securityLevel: Int)
+    {
+        self.servedChain = servedChain
+        self.host = host
+        self.anchors = anchors
+        self.moment = moment
+        self.securityLevel = securityLevel
+        findings = Lock([:])
+    }
+
+    // MARK: - Evaluating
+
+    /// The standard evaluation: the chain leads to one of the anchors, is valid, and
+    /// is for this host.
+    public var evaluation: TrustEvaluation {
+        // Without a name to check there would be no check of the name.
+        guard let name = PeerName(host) else { return refusal(for: host) }
+        return evaluate(.tlsServer(name))
+    }
+
+    /// Says for which hosts the server's certificate is, if this host is not among them.
+    package var nameMismatch: String? {
+        guard let leaf = servedChain.first, let name = PeerName(host), !HostnameMatcher.matches(leaf, name) else {
+            return nil
+        }
+        return NameText.mismatch(leaf, name)
+    }
+
+    /// What comes of a host that no certificate can be for.
+    package func refusal(for host: String) -> TrustEvaluation {
+        ChainEvaluator.refusal(.name, "no certificate can be for the host \"\(host)\"", served: servedChain)
+    }
+
+    /// Evaluates the chain in another way.
+    ///
+    /// - Parameters:
+    ///   - policy: What is checked.
+    ///   - anchors: The authorities to trust, in place of the session's.
+    ///   - allowsPartialChain: Whether an anchor that is no root may end the chain.
+    public func evaluate(
+        _ policy: TrustPolicy,
+        anchors: TrustAnchors? = nil,
+        allowsPartialChain: Bool = false
+    ) -> TrustEvaluation {
+        let question = Question(policy: policy, anchors: anchors, allowsPartialChain: allowsPartialChain)
+        if let known = findings.withLock({ $0[question] }) { return known }
+        let found = find(question)
+        findings.withLock { $0[question] = found }
+        return found
+    }
+
+    private func find(_ question: Question) -> TrustEvaluation {
+        do throws(TrustAnchorsError) {
+            return ChainEvaluator.evaluate(
+                served: servedChain,
+                policy: question.policy,
+                store: try (question.anchors ?? anchors).store(),
+                at: moment,
+                securityLevel: securityLevel,
+                allowsPartialChain: question.allowsPartialChain
+            )
+        } catch {
+            return ChainEvaluator.refusal(.other, error.description, served: servedChain)
+        }
+    }
+
+    private struct Question: Hashable {
+        package let policy: TrustPolicy
+        package let anchors: TrustAnchors?
+        package let allowsPartialChain: Bool
+    }
+
+    // MARK: - Later
+
+    /// The same server at another moment, with the findings of this one: for whoever
+    /// goes on to look at the dates.
+    package func dated(_ moment: Int64) -> ServerTrust {
+        ServerTrust(self, moment)
+    }
+
+    /// The standard evaluation has been made, and found the server trusted.
+    package var isKnownTrusted: Bool {
+        standardQuestion.flatMap { question in findings.withLock { $0[question] } }?.isTrusted ?? false
+    }
+
+    /// The same server at a later moment, with the standard evaluation of this one and
+    /// nothing else of what was found. Nil if a certificate of the chain is not valid then.
+    func recalled(at moment: Int64) -> ServerTrust? {
+        guard let question = standardQuestion, let known = findings.withLock({ $0[question] }) else { return nil }
+        let later = standing(at: moment)
+        later.findings.withLock { $0[question] = known }
+        return later.isWithinValidity ? later : nil
+    }
+
+    private var standardQuestion: Question? {
+        PeerName(host).map { Question(policy: .tlsServer($0), anchors: nil, allowsPartialChain: false) }
+    }
+
+    /// The same server as it would have been judged at another moment.
+    package func standing(at moment: Int64) -> ServerTrust {
+        ServerTrust(
+            servedChain: servedChain,
+            host: host,
+            anchors: anchors,
+            at: moment,
+            securityLevel: securityLevel
+        )
+    }
+
+    private init(_ other: ServerTrust, _ moment: Int64) {
+        servedChain = other.servedChain
+        host = other.host
+        anchors = other.anchors
+        securityLevel = other.securityLevel
+        findings = Lock(other.findings.withLock { $0 })
+        self.moment = moment
+    }
+
+    /// Every certificate of the chain that was trusted is valid at this moment. The last
+    /// second counts as over, as it does where the chain is judged.
+    var isWithinValidity: Bool {
+        evaluation.chain.allSatisfy { $0.notBeforeSeconds <= moment && moment < $0.notAfterSeconds }
+    }
+}
+
+extension ServerTrust: CustomStringConvertible, CustomReflectable {
+    /// The host, and what it showed: in one line, also where an error is printed.
+    public var description: String {
+        let shown =
+            servedChain.first.map { "\(servedChain.count) from the server, the first: \($0)" } ?? "no certificate"
+        return "trust of \(host): \(shown)"
+    }
+
+    /// Host, certificates, authorities and moment.
+    public var customMirror: Mirror {
+        let parts: KeyValuePairs<String, Any> = [
+            "host": host, "servedChain": servedChain, "anchors": anchors, "date": date,
+        ]
+        return Mirror(self, children: parts, displayStyle: .struct)
+    }
+}
+
+extension ServerTrust: Hashable {
+    /// Equal if the same certificates were shown for the same host, against the same anchors, at the same time.
+    public static func == (left: ServerTrust, right: ServerTrust) -> Bool {
+        left.servedChain == right.servedChain && left.host == right.host && left.anchors == right.anchors
+            && left.moment == right.moment && left.securityLevel == right.securityLevel
+    }
+
+    /// Hashes host and certificates.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(host)
+        hasher.combine(servedChain)
+    }
+}

@@ -1,0 +1,90 @@
+public import AFTLS
+public import Foundation
+
+/// How a session secures its connections: whom it trusts, how it identifies itself,
+/// which protocol it speaks.
+///
+/// ```swift
+/// var tls = TLSConfiguration()
+/// tls.anchors = try .file("/etc/my-company/root.pem")
+/// configuration.tls = tls
+/// ```
+///
+/// Revocation is not checked: neither lists nor OCSP, stapled or not. Short-lived
+/// certificates, and pins, are what helps against a stolen key.
+///
+/// A value; sessions copy it. Connections, and what makes later handshakes short, are
+/// shared only between requests for which all of it was the same.
+public struct TLSConfiguration: Sendable {
+    /// The authorities whose servers are trusted. Custom ones replace the system's.
+    public var anchors = TrustAnchors.system
+
+    /// Decides in place of the standard evaluation. Nil: a server is trusted if its
+    /// chain leads to an anchor, is valid now, and names the host of the URL.
+    public var evaluator: (any ServerEvaluator)?
+
+    /// Shown to servers that ask for a certificate, if the identity's own list of
+    /// hosts allows it.
+    public var identity: ClientIdentity?
+
+    /// The oldest version that is spoken. TLS 1.2.
+    public var minimumVersion = TLSVersion.v1_2
+    /// The newest version that is spoken. TLS 1.3. Never older than the minimum.
+    public var maximumVersion = TLSVersion.v1_3
+
+    /// How weak keys, digests and key exchanges may be, as OpenSSL's security level
+    /// from 0 to 5. 2, which asks for 112 bits: RSA of 2048 bits, no SHA-1.
+    public var securityLevel = 2
+
+    /// TLS 1.2 cipher suites in OpenSSL's notation. Nil, the default, offers suites
+    /// with forward secrecy and authenticated encryption. A list that OpenSSL does
+    /// not understand fails the tasks. TLS 1.3 has only suites of that kind.
+    public var ciphers: String?
+
+    /// Whether a server met before may be met with a short handshake. True. Never done
+    /// for a server that was accepted by a delegate, or by an evaluator without a
+    /// fingerprint, or against the standard evaluation.
+    public var resumesSessions = true
+
+    /// Whether a body whose end only the end of the connection tells may end without
+    /// the peer's farewell (`close_notify`). False: anybody on the way could have cut
+    /// it short.
+    public var toleratesMissingFarewell = false
+
+    /// How long a delegate may take over a challenge of the handshake, in seconds;
+    /// then the answer is no. 10; not positive means 10.
+    public var decisionTimeout: TimeInterval = 10
+
+    /// The standard settings: the system's authorities, TLS 1.2 and 1.3.
+    public init() {}
+}
+
+extension TLSConfiguration {
+    package var parameters: TLSParameters {
+        var parameters = TLSParameters()
+        parameters.versions = minimumVersion...max(minimumVersion, maximumVersion)
+        parameters.securityLevel = min(max(securityLevel, 0), 5)
+        parameters.ciphers = ciphers
+        parameters.resumes = resumesSessions
+        return parameters
+    }
+
+    /// Every field: what is not in here cannot be changed in a session that runs.
+    ///
+    /// - Parameter unnamed: Stands for an evaluator without a fingerprint.
+    package func fingerprint(_ evaluator: (any ServerEvaluator)?, unnamed: Int) -> [UInt8] {
+        var text = TrustFingerprint("AFURLSession.TLSConfiguration")
+        text.add(anchors.fingerprint)
+        switch (evaluator, evaluator?.fingerprint) {
+        case (nil, _): text.add([0])
+        case (.some, let known?): text.add([1] + known)
+        case (.some, nil): text.add([2] + String(unnamed).utf8)
+        }
+        text.add(identity.map { [1] + $0.fingerprint } ?? [0])
+        text.add(Array("\(minimumVersion.rawValue) \(maximumVersion.rawValue) \(securityLevel)".utf8))
+        text.add(ciphers.map { [1] + $0.utf8 } ?? [0])
+        text.add([resumesSessions ? 1 : 0, toleratesMissingFarewell ? 1 : 0])
+        text.add(withUnsafeBytes(of: decisionTimeout.bitPattern.littleEndian) { Array($0) })
+        return text.bytes
+    }
+}

@@ -1,0 +1,33 @@
+import AFBase
+import AFTransport
+import AFWire
+
+extension WireRequest {
+    /// The field `Host` in lower case where it does not say what the URL does: nil for nearly all requests.
+    ///
+    /// Cookies, TLS, redirects and stored credentials go by the URL. What a server says to such a request is for those
+    /// who name the same host.
+    var namedHost: [UInt8]? {
+        let field = HeadField("Host", [])
+        guard let line = field.line(in: headBytes) else { return nil }
+        let name = headBytes[line].dropFirst(5).filter { $0 > UInt8(ascii: " ") }.map(ASCII.folded)
+        return name.elementsEqual(endpoint.hostField.utf8) ? nil : name
+    }
+}
+
+extension TaskCore {
+    /// A request of the task with the `Host` that its session sends.
+    func naming(_ request: URLRequest) -> URLRequest {
+        task.map { request.naming(hostOf: headers(of: $0, for: request)) } ?? request
+    }
+}
+
+extension URLRequest {
+    /// The same with the `Host` that a session gives to requests which name none.
+    func naming(hostOf defaults: HeaderDefaults) -> URLRequest {
+        guard let host = defaults.hostField, value(forHTTPHeaderField: "Host") == nil else { return self }
+        var request = self
+        request.setValue(String(decoding: host, as: UTF8.self), forHTTPHeaderField: "Host")
+        return request
+    }
+}
