@@ -18,8 +18,8 @@ enum BasicCheck {
     /// What follows the scheme.
     static func token(in field: String?, scheme: String) -> String? {
         let bytes = Array((field ?? "").utf8)
-        let name = bytes.prefix { !FieldParameters.isBlank($0) }
-        guard String(decoding: name, as: UTF8.self).isSameFieldName(as: scheme) else { return nil }
-        return String(decoding: FieldParameters.trimmed(bytes[name.count...]), as: UTF8.self)
+        let name = bytes.prefix { !$0.isBlank }
+        guard String(decoding: name, as: UTF8.self).equalsIgnoringCase(scheme) else { return nil }
+        return String(decoding: bytes[name.count...].trimmed, as: UTF8.self)
     }
 }

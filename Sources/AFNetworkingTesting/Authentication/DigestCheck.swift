@@ -1,3 +1,5 @@
+internal import CAFOpenSSL
+
 /// Looks at one response to a Digest challenge.
 struct DigestCheck {
     enum Verdict: Equatable {
@@ -18,8 +20,8 @@ struct DigestCheck {
     ///   - answer: The body of the reply if the credentials are good.
     func verdict(on field: String?, answer: [UInt8]) -> Verdict {
         guard let field else { return .refused("there are no credentials", isStale: false) }
-        let scheme = field.utf8.prefix { !FieldParameters.isBlank($0) }
-        guard String(decoding: scheme, as: UTF8.self).isSameFieldName(as: "Digest") else {
+        let scheme = field.utf8.prefix { !$0.isBlank }
+        guard String(decoding: scheme, as: UTF8.self).equalsIgnoringCase("Digest") else {
             return .refused("the scheme is not Digest", isStale: false)
         }
         let given = FieldParameters(field.utf8.dropFirst(scheme.count), separator: UInt8(ascii: ","))
@@ -88,5 +90,63 @@ struct DigestCheck {
         }
         if rules.givesNextNonce { parts.append("nextnonce=\"\(nonces.make())\"") }
         return parts.joined(separator: ", ")
+    }
+}
+
+/// The nonces that were given, and how they were used.
+final class NonceStore: Sendable {
+    enum Use: Sendable, Equatable {
+        case fresh
+        case stale
+        /// Never given.
+        case unknown
+        /// Given, but used with this count before.
+        case repeated
+    }
+
+    private struct Record: Sendable {
+        var uses = 0
+        var counts: Set<UInt32> = []
+    }
+
+    private let records = Lock<[String: Record]>([:])
+
+    /// A nonce nobody has seen, not even another server.
+    func make() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let nonce = MessageDigest.hex((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        records.change { $0[nonce] = Record() }
+        return nonce
+    }
+
+    /// - Parameter count: The client's count; nil where there are none.
+    func use(_ nonce: String, count: UInt32?, limit: Int?) -> Use {
+        records.change { records in
+            guard var record = records[nonce] else { return .unknown }
+            if let limit, record.uses >= limit { return .stale }
+            if let count, !record.counts.insert(count).inserted { return .repeated }
+            record.uses += 1
+            records[nonce] = record
+            return .fresh
+        }
+    }
+}
+
+/// What Digest authentication hashes with.
+enum MessageDigest {
+    /// In lower-case hexadecimal.
+    static func hex(_ name: String, _ bytes: [UInt8]) -> String {
+        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var count: UInt32 = 0
+        guard let kind = EVP_get_digestbyname(name),
+            EVP_Digest(bytes, bytes.count, &digest, &count, kind, nil) == 1
+        else { return "" }
+        return hex(digest.prefix(Int(count)))
+    }
+
+    static func hex(_ bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -23,7 +23,7 @@ public struct DigestRules: Sendable, Hashable {
 
         /// The algorithm of that name, in any case of its letters.
         public init?(named name: String) {
-            guard let match = Self.allCases.first(where: { $0.rawValue.isSameFieldName(as: name) }) else { return nil }
+            guard let match = Self.allCases.first(where: { $0.rawValue.equalsIgnoringCase(name) }) else { return nil }
             self = match
         }
     }

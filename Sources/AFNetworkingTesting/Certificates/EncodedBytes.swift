@@ -1,3 +1,4 @@
+import AFTLS
 internal import CAFOpenSSL
 import Foundation
 
@@ -38,5 +39,27 @@ enum PEMText {
             String(decoding: text[start..<min(start + 64, text.count)], as: UTF8.self)
         }
         return (["-----BEGIN \(label)-----"] + lines + ["-----END \(label)-----", ""]).joined(separator: "\n")
+    }
+}
+
+/// Certificates in the form OpenSSL takes them.
+final class CertificateStack {
+    let handle: OpaquePointer
+
+    init?(_ certificates: [Certificate]) {
+        guard let handle = caf_x509_stack() else { return nil }
+        self.handle = handle
+        for certificate in certificates where caf_x509_push(handle, certificate.handle) != 1 { return nil }
+    }
+
+    deinit {
+        caf_x509_free_all(handle)
+    }
+
+    /// The certificates of a stack that belongs to somebody else.
+    static func certificates(of handle: OpaquePointer?) -> [Certificate] {
+        (0..<caf_x509_count(handle)).compactMap { index in
+            caf_x509_at(handle, index).flatMap { Certificate(sharing: $0) }
+        }
     }
 }

@@ -1,6 +1,6 @@
 extension Conversation {
     /// Plays a script to its end, then closes in order.
-    func play(_ script: [ScriptStep]) throws(Farewell) -> Never {
+    func play(_ script: [ScriptStep]) throws(ConnectionEnd) -> Never {
         for (index, step) in script.enumerated() {
             try play(step, number: index + 1)
             core.noteCompletedStep(on: connection)
@@ -8,7 +8,7 @@ extension Conversation {
         throw .close
     }
 
-    private func play(_ step: ScriptStep, number: Int) throws(Farewell) {
+    private func play(_ step: ScriptStep, number: Int) throws(ConnectionEnd) {
         switch step.kind {
         case .expect(let bytes): try expect(bytes, step: number)
         case .expectHead: try expectRequest(withBody: false, step: number)
@@ -24,19 +24,21 @@ extension Conversation {
         case .reset: try leave(.reset)
         case .close, .neverAccept: try leave(.close)
         case .closeUnannounced: try leave(.closeUnannounced)
-        case .tls(let action): try play(action, number: number)
+        case .handshake(let other): try startTLS(other, number: number)
+        case .sendOnWire(let bytes): try sendOnWire(bytes)
+        case .tls(let action): try carryOut(action, number: number)
         }
     }
 
     /// An ending step counts as completed although nothing follows it.
-    private func leave(_ farewell: Farewell) throws(Farewell) {
+    private func leave(_ end: ConnectionEnd) throws(ConnectionEnd) {
         core.noteCompletedStep(on: connection)
-        throw farewell
+        throw end
     }
 
     // MARK: - Receiving
 
-    private func expect(_ expected: [UInt8], step: Int) throws(Farewell) {
+    private func expect(_ expected: [UInt8], step: Int) throws(ConnectionEnd) {
         let received = try reader.inspect(expected.count)
         guard received != expected else { return }
         if received.count < expected.count, expected.starts(with: received) { throw .clientClosed }
@@ -47,7 +49,7 @@ extension Conversation {
         )
     }
 
-    private func expectRequest(withBody: Bool, step: Int) throws(Farewell) {
+    private func expectRequest(withBody: Bool, step: Int) throws(ConnectionEnd) {
         do throws(RequestReader.Failure) {
             guard var request = try reader.readHead() else { throw .over(.clientClosed) }
             defer { core.record(request) }
@@ -58,13 +60,13 @@ extension Conversation {
             }
         } catch {
             switch error {
-            case .over(let farewell): throw farewell
+            case .over(let end): throw end
             case .malformed(let reason): throw .scriptFailed("step \(step): not a request: \(reason)")
             }
         }
     }
 
-    private func expectEnd(step: Int) throws(Farewell) {
+    private func expectEnd(step: Int) throws(ConnectionEnd) {
         reader.dropInspected()
         let surplus = try reader.inspect(1)
         guard surplus.isEmpty else {
@@ -72,20 +74,70 @@ extension Conversation {
         }
     }
 
-    private func receive(_ count: Int) throws(Farewell) {
+    private func receive(_ count: Int) throws(ConnectionEnd) {
         reader.dropInspected()
         guard try reader.skip(count) else { throw .clientClosed }
     }
 
     // MARK: - Sending
 
-    private func send(_ pieces: [[UInt8]], pause: Duration) throws(Farewell) {
+    private func send(_ pieces: [[UInt8]], pause: Duration) throws(ConnectionEnd) {
         // Expected bytes that were answered are not the beginning of the next head.
         reader.dropInspected()
         let stream = stream
         for (index, piece) in pieces.enumerated() {
             if index > 0, pause > .zero { try stream.pause(for: pause) }
-            try piece.withBytes { bytes throws(Farewell) in try stream.send(bytes) }
+            try piece.withBytes { bytes throws(ConnectionEnd) in try stream.send(bytes) }
         }
+    }
+}
+
+extension Conversation {
+    private func sendOnWire(_ bytes: [UInt8]) throws(ConnectionEnd) {
+        let stream = stream
+        try bytes.withBytes { all throws(ConnectionEnd) in try stream.sendToWire(all) }
+    }
+
+    /// Carries out a step that is about TLS itself.
+    private func carryOut(_ action: TLSAction, number: Int) throws(ConnectionEnd) {
+        guard let tls = stream.tls else { throw .scriptFailed("step \(number): there was no TLS handshake") }
+        do throws(TLSConnection.ActionFailure) {
+            try tls.carryOut(action)
+        } catch {
+            switch error {
+            case .over(let end): throw end
+            case .refused(let reason): throw .scriptFailed("step \(number): \(reason)")
+            }
+        }
+    }
+
+    private func startTLS(_ other: ServerTLS?, number: Int) throws(ConnectionEnd) {
+        guard stream.tls == nil else { throw .scriptFailed("step \(number): there was a TLS handshake before") }
+        var chosen = context
+        if let other {
+            do throws(TLSSetUpFailure) {
+                chosen = try TLSContext(other)
+            } catch {
+                throw .scriptFailed("step \(number): \(error.reason)")
+            }
+        }
+        guard let chosen else { throw .scriptFailed("step \(number): the server has no certificate; say which") }
+        reader.dropInspected()
+        try stream.startTLS(chosen, early: reader.takeUnread())
+    }
+}
+
+/// Bytes a peer sent, made fit for a message: printable ASCII, cut when long.
+enum Excerpt {
+    static func text(_ bytes: some Collection<UInt8>) -> String {
+        let shown = bytes.prefix(128).map { byte -> String in
+            switch byte {
+            case UInt8(ascii: "\r"): "\\r"
+            case UInt8(ascii: "\n"): "\\n"
+            case 0x20...0x7E: String(UnicodeScalar(byte))
+            default: "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+        }
+        return "\"\(shown.joined())\"" + (bytes.count > 128 ? " (first 128 of \(bytes.count) bytes)" : "")
     }
 }

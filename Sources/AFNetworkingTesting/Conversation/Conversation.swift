@@ -1,46 +1,61 @@
-/// One connection, served as HTTP.
+/// What the connections of a server speak.
+protocol ConnectionService: Sendable {
+    /// Serves a connection until it ends.
+    func serve(_ conversation: Conversation) throws(ConnectionEnd) -> Never
+}
+
+/// HTTP, answered by routes and enqueued replies.
+struct HTTPService: ConnectionService {
+    func serve(_ conversation: Conversation) throws(ConnectionEnd) -> Never {
+        try conversation.serveHTTP { _ in false }
+    }
+}
+
+/// One connection, served as HTTP unless its service does otherwise.
 ///
-/// Belongs to one connection thread. Every way out is a `Farewell`.
+/// Belongs to one connection thread. Every way out is a `ConnectionEnd`.
 final class Conversation {
     let stream: SocketStream
-    let connection: Int
-    let core: ServerCore
     let reader: RequestReader
     /// What the server speaks, for a handshake that a script makes.
     let context: TLSContext?
+    private let service: any ConnectionService
 
-    init(stream: SocketStream, connection: Int, core: ServerCore, context: TLSContext?) {
-        self.context = context
+    init(stream: SocketStream, service: any ConnectionService, context: TLSContext?) {
         self.stream = stream
-        self.connection = connection
-        self.core = core
-        reader = RequestReader(stream: stream, connection: connection)
+        self.service = service
+        self.context = context
+        reader = RequestReader(stream: stream, connection: stream.connection)
     }
 
+    var connection: Int { stream.connection }
+    var core: ServerCore { stream.core }
+
     /// Serves the connection as what the server is.
-    func serve() throws(Farewell) -> Never {
-        switch core.service {
-        case .http, .httpProxy: try serveHTTP()
-        case .socks5(let proxy): try serveSOCKS(proxy)
-        }
+    func serve() throws(ConnectionEnd) -> Never {
+        try service.serve(self)
     }
 
     /// Answers requests one after the other, in the order they came, until the connection ends.
-    func serveHTTP() throws(Farewell) -> Never {
+    ///
+    /// - Parameter takesOver: Answers a request in place of the routes; false if it does not.
+    func serveHTTP(
+        _ takesOver: (_ head: RecordedRequest) throws(RequestReader.Failure) -> Bool
+    ) throws(ConnectionEnd) -> Never {
         while true {
             do throws(RequestReader.Failure) {
                 guard let request = try reader.readHead() else { throw .over(.clientClosed) }
-                try answer(request)
+                if try !takesOver(request) { try answer(request) }
             } catch {
-                try part(because: error)
+                try end(because: error)
             }
         }
     }
 
-    private func part(because failure: RequestReader.Failure) throws(Farewell) -> Never {
+    private func end(because failure: RequestReader.Failure) throws(ConnectionEnd) -> Never {
         switch failure {
-        case .over(let farewell):
-            throw farewell
+        case .over(let end):
+            throw end
         case .malformed(let reason):
             core.noteRefusal(reason, on: connection)
             var writer = ReplyWriter(stream: stream, delivery: Delivery())
@@ -50,7 +65,6 @@ final class Conversation {
     }
 
     private func answer(_ head: RecordedRequest) throws(RequestReader.Failure) {
-        if case .httpProxy(let proxy) = core.service, try forward(head, by: proxy) { return }
         var request = head
         let responder = core.takeResponder(for: request)
         if case .route(_, let parameters) = responder { request.parameters = parameters }
@@ -63,7 +77,7 @@ final class Conversation {
         }
         if hasBody { try receiveBody(of: &request) }
         core.record(request)
-        do throws(Farewell) {
+        do throws(ConnectionEnd) {
             try send(early ?? reply(of: responder, to: request), to: request)
         } catch {
             throw .over(error)
@@ -72,19 +86,19 @@ final class Conversation {
 
     /// A refusal spares a client that asked first the sending of its body.
     private func isRefusal(_ responder: Responder) -> Bool {
-        if case .nobody = responder { return true }
+        if case .unanswered = responder { return true }
         return false
     }
 
     /// The reply, if it does not depend on the body.
     private func earlyReply(of responder: Responder, to request: RecordedRequest) -> ServerReply? {
-        if case .route(let route, _) = responder, route.time == .complete { return nil }
+        if case .route(let route, _) = responder, route.waitsForBody { return nil }
         return reply(of: responder, to: request)
     }
 
     private func reply(of responder: Responder, to request: RecordedRequest) -> ServerReply {
         switch responder {
-        case .reply(let reply), .nobody(let reply):
+        case .reply(let reply), .unanswered(let reply):
             return reply
         case .route(let route, _):
             do {
@@ -107,7 +121,7 @@ final class Conversation {
             try receiveBody(of: &request)
         }
         core.record(request)
-        do throws(Farewell) {
+        do throws(ConnectionEnd) {
             try send(reply, to: request)
         } catch {
             throw .over(error)
@@ -115,9 +129,9 @@ final class Conversation {
     }
 
     private func receiveBody(of request: inout RecordedRequest) throws(RequestReader.Failure) {
-        do throws(Farewell) {
+        do throws(ConnectionEnd) {
             if request.expectsContinue, core.options.answersExpectContinue {
-                try Array("HTTP/1.1 100 Continue\r\n\r\n".utf8).withBytes { bytes throws(Farewell) in
+                try Array("HTTP/1.1 100 Continue\r\n\r\n".utf8).withBytes { bytes throws(ConnectionEnd) in
                     try stream.send(bytes)
                 }
             }
@@ -140,7 +154,7 @@ final class Conversation {
         core.record(request)
         // A client that waits for 100 may now send its body or not: what it sends next could be either.
         let staysOpen = reply.delivery.keepAlive == true && !request.expectsContinue
-        do throws(Farewell) {
+        do throws(ConnectionEnd) {
             try send(staysOpen ? reply : reply.keepAlive(false), to: request)
         } catch {
             throw .over(error)
@@ -150,7 +164,7 @@ final class Conversation {
 
     // MARK: - The reply
 
-    private func send(_ reply: ServerReply, to request: RecordedRequest) throws(Farewell) {
+    private func send(_ reply: ServerReply, to request: RecordedRequest) throws(ConnectionEnd) {
         let delivery = reply.delivery
         let staysOpen = try transmit(reply, to: request)
         if delivery.halfCloses { try listenOnly() }
@@ -163,12 +177,12 @@ final class Conversation {
     }
 
     /// Sends a reply whole. True if the connection may go on.
-    func transmit(_ reply: ServerReply, to request: RecordedRequest) throws(Farewell) -> Bool {
+    func transmit(_ reply: ServerReply, to request: RecordedRequest) throws(ConnectionEnd) -> Bool {
         let delivery = reply.delivery
         if let signal = delivery.heldUntil { try core.waitForSignal(signal) }
         if let delay = delivery.delay { try stream.pause(for: delay) }
         var writer = ReplyWriter(stream: stream, delivery: delivery)
-        do throws(Farewell) {
+        do throws(ConnectionEnd) {
             return try writer.send(reply, to: request)
         } catch {
             throw delivery.endsUnannounced && error == .close ? .closeUnannounced : error
@@ -176,7 +190,7 @@ final class Conversation {
     }
 
     /// Goes on receiving after our side was closed.
-    private func listenOnly() throws(Farewell) -> Never {
+    private func listenOnly() throws(ConnectionEnd) -> Never {
         stream.shutDownWriting()
         do throws(RequestReader.Failure) {
             while var request = try reader.readHead() {
@@ -185,7 +199,7 @@ final class Conversation {
             }
         } catch {
             switch error {
-            case .over(let farewell): throw farewell
+            case .over(let end): throw end
             case .malformed(let reason): core.noteRefusal(reason, on: connection)
             }
             throw .close

@@ -20,7 +20,7 @@ struct ReplyWriter {
 
     /// Sends everything. True if the connection may serve another request.
     @discardableResult
-    mutating func send(_ reply: ServerReply, to request: RecordedRequest?) throws(Farewell) -> Bool {
+    mutating func send(_ reply: ServerReply, to request: RecordedRequest?) throws(ConnectionEnd) -> Bool {
         if let raw = delivery.raw {
             beginBody()
             try append(raw)
@@ -53,7 +53,7 @@ struct ReplyWriter {
 
     // MARK: - Bodies
 
-    private mutating func send(_ body: ReplyBody, framing: ReplyHead.WireFraming) throws(Farewell) {
+    private mutating func send(_ body: ReplyBody, framing: ReplyHead.WireFraming) throws(ConnectionEnd) {
         switch framing {
         case .plain:
             let sentCount = try sendPlain(body)
@@ -71,7 +71,7 @@ struct ReplyWriter {
         }
     }
 
-    private mutating func sendPlain(_ body: ReplyBody) throws(Farewell) -> Int {
+    private mutating func sendPlain(_ body: ReplyBody) throws(ConnectionEnd) -> Int {
         var offset = 0
         while body.count.map({ offset < $0 }) ?? true {
             let piece = body.piece(offset)
@@ -84,7 +84,7 @@ struct ReplyWriter {
         return offset
     }
 
-    private mutating func sendChunks(of body: ReplyBody, sizes: [Int]) throws(Farewell) {
+    private mutating func sendChunks(of body: ReplyBody, sizes: [Int]) throws(ConnectionEnd) {
         var cutter = ChunkCutter(sizes: sizes)
         var offset = 0
         while body.count.map({ offset < $0 }) ?? true {
@@ -103,13 +103,13 @@ struct ReplyWriter {
     }
 
     /// What was sent before the pause reaches the client before it.
-    private mutating func keepPace() throws(Farewell) {
+    private mutating func keepPace() throws(ConnectionEnd) {
         guard let pace = delivery.pace else { return }
         try flush()
         try stream.pause(for: pace)
     }
 
-    private mutating func appendChunk(_ chunk: [UInt8]) throws(Farewell) {
+    private mutating func appendChunk(_ chunk: [UInt8]) throws(ConnectionEnd) {
         try append(Array("\(String(chunk.count, radix: 16))\r\n".utf8))
         try append(chunk)
         try append(Array("\r\n".utf8))
@@ -117,12 +117,12 @@ struct ReplyWriter {
 
     // MARK: - Bytes
 
-    private mutating func append(_ bytes: [UInt8]) throws(Farewell) {
+    private mutating func append(_ bytes: [UInt8]) throws(ConnectionEnd) {
         pending.append(contentsOf: bytes)
         if pending.count >= Self.gathered { try flush() }
     }
 
-    private mutating func flush() throws(Farewell) {
+    private mutating func flush() throws(ConnectionEnd) {
         let bytes = pending
         pending.removeAll(keepingCapacity: true)
         let room = cutOffset.map { $0 - sent } ?? .max
@@ -131,18 +131,18 @@ struct ReplyWriter {
         if bytes.count > room { try cut() }
     }
 
-    private mutating func finish() throws(Farewell) {
+    private mutating func finish() throws(ConnectionEnd) {
         try flush()
         if delivery.cut != nil { try cut() }
     }
 
-    private mutating func write(_ bytes: [UInt8], upTo count: Int) throws(Farewell) {
+    private mutating func write(_ bytes: [UInt8], upTo count: Int) throws(ConnectionEnd) {
         let step = delivery.dribble?.byteCount ?? max(count, 1)
         var offset = 0
         while offset < count {
             let end = min(offset + step, count)
             let stream = stream
-            try bytes.withBytes { all throws(Farewell) in
+            try bytes.withBytes { all throws(ConnectionEnd) in
                 try stream.send(UnsafeRawBufferPointer(rebasing: all[offset..<end]))
             }
             sent += end - offset
@@ -151,12 +151,47 @@ struct ReplyWriter {
         }
     }
 
-    private func cut() throws(Farewell) {
+    private func cut() throws(ConnectionEnd) {
         switch delivery.cut?.action {
         case .stall: try stream.waitForHangUp()
         case .reset: throw .reset
         case .close: throw .close
         case nil: return
         }
+    }
+}
+
+/// Cuts a body into chunks of given sizes, the last size repeating.
+struct ChunkCutter {
+    private let sizes: [Int]
+    private var index = 0
+    private var carried: [UInt8] = []
+
+    init(sizes: [Int]) {
+        self.sizes = sizes.map { max($0, 1) }
+    }
+
+    /// The chunks that are full once these bytes are added.
+    mutating func add(_ bytes: ArraySlice<UInt8>) -> [[UInt8]] {
+        // Without sizes, a chunk is whatever comes: nothing is held back.
+        guard let last = sizes.last else { return [Array(bytes)] }
+        carried.append(contentsOf: bytes)
+        var chunks: [[UInt8]] = []
+        var start = 0
+        while true {
+            let size = index < sizes.count ? sizes[index] : last
+            guard carried.count - start >= size else { break }
+            chunks.append(Array(carried[start..<start + size]))
+            start += size
+            index += 1
+        }
+        carried.removeFirst(start)
+        return chunks
+    }
+
+    /// What is left, as a smaller last chunk.
+    mutating func end() -> [[UInt8]] {
+        defer { carried = [] }
+        return carried.isEmpty ? [] : [carried]
     }
 }

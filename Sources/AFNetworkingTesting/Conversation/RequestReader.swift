@@ -8,7 +8,7 @@ final class RequestReader {
     /// Why a request could not be read.
     enum Failure: Error {
         /// The connection is over.
-        case over(Farewell)
+        case over(ConnectionEnd)
         /// The bytes are no request.
         case malformed(String)
     }
@@ -141,7 +141,7 @@ final class RequestReader {
     // MARK: - Bytes
 
     /// Reads the next bytes without using them up. Fewer than `count` if the client closes first.
-    func inspect(_ count: Int) throws(Farewell) -> [UInt8] {
+    func inspect(_ count: Int) throws(ConnectionEnd) -> [UInt8] {
         while unread.count < inspected + count {
             guard try receiveMore() else { break }
         }
@@ -163,7 +163,7 @@ final class RequestReader {
     }
 
     /// Reads and drops bytes. False if the client closes first.
-    func skip(_ count: Int) throws(Farewell) -> Bool {
+    func skip(_ count: Int) throws(ConnectionEnd) -> Bool {
         var left = count
         while true {
             let taken = min(left, unread.count)
@@ -180,14 +180,14 @@ final class RequestReader {
     }
 
     private func fill() throws(Failure) -> Bool {
-        do throws(Farewell) {
+        do throws(ConnectionEnd) {
             return try receiveMore()
         } catch {
             throw .over(error)
         }
     }
 
-    private func receiveMore() throws(Farewell) -> Bool {
+    private func receiveMore() throws(ConnectionEnd) -> Bool {
         makeRoom()
         let count = try stream.receive(into: UnsafeMutableRawBufferPointer(rebasing: buffer[unread.upperBound...]))
         unread = unread.lowerBound..<unread.upperBound + count

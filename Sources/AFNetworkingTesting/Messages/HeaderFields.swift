@@ -1,3 +1,5 @@
+import AFWire
+
 /// Header fields in wire order, duplicates included, names looked up without regard to ASCII case.
 ///
 /// ```swift
@@ -35,16 +37,16 @@ public struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     /// The first value of that name; setting replaces every field of that name, nil removes them.
     public subscript(name: String) -> String? {
-        get { fields.first { $0.name.isSameFieldName(as: name) }?.value }
+        get { fields.first { $0.name.equalsIgnoringCase(name) }?.value }
         set {
-            fields.removeAll { $0.name.isSameFieldName(as: name) }
+            fields.removeAll { $0.name.equalsIgnoringCase(name) }
             if let newValue { append(name, newValue) }
         }
     }
 
     /// Every value of that name, in order.
     public func values(of name: String) -> [String] {
-        fields.filter { $0.name.isSameFieldName(as: name) }.map(\.value)
+        fields.filter { $0.name.equalsIgnoringCase(name) }.map(\.value)
     }
 
     /// Adds a field at the end, whether or not the name occurs already.
@@ -55,13 +57,8 @@ public struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// The comma-separated members of all fields of that name, lower-cased, for `Connection` and `Expect`.
     func tokens(of name: String) -> [String] {
         values(of: name)
-            .flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
-            .map { member in
-                let isPadding = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-                let start = member.drop(while: isPadding)
-                let trimmed = start.reversed().drop(while: isPadding).reversed()
-                return String(decoding: trimmed.map(\.asciiLowercased), as: UTF8.self)
-            }
+            .flatMap { Array($0.utf8).split(separator: UInt8(ascii: ",")) }
+            .map { String(decoding: $0.trimmed.map(\.asciiLowercased), as: UTF8.self) }
     }
 
     func appendLines(to bytes: inout [UInt8]) {
@@ -78,15 +75,8 @@ extension HeaderFields: CustomStringConvertible {
     }
 }
 
-extension String {
-    /// Field names are ASCII; any wider folding would equate names a peer keeps apart.
-    func isSameFieldName(as other: String) -> Bool {
-        utf8.elementsEqual(other.utf8) { $0.asciiLowercased == $1.asciiLowercased }
-    }
-}
-
-extension UInt8 {
-    var asciiLowercased: UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
+extension HeaderFields {
+    init(_ headers: HTTPHeaders) {
+        self.init(headers.fields.map { Field(name: $0.name, value: $0.value) })
     }
 }

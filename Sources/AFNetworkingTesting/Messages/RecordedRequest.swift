@@ -1,3 +1,4 @@
+import AFWire
 public import Foundation
 
 /// A request as a `TestServer` received it.
@@ -65,5 +66,20 @@ extension RecordedRequest: CustomStringConvertible {
     /// "GET /hello (connection 1, request 0)", for messages of failed tests.
     public var description: String {
         "\(method) \(target) (connection \(connection), request \(indexOnConnection))"
+    }
+}
+
+extension RecordedRequest {
+    init(_ received: RequestDecoder.Received, rawHead: Data, connection: Int, index: Int) {
+        method = received.request.method
+        target = received.request.target
+        version = received.version == .http10 ? "HTTP/1.0" : "HTTP/1.1"
+        headers = HeaderFields(received.request.headers)
+        wantsPersistence = received.persistent
+        // RFC 9110 section 10.1.1: a 1.0 client's wish is ignored.
+        expectsContinue = received.expectsContinue && received.version != .http10
+        self.rawHead = rawHead
+        self.connection = connection
+        indexOnConnection = index
     }
 }

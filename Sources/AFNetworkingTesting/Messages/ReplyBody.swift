@@ -54,4 +54,36 @@ public struct ReplyBody: Sendable {
     ) -> ReplyBody {
         ReplyBody(count: count.map { max($0, 0) }, piece: next)
     }
+
+    /// A body that decompresses to `count` zero bytes, about a thousand times as long as itself.
+    ///
+    /// It costs nothing to make, also for terabytes.
+    ///
+    /// ```swift
+    /// server.route("GET", "/bomb") { _ in
+    ///     .stream(.bomb(.gzip, count: 10_000_000_000)).header("Content-Encoding", "gzip")
+    /// }
+    /// ```
+    public static func bomb(_ coding: ContentCoding, count: Int) -> ReplyBody {
+        let bomb = coding.bomb(min(max(count, 0), 1 << 56))
+        return .joined([.bytes(bomb.start), .repeating(bytes: [0], count: bomb.zeros), .bytes(bomb.end)])
+    }
+
+    /// One after the other; each must know its count.
+    static func joined(_ bodies: [ReplyBody]) -> ReplyBody {
+        var parts: [(start: Int, body: ReplyBody)] = []
+        var total = 0
+        for body in bodies where body.count ?? 0 > 0 {
+            parts.append((total, body))
+            total += body.count ?? 0
+        }
+        return .generated(count: total) { [parts] offset in
+            // Bodies are asked in order, so that the last one that begins here or before is the right one.
+            guard let part = parts.last(where: { $0.start <= offset }) else { return [] }
+            let inside = offset - part.start
+            let piece = part.body.piece(inside)
+            let left = (part.body.count ?? 0) - inside
+            return piece.count <= left ? piece : Array(piece.prefix(left))
+        }
+    }
 }

@@ -1,12 +1,4 @@
 extension ServerReply {
-    /// From where the bytes before a cut are counted.
-    public enum Part: Sendable, Hashable {
-        /// Bytes after the head of the final response, as they stand on the wire (chunk framing included).
-        case body
-        /// All bytes of the reply, interim responses included.
-        case message
-    }
-
     /// Waits before the first byte.
     public func delayed(by duration: Duration) -> ServerReply {
         changed { $0.delivery.delay = duration }

@@ -62,7 +62,7 @@ extension ServerReply {
     /// former; `headers(_:)` adds it nevertheless.
     public func header(_ name: String, _ value: String) -> ServerReply {
         changed { reply in
-            if Self.singleFields.contains(where: name.isSameFieldName) {
+            if Self.singleFields.contains(where: name.equalsIgnoringCase) {
                 reply.headers[name] = value
             } else {
                 reply.headers.append(name, value)
@@ -89,6 +89,24 @@ extension ServerReply {
     /// With a body that ends where the connection ends, and no length.
     public func closeDelimited() -> ServerReply {
         changed { $0.framing = .untilClose }
+    }
+
+    /// With the body compressed, and `Content-Encoding` to say so; again for another layer.
+    ///
+    /// The body is made as a whole first. A body without a known count, or a reply without a body, stays as it is.
+    public func compressed(_ coding: ContentCoding) -> ServerReply {
+        guard let body, let count = body.count else { return self }
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            let piece = body.piece(bytes.count)
+            if piece.isEmpty { break }
+            bytes += piece
+        }
+        return changed { reply in
+            reply.body = .bytes(coding.encode(bytes.prefix(count)))
+            let others = reply.headers["Content-Encoding"].map { $0 + ", " } ?? ""
+            reply.headers["Content-Encoding"] = others + coding.token
+        }
     }
 
     func changed(_ body: (inout ServerReply) -> Void) -> ServerReply {

@@ -11,7 +11,7 @@ final class ClientSide {
     }
 
     /// What can be read now, and whether the client ended its side with it.
-    func receiveNow() throws(Farewell) -> (bytes: [UInt8], isEnd: Bool) {
+    func receiveNow() throws(ConnectionEnd) -> (bytes: [UInt8], isEnd: Bool) {
         var code: Int32 = 0
         var isEnd = false
         let wire = [UInt8](unsafeUninitializedCapacity: 64 * 1024) { buffer, used in
@@ -36,14 +36,14 @@ final class ClientSide {
     }
 
     /// What TLS has decrypted and nobody took yet.
-    func receiveBuffered() throws(Farewell) -> (bytes: [UInt8], isEnd: Bool) {
+    func receiveBuffered() throws(ConnectionEnd) -> (bytes: [UInt8], isEnd: Bool) {
         guard let tls = stream.tls else { return ([], false) }
         let plain = try tls.open([])
         stream.noteReceived(plain.bytes)
         return plain
     }
 
-    func queue(_ bytes: ArraySlice<UInt8>) throws(Farewell) {
+    func queue(_ bytes: ArraySlice<UInt8>) throws(ConnectionEnd) {
         if let tls = stream.tls {
             outgoing += try tls.seal(bytes)
         } else {
@@ -53,7 +53,7 @@ final class ClientSide {
     }
 
     /// Sends what can be sent without waiting.
-    func sendNow() throws(Farewell) {
+    func sendNow() throws(ConnectionEnd) {
         while !outgoing.isEmpty {
             let count = outgoing.withUnsafeBytes {
                 Glibc.send(stream.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))

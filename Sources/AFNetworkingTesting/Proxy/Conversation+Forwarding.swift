@@ -1,9 +1,20 @@
 import AFWire
 
+/// HTTP, whose requests for other servers are forwarded.
+struct HTTPProxyService: ConnectionService {
+    let proxy: ProxyCore
+
+    func serve(_ conversation: Conversation) throws(ConnectionEnd) -> Never {
+        try conversation.serveHTTP { request throws(RequestReader.Failure) in
+            try conversation.forward(request, by: proxy)
+        }
+    }
+}
+
 /// What an HTTP proxy does that a server does not.
 extension Conversation {
-    /// Carries out a request that is for somebody else. False if it is for this server itself.
-    func forward(_ request: RecordedRequest, by proxy: ProxyCore) throws(RequestReader.Failure) -> Bool {
+    /// Carries out a request that is for another server. False if it is for this one.
+    fileprivate func forward(_ request: RecordedRequest, by proxy: ProxyCore) throws(RequestReader.Failure) -> Bool {
         if request.method == "CONNECT" {
             let target = ProxyTarget(authority: request.target.utf8, usualPort: nil)
             try forward(request, to: target, path: nil, by: proxy)
@@ -41,55 +52,56 @@ extension Conversation {
         case .welcome(let user):
             record.user = user
             let number = proxy.open(record)
-            let errand = Errand(proxy: proxy, number: number, target: target, behaviour: proxy.takeBehaviour())
+            let forwarding = Forwarding(proxy: proxy, number: number, target: target, behaviour: proxy.takeBehaviour())
             defer { proxy.close(number, .ended) }
-            try carryOut(errand, for: request, path: path)
+            try carryOut(forwarding, for: request, path: path)
         }
     }
 
     private func carryOut(
-        _ errand: Errand,
+        _ forwarding: Forwarding,
         for request: RecordedRequest,
         path: String?
     ) throws(RequestReader.Failure) {
-        switch errand.behaviour.action {
-        case .answer(let reply): try decline(errand, request, with: reply, "it was told to answer itself")
-        case .raw(let bytes): try decline(errand, request, with: .raw(bytes: bytes).keepAlive(false), "it was told to")
-        case .refuse: try decline(errand, request, with: .status(502), "it was told to refuse")
+        switch forwarding.behaviour.action {
+        case .answer(let reply): try decline(forwarding, request, with: reply, "it was told to answer itself")
+        case .raw(let bytes):
+            try decline(forwarding, request, with: .raw(bytes: bytes).keepAlive(false), "it was told to")
+        case .refuse: try decline(forwarding, request, with: .status(502), "it was told to refuse")
         case .forward:
-            let result: Errand.Result
-            do throws(Farewell) {
-                result = try errand.connect(for: stream)
+            let result: Forwarding.Result
+            do throws(ConnectionEnd) {
+                result = try forwarding.connect(for: stream)
             } catch {
                 core.record(request)
                 throw .over(error)
             }
             switch result {
             case .refused(let status, let reason, _):
-                try decline(errand, request, with: .text(reason + "\n").status(status), reason)
+                try decline(forwarding, request, with: .text(reason + "\n").status(status), reason)
             case .connected(let upstream):
                 if let path {
-                    let forwarding = RequestForwarding(self, errand, upstream)
+                    let forwarding = RequestForwarding(self, forwarding, upstream)
                     try forwarding.run(request, path: path)
                 } else {
-                    try tunnel(errand, upstream, for: request)
+                    try tunnel(forwarding, upstream, for: request)
                 }
             }
         }
     }
 
     private func decline(
-        _ errand: Errand,
+        _ forwarding: Forwarding,
         _ request: RecordedRequest,
         with reply: ServerReply,
         _ reason: String
     ) throws(RequestReader.Failure) {
-        errand.proxy.close(errand.number, .refused(reason))
+        forwarding.proxy.close(forwarding.number, .refused(reason))
         try answer(request, with: reply)
     }
 
     private func tunnel(
-        _ errand: Errand,
+        _ forwarding: Forwarding,
         _ upstream: Upstream,
         for head: RecordedRequest
     ) throws(RequestReader.Failure) {
@@ -97,26 +109,26 @@ extension Conversation {
         // After CONNECT there is no body: what follows belongs into the tunnel.
         request.isComplete = true
         core.record(request)
-        do throws(Farewell) {
-            _ = try transmit(errand.behaviour.success, to: request)
-            try openTunnel(errand, upstream)
+        do throws(ConnectionEnd) {
+            _ = try transmit(forwarding.behaviour.success, to: request)
+            try openTunnel(forwarding, upstream)
         } catch {
             throw .over(error)
         }
     }
 
     /// Passes everything both ways from here on.
-    func openTunnel(_ errand: Errand, _ upstream: Upstream) throws(Farewell) -> Never {
+    func openTunnel(_ forwarding: Forwarding, _ upstream: Upstream) throws(ConnectionEnd) -> Never {
         let stream = stream
-        if !errand.behaviour.surplus.isEmpty {
-            try errand.behaviour.surplus.withBytes { bytes throws(Farewell) in try stream.send(bytes) }
+        if !forwarding.behaviour.surplus.isEmpty {
+            try forwarding.behaviour.surplus.withBytes { bytes throws(ConnectionEnd) in try stream.send(bytes) }
         }
         let tunnel = Tunnel(
             stream,
             upstream,
             early: reader.takeUnread(),
-            meter: errand.meter,
-            behaviour: errand.behaviour
+            meter: forwarding.meter,
+            behaviour: forwarding.behaviour
         )
         try tunnel.run()
     }

@@ -1,6 +1,14 @@
-/// What a SOCKS 5 proxy does (RFC 1928, RFC 1929).
+/// SOCKS 5 (RFC 1928, RFC 1929).
+struct SOCKSService: ConnectionService {
+    let proxy: ProxyCore
+
+    func serve(_ conversation: Conversation) throws(ConnectionEnd) -> Never {
+        try conversation.serveSOCKS(proxy)
+    }
+}
+
 extension Conversation {
-    func serveSOCKS(_ proxy: ProxyCore) throws(Farewell) -> Never {
+    fileprivate func serveSOCKS(_ proxy: ProxyCore) throws(ConnectionEnd) -> Never {
         let behaviour = proxy.takeBehaviour()
         let user = try greet(behaviour, proxy.rules.authentication)
         let request = try take(4)
@@ -10,26 +18,26 @@ extension Conversation {
             throw .close
         }
         let record = RecordedForwarding(connection: connection, means: .socks5, target: target, user: user)
-        let errand = Errand(proxy: proxy, number: proxy.open(record), target: target, behaviour: behaviour)
-        defer { proxy.close(errand.number, .ended) }
-        guard request[1] == 1 else { try refuse(errand, 7, "the command \(request[1]) is not CONNECT") }
-        try carryOut(errand)
+        let forwarding = Forwarding(proxy: proxy, number: proxy.open(record), target: target, behaviour: behaviour)
+        defer { proxy.close(forwarding.number, .ended) }
+        guard request[1] == 1 else { try refuse(forwarding, 7, "the command \(request[1]) is not CONNECT") }
+        try carryOut(forwarding)
     }
 
-    private func carryOut(_ errand: Errand) throws(Farewell) -> Never {
-        switch errand.behaviour.action {
-        case .answer: try refuse(errand, 1, "it was told to answer itself")
-        case .refuse(let code): try refuse(errand, code, "it was told to refuse")
+    private func carryOut(_ forwarding: Forwarding) throws(ConnectionEnd) -> Never {
+        switch forwarding.behaviour.action {
+        case .answer: try refuse(forwarding, 1, "it was told to answer itself")
+        case .refuse(let code): try refuse(forwarding, code, "it was told to refuse")
         case .raw(let bytes):
-            errand.proxy.close(errand.number, .refused("it was told to"))
+            forwarding.proxy.close(forwarding.number, .refused("it was told to"))
             try write(bytes)
             throw .close
         case .forward:
-            switch try errand.connect(for: stream) {
-            case .refused(_, let reason, let code): try refuse(errand, code, reason)
+            switch try forwarding.connect(for: stream) {
+            case .refused(_, let reason, let code): try refuse(forwarding, code, reason)
             case .connected(let upstream):
                 try reply(0)
-                try openTunnel(errand, upstream)
+                try openTunnel(forwarding, upstream)
             }
         }
     }
@@ -40,7 +48,7 @@ extension Conversation {
     private func greet(
         _ behaviour: ProxyBehaviour,
         _ authentication: ProxyRules.Authentication
-    ) throws(Farewell) -> String? {
+    ) throws(ConnectionEnd) -> String? {
         let start = try take(2)
         guard start[0] == 5 else { throw .scriptFailed("version \(start[0]) in place of SOCKS 5") }
         let offered = try take(Int(start[1]))
@@ -59,7 +67,7 @@ extension Conversation {
         }
     }
 
-    private func checkPassword(_ authentication: ProxyRules.Authentication) throws(Farewell) -> String {
+    private func checkPassword(_ authentication: ProxyRules.Authentication) throws(ConnectionEnd) -> String {
         let start = try take(2)
         guard start[0] == 1 else {
             throw .scriptFailed("version \(start[0]) of the password exchange, which has but 1")
@@ -79,7 +87,7 @@ extension Conversation {
     // MARK: - The request
 
     /// Nil for a kind of address that there is not.
-    private func readTarget(kind: UInt8) throws(Farewell) -> ProxyTarget? {
+    private func readTarget(kind: UInt8) throws(ConnectionEnd) -> ProxyTarget? {
         let host: String
         switch kind {
         case 1: host = try take(4).map(String.init).joined(separator: ".")
@@ -91,28 +99,28 @@ extension Conversation {
         return ProxyTarget(host: host, port: UInt16(port[0]) << 8 | UInt16(port[1]))
     }
 
-    private func refuse(_ errand: Errand, _ code: UInt8, _ reason: String) throws(Farewell) -> Never {
-        errand.proxy.close(errand.number, .refused(reason))
+    private func refuse(_ forwarding: Forwarding, _ code: UInt8, _ reason: String) throws(ConnectionEnd) -> Never {
+        forwarding.proxy.close(forwarding.number, .refused(reason))
         try reply(code)
         throw .close
     }
 
     /// The address the proxy connects from is nobody's business: zeros, as many proxies say.
-    private func reply(_ code: UInt8) throws(Farewell) {
+    private func reply(_ code: UInt8) throws(ConnectionEnd) {
         try write([5, code, 0, 1, 0, 0, 0, 0, 0, 0])
     }
 
     // MARK: - Bytes
 
-    private func take(_ count: Int) throws(Farewell) -> [UInt8] {
+    private func take(_ count: Int) throws(ConnectionEnd) -> [UInt8] {
         let bytes = try reader.inspect(count)
         reader.dropInspected()
         guard bytes.count == count else { throw .clientClosed }
         return bytes
     }
 
-    private func write(_ bytes: [UInt8]) throws(Farewell) {
+    private func write(_ bytes: [UInt8]) throws(ConnectionEnd) {
         let stream = stream
-        try bytes.withBytes { all throws(Farewell) in try stream.send(all) }
+        try bytes.withBytes { all throws(ConnectionEnd) in try stream.send(all) }
     }
 }

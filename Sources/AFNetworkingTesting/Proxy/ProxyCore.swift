@@ -69,13 +69,13 @@ final class ProxyCore: Sendable {
 
     // MARK: - Where to
 
-    enum Route: Sendable {
+    enum Destination: Sendable {
         case addresses([PeerAddress])
         case forbidden
         case unknown
     }
 
-    func route(to target: ProxyTarget) -> Route {
+    func destination(of target: ProxyTarget) -> Destination {
         let rules = rules
         guard rules.allows(target.host) else { return .forbidden }
         if let address = rules.address(of: target) {
@@ -85,7 +85,7 @@ final class ProxyCore: Sendable {
         if let literal = PeerAddress(literal: target.host, port: target.port) {
             return literal.isLocal || rules.reachesOtherMachines ? .addresses([literal]) : .forbidden
         }
-        if target.host.isSameFieldName(as: "localhost") {
+        if target.host.equalsIgnoringCase("localhost") {
             let both = ["127.0.0.1", "::1"].compactMap { PeerAddress(literal: $0, port: target.port) }
             return .addresses(both)
         }

@@ -32,14 +32,14 @@ public struct ProxyRules: Sendable {
 
 extension ProxyRules {
     func allows(_ host: String) -> Bool {
-        if refusedHosts.contains(where: { $0.isSameFieldName(as: host) }) { return false }
-        return allowedHosts?.contains { $0.isSameFieldName(as: host) } ?? true
+        if refusedHosts.contains(where: { $0.equalsIgnoringCase(host) }) { return false }
+        return allowedHosts?.contains { $0.equalsIgnoringCase(host) } ?? true
     }
 
     /// Where a name of the table leads.
     func address(of target: ProxyTarget) -> ListenAddress? {
-        let exact = names.first { $0.key.isSameFieldName(as: "\(target.host):\(target.port)") }
-        return (exact ?? names.first { $0.key.isSameFieldName(as: target.host) })?.value.withPort(target.port)
+        let exact = names.first { $0.key.equalsIgnoringCase("\(target.host):\(target.port)") }
+        return (exact ?? names.first { $0.key.equalsIgnoringCase(target.host) })?.value.withPort(target.port)
     }
 }
 

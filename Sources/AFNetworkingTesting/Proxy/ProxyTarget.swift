@@ -31,7 +31,7 @@ struct ProxyTarget: Sendable, Equatable {
             return
         }
         let digits = String(decoding: rest.dropFirst(), as: UTF8.self)
-        guard rest.first == UInt8(ascii: ":"), let port = PathNumber.count(digits).flatMap({ UInt16(exactly: $0) })
+        guard rest.first == UInt8(ascii: ":"), let port = DecimalText.count(digits).flatMap({ UInt16(exactly: $0) })
         else { return nil }
         self.init(host: String(decoding: host, as: UTF8.self), port: port)
     }
@@ -46,7 +46,7 @@ struct AbsoluteTarget: Equatable {
     /// Nil unless it begins with `http://` and an authority.
     init?(_ text: String) {
         let bytes = Array(text.utf8)
-        guard String(decoding: bytes.prefix(7), as: UTF8.self).isSameFieldName(as: "http://") else { return nil }
+        guard String(decoding: bytes.prefix(7), as: UTF8.self).equalsIgnoringCase("http://") else { return nil }
         let authority = bytes[7...].prefix { !"/?#".utf8.contains($0) }
         guard let target = ProxyTarget(authority: authority, usualPort: 80) else { return nil }
         self.target = target

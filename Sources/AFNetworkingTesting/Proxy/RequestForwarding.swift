@@ -6,17 +6,17 @@ import AFWire
 /// Fields that concern one connection only go no further (RFC 9110 section 7.6.1).
 final class RequestForwarding {
     private let conversation: Conversation
-    private let errand: Errand
+    private let forwarding: Forwarding
     private let upstream: Upstream
     private let meter: TrafficMeter
     private var isChunked = false
     private var hasSentHead = false
 
-    init(_ conversation: Conversation, _ errand: Errand, _ upstream: Upstream) {
+    init(_ conversation: Conversation, _ forwarding: Forwarding, _ upstream: Upstream) {
         self.conversation = conversation
-        self.errand = errand
+        self.forwarding = forwarding
         self.upstream = upstream
-        meter = errand.meter
+        meter = forwarding.meter
     }
 
     func run(_ head: RecordedRequest, path: String) throws(RequestReader.Failure) {
@@ -28,7 +28,7 @@ final class RequestForwarding {
             throw error
         }
         conversation.core.record(request)
-        do throws(Farewell) {
+        do throws(ConnectionEnd) {
             try passBack(to: request)
         } catch {
             throw .over(error)
@@ -60,7 +60,7 @@ final class RequestForwarding {
 
     private func sendToTarget(_ bytes: [UInt8]) throws(RequestReader.Failure) {
         let room = meter.room(for: bytes.count, .toTarget)
-        do throws(Farewell) {
+        do throws(ConnectionEnd) {
             // A target that does not listen any more may still answer.
             if try upstream.send(Array(bytes.prefix(room))) { meter.note(room, .toTarget) }
             try actIfDue()
@@ -70,7 +70,7 @@ final class RequestForwarding {
     }
 
     private func sendToClient(_ bytes: [UInt8]) throws(RequestReader.Failure) {
-        do throws(Farewell) {
+        do throws(ConnectionEnd) {
             try send(bytes)
         } catch {
             throw .over(error)
@@ -79,7 +79,7 @@ final class RequestForwarding {
 
     // MARK: - To the client
 
-    private func passBack(to request: RecordedRequest) throws(Farewell) {
+    private func passBack(to request: RecordedRequest) throws(ConnectionEnd) {
         var decoder = ResponseDecoder(method: .init(request.method), limits: .forServer)
         var pending: [UInt8] = []
         while !decoder.isFinished {
@@ -141,7 +141,7 @@ final class RequestForwarding {
         return step
     }
 
-    private func send(_ step: Step, to request: RecordedRequest) throws(Farewell) {
+    private func send(_ step: Step, to request: RecordedRequest) throws(ConnectionEnd) {
         switch step {
         case .needMore: return
         case .interim(let head):
@@ -160,7 +160,7 @@ final class RequestForwarding {
         }
     }
 
-    private func send(_ head: ResponseHead, to request: RecordedRequest) throws(Farewell) {
+    private func send(_ head: ResponseHead, to request: RecordedRequest) throws(ConnectionEnd) {
         var fields = HeaderFields(head.headers).forNextHop()
         switch head.framing {
         case .none, .length: break
@@ -179,7 +179,7 @@ final class RequestForwarding {
     }
 
     /// The client must see that something is missing.
-    private func giveUp(_ reason: String, _ request: RecordedRequest) throws(Farewell) {
+    private func giveUp(_ reason: String, _ request: RecordedRequest) throws(ConnectionEnd) {
         guard !hasSentHead else { throw .close }
         _ = try conversation.transmit(.text(reason + "\n").status(502).keepAlive(false), to: request)
         throw .close
@@ -189,21 +189,21 @@ final class RequestForwarding {
         Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8)
     }
 
-    private func send(_ bytes: [UInt8]) throws(Farewell) {
+    private func send(_ bytes: [UInt8]) throws(ConnectionEnd) {
         var rest = bytes[...]
         let stream = conversation.stream
         while !rest.isEmpty {
-            let size = min(rest.count, errand.behaviour.dribble?.byteCount ?? .max)
+            let size = min(rest.count, forwarding.behaviour.dribble?.byteCount ?? .max)
             let piece = Array(rest.prefix(meter.room(for: size, .toClient)))
-            try piece.withBytes { all throws(Farewell) in try stream.send(all) }
+            try piece.withBytes { all throws(ConnectionEnd) in try stream.send(all) }
             meter.note(piece.count, .toClient)
             rest = rest.dropFirst(piece.count)
             try actIfDue()
-            if let interval = errand.behaviour.dribble?.interval { try stream.pause(for: interval) }
+            if let interval = forwarding.behaviour.dribble?.interval { try stream.pause(for: interval) }
         }
     }
 
-    private func actIfDue() throws(Farewell) {
+    private func actIfDue() throws(ConnectionEnd) {
         switch meter.dueAction {
         case nil: return
         case .stall: try conversation.stream.waitForHangUp()
@@ -220,6 +220,6 @@ extension HeaderFields {
     fileprivate func forNextHop(without others: [String] = []) -> HeaderFields {
         let hop = ["Connection", "Keep-Alive", "Proxy-Connection", "TE", "Transfer-Encoding", "Upgrade"]
         let dropped = hop + others + tokens(of: "Connection")
-        return HeaderFields(fields.filter { field in !dropped.contains { $0.isSameFieldName(as: field.name) } })
+        return HeaderFields(fields.filter { field in !dropped.contains { $0.equalsIgnoringCase(field.name) } })
     }
 }

@@ -44,7 +44,11 @@ public final class TestProxy: Sendable {
     ) throws(TestServerError) {
         self.kind = kind
         core = ProxyCore(rules: rules)
-        let service: ServerCore.Service = kind == .http ? .httpProxy(core) : .socks5(core)
+        let service: any ConnectionService =
+            switch kind {
+            case .http: HTTPProxyService(proxy: core)
+            case .socks5: SOCKSService(proxy: core)
+            }
         server = try TestServer(on: address, tls: tls, options: options, service: service)
     }
 

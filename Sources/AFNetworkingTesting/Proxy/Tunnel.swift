@@ -35,8 +35,8 @@ final class Tunnel {
     }
 
     /// Lasts until the tunnel is over.
-    func run() throws(Farewell) -> Never {
-        do throws(Farewell) {
+    func run() throws(ConnectionEnd) -> Never {
+        do throws(ConnectionEnd) {
             try pass()
         } catch {
             // What one side does to the proxy, the proxy does to the other.
@@ -45,7 +45,7 @@ final class Tunnel {
         }
     }
 
-    private func pass() throws(Farewell) -> Never {
+    private func pass() throws(ConnectionEnd) -> Never {
         // A client that spoke at once through TLS may already be decrypted.
         try take(client.receiveBuffered())
         while true {
@@ -64,7 +64,7 @@ final class Tunnel {
         if received.isEnd { clientEnded = true }
     }
 
-    private func moveToTarget() throws(Farewell) {
+    private func moveToTarget() throws(ConnectionEnd) {
         let room = meter.room(for: toTarget.count, .toTarget)
         if room > 0 {
             do throws(Upstream.Lost) {
@@ -79,7 +79,7 @@ final class Tunnel {
         }
     }
 
-    private func moveToClient() throws(Farewell) {
+    private func moveToClient() throws(ConnectionEnd) {
         if client.outgoing.isEmpty, !fromTarget.isEmpty, nextDrop?.pollTimeout ?? 0 == 0 {
             let wanted = min(fromTarget.count, dribble?.byteCount ?? 16 * 1024)
             let room = meter.room(for: wanted, .toClient)
@@ -92,7 +92,7 @@ final class Tunnel {
     }
 
     /// What was allowed to reach the client reaches it first.
-    private func actIfDue() throws(Farewell) {
+    private func actIfDue() throws(ConnectionEnd) {
         switch client.outgoing.isEmpty ? meter.dueAction : nil {
         case nil: return
         case .stall: try stream.waitForHangUp()
@@ -103,7 +103,7 @@ final class Tunnel {
         }
     }
 
-    private func endSides() throws(Farewell) {
+    private func endSides() throws(ConnectionEnd) {
         if clientEnded, toTarget.isEmpty, !hasShutTarget {
             hasShutTarget = true
             target.shutDownWriting()
@@ -118,7 +118,7 @@ final class Tunnel {
 
     // MARK: - Waiting
 
-    private func wait() throws(Farewell) {
+    private func wait() throws(ConnectionEnd) {
         try stream.checkRunning()
         var both = [pollfd(), pollfd()]
         both[0].events = clientEvents
@@ -146,7 +146,7 @@ final class Tunnel {
         return (wantsMore ? Int16(POLLIN) : 0) | (hasMore ? Int16(POLLOUT) : 0)
     }
 
-    private func look(at client: pollfd) throws(Farewell) {
+    private func look(at client: pollfd) throws(ConnectionEnd) {
         if client.revents & Int16(POLLIN) != 0, client.events & Int16(POLLIN) != 0 {
             try take(self.client.receiveNow())
         } else if client.revents & Int16(POLLERR) != 0 {
@@ -156,7 +156,7 @@ final class Tunnel {
         }
     }
 
-    private func lookAtTarget(_ result: pollfd) throws(Farewell) {
+    private func lookAtTarget(_ result: pollfd) throws(ConnectionEnd) {
         guard result.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0, !targetEnded else { return }
         do throws(Upstream.Lost) {
             guard let bytes = try target.receiveNow() else { return }

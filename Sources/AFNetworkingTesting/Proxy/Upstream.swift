@@ -15,7 +15,7 @@ final class Upstream {
         for stream: SocketStream,
         timeout: Duration,
         failure: inout Int32
-    ) throws(Farewell) -> Upstream? {
+    ) throws(ConnectionEnd) -> Upstream? {
         for address in addresses {
             failure = 0
             let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
@@ -44,7 +44,7 @@ final class Upstream {
         stream.unregister(upstream: descriptor)
     }
 
-    private func awaitConnection(_ timeout: Duration) throws(Farewell) -> Int32 {
+    private func awaitConnection(_ timeout: Duration) throws(ConnectionEnd) -> Int32 {
         guard try wait(Int16(POLLOUT), until: MonotonicDeadline(after: timeout)) else { return ETIMEDOUT }
         var code: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
@@ -81,7 +81,7 @@ final class Upstream {
     struct Lost: Error {}
 
     /// Waits for at least one byte; empty at the end of the stream, nil if the target broke the connection.
-    func receive() throws(Farewell) -> [UInt8]? {
+    func receive() throws(ConnectionEnd) -> [UInt8]? {
         while true {
             _ = try wait(Int16(POLLIN), until: nil)
             do throws(Lost) {
@@ -93,7 +93,7 @@ final class Upstream {
     }
 
     /// False if the target broke the connection.
-    func send(_ bytes: [UInt8]) throws(Farewell) -> Bool {
+    func send(_ bytes: [UInt8]) throws(ConnectionEnd) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             do throws(Lost) {
@@ -116,7 +116,7 @@ final class Upstream {
     }
 
     /// False when time ran out.
-    private func wait(_ events: Int16, until deadline: MonotonicDeadline?) throws(Farewell) -> Bool {
+    private func wait(_ events: Int16, until deadline: MonotonicDeadline?) throws(ConnectionEnd) -> Bool {
         while true {
             try stream.checkRunning()
             var both = [

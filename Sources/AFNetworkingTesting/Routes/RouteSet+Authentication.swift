@@ -122,7 +122,7 @@ extension RouteSet {
             guard !names.isEmpty, rules.qualities.count == names.count else { return nil }
         }
         if let uses = parameters["uses"], uses != "never" {
-            guard let count = PathNumber.count(uses) else { return nil }
+            guard let count = DecimalText.count(uses) else { return nil }
             rules.usesPerNonce = count
         }
         let names = (parameters["algorithm"] ?? "MD5").split(separator: ",").map(String.init)

@@ -136,7 +136,7 @@ enum EntityTag {
             if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
             return byte == UInt8(ascii: ",") && !isQuoted
         }
-        return parts.map { String(decoding: FieldParameters.trimmed($0), as: UTF8.self) }
+        return parts.map { String(decoding: $0.trimmed, as: UTF8.self) }
     }
 }
 

@@ -34,7 +34,7 @@ extension RouteSet {
                 )
             }
             server.route("*", "/cookies/raw") { request in
-                let status = request.argument("status_code").map { PathNumber.count($0) ?? 0 } ?? 200
+                let status = request.argument("status_code").map { DecimalText.count($0) ?? 0 } ?? 200
                 guard (200...999).contains(status) else { return .misuse("a status_code from 200 to 999") }
                 var reply = ServerReply(status: status)
                 reply.headers["Location"] = request.argument("url")
@@ -54,7 +54,7 @@ extension RouteSet {
         request.headers.values(of: "Cookie")
             .flatMap { Array($0.utf8).split(separator: UInt8(ascii: ";")) }
             .map { pair in
-                let trimmed = FieldParameters.trimmed(pair)
+                let trimmed = pair.trimmed
                 let parts = trimmed.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
                 let texts = parts.map { String(decoding: $0, as: UTF8.self) }
                 return (texts.first ?? "", texts.count > 1 ? texts[1] : "")

@@ -36,7 +36,7 @@ extension RouteSet {
         let turns = Lock<[String: Int]>([:])
         server.route("*", "/status/:codes") { request in
             let list = request.parameters["codes"] ?? ""
-            let codes = list.split(separator: ",").compactMap { PathNumber.count(String($0)) }
+            let codes = list.split(separator: ",").compactMap { DecimalText.count(String($0)) }
             guard !codes.isEmpty, codes.allSatisfy({ (200...999).contains($0) }) else {
                 return .misuse("statuses from 200 to 999, with commas between them")
             }

@@ -56,7 +56,7 @@ extension RouteSet {
             server.route("*", "/chain") { .json(Echo.of($0)) }
             server.route("*", "/chain/*") { request in
                 let hops = (request.parameters["*"] ?? "").split(separator: "/").map(String.init)
-                guard let first = hops.first.flatMap(PathNumber.count), prefixes.indices.contains(first) else {
+                guard let first = hops.first.flatMap(DecimalText.count), prefixes.indices.contains(first) else {
                     return .misuse("/chain/ and numbers below \(prefixes.count), with slashes between them")
                 }
                 let query = request.query.map { "?" + $0 } ?? ""
@@ -69,7 +69,7 @@ extension RouteSet {
 
 enum Redirect {
     static func reply(to location: String, for request: RecordedRequest) -> ServerReply {
-        let status = request.argument("status_code").map { PathNumber.count($0) ?? 0 } ?? 302
+        let status = request.argument("status_code").map { DecimalText.count($0) ?? 0 } ?? 302
         guard (200...999).contains(status) else { return .misuse("a status_code from 200 to 999") }
         let body = request.count("body") ?? 0
         var reply = ServerReply(status: status).header("Location", location)

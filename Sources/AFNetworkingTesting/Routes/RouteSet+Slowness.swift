@@ -28,14 +28,14 @@ extension RouteSet {
     }
 
     private static func seconds(_ request: RecordedRequest) -> Duration? {
-        request.parameters["seconds"].flatMap(PathNumber.duration)
+        request.parameters["seconds"].flatMap(DecimalText.duration)
     }
 
     private static func drip(for request: RecordedRequest) -> ServerReply {
-        let count = request.argument("numbytes").map { PathNumber.count($0) ?? -1 } ?? 10
-        let status = request.argument("code").map { PathNumber.count($0) ?? 0 } ?? 200
-        let duration = request.argument("duration").map { PathNumber.duration($0) } ?? .seconds(2)
-        let delay = request.argument("delay").map { PathNumber.duration($0) } ?? .zero
+        let count = request.argument("numbytes").map { DecimalText.count($0) ?? -1 } ?? 10
+        let status = request.argument("code").map { DecimalText.count($0) ?? 0 } ?? 200
+        let duration = request.argument("duration").map { DecimalText.duration($0) } ?? .seconds(2)
+        let delay = request.argument("delay").map { DecimalText.duration($0) } ?? .zero
         guard count >= 0, (200...999).contains(status), let duration, let delay else {
             return .misuse("numbytes and code as numbers, duration and delay in seconds")
         }

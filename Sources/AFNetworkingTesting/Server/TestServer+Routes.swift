@@ -29,7 +29,8 @@ extension TestServer {
         answering time: AnswerTime = .complete,
         _ handler: @escaping Handler
     ) {
-        core.add(Route(method: method, pattern: RoutePattern(pattern), time: time, answer: handler))
+        let pattern = RoutePattern(pattern)
+        core.add(Route(method: method, pattern: pattern, waitsForBody: time == .complete, answer: handler))
     }
 
     /// Answers requests of a method and a path with always the same reply.
@@ -38,7 +39,7 @@ extension TestServer {
     /// server.route("POST", "/upload", .status(413).withoutReadingBody())
     /// ```
     public func route(_ method: String, _ pattern: String, _ reply: ServerReply) {
-        core.add(Route(method: method, pattern: RoutePattern(pattern), time: .head) { _ in reply })
+        core.add(Route(method: method, pattern: RoutePattern(pattern), waitsForBody: false) { _ in reply })
     }
 
     /// Answers requests whose path no route knows, in this order, one reply each.

@@ -22,17 +22,23 @@ extension TestServer {
     ///
     /// After the last step the connection is closed in order, unless the step says otherwise.
     public func script(_ steps: ScriptStep...) {
-        core.add(script: steps, on: .next)
+        script(on: .next, steps: steps)
     }
 
     /// Plays steps on a chosen connection instead of serving HTTP on it.
     public func script(on target: ScriptTarget, _ steps: ScriptStep...) {
-        core.add(script: steps, on: target)
+        script(on: target, steps: steps)
     }
 
     /// Plays steps on a chosen connection, for steps that were made by a loop.
     public func script(on target: ScriptTarget = .next, steps: [ScriptStep]) {
-        core.add(script: steps, on: target)
+        core.lock.change { state in
+            switch target {
+            case .next: state.nextScripts.append(steps)
+            case .connection(let number): state.numberedScripts[number] = steps
+            case .every: state.scriptForEvery = steps
+            }
+        }
     }
 
     /// Lets go whatever waits for this name: `ScriptStep.pause(until:)` and `ServerReply.held(until:)`.

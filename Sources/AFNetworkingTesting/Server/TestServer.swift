@@ -32,21 +32,7 @@ public import Foundation
 /// the last reference to it goes away.
 public final class TestServer: Sendable {
     /// Bounds and habits of a server.
-    public struct Options: Sendable, Hashable {
-        /// How many bytes of one request's body are kept; what is beyond is only counted.
-        public var storedBodyLimit = 16 * 1024 * 1024
-        /// How many bytes of what one connection received are kept in `RecordedConnection.received`.
-        public var storedTranscriptLimit = 256 * 1024
-        /// Whether `Expect: 100-continue` is answered with 100 when the body is about to be read.
-        public var answersExpectContinue = true
-        /// How many connections are served at a time, at most 4096. Further ones wait to be accepted.
-        public var connectionLimit = 4096
-        /// How many clients the kernel lets wait to be accepted.
-        public var backlog = 511
-
-        /// The usual options.
-        public init() {}
-    }
+    public typealias Options = TestServerOptions
 
     /// Where the server listens, with the port that was picked.
     public let address: ListenAddress
@@ -62,20 +48,21 @@ public final class TestServer: Sendable {
         tls: ServerTLS? = nil,
         options: Options = Options()
     ) throws(TestServerError) {
-        try self.init(on: address, tls: tls, options: options, service: .http)
+        try self.init(on: address, tls: tls, options: options, service: HTTPService())
     }
 
     init(
         on address: ListenAddress,
         tls: ServerTLS?,
         options: Options,
-        service: ServerCore.Service
+        service: any ConnectionService
     ) throws(TestServerError) {
         let context = try Self.makeContext(tls)
         do throws(SystemFailure) {
             let listener = try Listener(on: address, backlog: options.backlog)
-            core = try ServerCore(listener: listener, tls: context, options: options, service: service)
+            core = ServerCore(listener: listener, tls: context, options: options)
             port = listener.port
+            try core.start(service)
         } catch {
             throw .cannotListen(address, reason: error.text)
         }
@@ -154,4 +141,26 @@ extension ListenAddress {
         case .unix: "localhost"
         }
     }
+}
+
+/// What a `TestServer` throws.
+public enum TestServerError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+    /// The server could not listen; the text names the system call and its error.
+    case cannotListen(ListenAddress, reason: String)
+    /// TLS could not be set up as asked.
+    case cannotUseTLS(reason: String)
+    /// What was waited for did not happen in time.
+    case timedOut(waitingFor: String, seen: String)
+
+    /// The error in one sentence.
+    public var description: String {
+        switch self {
+        case .cannotListen(let address, let reason): "The test server cannot listen on \(address): \(reason)"
+        case .cannotUseTLS(let reason): "The test server cannot use TLS: \(reason)"
+        case .timedOut(let goal, let seen): "The test server waited for \(goal) in vain; so far it saw \(seen)"
+        }
+    }
+
+    /// The description.
+    public var errorDescription: String? { description }
 }

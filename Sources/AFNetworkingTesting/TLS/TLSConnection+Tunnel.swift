@@ -3,7 +3,7 @@ internal import CAFOpenSSL
 /// TLS for one who waits for the socket himself.
 extension TLSConnection {
     /// Decrypts; gives everything that is complete, and whether the client announced its end.
-    func open(_ wire: [UInt8]) throws(Farewell) -> (bytes: [UInt8], isEnd: Bool) {
+    func open(_ wire: [UInt8]) throws(ConnectionEnd) -> (bytes: [UInt8], isEnd: Bool) {
         if !wire.isEmpty { BIO_write(input, wire, Int32(clamping: wire.count)) }
         var bytes: [UInt8] = []
         while true {
@@ -27,7 +27,7 @@ extension TLSConnection {
     }
 
     /// Encrypts.
-    func seal(_ bytes: ArraySlice<UInt8>) throws(Farewell) -> [UInt8] {
+    func seal(_ bytes: ArraySlice<UInt8>) throws(ConnectionEnd) -> [UInt8] {
         guard !bytes.isEmpty else { return [] }
         OpenSSLErrors.clear()
         var count = 0

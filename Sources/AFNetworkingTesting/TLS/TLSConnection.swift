@@ -1,6 +1,17 @@
 import AFTLS
 internal import CAFOpenSSL
 
+/// What a TLS connection stands on: the bytes on the wire, and a place for what the handshake was like.
+protocol TLSTransport: AnyObject {
+    /// Reads what is there, waiting for at least one byte. Zero means the client closed its side.
+    func receiveFromWire(into buffer: UnsafeMutableRawBufferPointer) throws(ConnectionEnd) -> Int
+    /// Writes all of `bytes`.
+    func sendToWire(_ bytes: UnsafeRawBufferPointer) throws(ConnectionEnd)
+    /// Waits until the client closed its side or broke the connection, reading nothing.
+    func waitForHangUp() throws(ConnectionEnd) -> Never
+    func note(_ handshake: RecordedHandshake)
+}
+
 /// The TLS side of one connection.
 ///
 /// OpenSSL reads from and writes to memory; the bytes go to and come from the socket here, so that
@@ -11,7 +22,7 @@ final class TLSConnection {
     private(set) var handshake = RecordedHandshake()
     private(set) var isEstablished = false
 
-    private let stream: SocketStream
+    private let transport: any TLSTransport
     /// What came from the client, and what goes to it. They belong to `ssl`.
     let input: OpaquePointer
     let output: OpaquePointer
@@ -25,7 +36,7 @@ final class TLSConnection {
     /// Must outlive the callback that hands it to OpenSSL.
     private let protocolName = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 255)
 
-    init?(_ context: TLSContext, on stream: SocketStream) {
+    init?(_ context: TLSContext, on transport: any TLSTransport) {
         guard let ssl = context.makeConnection() else { return nil }
         guard let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
             SSL_free(ssl)
@@ -33,7 +44,7 @@ final class TLSConnection {
         }
         SSL_set_bio(ssl, input, output)
         SSL_set_accept_state(ssl)
-        (self.context, self.stream, self.ssl, self.input, self.output) = (context, stream, ssl, input, output)
+        (self.context, self.transport, self.ssl, self.input, self.output) = (context, transport, ssl, input, output)
         SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
     }
 
@@ -52,7 +63,7 @@ final class TLSConnection {
     // MARK: - Handshake
 
     /// Carries the handshake through; `early` are bytes of it that were already received.
-    func accept(_ early: [UInt8]) throws(Farewell) {
+    func accept(_ early: [UInt8]) throws(ConnectionEnd) {
         if !early.isEmpty { BIO_write(input, early, Int32(clamping: early.count)) }
         while true {
             OpenSSLErrors.clear()
@@ -68,7 +79,7 @@ final class TLSConnection {
     }
 
     /// What is left to be sent, an alert as a rule, goes out before the end.
-    private func failed(_ reason: String) throws(Farewell) -> Farewell {
+    private func failed(_ reason: String) throws(ConnectionEnd) -> ConnectionEnd {
         let text = handshake.receivedAlert.map { "the client sent the alert \($0)" } ?? reason
         handshake.failure = text
         hasNews = true
@@ -101,7 +112,7 @@ final class TLSConnection {
     // MARK: - Data
 
     /// Reads what is there, waiting for at least one byte. Zero means the client ended its side.
-    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(Farewell) -> Int {
+    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(ConnectionEnd) -> Int {
         while true {
             OpenSSLErrors.clear()
             var count = 0
@@ -120,7 +131,7 @@ final class TLSConnection {
     }
 
     /// Writes all of `bytes`.
-    func send(_ bytes: UnsafeRawBufferPointer) throws(Farewell) {
+    func send(_ bytes: UnsafeRawBufferPointer) throws(ConnectionEnd) {
         var rest = bytes[...]
         while !rest.isEmpty {
             // One record at a time: what OpenSSL has in memory stays small.
@@ -140,7 +151,7 @@ final class TLSConnection {
     }
 
     /// Announces the end of our side.
-    func announceEnd() throws(Farewell) {
+    func announceEnd() throws(ConnectionEnd) {
         guard isEstablished, !hasAnnouncedEnd else { return }
         OpenSSLErrors.clear()
         if isSealing {
@@ -163,17 +174,17 @@ final class TLSConnection {
         return sealer.seal(bytes, type: type, for: ssl)
     }
 
-    func sendSealed(_ record: [UInt8]) throws(Farewell) {
-        let stream = stream
-        try record.withBytes { all throws(Farewell) in try stream.sendToWire(all) }
+    func sendSealed(_ record: [UInt8]) throws(ConnectionEnd) {
+        let transport = transport
+        try record.withBytes { all throws(ConnectionEnd) in try transport.sendToWire(all) }
     }
 
     // MARK: - Between memory and socket
 
     /// Waits for bytes of the client. False at the end of the stream.
-    private func feed() throws(Farewell) -> Bool {
-        try withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 16) { buffer throws(Farewell) in
-            let count = try stream.receiveFromWire(into: buffer)
+    private func feed() throws(ConnectionEnd) -> Bool {
+        try withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 16) { buffer throws(ConnectionEnd) in
+            let count = try transport.receiveFromWire(into: buffer)
             guard count > 0 else { return false }
             BIO_write(input, buffer.baseAddress, Int32(count))
             return true
@@ -181,23 +192,23 @@ final class TLSConnection {
     }
 
     /// Sends what OpenSSL has written, as far as the handshake may go.
-    func flush() throws(Farewell) {
+    func flush() throws(ConnectionEnd) {
         let bytes = EncodedBytes.drain(output)
         guard !bytes.isEmpty else { return }
         let isEstablished = isEstablished
         let room = isEstablished ? bytes.count : context.settings.room(after: handshakeBytesSent)
-        let stream = stream
-        try bytes.withBytes { all throws(Farewell) in
-            try stream.sendToWire(UnsafeRawBufferPointer(rebasing: all.prefix(room)))
+        let transport = transport
+        try bytes.withBytes { all throws(ConnectionEnd) in
+            try transport.sendToWire(UnsafeRawBufferPointer(rebasing: all.prefix(room)))
         }
         guard !isEstablished else { return }
         handshakeBytesSent += min(room, bytes.count)
         if room < bytes.count { try breakOff() }
     }
 
-    private func breakOff() throws(Farewell) {
+    private func breakOff() throws(ConnectionEnd) {
         switch context.settings.handshakeFault {
-        case .stall: try stream.waitForHangUp()
+        case .stall: try transport.waitForHangUp()
         case .close: throw .close
         case .reset: throw .reset
         case .alert, nil: return
@@ -207,7 +218,7 @@ final class TLSConnection {
     private func publish() {
         guard hasNews else { return }
         hasNews = false
-        stream.note(handshake)
+        transport.note(handshake)
     }
 
     // MARK: - Called by OpenSSL

@@ -50,3 +50,18 @@ public struct RecordedConnection: Sendable, Hashable {
         self.number = number
     }
 }
+
+extension RecordedConnection.End {
+    init(_ end: ConnectionEnd) {
+        self =
+            switch end {
+            case .clientClosed: .clientClosed
+            case .clientReset: .clientReset
+            case .close, .closeUnannounced: .serverClosed
+            case .reset: .serverReset
+            case .handshakeFailed(let reason): .handshakeFailed(reason)
+            case .scriptFailed(let reason): .scriptFailed(reason)
+            case .serverStopped: .serverStopped
+            }
+    }
+}

@@ -13,7 +13,7 @@ struct FormBody: Sendable {
     init?(_ body: some Collection<UInt8>, type: String) {
         let bytes = Array(body)
         let essence = type.utf8.prefix { $0 != UInt8(ascii: ";") }
-        let kind = String(decoding: FieldParameters.trimmed(Array(essence)[...]).map(\.asciiLowercased), as: UTF8.self)
+        let kind = String(decoding: Array(essence)[...].trimmed.map(\.asciiLowercased), as: UTF8.self)
         switch kind {
         case "application/x-www-form-urlencoded":
             readPairs(bytes)
@@ -43,7 +43,7 @@ struct FormBody: Sendable {
         let content = Array(part[end.upperBound...])
         let lines = part[..<end.lowerBound].split(separator: 10)
         let disposition = lines.first { line in
-            String(decoding: line.prefix(20), as: UTF8.self).isSameFieldName(as: "content-disposition:")
+            String(decoding: line.prefix(20), as: UTF8.self).equalsIgnoringCase("content-disposition:")
         }
         let parameters = FieldParameters(
             (disposition ?? []).drop { $0 != UInt8(ascii: ";") }.filter { $0 != 13 },

@@ -1,8 +1,10 @@
+import Glibc
+
 /// Why a connection stops being served, and what is still owed to the client.
 ///
 /// Thrown from the depth of a conversation to the top of its thread, where the
 /// socket is ended accordingly. Nothing else closes a connection.
-enum Farewell: Error, Sendable, Equatable {
+enum ConnectionEnd: Error, Sendable, Equatable {
     /// The client sent its end of stream.
     case clientClosed
     /// The client reset the connection, or broke it in a way that looks the same.
@@ -19,21 +21,9 @@ enum Farewell: Error, Sendable, Equatable {
     case scriptFailed(String)
     /// `stop()` was called.
     case serverStopped
-
-    var end: RecordedConnection.End {
-        switch self {
-        case .clientClosed: .clientClosed
-        case .clientReset: .clientReset
-        case .close, .closeUnannounced: .serverClosed
-        case .reset: .serverReset
-        case .handshakeFailed(let reason): .handshakeFailed(reason)
-        case .scriptFailed(let reason): .scriptFailed(reason)
-        case .serverStopped: .serverStopped
-        }
-    }
 }
 
-extension Farewell {
+extension ConnectionEnd {
     /// Whether the client may still be sending, and has yet to read how it ended.
     var awaitsClient: Bool {
         switch self {
@@ -41,4 +31,26 @@ extension Farewell {
         case .clientClosed, .clientReset, .reset, .scriptFailed, .serverStopped: false
         }
     }
+}
+
+extension [UInt8] {
+    /// `withUnsafeBytes` that keeps the error's type.
+    func withBytes(_ body: (UnsafeRawBufferPointer) throws(ConnectionEnd) -> Void) throws(ConnectionEnd) {
+        try withUnsafeBufferPointer { buffer throws(ConnectionEnd) in
+            try body(UnsafeRawBufferPointer(buffer))
+        }
+    }
+}
+
+/// A system call that failed, with its errno value.
+struct SystemFailure: Error, Sendable, Equatable {
+    let call: String
+    let code: Int32
+
+    init(call: String, code: Int32 = errno) {
+        self.call = call
+        self.code = code
+    }
+
+    var text: String { "\(call): \(String(cString: strerror(code)))" }
 }

@@ -5,12 +5,23 @@ extension ServerCore {
     // whatever the options say.
     private static let threadCeiling = 4096
 
+    /// Starts the thread that accepts clients, whose connections are served by `service`.
+    func start(_ service: any ConnectionService) throws(SystemFailure) {
+        do throws(SystemFailure) {
+            let thread = try ServerThread(named: "AFTest accept") { [self] in acceptClients(for: service) }
+            lock.change { $0.acceptThread = thread }
+        } catch {
+            listener.close()
+            throw error
+        }
+    }
+
     /// The life of the accept thread.
-    func acceptClients() {
+    private func acceptClients(for service: any ConnectionService) {
         while listener.hasClient() {
             guard mayAcceptNext() else { return }
             do throws(SystemFailure) {
-                if let descriptor = try listener.accept() { serve(descriptor) }
+                if let descriptor = try listener.accept() { serve(descriptor, by: service) }
             } catch {
                 // Out of descriptors or memory: a connection that ends may give some back.
                 _ = lock.wait(.milliseconds(20)) { $0.phase != .running ? true : nil }
@@ -31,7 +42,7 @@ extension ServerCore {
     }
 
     /// Gives a new connection its number and its thread.
-    private func serve(_ descriptor: Int32) {
+    private func serve(_ descriptor: Int32, by service: any ConnectionService) {
         lock.change { state in
             guard state.phase == .running else {
                 close(descriptor)
@@ -43,7 +54,8 @@ extension ServerCore {
             do throws(SystemFailure) {
                 // The new thread needs the lock first of all, and so finds itself registered.
                 let thread = try ServerThread(named: "AFTest \(number)") { [self] in
-                    live(descriptor, number: number, tls: tls, script: script)
+                    let stream = SocketStream(descriptor, connection: number, core: self)
+                    live(Conversation(stream: stream, service: service, context: tls), script: script)
                 }
                 state.threads.insert(thread)
                 state.descriptors[number] = descriptor
@@ -56,41 +68,40 @@ extension ServerCore {
     }
 
     /// The life of a connection thread.
-    private func live(_ descriptor: Int32, number: Int, tls: TLSContext?, script: [ScriptStep]?) {
-        let stream = SocketStream(descriptor, connection: number, core: self)
-        do throws(Farewell) {
+    private func live(_ conversation: Conversation, script: [ScriptStep]?) {
+        let (stream, number) = (conversation.stream, conversation.connection)
+        do throws(ConnectionEnd) {
             // `stop()` shuts down what is registered; before this point nothing is.
             try checkRunning()
             let startsLater = script?.contains { $0.makesHandshake } ?? false
-            if let tls, !startsLater { try stream.startTLS(tls) }
-            let conversation = Conversation(stream: stream, connection: number, core: self, context: tls)
+            if let context = conversation.context, !startsLater { try stream.startTLS(context) }
             if let script {
                 try conversation.play(script)
             } else {
                 try conversation.serve()
             }
         } catch {
-            part(from: stream, with: error, number: number)
+            end(stream, number: number, error)
             stream.forgetTLS()
         }
         lock.change { state in
             state.descriptors[number] = nil
-            close(descriptor)
+            close(stream.descriptor)
             if let thread = state.threads.remove(.current) { state.finished.append(thread) }
         }
     }
 
-    private func part(from stream: SocketStream, with farewell: Farewell, number: Int) {
-        switch farewell {
+    private func end(_ stream: SocketStream, number: Int, _ end: ConnectionEnd) {
+        switch end {
         case .close, .handshakeFailed, .clientClosed: stream.shutDownWriting()
         case .closeUnannounced: stream.shutDownWriting(announced: false)
         case .reset, .scriptFailed: stream.armReset()
         case .clientReset, .serverStopped: break
         }
-        lock.change { $0.endConnection(number, farewell.end) }
+        lock.change { $0.endConnection(number, RecordedConnection.End(end)) }
         // Closing a socket with unread input sends a reset, which can destroy a reply the client has
         // not read yet (RFC 9112 section 9.6). So the rest is received, and dropped.
-        if farewell.awaitsClient { stream.drainAll() }
+        if end.awaitsClient { stream.drainAll() }
     }
 
     func stop() {

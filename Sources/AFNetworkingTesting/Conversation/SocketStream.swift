@@ -6,7 +6,7 @@ import Glibc
 /// Every wait here ends when the client goes away or when the server stops:
 /// stopping shuts the socket down from outside, which wakes any call blocked on it.
 /// Belongs to one connection thread.
-final class SocketStream {
+final class SocketStream: TLSTransport {
     let descriptor: Int32
     /// What the bytes go through, once there was a handshake.
     private(set) var tls: TLSConnection?
@@ -25,7 +25,7 @@ final class SocketStream {
     // MARK: - TLS
 
     /// Makes the handshake; `early` are bytes of it that were received before.
-    func startTLS(_ context: TLSContext, early: [UInt8] = []) throws(Farewell) {
+    func startTLS(_ context: TLSContext, early: [UInt8] = []) throws(ConnectionEnd) {
         guard let tls = TLSConnection(context, on: self) else { throw .handshakeFailed(OpenSSLErrors.take()) }
         core.noteStartOfTLS(early: early, on: connection)
         try tls.accept(early)
@@ -44,14 +44,14 @@ final class SocketStream {
     // MARK: - Data
 
     /// Reads what is there, waiting for at least one byte. Zero means the client closed its side.
-    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(Farewell) -> Int {
+    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(ConnectionEnd) -> Int {
         let count = if let tls { try tls.receive(into: buffer) } else { try receivePlain(into: buffer) }
         if count > 0 { core.noteReceived(UnsafeRawBufferPointer(rebasing: buffer[..<count]), on: connection) }
         return count
     }
 
     /// Writes all of `bytes`.
-    func send(_ bytes: UnsafeRawBufferPointer) throws(Farewell) {
+    func send(_ bytes: UnsafeRawBufferPointer) throws(ConnectionEnd) {
         guard let tls else {
             try sendPlain(bytes) { count in core.noteSent(count, on: connection) }
             return
@@ -63,18 +63,18 @@ final class SocketStream {
     // MARK: - Bytes as they are on the wire
 
     /// The same beneath TLS.
-    func receiveFromWire(into buffer: UnsafeMutableRawBufferPointer) throws(Farewell) -> Int {
+    func receiveFromWire(into buffer: UnsafeMutableRawBufferPointer) throws(ConnectionEnd) -> Int {
         let count = try receivePlain(into: buffer)
         if count > 0 { core.noteReceivedOnWire(UnsafeRawBufferPointer(rebasing: buffer[..<count]), on: connection) }
         return count
     }
 
     /// The same beneath TLS.
-    func sendToWire(_ bytes: UnsafeRawBufferPointer) throws(Farewell) {
+    func sendToWire(_ bytes: UnsafeRawBufferPointer) throws(ConnectionEnd) {
         try sendPlain(bytes) { _ in }
     }
 
-    private func receivePlain(into buffer: UnsafeMutableRawBufferPointer) throws(Farewell) -> Int {
+    private func receivePlain(into buffer: UnsafeMutableRawBufferPointer) throws(ConnectionEnd) -> Int {
         while true {
             // Shutting down a TCP socket does not discard what still arrives: a client that
             // never pauses would keep this thread busy after stop() if it did not look.
@@ -89,7 +89,7 @@ final class SocketStream {
         }
     }
 
-    private func sendPlain(_ bytes: UnsafeRawBufferPointer, onProgress: (Int) -> Void) throws(Farewell) {
+    private func sendPlain(_ bytes: UnsafeRawBufferPointer, onProgress: (Int) -> Void) throws(ConnectionEnd) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let piece = UnsafeRawBufferPointer(rebasing: rest)
@@ -106,22 +106,22 @@ final class SocketStream {
     // MARK: - Waiting and ending
 
     /// Lets time pass. Ends early when the connection breaks or the server stops.
-    func pause(for duration: Duration) throws(Farewell) {
+    func pause(for duration: Duration) throws(ConnectionEnd) {
         let deadline = MonotonicDeadline(after: duration)
         // No events asked for: only a reset, or both directions shut down, is reported.
         if try waitForEvents(0, until: deadline) != 0 { throw try lost() }
     }
 
     /// Waits until the client closed its side or broke the connection, reading nothing.
-    func waitForHangUp() throws(Farewell) -> Never {
+    func waitForHangUp() throws(ConnectionEnd) -> Never {
         let events = try waitForEvents(CAF_TEST_POLLRDHUP, until: nil)
         try core.checkRunning()
         throw events & Int16(POLLERR) != 0 ? .clientReset : .clientClosed
     }
 
     /// Discards whatever arrives until the client ends its side.
-    func drain() throws(Farewell) {
-        try withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 16) { buffer throws(Farewell) in
+    func drain() throws(ConnectionEnd) {
+        try withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 16) { buffer throws(ConnectionEnd) in
             while try receive(into: buffer) > 0 {}
         }
     }
@@ -133,8 +133,8 @@ final class SocketStream {
         try? drainWire()
     }
 
-    private func drainWire() throws(Farewell) {
-        try withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 16) { buffer throws(Farewell) in
+    private func drainWire() throws(ConnectionEnd) {
+        try withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 16) { buffer throws(ConnectionEnd) in
             while try receiveFromWire(into: buffer) > 0 {}
         }
     }
@@ -151,7 +151,7 @@ final class SocketStream {
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    private func waitForEvents(_ events: Int16, until deadline: MonotonicDeadline?) throws(Farewell) -> Int16 {
+    private func waitForEvents(_ events: Int16, until deadline: MonotonicDeadline?) throws(ConnectionEnd) -> Int16 {
         while true {
             try core.checkRunning()
             var interest = pollfd(fd: descriptor, events: events, revents: 0)
@@ -163,8 +163,45 @@ final class SocketStream {
         }
     }
 
-    private func lost() throws(Farewell) -> Farewell {
+    private func lost() throws(ConnectionEnd) -> ConnectionEnd {
         try core.checkRunning()
         return .clientReset
+    }
+}
+
+/// For those who read and write the socket themselves.
+extension SocketStream {
+    func noteReceived(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty else { return }
+        bytes.withUnsafeBytes { core.noteReceived($0, on: connection) }
+    }
+
+    func noteReceivedOnWire(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty else { return }
+        bytes.withUnsafeBytes { core.noteReceivedOnWire($0, on: connection) }
+    }
+
+    func noteSent(_ count: Int) {
+        if count > 0 { core.noteSent(count, on: connection) }
+    }
+
+    func checkRunning() throws(ConnectionEnd) {
+        try core.checkRunning()
+    }
+
+    /// Has `stop()` shut down another socket along with this one.
+    func register(upstream descriptor: Int32) {
+        core.lock.change { state in
+            state.descriptors[-connection] = descriptor
+            if state.phase != .running { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    /// Closes it, under the lock: whoever shuts it down must not hit a number that was given again.
+    func unregister(upstream descriptor: Int32) {
+        core.lock.change { state in
+            if state.descriptors[-connection] == descriptor { state.descriptors[-connection] = nil }
+            close(descriptor)
+        }
     }
 }

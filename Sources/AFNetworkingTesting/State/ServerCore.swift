@@ -11,35 +11,14 @@ import Foundation
 /// The threads hold the core, never the `TestServer`, so that the last reference to the server
 /// going away ends them.
 final class ServerCore: Sendable {
-    let options: TestServer.Options
-    let service: Service
+    let options: TestServerOptions
     let listener: Listener
     let lock = Lock(ServerState())
 
-    /// What connections are for.
-    enum Service: Sendable {
-        case http
-        case httpProxy(ProxyCore)
-        case socks5(ProxyCore)
-    }
-
-    init(
-        listener: Listener,
-        tls: TLSContext?,
-        options: TestServer.Options,
-        service: Service
-    ) throws(SystemFailure) {
+    init(listener: Listener, tls: TLSContext?, options: TestServerOptions) {
         self.listener = listener
         self.options = options
-        self.service = service
         lock.change { $0.tls = tls }
-        do throws(SystemFailure) {
-            let thread = try ServerThread(named: "AFTest accept") { [self] in acceptClients() }
-            lock.change { $0.acceptThread = thread }
-        } catch {
-            listener.close()
-            throw error
-        }
     }
 
     // MARK: - What to do
@@ -59,21 +38,11 @@ final class ServerCore: Sendable {
         lock.change { $0.queue.append(contentsOf: replies) }
     }
 
-    func add(script steps: [ScriptStep], on target: TestServer.ScriptTarget) {
-        lock.change { state in
-            switch target {
-            case .next: state.nextScripts.append(steps)
-            case .connection(let number): state.numberedScripts[number] = steps
-            case .every: state.scriptForEvery = steps
-            }
-        }
-    }
-
     func signal(_ name: String) {
         lock.change { _ = $0.signals.insert(name) }
     }
 
-    func waitForSignal(_ name: String) throws(Farewell) {
+    func waitForSignal(_ name: String) throws(ConnectionEnd) {
         _ = lock.wait { $0.signals.contains(name) || $0.phase != .running ? true : nil }
         try checkRunning()
     }
@@ -84,7 +53,7 @@ final class ServerCore: Sendable {
 
     // MARK: - What happened
 
-    func checkRunning() throws(Farewell) {
+    func checkRunning() throws(ConnectionEnd) {
         if lock.read({ $0.phase != .running }) { throw .serverStopped }
     }
 

@@ -1,16 +1,26 @@
 internal import CAFOpenSSL
 
+/// What a step of a script does to TLS rather than through it.
+enum TLSAction: Sendable {
+    case announceEnd
+    case updateKeys(count: Int, asksBack: Bool)
+    case sendTickets(Int)
+    case renegotiate
+    case requestCertificate
+    case sendRecords([UInt8], size: Int)
+    case sendRecord(type: UInt8, [UInt8])
+}
+
 extension TLSConnection {
-    /// Why a step of a script could not be carried out.
-    enum StepFailure: Error {
-        case over(Farewell)
+    /// Why an action could not be carried out.
+    enum ActionFailure: Error {
+        case over(ConnectionEnd)
         case refused(String)
     }
 
-    func play(_ action: ScriptStep.TLSAction) throws(StepFailure) {
+    func carryOut(_ action: TLSAction) throws(ActionFailure) {
         switch action {
-        case .handshake, .sendOnWire: return
-        case .announceEnd: try overIfFailing { () throws(Farewell) in try announceEnd() }
+        case .announceEnd: try overIfFailing { () throws(ConnectionEnd) in try announceEnd() }
         case .updateKeys(let count, let asksBack):
             let kind = asksBack ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED
             for _ in 0..<count { try perform("KeyUpdate") { SSL_key_update(ssl, kind) } }
@@ -27,8 +37,8 @@ extension TLSConnection {
         case .sendRecords(let bytes, let size):
             for start in stride(from: 0, to: bytes.count, by: size) {
                 let piece = Array(bytes[start..<min(start + size, bytes.count)])
-                try overIfFailing { () throws(Farewell) in
-                    try piece.withBytes { all throws(Farewell) in try send(all) }
+                try overIfFailing { () throws(ConnectionEnd) in
+                    try piece.withBytes { all throws(ConnectionEnd) in try send(all) }
                 }
             }
         case .sendRecord(let type, let bytes):
@@ -36,25 +46,25 @@ extension TLSConnection {
         }
     }
 
-    private func perform(_ name: String, _ order: () -> Int32) throws(StepFailure) {
+    private func perform(_ name: String, _ order: () -> Int32) throws(ActionFailure) {
         OpenSSLErrors.clear()
         guard !isSealing else { throw .refused("\(name) cannot follow records of your own") }
         guard order() == 1, SSL_do_handshake(ssl) == 1 else {
             throw .refused("OpenSSL does not send \(name): \(OpenSSLErrors.take())")
         }
-        try overIfFailing { () throws(Farewell) in try flush() }
+        try overIfFailing { () throws(ConnectionEnd) in try flush() }
     }
 
-    private func seal(_ bytes: [UInt8], type: UInt8) throws(StepFailure) {
+    private func seal(_ bytes: [UInt8], type: UInt8) throws(ActionFailure) {
         guard bytes.count <= 16_384 else { throw .refused("a record holds at most 16384 bytes") }
         guard let record = sealed(bytes, type: type) else {
             throw .refused("records of your own need TLS 1.3, or 1.2 with AES-GCM, and come before KeyUpdate")
         }
-        try overIfFailing { () throws(Farewell) in try sendSealed(record) }
+        try overIfFailing { () throws(ConnectionEnd) in try sendSealed(record) }
     }
 
-    private func overIfFailing(_ body: () throws(Farewell) -> Void) throws(StepFailure) {
-        do throws(Farewell) {
+    private func overIfFailing(_ body: () throws(ConnectionEnd) -> Void) throws(ActionFailure) {
+        do throws(ConnectionEnd) {
             try body()
         } catch {
             throw .over(error)

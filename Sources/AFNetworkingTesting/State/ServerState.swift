@@ -61,7 +61,7 @@ struct ServerState: Sendable {
         return nextScripts.popFirst() ?? scriptForEvery
     }
 
-    /// Who answers a request; uses up an enqueued reply if it is that.
+    /// What answers a request; uses up an enqueued reply if it is that.
     mutating func takeResponder(for request: RecordedRequest) -> Responder {
         let path = request.path
         var allowed: [String] = []
@@ -73,9 +73,9 @@ struct ServerState: Sendable {
         if !allowed.isEmpty {
             var seen: Set<String> = []
             let list = allowed.filter { seen.insert($0).inserted }.joined(separator: ", ")
-            return .nobody(.text("no route for \(request.method)\n").status(405).header("Allow", list))
+            return .unanswered(.text("no route for \(request.method)\n").status(405).header("Allow", list))
         }
         if let reply = queue.popFirst() { return .reply(reply) }
-        return .nobody(.text("no route for \(request.method) \(path)\n").status(404))
+        return .unanswered(.text("no route for \(request.method) \(path)\n").status(404))
     }
 }

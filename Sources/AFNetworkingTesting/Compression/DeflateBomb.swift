@@ -8,6 +8,10 @@ struct DeflateBomb {
     let zeros: Int
     let end: [UInt8]
 
+    init(start: [UInt8], zeros: Int, end: [UInt8]) {
+        (self.start, self.zeros, self.end) = (start, zeros, end)
+    }
+
     init(count: Int) {
         var output = BitWriter()
         output.write(1, bits: 1)

@@ -1,7 +1,7 @@
 import Glibc
 
 /// One forwarding: to whom, how, and where it is recorded.
-struct Errand {
+struct Forwarding {
     enum Result {
         case connected(Upstream)
         /// With what HTTP and SOCKS say about it.
@@ -15,10 +15,10 @@ struct Errand {
 
     var meter: TrafficMeter { TrafficMeter(proxy, number: number, cut: behaviour.cut) }
 
-    func connect(for stream: SocketStream) throws(Farewell) -> Result {
+    func connect(for stream: SocketStream) throws(ConnectionEnd) -> Result {
         if let delay = behaviour.delay { try stream.pause(for: delay) }
         let name = "\(target.host):\(target.port)"
-        switch proxy.route(to: target) {
+        switch proxy.destination(of: target) {
         case .forbidden:
             return .refused(status: 403, reason: "the proxy may not connect to \(name)", code: 2)
         case .unknown:
@@ -37,5 +37,36 @@ struct Errand {
             default: return .refused(status: 502, reason: reason, code: 1)
             }
         }
+    }
+}
+
+/// Counts what is forwarded, and knows where it is to be cut.
+final class TrafficMeter {
+    private let proxy: ProxyCore
+    private let number: Int
+    private let cut: ProxyBehaviour.Cut?
+    private var passed = 0
+
+    init(_ proxy: ProxyCore, number: Int, cut: ProxyBehaviour.Cut?) {
+        self.proxy = proxy
+        self.number = number
+        self.cut = cut
+    }
+
+    /// How many of so many bytes may pass.
+    func room(for count: Int, _ direction: ProxyBehaviour.Direction) -> Int {
+        guard let cut, cut.direction == direction else { return count }
+        return min(count, cut.count - passed)
+    }
+
+    func note(_ count: Int, _ direction: ProxyBehaviour.Direction) {
+        if cut?.direction == direction { passed += count }
+        if count > 0 { proxy.note(count, direction, of: number) }
+    }
+
+    /// What is due now that everything allowed has passed.
+    var dueAction: Delivery.Action? {
+        guard let cut, passed >= cut.count else { return nil }
+        return cut.action
     }
 }

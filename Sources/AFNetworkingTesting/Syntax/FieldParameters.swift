@@ -9,13 +9,13 @@ struct FieldParameters: Sendable, Equatable {
     init(_ text: some Collection<UInt8>, separator: UInt8) {
         var rest = Array(text)[...]
         while !rest.isEmpty {
-            rest = rest.drop { $0 == separator || Self.isBlank($0) }
+            rest = rest.drop { $0 == separator || $0.isBlank }
             let name = rest.prefix { $0 != UInt8(ascii: "=") && $0 != separator }
             rest = rest.dropFirst(name.count)
             guard rest.first == UInt8(ascii: "=") else { continue }
-            rest = rest.dropFirst().drop(while: Self.isBlank)
+            rest = rest.dropFirst().drop(while: \.isBlank)
             let value = Self.takeValue(&rest, separator: separator)
-            pairs.append((Self.text(Self.trimmed(name).map(\.asciiLowercased)), Self.text(value)))
+            pairs.append((Self.text(name.trimmed.map(\.asciiLowercased)), Self.text(value)))
         }
     }
 
@@ -32,7 +32,7 @@ struct FieldParameters: Sendable, Equatable {
         guard rest.first == UInt8(ascii: "\"") else {
             let token = rest.prefix { $0 != separator }
             rest = rest.dropFirst(token.count)
-            return Array(trimmed(token))
+            return Array(token.trimmed)
         }
         rest = rest.dropFirst()
         var value: [UInt8] = []
@@ -44,14 +44,6 @@ struct FieldParameters: Sendable, Equatable {
             }
         }
         return value
-    }
-
-    static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-
-    static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        var bytes = bytes.drop(while: isBlank)
-        while let last = bytes.last, isBlank(last) { bytes.removeLast() }
-        return bytes
     }
 
     private static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -1,3 +1,27 @@
+/// A handler and the requests it is meant for.
+struct Route: Sendable {
+    /// "*" means every method.
+    let method: String
+    let pattern: RoutePattern
+    /// Whether the handler is asked when the whole request has arrived, and not with its head.
+    let waitsForBody: Bool
+    let answer: @Sendable (RecordedRequest) throws -> ServerReply
+
+    func accepts(_ method: String) -> Bool {
+        self.method == "*" || self.method == method || (self.method == "GET" && method == "HEAD")
+    }
+}
+
+/// What answers a request.
+enum Responder: Sendable {
+    /// A reply that is known already.
+    case reply(ServerReply)
+    /// A route, with what its pattern captured.
+    case route(Route, parameters: [String: String])
+    /// No route and no enqueued reply; the reply says so.
+    case unanswered(ServerReply)
+}
+
 /// The path of a route: literal segments, `:name` and a final `*`.
 struct RoutePattern: Sendable, Hashable {
     private enum Segment: Sendable, Hashable {
