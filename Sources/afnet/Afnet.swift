@@ -53,7 +53,7 @@ enum Afnet {
             case .lint: return try LintCommand(arguments).run()
             case .reach: return try await ReachCommand(arguments).run()
             case .serve: return try await ServeCommand(arguments).run()
-            case .completion: return show(try Completions(arguments).text)
+            case .completion: return show(try Completions(named: arguments.urls.first ?? "").text)
             case .transfer, .help, .version: return .usage
             }
         } catch {
@@ -65,7 +65,7 @@ enum Afnet {
     /// Nil: there is no such text.
     private static func show(_ text: String?) -> ExitCode {
         if let text { return show(text) }
-        Console(isSilent: false).report("there is no such topic; there are \(HelpTopic.names)")
+        Console(isSilent: false).report("there is no such topic; there are \(HelpText.topics)")
         return .usage
     }
 
@@ -75,6 +75,20 @@ enum Afnet {
             return .done
         } catch {
             return .cannotWrite
+        }
+    }
+}
+
+/// What a process inherits, made safe to use.
+enum StandardStreams {
+    static func prepare() {
+        // A reader that went away is an error of write, not the end of the process.
+        signal(SIGPIPE, SIG_IGN)
+        // The number of a closed stream would go to the next socket, and bodies into it. Opened the
+        // wrong way round, it fails as a closed one would.
+        for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
+        where fcntl(descriptor, F_GETFD) == -1 {
+            _ = open("/dev/null", mode)
         }
     }
 }

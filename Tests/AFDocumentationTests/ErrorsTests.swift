@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `every exit code of afnet has a row`() throws {
-        let source = try Repository.text("Sources/afnet/CommandLine/ExitCode.swift")
+        let source = try Repository.text("Sources/afnet/Failures/ExitCode.swift")
         let codes = source.matches(of: /case \w+ = (\d+)/).compactMap { Int($0.output.1) }
         let rows = try Self.rows(under: "Exit codes of afnet").compactMap { Int($0.words[0]) }
 

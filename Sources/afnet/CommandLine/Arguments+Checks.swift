@@ -10,7 +10,7 @@ extension Arguments {
         case .reach: if urls.count > 1 { throw .usage("reach watches one HOST, or the way to the internet") }
         case .serve: try checkServer()
         case .completion:
-            if urls.count != 1 { throw .usage("completion needs the name of a shell: \(Completions.Shell.list)") }
+            if urls.count != 1 { throw .usage("completion needs the name of a shell: \(Shell.list)") }
         case .help, .version: break
         }
     }
@@ -72,7 +72,7 @@ extension Arguments {
         if login != nil, bearer != nil { throw .usage("--user and --bearer exclude each other") }
         if resume != nil, range != nil { throw .usage("--range and --resume exclude each other") }
         if hasCacheMode, cache == nil { throw .usage("--cache-mode needs --cache") }
-        if let writeOut { _ = try WriteOut.parts(writeOut) }
+        if let writeOut { _ = try WriteOutFormat.parts(writeOut) }
         try security.check()
         try proxy.check()
     }

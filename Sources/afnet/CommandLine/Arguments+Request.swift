@@ -114,3 +114,8 @@ extension Arguments {
         }
     }
 }
+
+/// What the program says of itself.
+enum Usage {
+    static let version = "0.1-dev"
+}

@@ -112,147 +112,51 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var progress = ProgressStyle.full
     package internal(set) var isVerbose = false
     package internal(set) var showsSecrets = false
+}
 
-    /// - Parameter words: the arguments without the name of the program.
-    package init(_ words: [String]) throws(ArgumentError) {
-        var rest = words[...]
-        try self.init(&rest)
-        if !rest.isEmpty { throw .usage("there is more than one group") }
+/// What the options about the body add up to.
+extension Arguments {
+    /// Several `--data` are the fields of one form.
+    mutating func addBody(_ addition: Body) throws(ArgumentError) {
+        switch (body, addition) {
+        case (nil, _): body = addition
+        case (.form(let earlier), .form(let later)): body = .form(earlier + later)
+        case (.json(let earlier), .json(let later)): body = .json(earlier + later)
+        default: throw .usage("a request has one body: fields, a form, --json, --data-file or --upload-file")
+        }
     }
 
-    /// All groups of a command line. Options of one mean nothing to the next.
-    package static func groups(_ words: [String]) throws(ArgumentError) -> [Arguments] {
-        var rest = words[...]
-        var groups: [Arguments] = []
-        repeat {
-            groups.append(try Arguments(&rest))
-        } while !rest.isEmpty
-        if groups.count > 1, let action = groups.map(\.action).first(where: { $0.standsAlone }) {
-            throw .usage("\(action.rawValue) stands alone: leave out --next")
+    /// One of the fields of a form.
+    mutating func addPiece(_ piece: BodyPiece) throws(ArgumentError) {
+        switch (body, piece) {
+        case (nil, .text(let text)): body = .text(text)
+        case (.text(let earlier), .text(let later)): body = .text("\(earlier)&\(later)")
+        case (.text(let earlier), _): body = .pieces([.text(earlier), piece])
+        case (.pieces(let earlier), _): body = .pieces(earlier + [piece])
+        default: try addBody(.pieces([piece]))
         }
-        return groups
     }
 
-    /// Takes words up to a `--next`, which is taken as well.
-    private init(_ rest: inout ArraySlice<String>) throws(ArgumentError) {
-        if let action = rest.first.flatMap(Action.init(rawValue:)) {
-            rest.removeFirst()
-            self.action = action
-        }
-        // What follows is for one command only, whatever --help makes of it.
-        let command = action
-        var hasNext = false
-        while !hasNext, let word = rest.popFirst() {
-            if word == "--next" || word == "-:" {
-                hasNext = true
-            } else if word == "--" {
-                urls += rest
-                rest = []
-            } else if word.hasPrefix("--") {
-                try takeLong(word, &rest, command)
-            } else if word.hasPrefix("-"), word != "-" {
-                try takeLetters(word, &rest, command)
-            } else {
-                urls.append(word)
-            }
-        }
-        if action == .images { redirects.isFollowing = true }
-        if action == .help, command != .help, command != .transfer, topic == nil { topic = command.rawValue }
-        if hasNext, rest.isEmpty { throw .usage("nothing follows --next") }
-        try check()
+    /// `URL`, `URL;auto` or `;auto`
+    mutating func setReferer(_ text: String) {
+        refersToRedirects = text.hasSuffix(";auto")
+        let url = refersToRedirects ? String(text.dropLast(5)) : text
+        referer = url.isEmpty ? nil : url
     }
 
-    private mutating func takeLong(
-        _ word: String,
-        _ rest: inout ArraySlice<String>,
-        _ command: Action
-    ) throws(ArgumentError) {
-        guard let option = OptionTable.standard[String(word.dropFirst(2))] else {
-            throw .usage("there is no option \(word)")
-        }
-        try apply(option, option.takesValue ? Self.value(of: word, &rest) : "", as: word, command)
-        takeTopic(&rest)
+    /// The paths among the targets.
+    package var outputs: [String] {
+        targets.compactMap { if case .path(let path) = $0 { path } else { nil } }
     }
 
-    /// `-sf` is `-s -f`; `-m5` is `-m 5`.
-    private mutating func takeLetters(
-        _ word: String,
-        _ rest: inout ArraySlice<String>,
-        _ command: Action
-    ) throws(ArgumentError) {
-        var letters = word.dropFirst()
-        while let letter = letters.popFirst() {
-            guard let option = OptionTable.standard[letter] else { throw .usage("there is no option -\(letter)") }
-            // curl's -I shows the head; --head only sends HEAD, and leaves the output to the body.
-            if letter == "I" { includesHead = true }
-            guard option.takesValue else {
-                try apply(option, "", as: "-\(letter)", command)
-                continue
-            }
-            let value = try letters.isEmpty ? Self.value(of: "-\(letter)", &rest) : String(letters)
-            return try apply(option, value, as: "-\(letter)", command)
-        }
-        takeTopic(&rest)
-    }
-
-    /// `--help tls`
-    private mutating func takeTopic(_ rest: inout ArraySlice<String>) {
-        guard action == .help, topic == nil, let word = rest.first, HelpTopic.named(word) != nil else { return }
-        topic = word
-        rest.removeFirst()
-    }
-
-    private static func value(of name: String, _ rest: inout ArraySlice<String>) throws(ArgumentError) -> String {
-        guard let value = rest.popFirst() else { throw .usage("\(name) needs a value") }
-        return value
-    }
-
-    private mutating func apply(
-        _ option: CommandOption,
-        _ value: String,
-        as name: String,
-        _ command: Action
-    ) throws(ArgumentError) {
-        guard option.commands.contains(command.options) else {
-            if command == .transfer { throw .usage("\(name) is for \(option.commands.names)") }
-            throw .usage("\(command.rawValue) has no use for \(name)")
-        }
-        do {
-            try option.effect(&self, CommandOption.Given(value: value, name: name))
-        } catch let error as ArgumentError {
-            throw error
-        } catch {
-            throw .usage("\(name): \(error)")
-        }
+    /// - Parameter index: of the URL in its group.
+    func target(at index: Int) -> OutputTarget {
+        index < targets.count ? targets[index] : namesAll ? .remoteName : .path("-")
     }
 }
 
-extension Arguments.Action {
-    /// There is one group of it.
-    var standsAlone: Bool {
-        switch self {
-        case .transfer, .help, .version: false
-        case .pins, .images, .lint, .reach, .serve, .completion: true
-        }
-    }
-
-    /// Those of its options. Help and the like take those of all commands: somebody may have put --help in front.
-    var options: CommandOption.Commands {
-        switch self {
-        case .transfer, .help, .version, .completion: .transfer
-        case .pins: .pins
-        case .images: .images
-        case .lint: .lint
-        case .reach: .reach
-        case .serve: .serve
-        }
-    }
-}
-
-extension CommandOption.Commands {
-    /// Of commands, for errors.
-    fileprivate var names: String {
-        Arguments.Action.allCases.filter { $0 != .transfer && $0.standsAlone && contains($0.options) }
-            .filter { $0 != .completion }.map(\.rawValue).joined(separator: ", ")
+extension Console {
+    init(_ arguments: Arguments, prefix: String = "") {
+        self.init(isSilent: arguments.isSilent && !arguments.showsErrors, prefix: prefix)
     }
 }

@@ -1,15 +1,8 @@
 /// What makes a shell complete our options, from the table of options.
 package struct Completions {
-    enum Shell: String, CaseIterable, Sendable {
-        case bash, zsh, fish
-
-        static var list: String { allCases.map(\.rawValue).joined(separator: ", ") }
-    }
-
     package let text: String
 
-    init(_ arguments: Arguments) throws(TransferFailure) {
-        let name = arguments.urls.first ?? ""
+    init(named name: String) throws(TransferFailure) {
         guard let shell = Shell(rawValue: name) else {
             throw TransferFailure(.usage, "completion knows \(Shell.list), not \"\(name)\"")
         }
@@ -23,9 +16,9 @@ package struct Completions {
 
     private static var options: [CommandOption] { OptionTable.standard.options }
 
-    private static var commands: [String] { HelpTopic.commands.map(\.name) + ["help"] }
+    private static var commands: [String] { HelpTopic.commands.map(\.name.rawValue) + ["help"] }
 
-    private static var topics: String { (["all"] + HelpTopic.all.map(\.name)).joined(separator: " ") }
+    private static var topics: String { HelpTopicName.allCases.map(\.rawValue).joined(separator: " ") }
 
     /// As it is written in front of a value.
     private static func spellings(_ option: CommandOption) -> [String] {

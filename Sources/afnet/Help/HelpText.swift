@@ -7,12 +7,13 @@ package enum HelpText {
     /// - Parameter topic: nil for what most people want to know.
     /// - Returns: Nil if there is no such topic.
     package static func text(on topic: String?) -> String? {
-        switch topic {
-        case nil: brief
-        case "all": everything
-        default: HelpTopic.named(topic ?? "").map(text)
-        }
+        guard let topic else { return brief }
+        guard let name = HelpTopicName(rawValue: topic) else { return nil }
+        return HelpTopic.page(name).map(text) ?? everything
     }
+
+    /// All topics, for people.
+    static var topics: String { HelpTopicName.allCases.map(\.rawValue).joined(separator: ", ") }
 
     // MARK: The most common
 
@@ -24,7 +25,7 @@ package enum HelpText {
 
     private static var brief: String {
         let options = common.compactMap { OptionTable.standard[$0] }
-        let commands = HelpTopic.commands.map { row("  afnet \($0.name)", $0.summary ?? "")[0] }
+        let commands = HelpTopic.commands.map { row("  afnet \($0.name.rawValue)", $0.summary ?? "")[0] }
         return """
             usage: afnet [options] URL [URL ...] [--next [options] URL ...]
 
@@ -39,7 +40,7 @@ package enum HelpText {
             \(commands.joined(separator: "\n"))
 
             afnet help all has every option, afnet help TOPIC more on one of these:
-            \(wrapped(HelpTopic.names, indent: 2).joined(separator: "\n"))
+            \(wrapped(topics, indent: 2).joined(separator: "\n"))
 
             """
     }
@@ -48,10 +49,10 @@ package enum HelpText {
 
     private static var everything: String {
         let sections = OptionTable.standard.sections.map { section in
-            let topic = section.topic.map { " (afnet help \($0))" } ?? ""
+            let topic = section.topic.map { " (afnet help \($0.rawValue))" } ?? ""
             return "\(section.title)\(topic):\n\(lines(section.options).joined(separator: "\n"))\n"
         }
-        let commands = HelpTopic.commands.map { "  afnet \($0.usage ?? $0.name)" }.joined(separator: "\n")
+        let commands = HelpTopic.commands.map { "  afnet \($0.usage ?? $0.name.rawValue)" }.joined(separator: "\n")
         return """
             usage: afnet [get] [options] URL [URL ...] [--next [options] URL ...]
             \(commands)

@@ -1,6 +1,6 @@
 extension HelpTopic {
     static let pins = HelpTopic(
-        "pins",
+        .pins,
         usage: "pins [options] HOST[:PORT] | FILE",
         takes: .pins,
         summary: "what of a server, or of a file, can be pinned",
@@ -23,7 +23,7 @@ extension HelpTopic {
     )
 
     static let verifyChain = HelpTopic(
-        "verify-chain",
+        .verifyChain,
         usage: "verify-chain --trusted F --untrusted F --leaf F --host NAME --time S",
         summary: "whether a session would trust these certificates",
         """
@@ -42,7 +42,7 @@ extension HelpTopic {
     )
 
     static let policy = HelpTopic(
-        "policy",
+        .policy,
         """
         A policy is a file in JSON that says which hosts must show which pins. --policy
         loads by it, and lint looks for mistakes in it:
@@ -91,7 +91,7 @@ extension HelpTopic {
     )
 
     static let images = HelpTopic(
-        "images",
+        .images,
         usage: "images [options] URL [URL ...]",
         takes: .images,
         summary: "load pictures, and show them in the terminal",
@@ -109,7 +109,7 @@ extension HelpTopic {
     )
 
     static let lint = HelpTopic(
-        "lint",
+        .lint,
         usage: "lint [--host NAME] POLICY",
         takes: .lint,
         summary: "look for mistakes in a file with pins",
@@ -127,7 +127,7 @@ extension HelpTopic {
     )
 
     static let reach = HelpTopic(
-        "reach",
+        .reach,
         usage: "reach [--once] [HOST]",
         takes: .reach,
         summary: "watch whether there is a way to a host",
@@ -146,7 +146,7 @@ extension HelpTopic {
     )
 
     static let serve = HelpTopic(
-        "serve",
+        .serve,
         usage: "serve [--port N] [--host NAME] [--tls [--ca-out PATH]] DIR",
         takes: .serve,
         summary: "serve a folder to this machine",
@@ -175,7 +175,7 @@ extension HelpTopic {
     )
 
     static let completion = HelpTopic(
-        "completion",
+        .completion,
         usage: "completion bash | zsh | fish",
         summary: "what makes a shell complete all this",
         """
@@ -189,7 +189,7 @@ extension HelpTopic {
     )
 
     static let exitCodes = HelpTopic(
-        "exit-codes",
+        .exitCodes,
         addition: HelpText.exitCodes,
         """
         The code is that of the last URL; with --parallel, and of images, that of the

@@ -1,6 +1,6 @@
 /// One page of the help.
 struct HelpTopic: Sendable {
-    let name: String
+    let name: HelpTopicName
     /// Of a command: how it is written.
     let usage: String?
     let command: CommandOption.Commands?
@@ -11,7 +11,7 @@ struct HelpTopic: Sendable {
     let addition: String?
 
     init(
-        _ name: String,
+        _ name: HelpTopicName,
         usage: String? = nil,
         takes command: CommandOption.Commands? = nil,
         summary: String? = nil,
@@ -26,24 +26,42 @@ struct HelpTopic: Sendable {
         self.text = text
     }
 
-    static let all = [
-        transfers, bodies, login, cookieFiles, output, writeOut, retries, parallel, cache, proxies, tls, pins, policy,
-        report, images, lint, verifyChain, reach, serve, completion, exitCodes,
-    ]
+    static let all = HelpTopicName.allCases.compactMap(page)
 
-    static var names: String { (["all"] + all.map(\.name)).joined(separator: ", ") }
+    static let commands = all.filter { $0.usage != nil }
 
-    static var commands: [HelpTopic] { all.filter { $0.usage != nil } }
-
-    /// `all` is one, too.
-    static func named(_ name: String) -> HelpTopic? {
-        all.first { $0.name == name } ?? (name == "all" ? exitCodes : nil)
+    /// The page of a topic. `all` has none: it is the table of options.
+    static func page(_ name: HelpTopicName) -> HelpTopic? {
+        switch name {
+        case .all: nil
+        case .transfers: transfers
+        case .bodies: bodies
+        case .login: login
+        case .cookies: cookieFiles
+        case .output: output
+        case .writeOut: writeOut
+        case .retries: retries
+        case .parallel: parallel
+        case .cache: cache
+        case .proxies: proxies
+        case .tls: tls
+        case .pins: pins
+        case .policy: policy
+        case .report: report
+        case .images: images
+        case .lint: lint
+        case .verifyChain: verifyChain
+        case .reach: reach
+        case .serve: serve
+        case .completion: completion
+        case .exitCodes: exitCodes
+        }
     }
 }
 
 extension HelpTopic {
     static let transfers = HelpTopic(
-        "transfers",
+        .transfers,
         """
         Each URL is loaded and its body written to standard output, or to its --output.
         URLs of one run share connections, cookies and the cache. A failure does not
@@ -63,7 +81,7 @@ extension HelpTopic {
     )
 
     static let bodies = HelpTopic(
-        "bodies",
+        .bodies,
         """
         Fields of a form, as a browser sends them. Several are joined by "&":
 
@@ -96,7 +114,7 @@ extension HelpTopic {
     )
 
     static let login = HelpTopic(
-        "login",
+        .login,
         """
         A password is told at once with basic, the default. With digest and any it
         waits until somebody asks, and any takes the strongest way that is offered.
@@ -115,7 +133,7 @@ extension HelpTopic {
     )
 
     static let cookieFiles = HelpTopic(
-        "cookies",
+        .cookies,
         usage: "cookies",
         summary: "what a jar makes of cookies, for programs",
         """
@@ -142,7 +160,7 @@ extension HelpTopic {
     )
 
     static let report = HelpTopic(
-        "report",
+        .report,
         """
         --report writes an object of JSON on a line for each URL, also if it fails.
         Names and meanings stay as they are: programs can rely on them. -w is for
@@ -169,7 +187,7 @@ extension HelpTopic {
     )
 
     static let output = HelpTopic(
-        "output",
+        .output,
         """
         The k-th -o or -O belongs to the k-th URL; what is left over goes to standard
         output.
@@ -195,7 +213,7 @@ extension HelpTopic {
     )
 
     static let writeOut = HelpTopic(
-        "write-out",
+        .writeOut,
         addition: variables,
         """
         -w writes its text behind the body of each URL, also of one that failed.
@@ -220,7 +238,7 @@ extension HelpTopic {
 
     private static var variables: String {
         var lines = [""]
-        for name in TransferFigures.names {
+        for name in WriteOutFormat.Variable.allCases.map(\.rawValue) {
             if (lines.last ?? "").count + name.count + 2 > 77 { lines.append("") }
             lines[lines.count - 1] += (lines.last?.isEmpty == true ? "  " : ", ") + name
         }
@@ -228,7 +246,7 @@ extension HelpTopic {
     }
 
     static let retries = HelpTopic(
-        "retries",
+        .retries,
         """
         Redirects are answers, unless -L follows them.
 
@@ -251,7 +269,7 @@ extension HelpTopic {
     )
 
     static let parallel = HelpTopic(
-        "parallel",
+        .parallel,
         """
         -Z loads the URLs of a group at the same time, 50 unless --parallel-max says
         otherwise, over as many connections to a host.
@@ -270,7 +288,7 @@ extension HelpTopic {
     )
 
     static let cache = HelpTopic(
-        "cache",
+        .cache,
         """
         A private cache in a folder, shared by all runs that name it.
 
@@ -285,7 +303,7 @@ extension HelpTopic {
     )
 
     static let proxies = HelpTopic(
-        "proxies",
+        .proxies,
         """
         Without --proxy those of the environment are used: http_proxy, https_proxy,
         all_proxy and no_proxy.
@@ -299,7 +317,7 @@ extension HelpTopic {
     )
 
     static let tls = HelpTopic(
-        "tls",
+        .tls,
         """
         A server is trusted if its certificate leads to an authority of this machine,
         or to one of --cacert, is valid now, and is for the host of the URL.

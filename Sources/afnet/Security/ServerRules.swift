@@ -1,13 +1,9 @@
 import AFNetworking
+import Foundation
 
 /// What a server must have to be talked to: a chain that is trusted, unless `--insecure` says
 /// otherwise, and what is pinned.
 struct ServerRules: ServerEvaluator {
-    // The names of our own refusals, which nobody else gives: they tell a wrong pin from everything else.
-    private static let keyRule = "afnet --pin"
-    private static let certificateRule = "afnet --pinned-cert"
-    private static let policyRule = "afnet --policy"
-
     let verifies: Bool
     /// One of them must be in the proven part of the chain; none: no key is asked for.
     let keys: Set<PublicKeyPin>
@@ -29,11 +25,6 @@ struct ServerRules: ServerEvaluator {
         self.certificates = policy
     }
 
-    /// Whether a refusal under this name is for want of a pin.
-    static func asksForPins(_ rule: String?) -> Bool {
-        [keyRule, certificateRule, policyRule].contains(rule)
-    }
-
     func evaluate(_ trust: ServerTrust) -> ServerTrustDecision {
         if let policy { return Self.renamed(policy.evaluate(trust)) }
         if verifies, let failure = trust.evaluation.failure { return .untrusted(failure) }
@@ -43,7 +34,7 @@ struct ServerRules: ServerEvaluator {
     /// Under our name, that of the rule goes into the explanation.
     private static func renamed(_ decision: ServerTrustDecision) -> ServerTrustDecision {
         guard case .reject(let rule, let explanation) = decision else { return decision }
-        return .reject(rule: policyRule, explanation: "\(rule): \(explanation)")
+        return .reject(rule: PinRule.policy.rawValue, explanation: "\(rule): \(explanation)")
     }
 
     private func refusalByKeys(_ trust: ServerTrust) -> ServerTrustDecision? {
@@ -53,7 +44,7 @@ struct ServerRules: ServerEvaluator {
         guard !chain.contains(where: { keys.contains($0.pin) }) else { return nil }
         let pinned = Self.list(keys.map(\.description).sorted())
         return .reject(
-            rule: Self.keyRule,
+            rule: PinRule.key.rawValue,
             explanation: "no key of its verified chain is pinned. Pinned: \(pinned). The chain has: "
                 + Self.list(chain.map { "\($0.pin) (\($0.summary))" })
         )
@@ -62,8 +53,8 @@ struct ServerRules: ServerEvaluator {
     private func refusalByCertificates(_ trust: ServerTrust) -> ServerTrustDecision? {
         switch certificates?.evaluate(trust) {
         case nil, .accept: nil
-        case .untrusted(let failure): .reject(rule: Self.certificateRule, explanation: failure.message)
-        case .reject(_, let explanation): .reject(rule: Self.certificateRule, explanation: explanation)
+        case .untrusted(let failure): .reject(rule: PinRule.certificate.rawValue, explanation: failure.message)
+        case .reject(_, let explanation): .reject(rule: PinRule.certificate.rawValue, explanation: explanation)
         }
     }
 
@@ -86,5 +77,39 @@ struct ServerRules: ServerEvaluator {
     /// Without TLS no pin is looked at.
     func forbidsPlainText(to host: String) -> Bool {
         !keys.isEmpty || certificates != nil || policy?.forbidsPlainText(to: host) == true
+    }
+}
+
+/// Rules that let somebody know which server they are asked about.
+struct WatchedRules: ServerEvaluator {
+    let rules: ServerRules
+    let seen: @Sendable (ServerTrust) -> Void
+
+    var fingerprint: [UInt8]? { rules.fingerprint }
+
+    func evaluate(_ trust: ServerTrust) -> ServerTrustDecision {
+        seen(trust)
+        return rules.evaluate(trust)
+    }
+
+    func forbidsPlainText(to host: String) -> Bool { rules.forbidsPlainText(to: host) }
+}
+
+/// The servers that were judged, for `--verbose`.
+@MainActor final class TrustLog {
+    private var latest: [String: ServerTrust] = [:]
+
+    nonisolated func note(_ trust: ServerTrust) {
+        // The way the session's callbacks take, so that it is known before them.
+        OperationQueue.main.addOperation {
+            MainActor.assumeIsolated { self.latest[Self.key(trust.host)] = trust }
+        }
+    }
+
+    /// The server of this host, if it was judged since the last time.
+    func take(for host: String?) -> ServerTrust? { latest.removeValue(forKey: Self.key(host ?? "")) }
+
+    nonisolated private static func key(_ host: String) -> String {
+        host.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
     }
 }

@@ -1,4 +1,4 @@
-import AFURLSession
+package import AFURLSession
 import Foundation
 
 /// The jar of one group: fills it from files, and writes it. Cookies of the command line are the request's, and never in
@@ -44,5 +44,56 @@ import Foundation
         } catch {
             throw TransferFailure(.cannotWrite, "--cookie-jar: \(path): \(error.text)")
         }
+    }
+}
+
+/// Files of cookies in Netscape's format: seven fields on a line, separated by tabs.
+package enum CookieText {
+    static let sizeLimit = 16 << 20
+    private static let hiddenPrefix = "#HttpOnly_"
+
+    /// What is no cookie is passed over.
+    package static func cookies(in text: String) -> [HTTPCookie] {
+        text.split(whereSeparator: \.isNewline).compactMap { cookie(String($0)) }
+    }
+
+    private static func cookie(_ line: String) -> HTTPCookie? {
+        let isHidden = line.hasPrefix(hiddenPrefix)
+        if line.hasPrefix("#"), !isHidden { return nil }
+        var fields = line.dropFirst(isHidden ? hiddenPrefix.count : 0)
+            .split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+        // Some write nothing at all for an empty value.
+        if fields.count == 6 { fields.append("") }
+        guard fields.count == 7, let expires = Double(fields[4]) else { return nil }
+        let host = fields[0].drop { $0 == "." }
+        var properties: [HTTPCookiePropertyKey: Any] = [
+            .domain: isYes(fields[1]) ? ".\(host)" : String(host), .path: fields[2], .name: fields[5],
+            .value: fields[6],
+        ]
+        if isYes(fields[3]) { properties[.secure] = "TRUE" }
+        if isHidden { properties[.httpOnly] = "TRUE" }
+        if expires > 0 { properties[.expires] = Date(timeIntervalSince1970: expires) }
+        return HTTPCookie(properties: properties)
+    }
+
+    private static func isYes(_ field: String) -> Bool { field.uppercased() == "TRUE" }
+
+    package static func text(of cookies: [HTTPCookie]) -> String {
+        let head = "# Netscape HTTP Cookie File\n# Written by afnet. Whoever reads it can be you.\n\n"
+        // A tab in a value, though a cookie may have one, would end its field.
+        return head + cookies.map(line).filter { $0.count(where: { $0 == "\t" }) == 6 }.map { $0 + "\n" }.joined()
+    }
+
+    private static func line(_ cookie: HTTPCookie) -> String {
+        let fields = [
+            (cookie.isHTTPOnly ? hiddenPrefix : "") + cookie.domain,
+            cookie.domain.hasPrefix(".") ? "TRUE" : "FALSE",
+            cookie.path,
+            cookie.isSecure ? "TRUE" : "FALSE",
+            cookie.expiresDate.map { String(Int64($0.timeIntervalSince1970)) } ?? "0",
+            cookie.name,
+            cookie.value,
+        ]
+        return fields.joined(separator: "\t")
     }
 }

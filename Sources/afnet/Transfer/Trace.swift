@@ -1,5 +1,6 @@
 import AFURLSession
 import Foundation
+import Glibc
 
 /// What `--verbose` tells: `>` was sent, `<` was received, `*` is said by us.
 struct Trace {
@@ -70,4 +71,65 @@ struct Trace {
         if host.hasSuffix(port) { host.removeLast(port.count) }
         return (String(host), target.hasPrefix("/") ? String(target) : "/\(target)")
     }
+}
+
+/// What is shown to people of requests and responses: secrets are `***`, unless they are wanted.
+struct SecretText {
+    let isShown: Bool
+    private let mask = SecretMask()
+
+    init(isShown: Bool = false) {
+        self.isShown = isShown
+    }
+
+    /// The value of a header field.
+    func value(_ value: String, of name: String) -> String { isShown ? value : mask.value(value, of: name) }
+
+    /// The path and query of a request.
+    func target(_ target: String) -> String {
+        guard !isShown, let mark = target.firstIndex(of: "?") else { return target }
+        return target[...mark] + mask.query(target[target.index(after: mark)...])
+    }
+
+    /// A URL as it was given, which may be none: without user name and password.
+    static func withoutPassword(_ text: String) -> String {
+        guard let slashes = text.range(of: "//") else { return text }
+        let authority = text[slashes.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard let at = authority.lastIndex(of: "@") else { return text }
+        return String(text[..<slashes.upperBound] + text[text.index(after: at)...])
+    }
+}
+
+/// The heads of all responses to one URL, for `--include` and `--dump-header`.
+@MainActor final class HeadLog {
+    private let path: String?
+    /// Those that stand before the body.
+    private(set) var text = ""
+
+    init(_ path: String?) {
+        self.path = path
+    }
+
+    func add(_ response: HTTPURLResponse) throws(TransferFailure) {
+        let fields = response.headerFields.map { "\($0.name): \($0.value)" }
+        let head = ([response.statusLine] + fields).joined(separator: "\r\n") + "\r\n\r\n"
+        text += head
+        guard let path else { return }
+        do throws(SystemFailure) {
+            try Descriptor.append(Data(head.utf8), to: path)
+        } catch {
+            throw TransferFailure(.cannotWrite, "--dump-header: cannot write \(path): \(error.text)")
+        }
+    }
+
+    /// For a terminal, line by line.
+    var harmlessText: String {
+        text.components(separatedBy: "\r\n").map(TerminalText.escaped).joined(separator: "\r\n")
+    }
+}
+
+extension HTTPURLResponse {
+    /// The first line of the head, as the server sent it. The space behind the status is there also if no phrase follows
+    /// (RFC 9112 §4); a response of the cache has none.
+    var statusLine: String { "\(httpVersion) \(statusCode) \(reasonPhrase)" }
 }

@@ -32,16 +32,9 @@ struct TransferFigures {
     private var request: URLRequest? { result.request }
     private var metrics: URLSessionTaskMetrics? { result.metrics }
 
-    /// The names that there are, in the order of the help.
-    static var names: [String] { table.map(\.name) }
-
-    static func value(named name: String) -> ((TransferFigures) -> Value)? {
-        table.first { $0.name == name }?.value
-    }
-
     /// All of them, as one line of JSON.
     var json: String {
-        let items = Self.table.map { "\"\($0.name)\":\(Self.json($0.value(self)))" }
+        let items = WriteOutFormat.Variable.allCases.map { "\"\($0.rawValue)\":\(Self.json(value(of: $0)))" }
         return "{\(items.joined(separator: ","))}"
     }
 
@@ -84,48 +77,49 @@ struct TransferFigures {
     }
 }
 
-// MARK: - The names
+// MARK: - The variables of --write-out
 
 extension TransferFigures {
-    private static let table: [(name: String, value: @Sendable (TransferFigures) -> Value)] = [
-        ("content_type", { text($0.response?.value(forHTTPHeaderField: "Content-Type")) }),
-        ("errormsg", { text($0.result.failure?.message) }),
-        ("exitcode", { number(Int64($0.exitCode.rawValue)) }),
-        ("filename_effective", { text($0.result.file) }),
-        ("http_code", { .status($0.response?.statusCode ?? 0) }),
-        ("http_version", { text($0.last?.networkProtocolName.map { String($0.dropFirst(5)) } ?? "0") }),
-        ("local_ip", { text($0.last?.localAddress) }),
-        ("local_port", { number(Int64($0.last?.localPort ?? 0)) }),
-        ("method", { text($0.request?.httpMethod ?? "GET") }),
-        ("num_connects", { number(Int64($0.result.connectionsMade)) }),
-        ("num_headers", { number(Int64($0.response?.headerFields.count ?? 0)) }),
-        ("num_redirects", { number(Int64($0.metrics?.redirectCount ?? 0)) }),
-        ("num_retries", { number(Int64($0.result.retries)) }),
-        ("proxy_used", { number($0.last?.isProxyConnection == true ? 1 : 0) }),
-        ("redirect_url", { text($0.result.redirectURL?.absoluteString) }),
-        ("referer", { text($0.request?.value(forHTTPHeaderField: "Referer")) }),
-        ("remote_ip", { text($0.last?.remoteAddress) }),
-        ("remote_port", { number(Int64($0.last?.remotePort ?? 0)) }),
-        ("response_code", { .status($0.response?.statusCode ?? 0) }),
-        ("scheme", { text($0.request?.url?.scheme?.uppercased()) }),
-        ("size_download", { number($0.last?.countOfResponseBodyBytesReceived ?? 0) }),
-        ("size_header", { number($0.sum(\.countOfResponseHeaderBytesReceived)) }),
-        ("size_request", { number($0.sum(\.countOfRequestHeaderBytesSent)) }),
-        ("size_upload", { number($0.last?.countOfRequestBodyBytesSent ?? 0) }),
-        ("speed_download", { number($0.speed($0.last?.countOfResponseBodyBytesReceived)) }),
-        ("speed_upload", { number($0.speed($0.last?.countOfRequestBodyBytesSent)) }),
-        ("time_appconnect", { $0.time($0.last?.secureConnectionEndDate) }),
-        ("time_connect", { $0.time($0.last?.secureConnectionStartDate ?? $0.last?.connectEndDate) }),
-        ("time_namelookup", { $0.time($0.last?.domainLookupEndDate) }),
-        ("time_pretransfer", { $0.time($0.last?.requestStartDate) }),
-        ("time_redirect", { $0.metrics?.redirectCount ?? 0 > 0 ? $0.time($0.last?.fetchStartDate) : seconds(0) }),
-        ("time_starttransfer", { $0.time($0.last?.responseStartDate) }),
-        ("time_total", { seconds($0.metrics?.taskInterval.duration ?? 0) }),
-        ("tls_version", { text($0.last?.negotiatedTLSProtocolVersion.map { TLSReport.name(of: $0) }) }),
-        ("url", { text($0.result.text) }),
-        ("url_effective", { text($0.result.effectiveURL?.absoluteString ?? $0.result.text) }),
-        ("urlnum", { number(Int64($0.result.index)) }),
-    ]
+    func value(of variable: WriteOutFormat.Variable) -> Value {
+        switch variable {
+        case .contentType: Self.text(response?.value(forHTTPHeaderField: "Content-Type"))
+        case .errormsg: Self.text(result.failure?.message)
+        case .exitcode: Self.number(Int64(exitCode.rawValue))
+        case .filenameEffective: Self.text(result.file)
+        case .httpCode, .responseCode: .status(response?.statusCode ?? 0)
+        case .httpVersion: Self.text(last?.networkProtocolName.map { String($0.dropFirst(5)) } ?? "0")
+        case .localIP: Self.text(last?.localAddress)
+        case .localPort: Self.number(Int64(last?.localPort ?? 0))
+        case .method: Self.text(request?.httpMethod ?? "GET")
+        case .numConnects: Self.number(Int64(result.connectionsMade))
+        case .numHeaders: Self.number(Int64(response?.headerFields.count ?? 0))
+        case .numRedirects: Self.number(Int64(metrics?.redirectCount ?? 0))
+        case .numRetries: Self.number(Int64(result.retries))
+        case .proxyUsed: Self.number(last?.isProxyConnection == true ? 1 : 0)
+        case .redirectURL: Self.text(result.redirectURL?.absoluteString)
+        case .referer: Self.text(request?.value(forHTTPHeaderField: "Referer"))
+        case .remoteIP: Self.text(last?.remoteAddress)
+        case .remotePort: Self.number(Int64(last?.remotePort ?? 0))
+        case .scheme: Self.text(request?.url?.scheme?.uppercased())
+        case .sizeDownload: Self.number(last?.countOfResponseBodyBytesReceived ?? 0)
+        case .sizeHeader: Self.number(sum(\.countOfResponseHeaderBytesReceived))
+        case .sizeRequest: Self.number(sum(\.countOfRequestHeaderBytesSent))
+        case .sizeUpload: Self.number(last?.countOfRequestBodyBytesSent ?? 0)
+        case .speedDownload: Self.number(speed(last?.countOfResponseBodyBytesReceived))
+        case .speedUpload: Self.number(speed(last?.countOfRequestBodyBytesSent))
+        case .timeAppconnect: time(last?.secureConnectionEndDate)
+        case .timeConnect: time(last?.secureConnectionStartDate ?? last?.connectEndDate)
+        case .timeNamelookup: time(last?.domainLookupEndDate)
+        case .timePretransfer: time(last?.requestStartDate)
+        case .timeRedirect: metrics?.redirectCount ?? 0 > 0 ? time(last?.fetchStartDate) : Self.seconds(0)
+        case .timeStarttransfer: time(last?.responseStartDate)
+        case .timeTotal: Self.seconds(metrics?.taskInterval.duration ?? 0)
+        case .tlsVersion: Self.text(last?.negotiatedTLSProtocolVersion.map { TLSReport.name(of: $0) })
+        case .url: Self.text(result.text)
+        case .urlEffective: Self.text(result.effectiveURL?.absoluteString ?? result.text)
+        case .urlnum: Self.number(Int64(result.index))
+        }
+    }
 
     private static func text(_ text: String?) -> Value { text.map(Value.text) ?? .missing }
 

@@ -1,5 +1,6 @@
 import AFURLSession
 import Foundation
+import Glibc
 
 /// What `--report` says of one URL: an object of JSON on a line. Its names are for other programs, and stay.
 struct TransferReport: Encodable {
@@ -119,6 +120,23 @@ struct TransferReport: Encodable {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             return try encoder.encode(self) + Data("\n".utf8)
+        }
+    }
+}
+
+/// The files of `--report`: begun anew in each run, and added to by every group that names them.
+@MainActor final class ReportLog {
+    private var begun: Set<String> = []
+
+    func add(_ result: TransferResult, to path: String) throws(TransferFailure) {
+        do {
+            if path != "-", begun.insert(path).inserted {
+                try Descriptor.opening(path, O_WRONLY | O_CREAT | O_TRUNC).close()
+            }
+            try Descriptor.append(TransferReport(result).line, to: path)
+        } catch {
+            let reason = (error as? SystemFailure)?.text ?? error.localizedDescription
+            throw TransferFailure(.cannotWrite, "--report: cannot write \(path): \(reason)")
         }
     }
 }

@@ -39,9 +39,3 @@ package struct RedirectOptions: Sendable, Equatable {
         return next
     }
 }
-
-/// What becomes of a status of 400 or above.
-package enum StatusFailure: Sendable {
-    case dropsBody
-    case keepsBody
-}

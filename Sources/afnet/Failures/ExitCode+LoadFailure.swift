@@ -1,5 +1,12 @@
 import AFURLSession
 
+/// The rules under whose names afnet refuses a server for want of a pin. Nothing else refuses under these names.
+enum PinRule: String {
+    case key = "afnet --pin"
+    case certificate = "afnet --pinned-cert"
+    case policy = "afnet --policy"
+}
+
 extension ExitCode {
     /// - Parameter hasResponse: a byte of the response had arrived.
     init(_ failure: LoadFailure?, hasResponse: Bool) {
@@ -76,7 +83,7 @@ extension ExitCode {
     private static func trust(_ failure: LoadFailure) -> ExitCode {
         switch failure.detail {
         case .anchors: .authoritiesUnusable
-        case .policy where ServerRules.asksForPins(failure.security?.rule): .pinMismatch
+        case .policy where failure.security?.rule.flatMap(PinRule.init) != nil: .pinMismatch
         default: .serverNotTrusted
         }
     }

@@ -39,8 +39,22 @@ struct TransferFailure: Error {
         default: ""
         }
     }
+}
 
-    @MainActor static func cannotWrite(_ sink: BodySink, _ failure: SystemFailure) -> TransferFailure {
-        TransferFailure(.cannotWrite, "cannot write \(sink.name): \(failure.text)")
+/// Why a command line was refused, before anything was sent.
+package struct ArgumentError: Error, Equatable {
+    package let code: ExitCode
+    package let message: String
+
+    static func usage(_ message: String) -> ArgumentError { ArgumentError(code: .usage, message: message) }
+    static func badArgument(_ message: String) -> ArgumentError { ArgumentError(code: .badArgument, message: message) }
+}
+
+extension Console {
+    /// - Parameter isVerbose: with everything that is known about it.
+    func report(_ failure: TransferFailure, isVerbose: Bool) {
+        report(failure.message)
+        guard isVerbose else { return }
+        for line in failure.details { say("* \(line)") }
     }
 }

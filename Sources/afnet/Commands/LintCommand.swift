@@ -86,3 +86,27 @@ extension ExitCode {
     /// Of lint. What a transfer says with 1 cannot be said of a file.
     static let problems = ExitCode.unsupported
 }
+
+/// What to change in the file.
+enum LintAdvice {
+    static func text(for kind: SecurityPolicy.Finding.Kind) -> String? { texts[kind] }
+
+    private static let texts: [SecurityPolicy.Finding.Kind: String] = [
+        .noBackupPin:
+            "make a second key, keep it elsewhere, and add its pin to \"backupPins\" (afnet pins FILE shows it)",
+        .sharedBackupPin: "put the pin of a key that is not in use into \"backupPins\"",
+        .emptyPinSet: "add a pin to \"pins\" (afnet pins HOST shows them), or write \"noPins\": true",
+        .expiredPinSet: "set a later \"date\", or leave out \"expiry\"",
+        .expiringPinSet: "set a later \"date\", and ship it before then",
+        .expiringCertificate: "add the certificate that takes its place, or pin its key",
+        .unreadablePin: "each of \"pinnedCertificates\" is the base64 of a certificate in DER",
+        .unusedPins: "set \"SSLPinningMode\" to 1 (keys) or 2 (certificates), or leave out \"pinnedCertificates\"",
+        .duplicateRule: "make one rule of the two",
+        .overlappingRules: "nothing, if that is meant",
+        .broadPattern: "name a domain of yours: **.example.com",
+        .keyAlone: "leave out \"allowInvalidCertificates\"",
+        .noAuthentication: "leave out \"allowInvalidCertificates\"",
+        .noNameCheck: "leave out \"validatesDomainName\"",
+        .noRules: "add a rule to \"hostRules\", or leave out \"refusesHostsWithoutRule\"",
+    ]
+}

@@ -1,12 +1,38 @@
+/// The topics of the help, in its order.
+enum HelpTopicName: String, CaseIterable, Sendable {
+    case all
+    case transfers
+    case bodies
+    case login
+    case cookies
+    case output
+    case writeOut = "write-out"
+    case retries
+    case parallel
+    case cache
+    case proxies
+    case tls
+    case pins
+    case policy
+    case report
+    case images
+    case lint
+    case verifyChain = "verify-chain"
+    case reach
+    case serve
+    case completion
+    case exitCodes = "exit-codes"
+}
+
 /// All options, in the sections of the help.
 struct OptionTable: Sendable {
     struct Section: Sendable {
         let title: String
         /// The topic of the help that tells more, if there is one.
-        let topic: String?
+        let topic: HelpTopicName?
         let options: [CommandOption]
 
-        init(_ title: String, _ topic: String?, _ options: [CommandOption]) {
+        init(_ title: String, _ topic: HelpTopicName?, _ options: [CommandOption]) {
             self.title = title
             self.topic = topic
             self.options = options
@@ -14,19 +40,19 @@ struct OptionTable: Sendable {
     }
 
     static let standard = OptionTable([
-        Section("The request", "bodies", CommandOption.request),
-        Section("Its body", "bodies", CommandOption.bodies),
-        Section("Who we are", "login", CommandOption.login),
-        Section("Cookies", "cookies", CommandOption.cookies),
-        Section("The response", "output", CommandOption.response),
-        Section("Redirects and retries", "retries", CommandOption.repetition),
-        Section("The cache", "cache", CommandOption.cache),
-        Section("The way there", "transfers", CommandOption.connection + CommandOption.places),
-        Section("Proxies", "proxies", CommandOption.proxies),
-        Section("Certificates and pins", "tls", CommandOption.security),
-        Section("Several URLs", "parallel", CommandOption.order),
+        Section("The request", .bodies, CommandOption.request),
+        Section("Its body", .bodies, CommandOption.bodies),
+        Section("Who we are", .login, CommandOption.login),
+        Section("Cookies", .cookies, CommandOption.cookies),
+        Section("The response", .output, CommandOption.response),
+        Section("Redirects and retries", .retries, CommandOption.repetition),
+        Section("The cache", .cache, CommandOption.cache),
+        Section("The way there", .transfers, CommandOption.connection + CommandOption.places),
+        Section("Proxies", .proxies, CommandOption.proxies),
+        Section("Certificates and pins", .tls, CommandOption.security),
+        Section("Several URLs", .parallel, CommandOption.order),
         Section("Of single commands", nil, CommandOption.commands),
-        Section("What is said", "output", CommandOption.words),
+        Section("What is said", .output, CommandOption.words),
     ])
 
     let sections: [Section]

@@ -198,3 +198,13 @@ struct Descriptor {
         }
     }
 }
+
+/// A system call that failed.
+struct SystemFailure: Error {
+    let code: Int32
+
+    var isMissingFile: Bool { code == ENOENT }
+
+    /// In words, as the system has them.
+    var text: String { String(cString: strerror(code)) }
+}
