@@ -1,11 +1,11 @@
 internal import CAFOpenSSL
 
-/// Looks at one response to a Digest challenge.
+/// Checks one response to a Digest challenge.
 struct DigestCheck {
     enum Verdict: Equatable {
-        /// The parameters of `Authentication-Info` that prove the server knows the password, too.
+        /// The credentials are good. The parameters for `Authentication-Info` prove that the server knows the password.
         case accepted(proof: String)
-        /// What is wrong with it.
+        /// The credentials are refused; the text says why.
         case refused(String, isStale: Bool)
     }
 
@@ -60,7 +60,7 @@ struct DigestCheck {
         return nil
     }
 
-    /// A client may leave out MD5, which was there before there were names.
+    /// A client may leave out the algorithm if it is MD5: RFC 2069 has no parameter for it.
     private func isOurs(_ name: String?) -> Bool {
         guard let name else { return rules.algorithm == .md5 }
         return DigestRules.Algorithm(named: name) == rules.algorithm
@@ -93,14 +93,14 @@ struct DigestCheck {
     }
 }
 
-/// The nonces that were given, and how they were used.
+/// The nonces that the server has given out, and how clients used them.
 final class NonceStore: Sendable {
     enum Use: Sendable, Equatable {
         case fresh
         case stale
-        /// Never given.
+        /// The server has not given it out.
         case unknown
-        /// Given, but used with this count before.
+        /// The client used it with this count before.
         case repeated
     }
 
@@ -111,7 +111,7 @@ final class NonceStore: Sendable {
 
     private let records = Lock<[String: Record]>([:])
 
-    /// A nonce nobody has seen, not even another server.
+    /// A new nonce, different from those of every other server.
     func make() -> String {
         var generator = SystemRandomNumberGenerator()
         let nonce = MessageDigest.hex((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
@@ -119,7 +119,7 @@ final class NonceStore: Sendable {
         return nonce
     }
 
-    /// - Parameter count: The client's count; nil where there are none.
+    /// - Parameter count: The client's `nc`; nil for RFC 2069, which has none.
     func use(_ nonce: String, count: UInt32?, limit: Int?) -> Use {
         records.change { records in
             guard var record = records[nonce] else { return .unknown }
@@ -132,7 +132,7 @@ final class NonceStore: Sendable {
     }
 }
 
-/// What Digest authentication hashes with.
+/// The hash functions of Digest authentication.
 enum MessageDigest {
     /// In lower-case hexadecimal.
     static func hex(_ name: String, _ bytes: [UInt8]) -> String {

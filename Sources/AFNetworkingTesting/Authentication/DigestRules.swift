@@ -1,4 +1,4 @@
-/// What a server or proxy of yours wants of Digest authentication (RFC 7616).
+/// How a server or proxy of a test does Digest authentication (RFC 7616).
 ///
 /// ```swift
 /// var rules = DigestRules(user: "ann", password: "secret")
@@ -6,9 +6,9 @@
 /// rules.usesPerNonce = 1
 /// ```
 public struct DigestRules: Sendable, Hashable {
-    /// How responses are computed.
+    /// How a client computes its response.
     public enum Algorithm: String, Sendable, Hashable, CaseIterable {
-        /// MD5, the only one of RFC 2069.
+        /// MD5, the only algorithm of RFC 2069.
         case md5 = "MD5"
         /// MD5 with a key for each session.
         case md5Session = "MD5-sess"
@@ -21,7 +21,7 @@ public struct DigestRules: Sendable, Hashable {
         /// SHA-512/256 with a key for each session.
         case sha512_256Session = "SHA-512-256-sess"
 
-        /// The algorithm of that name, in any case of its letters.
+        /// The algorithm of that name; case does not matter.
         public init?(named name: String) {
             guard let match = Self.allCases.first(where: { $0.rawValue.equalsIgnoringCase(name) }) else { return nil }
             self = match
@@ -32,7 +32,7 @@ public struct DigestRules: Sendable, Hashable {
     public enum Quality: String, Sendable, Hashable, CaseIterable {
         /// The method and the target.
         case request = "auth"
-        /// The body, too.
+        /// The method, the target and the body.
         case body = "auth-int"
     }
 
@@ -40,18 +40,18 @@ public struct DigestRules: Sendable, Hashable {
     public var user: String
     /// The password.
     public var password: String
-    /// The name of what is protected.
+    /// The realm of the challenge.
     public var realm = "me@example.test"
-    /// How responses are computed.
+    /// The algorithm that the challenge asks for.
     public var algorithm = Algorithm.md5
-    /// What responses may cover, as offered; none for the way of RFC 2069, without counts.
+    /// The `qop` that the challenge offers; none for a challenge as in RFC 2069, without counts.
     public var qualities: [Quality] = [.request]
-    /// How often a nonce is good; then it is stale, and a new one is given. Nil for as often as one likes.
+    /// How often a client may use a nonce before it is stale and the next challenge has a new one. Nil for no limit.
     public var usesPerNonce: Int?
-    /// Whether each good response is answered with the nonce for the next one (`nextnonce`).
+    /// Whether the reply to good credentials has the nonce for the next request (`nextnonce`).
     public var givesNextNonce = false
 
-    /// Wants these credentials.
+    /// Accepts this user and password.
     public init(user: String, password: String) {
         self.user = user
         self.password = password
@@ -82,7 +82,7 @@ extension DigestRules {
         return "Digest " + parts.joined(separator: ", ")
     }
 
-    /// Clients give back what they were given.
+    /// Clients must send it back unchanged.
     static let opaque = "5ccc069c403ebaf9f0171e9517f40e41"
 
     static func quoted(_ text: String) -> String {

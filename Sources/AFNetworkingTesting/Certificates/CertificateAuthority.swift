@@ -1,21 +1,20 @@
 public import AFTLS
 
-/// A certificate authority to throw away: made by a test, trusted by nobody else, gone with the test.
+/// A certificate authority for one test: only clients that the test gives its certificate trust it.
 ///
 /// ```swift
 /// let authority = try CertificateAuthority()
 /// let site = try authority.issue(for: "api.example.test", "127.0.0.1")
 /// ```
 ///
-/// Everything a certificate can say, and everything that can be wrong with it, is set on a
-/// `CertificateTemplate`; who signs it, and with which key, is decided here. Keys are ECDSA on
-/// P-256 unless something else is asked for.
+/// A `CertificateTemplate` sets everything that a certificate says, right or wrong. The authority decides which
+/// key signs it. Keys are ECDSA on P-256 by default.
 public struct CertificateAuthority: Sendable {
     /// Its certificate.
     public let certificate: Certificate
     /// Its key.
     public let key: CertificateKey
-    /// The certificates above it, the nearest first, without the root. Empty for a root.
+    /// The certificates between it and the root, the nearest first, without the root. Empty for a root.
     public let issuers: [Certificate]
     /// Whether it signed its own certificate.
     public let isRoot: Bool
@@ -25,9 +24,9 @@ public struct CertificateAuthority: Sendable {
     /// Makes a root: an authority that signs its own certificate.
     ///
     /// - Parameters:
-    ///   - commonName: The name; a number that makes it different from others if nil.
-    ///   - kind: Of which kind a new key is.
-    ///   - key: A key that exists already, or nil for a new one of `kind`.
+    ///   - commonName: The name; nil for a name with a random number.
+    ///   - kind: The kind of a new key.
+    ///   - key: An existing key; nil for a new one of `kind`.
     ///   - change: Changes the template before it is signed.
     public init(
         _ commonName: String? = nil,
@@ -73,9 +72,9 @@ public struct CertificateAuthority: Sendable {
     /// Makes an authority whose certificate this one signs.
     ///
     /// - Parameters:
-    ///   - commonName: The name; a number that makes it different from others if nil.
-    ///   - kind: Of which kind a new key is.
-    ///   - key: A key that exists already, or nil for a new one of `kind`.
+    ///   - commonName: The name; nil for a name with a random number.
+    ///   - kind: The kind of a new key.
+    ///   - key: An existing key; nil for a new one of `kind`.
     ///   - change: Changes the template before it is signed.
     public func makeIntermediate(
         _ commonName: String? = nil,
@@ -88,8 +87,8 @@ public struct CertificateAuthority: Sendable {
         return try certify(template, key: try CertificateKey.make(kind, unless: key))
     }
 
-    /// Certifies another authority once more, with its name and key: certificates that one issues
-    /// then lead to both roots (cross-signing).
+    /// Signs another certificate for an existing authority, with its name and key (cross-signing). Chains of that
+    /// authority then lead to both roots.
     public func crossSign(
         _ other: CertificateAuthority,
         _ change: (inout CertificateTemplate) -> Void = { _ in }
@@ -100,8 +99,8 @@ public struct CertificateAuthority: Sendable {
         return try certify(template, key: other.key)
     }
 
-    /// Makes an authority that has this one's name and says the same, but has a key of its own and
-    /// signs itself: what a forger would make.
+    /// Makes an authority with this one's name and extensions, but with another key, which signs itself: the
+    /// certificate of a forger.
     public func makeImpostor(kind: CertificateKey.Kind = .p256) throws(CertificateMakingError) -> CertificateAuthority {
         var template = template
         template.serialNumber = nil
@@ -116,7 +115,7 @@ public struct CertificateAuthority: Sendable {
         return try CertificateAuthority(signed, template: template, key: key, issuers: above, isRoot: false)
     }
 
-    /// What a server sends after a certificate that this authority issued.
+    /// The certificates that a server sends after one that this authority issued.
     private var above: [Certificate] { isRoot ? [] : [certificate] + issuers }
 
     // MARK: - Certificates of servers and clients
@@ -148,11 +147,11 @@ public struct CertificateAuthority: Sendable {
     /// Issues a certificate.
     ///
     /// - Parameters:
-    ///   - template: What it says.
-    ///   - kind: Of which kind a new key is.
-    ///   - key: A key that exists already: that of the certificate it replaces, for instance.
-    ///   - foreignKey: Signs in place of the authority's key. The certificate then names this
-    ///     authority, and its key identifier, as issuer, but is forged.
+    ///   - template: The content of the certificate.
+    ///   - kind: The kind of a new key.
+    ///   - key: An existing key, for instance that of the certificate that this one replaces.
+    ///   - foreignKey: Signs in place of the authority's key: a forged certificate that names this authority and
+    ///     its key identifier.
     public func issue(
         _ template: CertificateTemplate,
         kind: CertificateKey.Kind = .p256,
@@ -175,7 +174,7 @@ public struct CertificateAuthority: Sendable {
 }
 
 extension IssuedCertificate {
-    /// Makes a certificate that its own key signs.
+    /// Makes a self-signed certificate.
     public static func selfSigned(
         _ template: CertificateTemplate,
         kind: CertificateKey.Kind = .p256,

@@ -1,14 +1,13 @@
 internal import CAFOpenSSL
 import Foundation
 
-/// A private key for certificates of a test.
+/// A private key for the certificates of a test.
 ///
-/// Making an RSA key takes between 10 ms (1024 bits) and a second (4096 bits), the others take
-/// less than one millisecond.
+/// Making an RSA key takes from 10 ms (1024 bits) to a second (4096 bits); other keys take less than 1 ms.
 public struct CertificateKey: Sendable {
     /// The algorithm of a key, with its size.
     public enum Kind: Sendable, Hashable {
-        /// RSA; 2048 bits are usual, 1024 and 512 are weak.
+        /// RSA. 2048 bits are usual; 1024 and 512 are weak.
         case rsa(bits: Int)
         /// ECDSA on NIST's curve P-256.
         case p256
@@ -16,7 +15,7 @@ public struct CertificateKey: Sendable {
         case p384
         /// ECDSA on NIST's curve P-192, which is weak.
         case p192
-        /// ECDSA on P-256, written out as numbers in place of the curve's name. Certificates must not do this.
+        /// ECDSA on P-256, with the curve's parameters in place of its name. RFC 5480 forbids this in certificates.
         case explicitP256
         /// Ed25519.
         case ed25519
@@ -25,7 +24,7 @@ public struct CertificateKey: Sendable {
         public static var rsa: Kind { .rsa(bits: 2048) }
     }
 
-    /// What it was made as.
+    /// The kind that was asked for.
     public let kind: Kind
     private let storage: Storage
 
@@ -39,7 +38,7 @@ public struct CertificateKey: Sendable {
         storage = Storage(key)
     }
 
-    /// A key that exists already, or a new one. (`??` would lose the type of the error.)
+    /// The existing key, or a new one. (`??` would lose the type of the error.)
     static func make(
         _ kind: Kind,
         unless existing: CertificateKey?
@@ -61,7 +60,7 @@ public struct CertificateKey: Sendable {
 
     var handle: OpaquePointer { storage.handle }
 
-    /// The public half as a DER SubjectPublicKeyInfo: what pins are made of.
+    /// The public key as SubjectPublicKeyInfo in DER. A pin is the SHA-256 of these bytes.
     public var publicKeyBytes: [UInt8] {
         EncodedBytes.of { i2d_PUBKEY(handle, $0) } ?? []
     }
@@ -82,7 +81,7 @@ public struct CertificateKey: Sendable {
         guard let info = EVP_PKEY2PKCS8(handle) else { throw CertificateMakingError(action) }
         defer { PKCS8_PRIV_KEY_INFO_free(info) }
         let count = Int32(passphrase.utf8.count)
-        // Few rounds: the passphrase of a test protects nothing.
+        // Few rounds, for speed: the passphrase of a test protects nothing.
         guard let sealed = PKCS8_encrypt(-1, EVP_aes_256_cbc(), passphrase, count, nil, 0, 2_048, info) else {
             throw CertificateMakingError(action)
         }
@@ -90,8 +89,8 @@ public struct CertificateKey: Sendable {
         return PEMText.block("ENCRYPTED PRIVATE KEY", EncodedBytes.of { i2d_X509_SIG(sealed, $0) } ?? [])
     }
 
-    /// The key as PEM in the form from before PKCS#8, which names its algorithm ("RSA PRIVATE KEY"),
-    /// encrypted when there is a passphrase. Ed25519 has no such form.
+    /// The key as PEM in the traditional form, which names its algorithm ("RSA PRIVATE KEY"), encrypted if there is
+    /// a passphrase. Ed25519 keys have no such form.
     public func traditionalPEM(passphrase: String? = nil) throws(CertificateMakingError) -> String {
         OpenSSLErrors.clear()
         let action = "Writing a private key in its traditional form"
@@ -119,7 +118,7 @@ public struct CertificateKey: Sendable {
 
     // MARK: - Signing
 
-    /// Signs `bytes`; Ed25519 has no choice of digest.
+    /// Signs `bytes`. Ed25519 has a digest of its own.
     func sign(_ bytes: [UInt8], with digest: CertificateTemplate.Digest) -> [UInt8]? {
         guard let context = EVP_MD_CTX_new() else { return nil }
         defer { EVP_MD_CTX_free(context) }
@@ -132,7 +131,7 @@ public struct CertificateKey: Sendable {
         return Array(signature.prefix(count))
     }
 
-    /// An `EVP_PKEY` counts its references atomically, and nothing changes it once it is made.
+    /// OpenSSL counts the references of an `EVP_PKEY` atomically, and nothing changes it after `init`.
     private final class Storage: @unchecked Sendable {
         let handle: OpaquePointer
 

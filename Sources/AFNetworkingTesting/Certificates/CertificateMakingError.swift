@@ -19,7 +19,7 @@ public struct CertificateMakingError: LocalizedError, Sendable, Hashable, Custom
         self.reason = reason
     }
 
-    /// Takes the reason from what OpenSSL reported last on this thread.
+    /// Takes the reason from OpenSSL's error queue of this thread.
     init(_ action: String) {
         self.init(action, because: OpenSSLErrors.take())
     }
@@ -31,7 +31,7 @@ enum OpenSSLErrors {
         ERR_clear_error()
     }
 
-    /// What was reported first, in words; empties the queue.
+    /// The text of the oldest error; empties the queue.
     static func take() -> String {
         let code = ERR_get_error()
         ERR_clear_error()

@@ -1,14 +1,14 @@
 import AFTLS
 internal import CAFOpenSSL
 
-/// Who signs a certificate, under which name.
+/// The key that signs certificates, and the issuer they name.
 struct CertificateSigner {
-    /// The name of the issuer, as it stands in certificates.
+    /// The name of the issuer in DER.
     let name: [UInt8]
     let key: CertificateKey
     let keyIdentifier: [UInt8]?
 
-    /// Makes a certificate for the public half of `subjectKey`.
+    /// Makes a certificate for the public key of `subjectKey`.
     func sign(_ template: CertificateTemplate, for subjectKey: CertificateKey) throws(CertificateMakingError)
         -> SignedCertificate
     {
@@ -22,14 +22,14 @@ struct CertificateSigner {
         }
         let body = try self.body(of: template, algorithm: algorithm, key: subjectKey)
         guard var signature = key.sign(body, with: template.digest) else { throw CertificateMakingError(action) }
-        // The last byte belongs to a number: the form of the signature stays intact.
+        // The last byte belongs to a number, so the signature stays well-formed.
         if template.breaksSignature { signature[signature.count - 1] ^= 1 }
         let bytes = DER.sequence(body, algorithm, DER.bitString(signature))
         guard let certificate = Certificate(encoded: bytes) else { throw CertificateMakingError(action) }
         return SignedCertificate(certificate: certificate, bytes: bytes)
     }
 
-    /// What is signed (RFC 5280 section 4.1.2).
+    /// The part that is signed, TBSCertificate (RFC 5280 section 4.1.2).
     private func body(
         of template: CertificateTemplate,
         algorithm: [UInt8],
@@ -38,7 +38,7 @@ struct CertificateSigner {
         let publicKey = subjectKey.publicKeyBytes
         let extensions = try template.encodedExtensions(own: Self.identifier(of: publicKey), issuer: keyIdentifier)
         return DER.sequence(
-            // The first version is the default and therefore not written.
+            // Version 1 is the default, which DER leaves out.
             template.version == 1 ? [] : DER.context(0, DER.integer(UInt(max(template.version, 1) - 1))),
             template.encodedSerialNumber(),
             algorithm,
@@ -50,7 +50,7 @@ struct CertificateSigner {
         )
     }
 
-    /// What identifies a key within an extension: any value that is the same each time (RFC 7093).
+    /// The key identifier of the extensions (RFC 7093).
     static func identifier(of publicKey: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         SHA256(publicKey, publicKey.count, &digest)

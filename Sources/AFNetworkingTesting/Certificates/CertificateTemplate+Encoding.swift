@@ -11,7 +11,7 @@ extension CertificateTemplate.Digest {
         }
     }
 
-    /// The name of the signature algorithm in a certificate; nil if the key cannot sign so.
+    /// The AlgorithmIdentifier of the signature; nil if the key cannot sign with this digest.
     func algorithm(for key: CertificateKey) -> [UInt8]? {
         switch key.kind {
         case .rsa:
@@ -46,7 +46,7 @@ extension CertificateTemplate {
         throw CertificateMakingError("Making a certificate", because: "\(text) is no object identifier")
     }
 
-    /// The subject as it stands in certificates.
+    /// The subject in DER.
     func encodedSubject() throws(CertificateMakingError) -> [UInt8] {
         var parts: [[UInt8]] = []
         for attribute in subject {
@@ -59,12 +59,12 @@ extension CertificateTemplate {
     func encodedSerialNumber() -> [UInt8] {
         if let serialNumber { return DER.element(0x02, serialNumber) }
         var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
-        // Neither negative nor with a zero in front that says nothing.
+        // Positive, and without a leading zero byte.
         bytes[0] = bytes[0] & 0x3F | 0x40
         return DER.element(0x02, bytes)
     }
 
-    /// All extensions in their usual order; nil if there is none.
+    /// All extensions in their usual order; nil if there are none.
     func encodedExtensions(own: [UInt8], issuer: [UInt8]?) throws(CertificateMakingError) -> [UInt8]? {
         var all: [Extension] = []
         if let basicConstraints {
@@ -85,7 +85,7 @@ extension CertificateTemplate {
             }
         }
         if !alternativeNames.isEmpty {
-            // Without a subject this is the only name there is (RFC 5280 section 4.2.1.6).
+            // Critical if the subject is empty (RFC 5280 section 4.2.1.6).
             let value = DER.sequence(try Self.encoded(alternativeNames))
             all.append(Extension("2.5.29.17", isCritical: subject.isEmpty, value: value))
         }
@@ -107,7 +107,7 @@ extension CertificateTemplate {
     private static func encoded(_ extensions: [Extension]) throws(CertificateMakingError) -> [[UInt8]] {
         var all: [[UInt8]] = []
         for one in extensions {
-            // "false" is the default and therefore not written.
+            // `false` is the default, which DER leaves out.
             let critical = one.isCritical ? DER.boolean(true) : []
             all.append(DER.sequence(try identifier(one.identifier), critical, DER.octetString(one.value)))
         }

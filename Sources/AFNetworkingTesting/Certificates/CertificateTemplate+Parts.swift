@@ -3,7 +3,7 @@ import Glibc
 extension CertificateTemplate {
     /// One part of a subject's name.
     public struct Attribute: Sendable, Hashable {
-        /// Which part, as an object identifier such as "2.5.4.3".
+        /// The type of the part, an object identifier such as "2.5.4.3".
         public var identifier: String
         /// The bytes of the value.
         public var value: [UInt8]
@@ -29,22 +29,22 @@ extension CertificateTemplate {
         }
     }
 
-    /// A name the certificate is valid for, or a bound for such names.
+    /// A name that the certificate is valid for, or a constraint on such names.
     public enum AlternativeName: Sendable, Hashable {
-        /// A DNS name, its bytes as they are.
+        /// A DNS name; its bytes are written unchanged.
         case dns(String)
-        /// An address: 4 or 16 bytes. As a bound, address and mask: 8 or 32 bytes.
+        /// An IP address of 4 or 16 bytes. In name constraints, address and mask: 8 or 32 bytes.
         case ip([UInt8])
         /// A mail address.
         case email(String)
         /// A URI.
         case uri(String)
-        /// A kind of name of one's own: its object identifier, and its value in DER.
+        /// An otherName: its object identifier, and its value in DER.
         case other(String, value: [UInt8])
-        /// Any tag with any bytes, for what must not be: tag 0x82 is a DNS name.
+        /// Any tag with any bytes, for malformed names. Tag 0x82 is a DNS name.
         case raw(tag: UInt8, [UInt8])
 
-        /// An address if the text is one, otherwise a DNS name.
+        /// An IP address if the text is one, otherwise a DNS name.
         public init(host: String) {
             self = Self.address(host).map { .ip($0) } ?? .dns(host)
         }
@@ -56,9 +56,9 @@ extension CertificateTemplate {
         }
     }
 
-    /// What a key is for.
+    /// What the key may be used for (`keyUsage`).
     public struct KeyUsage: OptionSet, Sendable, Hashable {
-        /// The bits, the first one of the extension being the highest.
+        /// The bits; bit 0 of the extension is the highest.
         public let rawValue: UInt16
 
         /// Any combination of bits.
@@ -66,15 +66,15 @@ extension CertificateTemplate {
             self.rawValue = rawValue
         }
 
-        /// Signing in a handshake.
+        /// Signing in a TLS handshake.
         public static let digitalSignature = KeyUsage(rawValue: 1 << 15)
-        /// Signing what shall bind.
+        /// Signing documents that bind the signer.
         public static let nonRepudiation = KeyUsage(rawValue: 1 << 14)
-        /// Receiving encrypted keys, as RSA did in old suites.
+        /// Encrypting keys, as with RSA in old cipher suites.
         public static let keyEncipherment = KeyUsage(rawValue: 1 << 13)
-        /// Receiving encrypted data.
+        /// Encrypting data.
         public static let dataEncipherment = KeyUsage(rawValue: 1 << 12)
-        /// Agreeing on keys.
+        /// Key agreement.
         public static let keyAgreement = KeyUsage(rawValue: 1 << 11)
         /// Signing certificates.
         public static let certificateSigning = KeyUsage(rawValue: 1 << 10)
@@ -82,7 +82,7 @@ extension CertificateTemplate {
         public static let revocationListSigning = KeyUsage(rawValue: 1 << 9)
     }
 
-    /// What a certificate is for.
+    /// What the certificate may be used for (`extendedKeyUsage`).
     public struct Purpose: Sendable, Hashable {
         /// The object identifier of the purpose.
         public var identifier: String
@@ -92,23 +92,23 @@ extension CertificateTemplate {
             self.identifier = identifier
         }
 
-        /// Being a server.
+        /// TLS servers.
         public static let serverAuthentication = Purpose("1.3.6.1.5.5.7.3.1")
-        /// Being a client.
+        /// TLS clients.
         public static let clientAuthentication = Purpose("1.3.6.1.5.5.7.3.2")
-        /// Signing programs.
+        /// Code signing.
         public static let codeSigning = Purpose("1.3.6.1.5.5.7.3.3")
-        /// Anything.
+        /// Any purpose.
         public static let any = Purpose("2.5.29.37.0")
     }
 
-    /// Whether a certificate's subject may issue others.
+    /// Whether the subject may issue certificates (`basicConstraints`).
     public struct BasicConstraints: Sendable, Hashable {
-        /// Whether it may.
+        /// Whether the subject is an authority.
         public var isAuthority: Bool
-        /// How many authorities there may be between it and a server; nil for any number.
+        /// How many intermediate authorities may stand below it; nil for any number.
         public var pathLength: Int?
-        /// Whether who does not know the extension must refuse the certificate.
+        /// Whether a client that does not know the extension must refuse the certificate.
         public var isCritical: Bool
 
         /// Makes the extension.
@@ -118,17 +118,17 @@ extension CertificateTemplate {
             self.isCritical = isCritical
         }
 
-        /// It may not.
+        /// The subject is not an authority.
         public static let endEntity = BasicConstraints(isAuthority: false)
     }
 
-    /// To which names the certificates below an authority are limited.
+    /// The names that certificates below an authority may have (`nameConstraints`).
     public struct NameConstraints: Sendable, Hashable {
-        /// If there are any of a kind, names of this kind must be within one of them.
+        /// If the list has names of a kind, every name of that kind must be within one of them.
         public var permitted: [AlternativeName]
         /// Names must not be within one of these.
         public var excluded: [AlternativeName]
-        /// Whether who does not know the extension must refuse the certificate.
+        /// Whether a client that does not know the extension must refuse the certificate.
         public var isCritical: Bool
 
         /// Makes the extension.
@@ -139,13 +139,13 @@ extension CertificateTemplate {
         }
     }
 
-    /// An extension given by its bytes.
+    /// An extension with any bytes as its value.
     public struct Extension: Sendable, Hashable {
         /// The object identifier.
         public var identifier: String
-        /// Whether who does not know the extension must refuse the certificate.
+        /// Whether a client that does not know the extension must refuse the certificate.
         public var isCritical: Bool
-        /// The value, in DER if it shall be readable.
+        /// The value: DER, or malformed bytes.
         public var value: [UInt8]
 
         /// Makes an extension.
@@ -155,21 +155,21 @@ extension CertificateTemplate {
             self.value = value
         }
 
-        /// A critical extension that nobody knows.
+        /// A critical extension that no client knows.
         public static let unknownCritical = Extension("1.3.6.1.4.1.55555.1", isCritical: true, value: [0x05, 0x00])
     }
 
-    /// With what the bytes of a certificate are digested before they are signed.
+    /// The digest of a certificate's signature.
     public enum Digest: Sendable, Hashable {
-        /// Usual.
+        /// SHA-256, the usual digest.
         case sha256
-        /// Usual with P-384.
+        /// SHA-384, usual with P-384.
         case sha384
-        /// Strong.
+        /// SHA-512.
         case sha512
-        /// Broken.
+        /// SHA-1, which is broken.
         case sha1
-        /// Broken long ago. Only RSA keys sign with it.
+        /// MD5, which is broken. Only RSA keys sign with it.
         case md5
     }
 }

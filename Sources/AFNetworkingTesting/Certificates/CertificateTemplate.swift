@@ -1,50 +1,50 @@
 public import Foundation
 
-/// What a certificate shall say, right or wrong.
+/// The content of a certificate, right or wrong.
 ///
-/// Start from `server(for:)`, `client(_:)` or `authority(_:)`, which give a faultless certificate,
-/// and change what the test is about:
+/// Start from `server(for:)`, `client(_:)` or `authority(_:)`, which make a valid certificate, and change what
+/// the test is about:
 ///
 /// ```swift
 /// let late = try authority.issue(for: "api.example.test") { $0.expire() }
 /// let weak = try authority.issue(for: "api.example.test") { $0.digest = .sha1 }
 /// ```
 ///
-/// Nothing here is checked for sense: a template is for making what a client must refuse.
+/// A template accepts any values, so that a test can make certificates that a client must refuse.
 public struct CertificateTemplate: Sendable, Hashable {
     /// The parts of the subject's name, in order.
     public var subject: [Attribute]
-    /// The names it is valid for; none means there is no such extension.
+    /// The names that it is valid for; an empty list leaves the extension out.
     public var alternativeNames: [AlternativeName] = []
     /// The first moment it is valid. One day ago by default, in full seconds.
     public var notBefore: Date
     /// The last moment it is valid. In 30 days by default.
     public var notAfter: Date
 
-    /// What the key is for; nil leaves the extension out.
+    /// What the key may be used for; nil leaves the extension out.
     public var keyUsage: KeyUsage?
-    /// What the certificate is for; nil leaves the extension out, an empty list writes it without a purpose.
+    /// What the certificate may be used for. Nil leaves the extension out; an empty list writes it without a purpose.
     public var extendedKeyUsage: [Purpose]?
     /// Whether the subject may issue certificates; nil leaves the extension out.
     public var basicConstraints: BasicConstraints?
-    /// To which names the certificates below are limited; nil leaves the extension out.
+    /// The names that certificates below may have; nil leaves the extension out.
     public var nameConstraints: NameConstraints?
-    /// Whether the identifiers of its own and of the issuer's key are written.
+    /// Whether it has the identifiers of its own key and of the issuer's key.
     public var hasKeyIdentifiers = true
-    /// Further extensions, as they shall stand in the certificate.
+    /// Further extensions, in order.
     public var otherExtensions: [Extension] = []
 
     /// The bytes of the serial number: big-endian, the first bit is the sign. `[0]` is zero, `[0xFF]` is −1.
     /// Nil for 16 random bytes, positive.
     public var serialNumber: [UInt8]?
-    /// The version; anything but 3 is out of date.
+    /// The X.509 version, usually 3.
     public var version = 3
-    /// With which digest it is signed; Ed25519 keys have a digest of their own.
+    /// The digest of its signature. Ed25519 keys have a digest of their own.
     public var digest = Digest.sha256
     /// Whether one bit of the signature is flipped after signing.
     public var breaksSignature = false
 
-    /// A template that says nothing but a name and a time: from one day ago to 30 days ahead.
+    /// A template with a subject, without extensions, valid from one day ago for 31 days.
     public init(subject: [Attribute] = []) {
         self.subject = subject
         let now = Date().timeIntervalSince1970.rounded(.down)
@@ -52,7 +52,7 @@ public struct CertificateTemplate: Sendable, Hashable {
         notAfter = Date(timeIntervalSince1970: now + 30 * 86_400)
     }
 
-    // MARK: - Faultless ones
+    // MARK: - Valid certificates
 
     /// A server's certificate for these host names and addresses.
     public static func server(for hosts: [String]) -> CertificateTemplate {
@@ -83,13 +83,13 @@ public struct CertificateTemplate: Sendable, Hashable {
 
     // MARK: - Times
 
-    /// Makes it a certificate whose last moment was an hour ago.
+    /// Makes the certificate expire one hour ago.
     public mutating func expire() {
         notAfter = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down) - 3_600)
         notBefore = min(notBefore, notAfter.addingTimeInterval(-86_400))
     }
 
-    /// Makes it a certificate whose first moment is in an hour.
+    /// Makes the certificate valid from one hour ahead.
     public mutating func postpone() {
         notBefore = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down) + 3_600)
         notAfter = max(notAfter, notBefore.addingTimeInterval(86_400))

@@ -1,10 +1,9 @@
 import Foundation
 import Glibc
 
-/// Writes ASN.1 values in the distinguished encoding, the one certificates use.
+/// Writes ASN.1 values in DER, the encoding of certificates.
 ///
-/// Certificates are put together from these bytes and not through OpenSSL's setters, which refuse
-/// many of the defects a test wants.
+/// OpenSSL's setters refuse many of the defects that a test wants, so certificates are made from these bytes.
 enum DER {
     static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         [tag] + length(content.count) + content
@@ -16,7 +15,7 @@ enum DER {
 
     static func set(_ parts: [UInt8]...) -> [UInt8] { element(0x31, Array(parts.joined())) }
 
-    /// A tag whose meaning the surrounding type gives it.
+    /// A context-specific tag.
     static func context(_ number: UInt8, constructed: Bool = true, _ content: [UInt8]) -> [UInt8] {
         element((constructed ? 0xA0 : 0x80) | number, content)
     }
@@ -28,7 +27,7 @@ enum DER {
     /// A number that is not negative.
     static func integer(_ value: UInt) -> [UInt8] {
         let bytes = withUnsafeBytes(of: value.bigEndian) { Array($0.drop { $0 == 0 }) }
-        // A first bit of one would make it negative.
+        // A leading 1 bit would make the number negative.
         let needsZero = bytes.first.map { $0 >= 0x80 } ?? true
         return element(0x02, needsZero ? [0] + bytes : bytes)
     }
@@ -37,7 +36,7 @@ enum DER {
 
     static func bitString(_ bytes: [UInt8], unusedBits: UInt8 = 0) -> [UInt8] { element(0x03, [unusedBits] + bytes) }
 
-    /// Bits that have names, of which the first is the highest; those that are not set are left out at the end.
+    /// A bit string of named bits; bit 0 is the highest. DER leaves out trailing zero bits.
     static func namedBits(_ bits: UInt16) -> [UInt8] {
         guard bits != 0 else { return bitString([]) }
         let used = 16 - bits.trailingZeroBitCount
@@ -45,7 +44,7 @@ enum DER {
         return bitString(bytes, unusedBits: UInt8(bytes.count * 8 - used))
     }
 
-    /// An object identifier such as "2.5.4.3"; nil if the text is none.
+    /// An object identifier such as "2.5.4.3"; nil if the text is not one.
     static func objectIdentifier(_ text: String) -> [UInt8]? {
         let arcs = text.split(separator: ".", omittingEmptySubsequences: false).map { UInt($0) }
         guard arcs.count >= 2, let first = arcs[0], let second = arcs[1] else { return nil }
@@ -58,9 +57,9 @@ enum DER {
         return element(0x06, content)
     }
 
-    /// A moment in UTC: with two digits for the year as long as that is allowed (RFC 5280 section 4.1.2.5).
+    /// UTCTime up to 2049, GeneralizedTime otherwise (RFC 5280 section 4.1.2.5).
     static func time(_ date: Date) -> [UInt8] {
-        // From the first second of the year 0 to the last of 9999.
+        // Clamped to the years 0 to 9999.
         var seconds = time_t(min(max(date.timeIntervalSince1970.rounded(.down), -62_167_219_200), 253_402_300_799))
         var parts = tm()
         gmtime_r(&seconds, &parts)

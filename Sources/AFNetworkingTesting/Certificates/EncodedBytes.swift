@@ -2,7 +2,7 @@ import AFTLS
 internal import CAFOpenSSL
 import Foundation
 
-/// What the functions of OpenSSL that write DER or text give, as arrays.
+/// The output of OpenSSL's functions that write DER or text, as arrays.
 enum EncodedBytes {
     typealias Output = UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>
 
@@ -19,10 +19,10 @@ enum EncodedBytes {
         return written == count ? bytes : nil
     }
 
-    /// Everything a memory BIO holds.
+    /// Removes and returns everything in a memory BIO.
     static func drain(_ bio: OpaquePointer) -> [UInt8] {
         let count = Int(BIO_ctrl_pending(bio))
-        // All empty arrays are one, and making one this way writes to it: a race to those who watch.
+        // Empty arrays share one storage, and this initializer writes to it: thread sanitizer reports a race.
         guard count > 0 else { return [] }
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
             used = max(Int(BIO_read(bio, buffer.baseAddress, Int32(clamping: count))), 0)
@@ -30,10 +30,10 @@ enum EncodedBytes {
     }
 }
 
-/// Text with a block of base64 between two lines (RFC 7468).
+/// PEM: a block of base64 between two lines (RFC 7468).
 enum PEMText {
     static func block(_ label: String, _ bytes: [UInt8]) -> String {
-        // Foundation's own lines end with an empty one when the last is full, which readers refuse.
+        // Foundation's line breaking adds an empty line after a full last line, which readers refuse.
         let text = Array(Data(bytes).base64EncodedString().utf8)
         let lines = stride(from: 0, to: text.count, by: 64).map { start in
             String(decoding: text[start..<min(start + 64, text.count)], as: UTF8.self)
@@ -42,7 +42,7 @@ enum PEMText {
     }
 }
 
-/// Certificates in the form OpenSSL takes them.
+/// A `STACK_OF(X509)`, the form in which OpenSSL takes several certificates.
 final class CertificateStack {
     let handle: OpaquePointer
 
@@ -56,7 +56,7 @@ final class CertificateStack {
         caf_x509_free_all(handle)
     }
 
-    /// The certificates of a stack that belongs to somebody else.
+    /// The certificates of a stack that another object owns.
     static func certificates(of handle: OpaquePointer?) -> [Certificate] {
         (0..<caf_x509_count(handle)).compactMap { index in
             caf_x509_at(handle, index).flatMap { Certificate(sharing: $0) }

@@ -2,8 +2,7 @@ public import AFTLS
 internal import CAFOpenSSL
 public import Foundation
 
-/// A certificate with its private key and with the certificates that lead to the root: what a
-/// server or a client needs to show who it is.
+/// A certificate with its private key and its chain: what a server or a client needs to prove its identity.
 public struct IssuedCertificate: Sendable {
     /// The certificate.
     public let certificate: Certificate
@@ -11,7 +10,7 @@ public struct IssuedCertificate: Sendable {
     public let key: CertificateKey
     /// The intermediate certificates, the nearest first, without the root.
     public let issuers: [Certificate]
-    /// What was asked for when it was made.
+    /// The template that it was made from.
     public let template: CertificateTemplate
 
     init(_ certificate: Certificate, key: CertificateKey, issuers: [Certificate], template: CertificateTemplate) {
@@ -21,7 +20,7 @@ public struct IssuedCertificate: Sendable {
         self.template = template
     }
 
-    /// What a server sends: the certificate, then the intermediate ones, without the root.
+    /// The chain that a server sends: the certificate, then the intermediate ones, without the root.
     public var chain: [Certificate] { [certificate] + issuers }
 
     // MARK: - Text and bytes
@@ -29,7 +28,7 @@ public struct IssuedCertificate: Sendable {
     /// The certificate as DER.
     public var der: [UInt8] { certificate.derBytes }
 
-    /// The certificate as PEM, without the others of its chain.
+    /// The certificate alone as PEM.
     public var pem: String { certificate.pemText }
 
     /// The whole chain as PEM.
@@ -40,11 +39,11 @@ public struct IssuedCertificate: Sendable {
 
     // MARK: - Files
 
-    /// Where `write(to:)` put things.
+    /// The files that `write(to:named:)` writes.
     public struct Files: Sendable, Hashable {
         /// The certificate alone, PEM.
         public let certificate: URL
-        /// The certificate and those above it, PEM: nginx's `ssl_certificate`.
+        /// The whole chain, PEM, as nginx takes it for `ssl_certificate`.
         public let chain: URL
         /// The private key without a passphrase, PEM, readable by its owner only.
         public let privateKey: URL
@@ -70,7 +69,7 @@ public struct IssuedCertificate: Sendable {
     }
 
     private func writeKey(to file: URL) throws {
-        // Made with its permissions rather than given them later: for no moment can others read it.
+        // The file has its permissions from the start, so that other users can never read it.
         let files = FileManager.default
         if files.fileExists(atPath: file.path) { try files.removeItem(at: file) }
         let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
@@ -83,19 +82,19 @@ public struct IssuedCertificate: Sendable {
 extension IssuedCertificate {
     /// How a PKCS#12 file is encrypted.
     public enum PKCS12Encryption: Sendable, Hashable {
-        /// AES-256, as programs write it today.
+        /// AES-256, which current programs write.
         case modern
-        /// RC2 with 40 bits for the certificates, triple DES for the key: files from before about 2020.
+        /// RC2 with 40 bits for the certificates and triple DES for the key, as programs wrote until about 2020.
         case legacy
     }
 
     /// The key and the whole chain as PKCS#12.
     ///
     /// - Parameters:
-    ///   - passphrase: Encrypts it. Nil for none at all, which is not the same as an empty one.
-    ///   - includesKey: Whether the private key is in it.
-    ///   - encryption: With which algorithms. `legacy` needs OpenSSL's legacy provider, which is
-    ///     part of every usual installation; without it this throws.
+    ///   - passphrase: The passphrase. Nil for none, which differs from an empty one.
+    ///   - includesKey: Whether it contains the private key.
+    ///   - encryption: The algorithms. `legacy` needs OpenSSL's legacy provider, which usual installations have;
+    ///     without it this throws.
     public func pkcs12(
         passphrase: String?,
         includesKey: Bool = true,

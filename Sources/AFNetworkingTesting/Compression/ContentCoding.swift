@@ -1,13 +1,13 @@
-/// How a body is compressed.
+/// The compression of a body.
 public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
     /// gzip (RFC 1952).
     case gzip
-    /// What `deflate` means: zlib (RFC 1950).
+    /// zlib (RFC 1950), which is what `deflate` means in HTTP.
     case zlib
-    /// What some servers mean by `deflate`: no header, no checksum (RFC 1951).
+    /// Raw deflate without header and checksum (RFC 1951), which some servers send as `deflate`.
     case rawDeflate
 
-    /// Its name in `Content-Encoding`.
+    /// The name in `Content-Encoding`.
     public var token: String { self == .gzip ? "gzip" : "deflate" }
 
     /// Compresses bytes.
@@ -17,7 +17,7 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
             + trailer(crc: Checksum.crc32(bytes), adler: Checksum.adler32(bytes), count: bytes.count)
     }
 
-    /// Makes bytes of the format that are as long as they were, and a bit longer.
+    /// Writes bytes in the format without compression: a few bytes longer than before.
     public func store(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         let bytes = Array(bytes)
         return header + Deflate.stored(bytes)
@@ -42,7 +42,7 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
 
     private static func bytes(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number) { Array($0) } }
 
-    /// Zeros, compressed about 1000 to 1 without making them.
+    /// `count` zero bytes, compressed about 1000 to 1. The zeros are never made.
     func bomb(_ count: Int) -> DeflateBomb {
         let bomb = DeflateBomb(count: count)
         let end = trailer(crc: Checksum.crc32(zeros: count), adler: Checksum.adler32(zeros: count), count: count)
@@ -72,7 +72,7 @@ enum Checksum {
         return high << 16 | low
     }
 
-    /// Of so many zero bytes, in as many steps as the count has bits.
+    /// The checksum of `count` zero bytes, in one step for each bit of the count.
     static func crc32(zeros count: Int) -> UInt32 {
         // A zero bit multiplies the register by x, in the field of the polynomial.
         var (power, factor, left) = (UInt32(1) << 31, UInt32(1) << 30, UInt64(count) * 8)

@@ -1,7 +1,7 @@
-/// Compresses (RFC 1951) well enough for tests: fixed codes, and the last place where three bytes stood as the only
-/// one looked at. Written by hand, so that a mistake of zlib's or of its use does not hide itself.
+/// Compresses (RFC 1951) well enough for tests: with fixed codes, and matches only at the last place where the same
+/// three bytes stood. It does not use zlib, so that a mistake in the client's use of zlib cannot hide itself.
 enum Deflate {
-    /// Blocks of at most 64 KiB without compression.
+    /// Stored blocks of at most 64 KiB.
     static func stored(_ bytes: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
         var start = 0
@@ -95,14 +95,14 @@ enum Deflate {
     }()
 }
 
-/// Bits in the order of deflate: from the lowest of each byte.
+/// Writes bits in the order of deflate: from the lowest bit of each byte.
 struct BitWriter {
     private(set) var bytes: [UInt8] = []
     private var pending: UInt64 = 0
-    /// How many bits of a byte have begun.
+    /// How many bits of the last byte are written.
     private(set) var pendingCount = 0
 
-    /// Numbers go lowest bit first.
+    /// Writes a number, the lowest bit first.
     mutating func write(_ value: Int, bits count: Int) {
         pending |= UInt64(value) << UInt64(pendingCount)
         pendingCount += count
@@ -113,7 +113,7 @@ struct BitWriter {
         }
     }
 
-    /// Codes go highest bit first.
+    /// Writes a Huffman code, the highest bit first.
     mutating func writeCode(_ code: Int, bits count: Int) {
         for bit in (0..<count).reversed() { write(code >> bit & 1, bits: 1) }
     }

@@ -1,9 +1,9 @@
-/// Zeros that compress as well as the format allows, about 1000 to 1, made without making them.
+/// Zero bytes compressed as well as the format allows, about 1000 to 1. The zeros are never made.
 ///
-/// One block with codes of its own: "the 258 bytes before, once more" has one bit and so has its distance, both
-/// zero. Four such pairs are a zero byte that stands for 1032 others.
+/// One block with its own Huffman codes: the match of length 258 and the distance 1 have one bit each, both 0. Four
+/// such pairs are one zero byte, which stands for 1032 zero bytes.
 struct DeflateBomb {
-    /// Everything before the zero bytes, how many there are, and everything after.
+    /// The bytes before the run of zero bytes, the length of the run, and the bytes after it.
     let start: [UInt8]
     let zeros: Int
     let end: [UInt8]
@@ -24,7 +24,7 @@ struct DeflateBomb {
         }
         output.writeCode(0b10, bits: 2)
         let (matches, literals) = ((count - 1) / 258, (count - 1) % 258)
-        // Four matches fill up the byte that was begun; whatever is begun after them is zero as well.
+        // Four matches complete the byte that has begun; the bits after them are zero as well.
         output.write(0, bits: min(matches, 4) * 2)
         guard matches > 4 else {
             Self.writeEnd(literals: literals, to: &output)
@@ -46,13 +46,13 @@ struct DeflateBomb {
     }
 
     /// The lengths of the codes (section 3.2.7): 2 for the byte 0, 2 for the end, 1 for the longest match, 1 for
-    /// the distance one. Lengths are themselves coded: 18, which is "many without a code", with one bit, 1 and 2
-    /// with two.
+    /// the distance one. The lengths are coded too: 18, a run of symbols without a code, has one bit; 1 and 2 have
+    /// two bits.
     private static func writeCodes(to output: inout BitWriter) {
         output.write(286 - 257, bits: 5)
         output.write(1 - 1, bits: 5)
         output.write(18 - 4, bits: 4)
-        // In the format's own order, where 18 is third, 2 is sixteenth and 1 is eighteenth.
+        // In the order of section 3.2.7, where 18 is third, 2 is sixteenth and 1 is eighteenth.
         for index in 0..<18 { output.write(index == 2 ? 1 : index == 15 || index == 17 ? 2 : 0, bits: 3) }
         let (one, two) = (0b10, 0b11)
         output.writeCode(two, bits: 2)

@@ -1,5 +1,5 @@
 extension Conversation {
-    /// Plays a script to its end, then closes in order.
+    /// Plays a script to its end, then closes the connection with an end of stream.
     func play(_ script: [ScriptStep]) throws(ConnectionEnd) -> Never {
         for (index, step) in script.enumerated() {
             try play(step, number: index + 1)
@@ -30,7 +30,7 @@ extension Conversation {
         }
     }
 
-    /// An ending step counts as completed although nothing follows it.
+    /// A step that ends the connection counts as completed.
     private func leave(_ end: ConnectionEnd) throws(ConnectionEnd) {
         core.noteCompletedStep(on: connection)
         throw end
@@ -82,7 +82,7 @@ extension Conversation {
     // MARK: - Sending
 
     private func send(_ pieces: [[UInt8]], pause: Duration) throws(ConnectionEnd) {
-        // Expected bytes that were answered are not the beginning of the next head.
+        // Bytes that `expect` compared before this answer do not begin the next head.
         reader.dropInspected()
         let stream = stream
         for (index, piece) in pieces.enumerated() {
@@ -98,7 +98,7 @@ extension Conversation {
         try bytes.withBytes { all throws(ConnectionEnd) in try stream.sendToWire(all) }
     }
 
-    /// Carries out a step that is about TLS itself.
+    /// Carries out a step that acts on TLS.
     private func carryOut(_ action: TLSAction, number: Int) throws(ConnectionEnd) {
         guard let tls = stream.tls else { throw .scriptFailed("step \(number): there was no TLS handshake") }
         do throws(TLSConnection.ActionFailure) {
@@ -127,7 +127,7 @@ extension Conversation {
     }
 }
 
-/// Bytes a peer sent, made fit for a message: printable ASCII, cut when long.
+/// Bytes of a client as text for a message: printable ASCII, the rest escaped, at most 128 bytes.
 enum Excerpt {
     static func text(_ bytes: some Collection<UInt8>) -> String {
         let shown = bytes.prefix(128).map { byte -> String in

@@ -11,13 +11,13 @@ struct HTTPService: ConnectionService {
     }
 }
 
-/// One connection, served as HTTP unless its service does otherwise.
+/// One connection, which its service serves: as HTTP unless the server is a SOCKS proxy.
 ///
 /// Belongs to one connection thread. Every way out is a `ConnectionEnd`.
 final class Conversation {
     let stream: SocketStream
     let reader: RequestReader
-    /// What the server speaks, for a handshake that a script makes.
+    /// The server's TLS settings, for a handshake that a script asks for.
     let context: TLSContext?
     private let service: any ConnectionService
 
@@ -31,14 +31,14 @@ final class Conversation {
     var connection: Int { stream.connection }
     var core: ServerCore { stream.core }
 
-    /// Serves the connection as what the server is.
+    /// Serves the connection as the server's service does.
     func serve() throws(ConnectionEnd) -> Never {
         try service.serve(self)
     }
 
-    /// Answers requests one after the other, in the order they came, until the connection ends.
+    /// Answers requests in the order in which they arrive, until the connection ends.
     ///
-    /// - Parameter takesOver: Answers a request in place of the routes; false if it does not.
+    /// - Parameter takesOver: Asked first about each request. Returns true if it has answered the request itself.
     func serveHTTP(
         _ takesOver: (_ head: RecordedRequest) throws(RequestReader.Failure) -> Bool
     ) throws(ConnectionEnd) -> Never {
@@ -84,13 +84,13 @@ final class Conversation {
         }
     }
 
-    /// A refusal spares a client that asked first the sending of its body.
+    /// A client that sends `Expect: 100-continue` is told of a refusal before it sends the body.
     private func isRefusal(_ responder: Responder) -> Bool {
         if case .unanswered = responder { return true }
         return false
     }
 
-    /// The reply, if it does not depend on the body.
+    /// The reply, if it is known before the body arrives.
     private func earlyReply(of responder: Responder, to request: RecordedRequest) -> ServerReply? {
         if case .route(let route, _) = responder, route.waitsForBody { return nil }
         return reply(of: responder, to: request)
@@ -111,7 +111,7 @@ final class Conversation {
 
     // MARK: - The body of the request
 
-    /// Answers without asking a route.
+    /// Answers with this reply and asks no route.
     func answer(_ head: RecordedRequest, with reply: ServerReply) throws(RequestReader.Failure) {
         var request = head
         if try !reader.endsWithoutBody(&request) {
@@ -152,7 +152,7 @@ final class Conversation {
         to request: inout RecordedRequest
     ) throws(RequestReader.Failure) {
         core.record(request)
-        // A client that waits for 100 may now send its body or not: what it sends next could be either.
+        // A client that waits for 100 may send its body now, or the next request: the server cannot tell which.
         let staysOpen = reply.delivery.keepAlive == true && !request.expectsContinue
         do throws(ConnectionEnd) {
             try send(staysOpen ? reply : reply.keepAlive(false), to: request)
@@ -170,13 +170,13 @@ final class Conversation {
         if delivery.halfCloses { try listenOnly() }
         guard staysOpen else { throw delivery.endsUnannounced ? .closeUnannounced : .close }
         if reply.switchesProtocol(for: request) {
-            // What follows is no HTTP any more.
+            // After the switch the bytes are not HTTP.
             try stream.drain()
             throw .clientClosed
         }
     }
 
-    /// Sends a reply whole. True if the connection may go on.
+    /// Sends the whole reply. Returns whether the connection stays open.
     func transmit(_ reply: ServerReply, to request: RecordedRequest) throws(ConnectionEnd) -> Bool {
         let delivery = reply.delivery
         if let signal = delivery.heldUntil { try core.waitForSignal(signal) }
@@ -189,7 +189,7 @@ final class Conversation {
         }
     }
 
-    /// Goes on receiving after our side was closed.
+    /// Closes the sending side and goes on recording requests.
     private func listenOnly() throws(ConnectionEnd) -> Never {
         stream.shutDownWriting()
         do throws(RequestReader.Failure) {

@@ -1,7 +1,7 @@
-/// Sends one reply the way its delivery says.
+/// Sends one reply as its `Delivery` says.
 ///
-/// Bytes gather until there are many or the reply ends, so that a small reply is one write, and
-/// every write passes `flush()`, where dribbling and cuts happen.
+/// Bytes gather until there are 64 KiB or the reply ends, so that a small reply is one write. Every write
+/// passes `flush()`, which dribbles and cuts.
 struct ReplyWriter {
     private static let gathered = 64 * 1024
 
@@ -9,7 +9,7 @@ struct ReplyWriter {
     private let delivery: Delivery
     private var pending: [UInt8] = []
     private var sent = 0
-    /// The offset in the whole reply at which the cut happens.
+    /// The offset in the whole reply at which the reply is cut.
     private var cutOffset: Int?
 
     init(stream: SocketStream, delivery: Delivery) {
@@ -18,7 +18,7 @@ struct ReplyWriter {
         if let cut = delivery.cut, cut.part == .message { cutOffset = cut.count }
     }
 
-    /// Sends everything. True if the connection may serve another request.
+    /// Sends the reply. Returns whether the connection may serve another request.
     @discardableResult
     mutating func send(_ reply: ServerReply, to request: RecordedRequest?) throws(ConnectionEnd) -> Bool {
         if let raw = delivery.raw {
@@ -57,7 +57,7 @@ struct ReplyWriter {
         switch framing {
         case .plain:
             let sentCount = try sendPlain(body)
-            // The source ended before the announced length: the client must see a truncated body.
+            // The source ended before the announced length: close, so that the client sees a truncated body.
             if let count = body.count, sentCount < count {
                 try finish()
                 throw .close
@@ -102,7 +102,7 @@ struct ReplyWriter {
         }
     }
 
-    /// What was sent before the pause reaches the client before it.
+    /// Flushes before it pauses, so that the client gets the bytes before the pause.
     private mutating func keepPace() throws(ConnectionEnd) {
         guard let pace = delivery.pace else { return }
         try flush()
@@ -127,7 +127,7 @@ struct ReplyWriter {
         pending.removeAll(keepingCapacity: true)
         let room = cutOffset.map { $0 - sent } ?? .max
         try write(bytes, upTo: min(bytes.count, room))
-        // At exactly the cut it is not yet known whether more would follow; `finish` knows.
+        // Exactly at the cut it is not known yet whether more bytes follow: `finish` decides.
         if bytes.count > room { try cut() }
     }
 
@@ -161,7 +161,7 @@ struct ReplyWriter {
     }
 }
 
-/// Cuts a body into chunks of given sizes, the last size repeating.
+/// Cuts a body into chunks of the given sizes; the last size repeats.
 struct ChunkCutter {
     private let sizes: [Int]
     private var index = 0
@@ -171,9 +171,9 @@ struct ChunkCutter {
         self.sizes = sizes.map { max($0, 1) }
     }
 
-    /// The chunks that are full once these bytes are added.
+    /// Adds bytes and returns the chunks that are full now.
     mutating func add(_ bytes: ArraySlice<UInt8>) -> [[UInt8]] {
-        // Without sizes, a chunk is whatever comes: nothing is held back.
+        // Without sizes, each piece is a chunk.
         guard let last = sizes.last else { return [Array(bytes)] }
         carried.append(contentsOf: bytes)
         var chunks: [[UInt8]] = []
@@ -189,7 +189,7 @@ struct ChunkCutter {
         return chunks
     }
 
-    /// What is left, as a smaller last chunk.
+    /// The rest, as a smaller last chunk.
     mutating func end() -> [[UInt8]] {
         defer { carried = [] }
         return carried.isEmpty ? [] : [carried]

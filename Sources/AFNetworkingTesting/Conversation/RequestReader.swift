@@ -1,15 +1,15 @@
 import AFWire
 import Foundation
 
-/// Reads what a client sends: requests through the decoder, or plain bytes for a script.
+/// Reads what a client sends: requests, or plain bytes for a script.
 ///
 /// Belongs to one connection thread.
 final class RequestReader {
-    /// Why a request could not be read.
+    /// Why a request cannot be read.
     enum Failure: Error {
         /// The connection is over.
         case over(ConnectionEnd)
-        /// The bytes are no request.
+        /// The bytes are not a request.
         case malformed(String)
     }
 
@@ -17,7 +17,7 @@ final class RequestReader {
     private let connection: Int
     private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     private var unread = 0..<0
-    /// How many of the unread bytes a script has looked at already.
+    /// How many of the unread bytes a script has inspected.
     private var inspected = 0
     private var decoder = RequestDecoder(limits: .forServer)
     private var requestCount = 0
@@ -33,7 +33,7 @@ final class RequestReader {
 
     // MARK: - Requests
 
-    /// Reads a head. Nil if the client closed before it sent a byte of it.
+    /// Reads a head. Nil if the client closes before the first byte of it.
     func readHead() throws(Failure) -> RecordedRequest? {
         decoder = RequestDecoder(limits: .forServer)
         var raw = Data()
@@ -56,7 +56,7 @@ final class RequestReader {
         }
     }
 
-    /// Whether the message ends with its head. Reads nothing.
+    /// Whether the message has no body. Reads nothing from the connection.
     func endsWithoutBody(_ request: inout RecordedRequest) throws(Failure) -> Bool {
         do throws(HTTP1Error) {
             let step = try decoder.decode(UnsafeRawBufferPointer(start: nil, count: 0))
@@ -70,9 +70,9 @@ final class RequestReader {
         }
     }
 
-    /// Reads the rest of the message into `request`, storing at most `limit` bytes of it.
+    /// Reads the rest of the message into `request` and stores at most `limit` bytes of the body.
     ///
-    /// - Parameter onPiece: Is given each piece of the body once, stored or not.
+    /// - Parameter onPiece: Called once with each piece of the body, stored or not.
     func readBody(
         into request: inout RecordedRequest,
         storing limit: Int,
@@ -140,7 +140,7 @@ final class RequestReader {
 
     // MARK: - Bytes
 
-    /// Reads the next bytes without using them up. Fewer than `count` if the client closes first.
+    /// Reads the next bytes and leaves them unread. Returns fewer than `count` if the client closes first.
     func inspect(_ count: Int) throws(ConnectionEnd) -> [UInt8] {
         while unread.count < inspected + count {
             guard try receiveMore() else { break }
@@ -151,18 +151,18 @@ final class RequestReader {
         return Array(buffer[start..<end])
     }
 
-    /// Uses up everything that was received and not read.
+    /// Removes and returns everything that was received and not read.
     func takeUnread() -> [UInt8] {
         defer { drop(unread.count) }
         return Array(buffer[unread])
     }
 
-    /// Uses up what was inspected.
+    /// Drops the bytes that were inspected.
     func dropInspected() {
         drop(inspected)
     }
 
-    /// Reads and drops bytes. False if the client closes first.
+    /// Reads and drops `count` bytes. False if the client closes first.
     func skip(_ count: Int) throws(ConnectionEnd) -> Bool {
         var left = count
         while true {
@@ -198,7 +198,7 @@ final class RequestReader {
         if unread.isEmpty {
             unread = 0..<0
         } else if unread.upperBound == buffer.count {
-            // Only a script holds on to bytes; the decoder takes everything it is given.
+            // Only a script leaves bytes unread; the decoder takes everything.
             let isFull = unread.lowerBound == 0
             let larger = UnsafeMutableRawBufferPointer.allocate(
                 byteCount: isFull ? buffer.count * 2 : buffer.count,
@@ -213,7 +213,7 @@ final class RequestReader {
 }
 
 extension HTTP1Limits {
-    /// Wide enough for any head a client under test is allowed to send.
+    /// Limits that no head of a client under test exceeds.
     static let forServer = {
         var limits = HTTP1Limits.standard
         limits.headBytes = 1 << 20

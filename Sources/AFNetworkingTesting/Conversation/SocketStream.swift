@@ -1,14 +1,13 @@
 import CAFTestServer
 import Glibc
 
-/// One accepted connection as a blocking byte stream, of plain bytes or through TLS.
+/// One accepted connection as a blocking byte stream, plain or through TLS. Records the bytes in the server's state.
 ///
-/// Every wait here ends when the client goes away or when the server stops:
-/// stopping shuts the socket down from outside, which wakes any call blocked on it.
-/// Belongs to one connection thread.
+/// Every wait ends when the client goes away or the server stops: `stop()` shuts the socket down, which wakes
+/// any call that blocks on it. Belongs to one connection thread.
 final class SocketStream: TLSTransport {
     let descriptor: Int32
-    /// What the bytes go through, once there was a handshake.
+    /// Set once the TLS handshake is complete.
     private(set) var tls: TLSConnection?
     let connection: Int
     let core: ServerCore
@@ -17,14 +16,16 @@ final class SocketStream: TLSTransport {
         self.descriptor = descriptor
         self.connection = connection
         self.core = core
-        // Two writes of a script are two segments on the wire. Fails harmlessly on Unix sockets.
+        // Two writes of a script become two segments. Unix sockets refuse the option, which does no harm.
         var on: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
     // MARK: - TLS
 
-    /// Makes the handshake; `early` are bytes of it that were received before.
+    /// Makes the handshake.
+    ///
+    /// - Parameter early: Bytes of the handshake that were received before.
     func startTLS(_ context: TLSContext, early: [UInt8] = []) throws(ConnectionEnd) {
         guard let tls = TLSConnection(context, on: self) else { throw .handshakeFailed(OpenSSLErrors.take()) }
         core.noteStartOfTLS(early: early, on: connection)
@@ -32,7 +33,7 @@ final class SocketStream: TLSTransport {
         self.tls = tls
     }
 
-    /// The two hold each other until the end of the connection.
+    /// Breaks the reference cycle between the stream and its TLS connection.
     func forgetTLS() {
         tls = nil
     }
@@ -43,7 +44,7 @@ final class SocketStream: TLSTransport {
 
     // MARK: - Data
 
-    /// Reads what is there, waiting for at least one byte. Zero means the client closed its side.
+    /// Waits for at least one byte and reads what has arrived. Zero means that the client closed its side.
     func receive(into buffer: UnsafeMutableRawBufferPointer) throws(ConnectionEnd) -> Int {
         let count = if let tls { try tls.receive(into: buffer) } else { try receivePlain(into: buffer) }
         if count > 0 { core.noteReceived(UnsafeRawBufferPointer(rebasing: buffer[..<count]), on: connection) }
@@ -62,22 +63,20 @@ final class SocketStream: TLSTransport {
 
     // MARK: - Bytes as they are on the wire
 
-    /// The same beneath TLS.
     func receiveFromWire(into buffer: UnsafeMutableRawBufferPointer) throws(ConnectionEnd) -> Int {
         let count = try receivePlain(into: buffer)
         if count > 0 { core.noteReceivedOnWire(UnsafeRawBufferPointer(rebasing: buffer[..<count]), on: connection) }
         return count
     }
 
-    /// The same beneath TLS.
     func sendToWire(_ bytes: UnsafeRawBufferPointer) throws(ConnectionEnd) {
         try sendPlain(bytes) { _ in }
     }
 
     private func receivePlain(into buffer: UnsafeMutableRawBufferPointer) throws(ConnectionEnd) -> Int {
         while true {
-            // Shutting down a TCP socket does not discard what still arrives: a client that
-            // never pauses would keep this thread busy after stop() if it did not look.
+            // A TCP socket that was shut down still delivers bytes that arrive: without this check, a client
+            // that never pauses would keep the thread busy after stop().
             try core.checkRunning()
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
             if count > 0 { return count }
@@ -105,31 +104,30 @@ final class SocketStream: TLSTransport {
 
     // MARK: - Waiting and ending
 
-    /// Lets time pass. Ends early when the connection breaks or the server stops.
+    /// Waits. Ends early when the connection breaks or the server stops.
     func pause(for duration: Duration) throws(ConnectionEnd) {
         let deadline = MonotonicDeadline(after: duration)
-        // No events asked for: only a reset, or both directions shut down, is reported.
+        // Without requested events, poll(2) reports only a reset or a socket that is shut down both ways.
         if try waitForEvents(0, until: deadline) != 0 { throw try lost() }
     }
 
-    /// Waits until the client closed its side or broke the connection, reading nothing.
     func waitForHangUp() throws(ConnectionEnd) -> Never {
         let events = try waitForEvents(CAF_TEST_POLLRDHUP, until: nil)
         try core.checkRunning()
         throw events & Int16(POLLERR) != 0 ? .clientReset : .clientClosed
     }
 
-    /// Discards whatever arrives until the client ends its side.
+    /// Discards everything that arrives until the client ends its side.
     func drain() throws(ConnectionEnd) {
         try withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 16) { buffer throws(ConnectionEnd) in
             while try receive(into: buffer) > 0 {}
         }
     }
 
-    /// Discards whatever arrives until the client closes, also what is no TLS any more.
+    /// Discards everything that arrives until the client closes, bytes outside of TLS included.
     func drainAll() {
         try? drain()
-        // A client may go on after it announced its end, or after its handshake failed.
+        // A client may go on sending after its close_notify, or after its handshake failed.
         try? drainWire()
     }
 
@@ -139,13 +137,15 @@ final class SocketStream: TLSTransport {
         }
     }
 
-    /// Sends the end of our side, announced or not; the client may go on sending.
+    /// Ends the server's sending side; the client may go on sending.
+    ///
+    /// - Parameter announced: Whether TLS sends close_notify first.
     func shutDownWriting(announced: Bool = true) {
         if announced, let tls, tls.context.settings.announcesEnd { try? tls.announceEnd() }
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Makes the next close a reset instead of an orderly end.
+    /// Makes the next close of the socket a reset.
     func armReset() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -169,7 +169,8 @@ final class SocketStream: TLSTransport {
     }
 }
 
-/// For those who read and write the socket themselves.
+// MARK: - For a tunnel, which reads and writes the socket itself
+
 extension SocketStream {
     func noteReceived(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
@@ -189,7 +190,7 @@ extension SocketStream {
         try core.checkRunning()
     }
 
-    /// Has `stop()` shut down another socket along with this one.
+    /// Has `stop()` shut down the socket to the proxy's target along with this one.
     func register(upstream descriptor: Int32) {
         core.lock.change { state in
             state.descriptors[-connection] = descriptor
@@ -197,7 +198,8 @@ extension SocketStream {
         }
     }
 
-    /// Closes it, under the lock: whoever shuts it down must not hit a number that was given again.
+    /// Closes that socket under the lock, so that `stop()` cannot shut down a descriptor that the kernel has given
+    /// out again.
     func unregister(upstream descriptor: Int32) {
         core.lock.change { state in
             if state.descriptors[-connection] == descriptor { state.descriptors[-connection] = nil }

@@ -1,6 +1,6 @@
 import AFWire
 
-/// Header fields in wire order, duplicates included, names looked up without regard to ASCII case.
+/// Header fields in the order of the wire, duplicates included. Lookups ignore the case of ASCII letters.
 ///
 /// ```swift
 /// let fields: HeaderFields = ["Content-Type": "text/plain", "Set-Cookie": "a=1", "Set-Cookie": "b=2"]
@@ -10,7 +10,7 @@ import AFWire
 public struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// One line of a head or of a trailer section.
     public struct Field: Sendable, Hashable {
-        /// The name as written.
+        /// The name as it was sent.
         public let name: String
         /// The value without surrounding white space.
         public let value: String
@@ -49,7 +49,7 @@ public struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         fields.filter { $0.name.equalsIgnoringCase(name) }.map(\.value)
     }
 
-    /// Adds a field at the end, whether or not the name occurs already.
+    /// Adds a field at the end, also if the name occurs already.
     public mutating func append(_ name: String, _ value: String) {
         fields.append(Field(name: name, value: value))
     }
@@ -69,7 +69,7 @@ public struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 }
 
 extension HeaderFields: CustomStringConvertible {
-    /// The fields as they stand on the wire, one per line.
+    /// The fields as on the wire, one per line.
     public var description: String {
         fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
     }

@@ -15,11 +15,11 @@ public struct RecordedRequest: Sendable, Hashable {
     public let rawHead: Data
     /// The number of the connection; the first one the server accepted is 1.
     public let connection: Int
-    /// How many requests came before this one on its connection.
+    /// How many requests its connection had before this one.
     public let indexOnConnection: Int
-    /// Whether it came through TLS.
+    /// Whether it arrived through TLS.
     public internal(set) var isSecure = false
-    /// Whether the client agrees to another request on the same connection (RFC 9112 section 9.3).
+    /// Whether the client wants the connection to stay open (RFC 9112 section 9.3).
     let wantsPersistence: Bool
     /// Whether the client waits for "100 Continue".
     let expectsContinue: Bool
@@ -32,8 +32,7 @@ public struct RecordedRequest: Sendable, Hashable {
     public internal(set) var trailers: HeaderFields = [:]
     /// Whether the whole message arrived.
     ///
-    /// False when the client went away in the middle, or when the reply was given
-    /// before the body was read.
+    /// False if the client went away in the middle, or if the server replied before it read the body.
     public internal(set) var isComplete = false
     /// What the `:name` and `*` segments of the route's pattern stood for, percent-decoded.
     public internal(set) var parameters: [String: String] = [:]
@@ -76,7 +75,7 @@ extension RecordedRequest {
         version = received.version == .http10 ? "HTTP/1.0" : "HTTP/1.1"
         headers = HeaderFields(received.request.headers)
         wantsPersistence = received.persistent
-        // RFC 9110 section 10.1.1: a 1.0 client's wish is ignored.
+        // RFC 9110 section 10.1.1: a server ignores the expectation of a 1.0 client.
         expectsContinue = received.expectsContinue && received.version != .http10
         self.rawHead = rawHead
         self.connection = connection

@@ -1,12 +1,12 @@
-/// Where the bytes of a reply's body come from: memory, or made while they are sent.
+/// The source of a reply's body: bytes in memory, or bytes made while they are sent.
 ///
-/// Large bodies cost no memory:
+/// A large body takes no memory:
 ///
 /// ```swift
 /// server.route("GET", "/huge") { _ in .stream(.repeating("0123456789", count: 5_000_000_000)) }
 /// ```
 public struct ReplyBody: Sendable {
-    /// How many bytes there will be; nil when only the end tells.
+    /// How many bytes there are; nil if the body ends with its first empty piece.
     public let count: Int?
     /// Makes the piece that begins at an offset; an empty one is the end.
     let piece: @Sendable (_ offset: Int) -> [UInt8]
@@ -19,21 +19,21 @@ public struct ReplyBody: Sendable {
         }
     }
 
-    /// `count` bytes: the pattern over and over, cut where the count ends.
+    /// `count` bytes: the pattern again and again, cut at the count.
     ///
     /// An empty pattern repeats a zero byte.
     public static func repeating(_ pattern: String, count: Int) -> ReplyBody {
         repeating(bytes: Array(pattern.utf8), count: count)
     }
 
-    /// `count` bytes: the pattern over and over, cut where the count ends.
+    /// `count` bytes: the pattern again and again, cut at the count.
     ///
     /// An empty pattern repeats a zero byte.
     public static func repeating(bytes pattern: [UInt8], count: Int) -> ReplyBody {
         let pattern = pattern.isEmpty ? [0] : pattern
         let count = max(count, 0)
         let laps = max(1, min(64 * 1024, count) / pattern.count)
-        // Whole laps only, so that every piece begins where the pattern begins.
+        // Every piece is whole patterns, so that the next one begins with the pattern.
         let block = Array(repeatElement(pattern, count: laps).joined())
         return ReplyBody(count: count) { offset in
             let left = count - offset
@@ -44,10 +44,10 @@ public struct ReplyBody: Sendable {
     /// Bytes made on demand.
     ///
     /// - Parameters:
-    ///   - count: How many there are in all; nil to go on until an empty piece.
+    ///   - count: How many bytes there are in all; nil to go on until an empty piece.
     ///   - next: Makes the piece that begins at the given offset, of any size. Called on the
-    ///     connection's thread, once per piece, in order. With a count, surplus bytes are cut and
-    ///     an empty piece ends the body early, which the client sees as a truncated one.
+    ///     connection's thread, once per piece, in order. With a count, surplus bytes are cut off, and
+    ///     an empty piece ends the body early: the client sees a truncated body.
     public static func generated(
         count: Int? = nil,
         _ next: @escaping @Sendable (_ offset: Int) -> [UInt8]
@@ -57,7 +57,7 @@ public struct ReplyBody: Sendable {
 
     /// A body that decompresses to `count` zero bytes, about a thousand times as long as itself.
     ///
-    /// It costs nothing to make, also for terabytes.
+    /// Making it takes neither time nor memory, even for terabytes.
     ///
     /// ```swift
     /// server.route("GET", "/bomb") { _ in
@@ -69,7 +69,7 @@ public struct ReplyBody: Sendable {
         return .joined([.bytes(bomb.start), .repeating(bytes: [0], count: bomb.zeros), .bytes(bomb.end)])
     }
 
-    /// One after the other; each must know its count.
+    /// Bodies one after the other; each must know its count.
     static func joined(_ bodies: [ReplyBody]) -> ReplyBody {
         var parts: [(start: Int, body: ReplyBody)] = []
         var total = 0
@@ -78,7 +78,7 @@ public struct ReplyBody: Sendable {
             total += body.count ?? 0
         }
         return .generated(count: total) { [parts] offset in
-            // Bodies are asked in order, so that the last one that begins here or before is the right one.
+            // The last body that begins at the offset or before it has the piece.
             guard let part = parts.last(where: { $0.start <= offset }) else { return [] }
             let inside = offset - part.start
             let piece = part.body.piece(inside)

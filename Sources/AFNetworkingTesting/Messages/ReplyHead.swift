@@ -1,6 +1,6 @@
-/// The head of a reply on the wire, and what follows from it and from the request.
+/// The head of a reply on the wire, and what request and reply decide about the body and the connection.
 struct ReplyHead {
-    /// How the body's bytes are written.
+    /// How the body is written.
     enum WireFraming {
         case plain
         case chunked(sizes: [Int], trailers: HeaderFields)
@@ -11,7 +11,7 @@ struct ReplyHead {
     let sendsBody: Bool
     let staysOpen: Bool
 
-    /// - Parameter request: What is answered; nil if it could not be read.
+    /// - Parameter request: The request; nil if it was malformed.
     init(_ reply: ServerReply, to request: RecordedRequest?) {
         let isOld = request?.version == "HTTP/1.0"
         let delimiting = Self.delimiting(of: reply, isOld: isOld)
@@ -74,7 +74,7 @@ struct ReplyHead {
 }
 
 extension ServerReply {
-    /// Whether the connection leaves HTTP after this reply.
+    /// Whether the bytes after this reply are not HTTP: after 101, or in a tunnel.
     func switchesProtocol(for request: RecordedRequest) -> Bool {
         guard delivery.raw == nil else { return false }
         return status == 101 || request.method == "CONNECT" && (200..<300).contains(status)
@@ -95,7 +95,7 @@ extension HeaderFields {
     }
 }
 
-/// The reason phrases of RFC 9110 section 15 a test is likely to look at.
+/// Reason phrases of RFC 9110 section 15.
 enum ReasonPhrase {
     static func usual(for status: Int) -> String {
         switch status {

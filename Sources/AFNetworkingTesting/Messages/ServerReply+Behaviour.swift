@@ -14,27 +14,27 @@ extension ServerReply {
         changed { $0.delivery.heldUntil = signal }
     }
 
-    /// Sends only so many bytes per write, with a pause after each write.
+    /// Sends at most `byteCount` bytes per write, with a pause after each write.
     public func dribbling(_ byteCount: Int, every interval: Duration = .zero) -> ServerReply {
         changed { $0.delivery.dribble = Delivery.Dribble(byteCount: max(byteCount, 1), interval: interval) }
     }
 
-    /// Sends the head, then each piece of the body after a pause, in a write of its own.
+    /// Sends the head, then each piece of the body in one write, with a pause before it.
     ///
-    /// What a piece is, the body decides: `ReplyBody.generated(count:_:)` makes them one by one.
+    /// The body decides about its pieces: `ReplyBody.generated(count:_:)` makes them one by one.
     public func pacing(every interval: Duration) -> ServerReply {
         changed { $0.delivery.pace = interval }
     }
 
-    /// Stops sending after so many bytes and keeps the connection open, until the client
+    /// Stops sending after `byteCount` bytes and keeps the connection open until the client
     /// closes it or the server stops.
     ///
-    /// A shorter reply is sent whole before the silence begins; so it is with the other cuts.
+    /// The server sends a shorter reply whole before it stops. The same is true of the other cuts.
     public func stalling(after byteCount: Int, of part: Part = .body) -> ServerReply {
         cut(after: byteCount, of: part, .stall)
     }
 
-    /// Resets the connection after so many bytes.
+    /// Resets the connection after `byteCount` bytes.
     ///
     /// A reset may overtake bytes the client has not read yet; put a pause or a signal in a
     /// script when the client must see them first.
@@ -42,7 +42,7 @@ extension ServerReply {
         cut(after: byteCount, of: part, .reset)
     }
 
-    /// Closes the connection in order after so many bytes.
+    /// Closes the connection, with an end of stream, after `byteCount` bytes.
     public func closing(after byteCount: Int, of part: Part = .body) -> ServerReply {
         cut(after: byteCount, of: part, .close)
     }
@@ -52,27 +52,27 @@ extension ServerReply {
         changed { $0.delivery.halfCloses = true }
     }
 
-    /// If the connection ends with this reply, through TLS, the end is not announced (no close_notify):
-    /// the client cannot tell whether the reply was cut off.
+    /// If a TLS connection ends with this reply, the server sends no close_notify: the client cannot tell whether
+    /// the reply was cut off.
     public func endingUnannounced() -> ServerReply {
         changed { $0.delivery.endsUnannounced = true }
     }
 
-    /// Sends an interim (1xx) response before the final one; may be used several times.
+    /// Sends an interim (1xx) response before the final one. Use it again for more of them.
     public func interim(_ status: Int, _ headers: HeaderFields = [:]) -> ServerReply {
         changed { $0.delivery.interims.append(Delivery.Interim(status: status, headers: headers)) }
     }
 
-    /// Keeps the connection open after the reply, or closes it, whatever the client asked for.
+    /// Keeps the connection open after the reply, or closes it; the client's wish does not count.
     public func keepAlive(_ keepAlive: Bool) -> ServerReply {
         changed { $0.delivery.keepAlive = keepAlive }
     }
 
-    /// Answers as soon as the head of the request arrived, then closes; the body is discarded.
+    /// Answers as soon as the head of the request has arrived, then closes the connection and discards the body.
     ///
-    /// With `keepAlive(true)` the rest of the body is read and discarded after the answer, and
-    /// the connection stays open. Works for replies that are known when the head arrives:
-    /// enqueued ones, fixed ones, and those of routes registered with `answering: .head`.
+    /// With `keepAlive(true)` the server reads and discards the rest of the body after the answer, and
+    /// the connection stays open. This works for replies that are known when the head arrives:
+    /// enqueued and fixed replies, and those of routes registered with `answering: .head`.
     public func withoutReadingBody() -> ServerReply {
         changed { $0.delivery.skipsBody = true }
     }

@@ -11,7 +11,7 @@ extension ServerReply {
         data(text.utf8, type: type)
     }
 
-    /// A 200 with JSON that is already text.
+    /// A 200 with JSON text.
     public static func json(_ text: String) -> ServerReply {
         data(text.utf8, type: "application/json")
     }
@@ -28,7 +28,7 @@ extension ServerReply {
         stream(.bytes(bytes), type: type)
     }
 
-    /// A 200 with a body that need not fit into memory.
+    /// A 200 with a body from a source, which need not fit into memory.
     public static func stream(_ source: ReplyBody, type: String? = "application/octet-stream") -> ServerReply {
         var reply = ServerReply()
         reply.body = source
@@ -36,14 +36,14 @@ extension ServerReply {
         return reply
     }
 
-    /// Exactly these bytes instead of a well-formed message; the connection stays open after them.
+    /// Exactly this text in place of a well-formed message; the connection stays open after it.
     ///
     /// Status, headers and framing do not apply; delays, dribbling and the cuts do.
     public static func raw(_ text: String) -> ServerReply {
         raw(bytes: text.utf8)
     }
 
-    /// Exactly these bytes instead of a well-formed message; the connection stays open after them.
+    /// Exactly these bytes in place of a well-formed message; the connection stays open after them.
     public static func raw(bytes: some Sequence<UInt8>) -> ServerReply {
         var reply = ServerReply()
         reply.delivery.raw = Array(bytes)
@@ -58,8 +58,8 @@ extension ServerReply {
         }
     }
 
-    /// With one more header field at the end. One that a response has once only, such as `Content-Type`, replaces the
-    /// former; `headers(_:)` adds it nevertheless.
+    /// With one more header field at the end. A field that a response has only once, such as `Content-Type`, replaces
+    /// the previous one; `headers(_:)` adds it in any case.
     public func header(_ name: String, _ value: String) -> ServerReply {
         changed { reply in
             if Self.singleFields.contains(where: name.equalsIgnoringCase) {
@@ -70,30 +70,30 @@ extension ServerReply {
         }
     }
 
-    /// Fields of responses whose value is no list (RFC 9110 and RFC 9111), and that come once only.
+    /// Fields that a response has only once (RFC 9110 and RFC 9111).
     private static let singleFields = [
         "Age", "Content-Disposition", "Content-Length", "Content-Location", "Content-Range", "Content-Type", "Date",
         "ETag", "Expires", "Last-Modified", "Location", "Retry-After", "Server",
     ]
 
-    /// With more header fields at the end, also with those that a response should have once only.
+    /// With more header fields at the end, also those that a response should have only once.
     public func headers(_ headers: HeaderFields) -> ServerReply {
         changed { $0.headers = HeaderFields($0.headers.fields + headers.fields) }
     }
 
-    /// With the body in chunks of these sizes, the last size repeating, and trailer fields after it.
+    /// With the body in chunks of these sizes, of which the last repeats, and trailer fields after it.
     public func chunked(_ sizes: Int..., trailers: HeaderFields = [:]) -> ServerReply {
         changed { $0.framing = .chunked(sizes: sizes, trailers: trailers) }
     }
 
-    /// With a body that ends where the connection ends, and no length.
+    /// With a body that ends with the connection, without a length.
     public func closeDelimited() -> ServerReply {
         changed { $0.framing = .untilClose }
     }
 
-    /// With the body compressed, and `Content-Encoding` to say so; again for another layer.
+    /// With the body compressed and the coding in `Content-Encoding`. Use it again for another layer.
     ///
-    /// The body is made as a whole first. A body without a known count, or a reply without a body, stays as it is.
+    /// The whole body is made first. A body without a known count, or a reply without a body, stays as it is.
     public func compressed(_ coding: ContentCoding) -> ServerReply {
         guard let body, let count = body.count else { return self }
         var bytes: [UInt8] = []

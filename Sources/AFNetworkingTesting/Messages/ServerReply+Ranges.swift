@@ -1,21 +1,21 @@
 import AFWire
 
 extension ServerReply {
-    /// What a file server answers: the whole, or what `Range` asks for, if `If-Range` names the same file.
+    /// The answer of a file server: the whole file, or the ranges of `Range` if `If-Range` allows them.
     ///
     /// ```swift
     /// server.route("GET", "/film") { .file(film, entityTag: "\"1\"", to: $0) }
     /// ```
     ///
-    /// One range is answered with 206 and `Content-Range`, several with `multipart/byteranges` in the order asked
-    /// for, ranges beyond the end with 416.
+    /// The server answers one range with 206 and `Content-Range`, several with `multipart/byteranges` in the order of
+    /// the request, and ranges beyond the end with 416.
     ///
     /// - Parameters:
-    ///   - bytes: The file.
-    ///   - entityTag: Its tag, quotes included.
+    ///   - bytes: The content of the file.
+    ///   - entityTag: The entity tag, quotes included.
     ///   - lastModified: The date of its last change.
-    ///   - request: The request to answer. A range that cannot be read, or of anything but bytes, is answered with
-    ///     the whole.
+    ///   - request: The request to answer. The answer to a malformed range, or to a range of another unit than bytes,
+    ///     is the whole file.
     public static func file(
         _ bytes: some Sequence<UInt8>,
         entityTag: String? = nil,
@@ -28,7 +28,9 @@ extension ServerReply {
         }
     }
 
-    /// The same of something that need not fit into memory, and was changed so many seconds after 1970.
+    /// The same for content that need not fit into memory.
+    ///
+    /// - Parameter modified: The date of the last change, in seconds since 1970.
     package static func file(
         count: Int,
         type: String,
@@ -53,7 +55,7 @@ extension ServerReply {
         fields["ETag"] = entityTag
         fields["Last-Modified"] = lastModified
         let condition = request.headers["If-Range"]
-        // RFC 9110 section 13.1.5: a weak tag never matches here.
+        // RFC 9110 section 13.1.5: a weak tag never matches in If-Range.
         let isSameTag = condition == entityTag && condition?.hasPrefix("W/") == false
         let isSame = condition == nil || isSameTag || condition == lastModified
         switch isSame ? RangeSelection(request.headers["Range"], in: count) : .whole {
@@ -92,13 +94,13 @@ extension ServerReply {
     }
 }
 
-/// What a `Range` field asks for of something with a known length (RFC 9110 section 14.2).
+/// The ranges that a `Range` field selects from content of a known length (RFC 9110 section 14.2).
 enum RangeSelection: Equatable {
-    /// Everything: there is no range, or none in bytes that can be read.
+    /// The whole: there is no range, or it is malformed or not in bytes.
     case whole
-    /// These parts, in the order asked for; never none, and none is empty.
+    /// These parts, at least one, in the order of the field; none is empty.
     case parts([Range<Int>])
-    /// Nothing: every part lies beyond the end.
+    /// Nothing: every range lies beyond the end.
     case nothing
 
     init(_ field: String?, in count: Int) {
@@ -119,7 +121,7 @@ enum RangeSelection: Equatable {
         self = isEmpty ? .whole : parts.isEmpty ? .nothing : .parts(parts)
     }
 
-    /// Nil if it cannot be read; empty if there is nothing in it.
+    /// Nil if the range is malformed; empty if it lies beyond the end.
     private static func part(_ text: ArraySlice<UInt8>, in count: Int) -> Range<Int>? {
         let ends = text.split(separator: UInt8(ascii: "-"), maxSplits: 1, omittingEmptySubsequences: false)
         guard ends.count == 2 else { return nil }

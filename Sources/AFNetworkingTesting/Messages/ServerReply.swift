@@ -1,6 +1,6 @@
-/// What a `TestServer` answers: a message, and how to misbehave while sending it.
+/// A reply of a `TestServer`: a message, and how the server misbehaves while it sends it.
 ///
-/// Make one with a factory, then add to it; every method returns a changed copy.
+/// Make one with a factory method, then change it: every method returns a changed copy.
 ///
 /// ```swift
 /// let found = ServerReply.text("hi")
@@ -12,18 +12,18 @@
 public struct ServerReply: Sendable {
     /// How the body is delimited on the wire.
     public enum Framing: Sendable, Hashable {
-        /// With `Content-Length`; with chunks if the length is not known beforehand.
+        /// With `Content-Length`; in chunks if the length is not known.
         case length
-        /// In chunks of these sizes, the last size repeating; no sizes means as the bytes come.
-        /// To a 1.0 client, which cannot read chunks, the body ends with the connection instead.
+        /// In chunks of these sizes, of which the last repeats; without sizes, each piece is a chunk.
+        /// A 1.0 client cannot read chunks: for it the body ends with the connection.
         case chunked(sizes: [Int], trailers: HeaderFields)
         /// By the end of the connection.
         case untilClose
     }
 
-    /// From where the bytes before a cut are counted.
+    /// Which bytes count towards a cut.
     public enum Part: Sendable, Hashable {
-        /// Bytes after the head of the final response, as they stand on the wire (chunk framing included).
+        /// The bytes after the head of the final response, chunk framing included.
         case body
         /// All bytes of the reply, interim responses included.
         case message
@@ -31,12 +31,12 @@ public struct ServerReply: Sendable {
 
     /// The status code.
     public var status: Int
-    /// The reason phrase; nil for the usual one.
+    /// The reason phrase; nil for that of RFC 9110.
     public var reason: String?
     /// Header fields in order, before those the server adds.
     ///
-    /// `Content-Length`, `Transfer-Encoding` and `Connection` are added as needed, unless they are
-    /// given here: a framing field of yours is sent as you wrote it, true or not.
+    /// The server adds `Content-Length`, `Transfer-Encoding` and `Connection` as needed, unless they are
+    /// set here: it sends a framing field of yours as you wrote it, true or not.
     public var headers: HeaderFields = [:]
     /// The body, if there is one.
     public var body: ReplyBody?
@@ -52,9 +52,9 @@ public struct ServerReply: Sendable {
     }
 }
 
-/// How a reply is sent, apart from what it says.
+/// How the server sends a reply.
 struct Delivery: Sendable {
-    /// What happens once so many bytes were sent.
+    /// What the server does once it has sent `count` bytes.
     struct Cut: Sendable {
         var count: Int
         var part: ServerReply.Part
@@ -72,7 +72,7 @@ struct Delivery: Sendable {
         var interval: Duration
     }
 
-    /// A message before the final one.
+    /// A 1xx response before the final one.
     struct Interim: Sendable {
         var status: Int
         var headers: HeaderFields
@@ -90,6 +90,6 @@ struct Delivery: Sendable {
     var halfCloses = false
     var endsUnannounced = false
     var skipsBody = false
-    /// Sent instead of the message.
+    /// Bytes that are sent in place of the message.
     var raw: [UInt8]?
 }

@@ -1,16 +1,16 @@
 import Glibc
 
-/// The client's end of a tunnel: bytes without waiting, through TLS if that is what the client speaks.
+/// The client's end of a tunnel. It never waits, and goes through TLS if the client speaks TLS to the proxy.
 final class ClientSide {
     private let stream: SocketStream
-    /// What is ready to be sent, as it goes on the wire.
+    /// Bytes that are ready to be sent, as they go on the wire.
     private(set) var outgoing: ArraySlice<UInt8> = []
 
     init(_ stream: SocketStream) {
         self.stream = stream
     }
 
-    /// What can be read now, and whether the client ended its side with it.
+    /// Reads what has arrived, and whether the client has ended its side.
     func receiveNow() throws(ConnectionEnd) -> (bytes: [UInt8], isEnd: Bool) {
         var code: Int32 = 0
         var isEnd = false
@@ -35,7 +35,7 @@ final class ClientSide {
         return plain
     }
 
-    /// What TLS has decrypted and nobody took yet.
+    /// Takes the bytes that TLS has decrypted already.
     func receiveBuffered() throws(ConnectionEnd) -> (bytes: [UInt8], isEnd: Bool) {
         guard let tls = stream.tls else { return ([], false) }
         let plain = try tls.open([])
@@ -52,7 +52,7 @@ final class ClientSide {
         stream.noteSent(bytes.count)
     }
 
-    /// Sends what can be sent without waiting.
+    /// Sends as much as the socket takes without waiting.
     func sendNow() throws(ConnectionEnd) {
         while !outgoing.isEmpty {
             let count = outgoing.withUnsafeBytes {

@@ -1,6 +1,6 @@
 import AFWire
 
-/// HTTP, whose requests for other servers are forwarded.
+/// HTTP as a proxy speaks it: requests for other servers are forwarded.
 struct HTTPProxyService: ConnectionService {
     let proxy: ProxyCore
 
@@ -11,9 +11,8 @@ struct HTTPProxyService: ConnectionService {
     }
 }
 
-/// What an HTTP proxy does that a server does not.
 extension Conversation {
-    /// Carries out a request that is for another server. False if it is for this one.
+    /// Forwards a request for another server. False if it is for this one.
     fileprivate func forward(_ request: RecordedRequest, by proxy: ProxyCore) throws(RequestReader.Failure) -> Bool {
         if request.method == "CONNECT" {
             let target = ProxyTarget(authority: request.target.utf8, usualPort: nil)
@@ -106,7 +105,7 @@ extension Conversation {
         for head: RecordedRequest
     ) throws(RequestReader.Failure) {
         var request = head
-        // After CONNECT there is no body: what follows belongs into the tunnel.
+        // CONNECT has no body: the bytes after it belong to the tunnel.
         request.isComplete = true
         core.record(request)
         do throws(ConnectionEnd) {
@@ -117,7 +116,7 @@ extension Conversation {
         }
     }
 
-    /// Passes everything both ways from here on.
+    /// Passes bytes both ways until the tunnel ends.
     func openTunnel(_ forwarding: Forwarding, _ upstream: Upstream) throws(ConnectionEnd) -> Never {
         let stream = stream
         if !forwarding.behaviour.surplus.isEmpty {

@@ -1,4 +1,4 @@
-/// SOCKS 5 (RFC 1928, RFC 1929).
+/// SOCKS 5 as a proxy speaks it (RFC 1928, RFC 1929).
 struct SOCKSService: ConnectionService {
     let proxy: ProxyCore
 
@@ -44,7 +44,7 @@ extension Conversation {
 
     // MARK: - The greeting
 
-    /// - Returns: The user that was let in.
+    /// - Returns: The user, if the client gave one.
     private func greet(
         _ behaviour: ProxyBehaviour,
         _ authentication: ProxyRules.Authentication
@@ -86,7 +86,7 @@ extension Conversation {
 
     // MARK: - The request
 
-    /// Nil for a kind of address that there is not.
+    /// Nil for an unknown address type.
     private func readTarget(kind: UInt8) throws(ConnectionEnd) -> ProxyTarget? {
         let host: String
         switch kind {
@@ -105,7 +105,7 @@ extension Conversation {
         throw .close
     }
 
-    /// The address the proxy connects from is nobody's business: zeros, as many proxies say.
+    /// The bound address of the reply is zeros, as many proxies send it.
     private func reply(_ code: UInt8) throws(ConnectionEnd) {
         try write([5, code, 0, 1, 0, 0, 0, 0, 0, 0])
     }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// One forwarding: to whom, how, and where it is recorded.
+/// One forwarding: its target, its behaviour, and the number of its record.
 struct Forwarding {
     enum Result {
         case connected(Upstream)
-        /// With what HTTP and SOCKS say about it.
+        /// With the HTTP status, the reason, and the reply code of SOCKS.
         case refused(status: Int, reason: String, code: UInt8)
     }
 
@@ -40,7 +40,7 @@ struct Forwarding {
     }
 }
 
-/// Counts what is forwarded, and knows where it is to be cut.
+/// Counts the bytes that are forwarded, and says when to cut.
 final class TrafficMeter {
     private let proxy: ProxyCore
     private let number: Int
@@ -53,7 +53,7 @@ final class TrafficMeter {
         self.cut = cut
     }
 
-    /// How many of so many bytes may pass.
+    /// How many of `count` bytes may pass before the cut.
     func room(for count: Int, _ direction: ProxyBehaviour.Direction) -> Int {
         guard let cut, cut.direction == direction else { return count }
         return min(count, cut.count - passed)
@@ -64,7 +64,7 @@ final class TrafficMeter {
         if count > 0 { proxy.note(count, direction, of: number) }
     }
 
-    /// What is due now that everything allowed has passed.
+    /// The cut, once all bytes before it have passed.
     var dueAction: Delivery.Action? {
         guard let cut, passed >= cut.count else { return nil }
         return cut.action

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where the proxy connects to, in the form the kernel takes.
+/// An address that the proxy connects to, in the form that the kernel takes.
 struct PeerAddress: Sendable, Equatable {
     let family: Int32
     private let bytes: [UInt8]
@@ -13,13 +13,13 @@ struct PeerAddress: Sendable, Equatable {
         }
     }
 
-    /// Nil if it is no address.
+    /// Nil if the text is not an address.
     init?(literal: String, port: UInt16) {
         guard let first = Self.lookUp(literal, port: port, flags: AI_NUMERICHOST).first else { return nil }
         self = first
     }
 
-    /// Asks the system's resolver, which may ask others.
+    /// Asks the system's resolver, which may use the network.
     static func resolve(_ name: String, port: UInt16) -> [PeerAddress] { lookUp(name, port: port, flags: 0) }
 
     private init(family: Int32, bytes: [UInt8]) {
@@ -46,7 +46,7 @@ struct PeerAddress: Sendable, Equatable {
         return found
     }
 
-    /// Whether it never leaves this machine.
+    /// Whether connections to it stay on this machine.
     var isLocal: Bool {
         switch family {
         case AF_UNIX: true
@@ -69,7 +69,7 @@ struct PeerAddress: Sendable, Equatable {
 }
 
 extension PeerAddress {
-    /// The usual notation.
+    /// The text of an IPv6 address.
     static func text(ipv6 bytes: [UInt8]) -> String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         guard bytes.count == 16, inet_ntop(AF_INET6, bytes, &text, socklen_t(text.count)) != nil else { return "" }

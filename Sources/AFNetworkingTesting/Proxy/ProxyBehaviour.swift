@@ -1,11 +1,11 @@
-/// What a `TestProxy` does with one request, good or bad.
+/// What a `TestProxy` does with one request.
 ///
 /// ```swift
 /// proxy.enqueue(.answering(.status(502)), .forwarding.closing(after: 100), .forwarding.surplus("220 hello\r\n"))
 /// proxy.enqueue(.refusing(0x05))
 /// ```
 public struct ProxyBehaviour: Sendable {
-    /// Which way bytes go.
+    /// The direction of forwarded bytes.
     public enum Direction: Sendable, Hashable {
         /// From the target to the client.
         case toClient
@@ -34,15 +34,15 @@ public struct ProxyBehaviour: Sendable {
     var dribble: Delivery.Dribble?
     var cut: Cut?
 
-    // MARK: What happens
+    // MARK: Actions
 
-    /// Connects the client with what it asks for.
+    /// Connects the client to its target.
     public static var forwarding: ProxyBehaviour { ProxyBehaviour() }
 
     /// Answers an HTTP request, CONNECT included, in place of the target. A SOCKS proxy answers with "general
     /// failure".
     ///
-    /// The reply may misbehave as any reply may: be huge, endless, slow or cut off.
+    /// The reply may misbehave as any reply: it may be huge, endless, slow or cut off.
     public static func answering(_ reply: ServerReply) -> ProxyBehaviour {
         ProxyBehaviour(action: .answer(reply))
     }
@@ -53,44 +53,44 @@ public struct ProxyBehaviour: Sendable {
         ProxyBehaviour(action: .refuse(code))
     }
 
-    /// Sends these bytes in place of an answer, and closes.
+    /// Sends these bytes in place of an answer and closes the connection.
     public static func sending(bytes: some Sequence<UInt8>) -> ProxyBehaviour {
         ProxyBehaviour(action: .raw(Array(bytes)))
     }
 
-    // MARK: How it is done
+    // MARK: Changes
 
-    /// Says this when a tunnel is there: another 2xx, with interim responses, fields or even a body.
+    /// Answers with this reply when the tunnel is open: another 2xx, with interim responses, fields or even a body.
     public func establishing(with reply: ServerReply) -> ProxyBehaviour { changed { $0.success = reply } }
 
-    /// Chooses this method of SOCKS authentication, offered or not: 0 none, 2 password, 255 none of those offered.
+    /// Chooses this method of SOCKS authentication, offered or not: 0 none, 2 password, 255 no acceptable method.
     public func choosing(method: UInt8) -> ProxyBehaviour { changed { $0.method = method } }
 
-    /// Sends text of its own into the tunnel, before the first byte of the target.
+    /// Sends this text into the tunnel before the first byte of the target.
     public func surplus(_ text: String) -> ProxyBehaviour { surplus(bytes: text.utf8) }
 
-    /// Sends bytes of its own into the tunnel, before the first byte of the target.
+    /// Sends these bytes into the tunnel before the first byte of the target.
     public func surplus(bytes: some Sequence<UInt8>) -> ProxyBehaviour { changed { $0.surplus = Array(bytes) } }
 
-    /// Waits before it connects.
+    /// Waits before it connects to the target.
     public func delayed(by duration: Duration) -> ProxyBehaviour { changed { $0.delay = duration } }
 
-    /// Passes on at most so many bytes of the target at a time, with a pause after each.
+    /// Passes on at most `byteCount` bytes of the target at a time, with a pause after each write.
     public func dribbling(_ byteCount: Int, every interval: Duration) -> ProxyBehaviour {
         changed { $0.dribble = Delivery.Dribble(byteCount: max(byteCount, 1), interval: interval) }
     }
 
-    /// Closes both connections once so many bytes of what is forwarded went that way.
+    /// Closes both connections once `byteCount` bytes were forwarded in that direction.
     public func closing(after byteCount: Int, _ direction: Direction = .toClient) -> ProxyBehaviour {
         changed { $0.cut = Cut(count: max(byteCount, 0), direction: direction, action: .close) }
     }
 
-    /// Resets both connections once so many bytes of what is forwarded went that way.
+    /// Resets both connections once `byteCount` bytes were forwarded in that direction.
     public func resetting(after byteCount: Int, _ direction: Direction = .toClient) -> ProxyBehaviour {
         changed { $0.cut = Cut(count: max(byteCount, 0), direction: direction, action: .reset) }
     }
 
-    /// Passes on nothing more, either way, once so many bytes of what is forwarded went that way.
+    /// Forwards nothing more in either direction once `byteCount` bytes were forwarded in that direction.
     public func stalling(after byteCount: Int, _ direction: Direction = .toClient) -> ProxyBehaviour {
         changed { $0.cut = Cut(count: max(byteCount, 0), direction: direction, action: .stall) }
     }

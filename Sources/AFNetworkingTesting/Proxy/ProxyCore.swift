@@ -1,4 +1,4 @@
-/// What the connections of a proxy share.
+/// The state that the connections of a proxy share.
 final class ProxyCore: Sendable {
     struct State: Sendable {
         var rules: ProxyRules
@@ -21,7 +21,7 @@ final class ProxyCore: Sendable {
         lock.change { $0.queue.popFirst() ?? $0.usual }
     }
 
-    // MARK: - Who may
+    // MARK: - Authentication
 
     enum Admission: Equatable {
         case welcome(user: String?)
@@ -67,7 +67,7 @@ final class ProxyCore: Sendable {
         }
     }
 
-    // MARK: - Where to
+    // MARK: - Targets
 
     enum Destination: Sendable {
         case addresses([PeerAddress])
@@ -94,7 +94,7 @@ final class ProxyCore: Sendable {
         return found.isEmpty ? .unknown : .addresses(found)
     }
 
-    // MARK: - What happened
+    // MARK: - Records
 
     /// - Returns: The number of the record.
     func open(_ forwarding: RecordedForwarding) -> Int {

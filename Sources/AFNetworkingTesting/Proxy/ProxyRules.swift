@@ -1,32 +1,32 @@
-/// What a `TestProxy` lets through, to whom, and where it leads.
+/// Which clients and targets a `TestProxy` accepts, and which addresses names have.
 public struct ProxyRules: Sendable {
-    /// What clients must show first.
+    /// The credentials that clients must show.
     public enum Authentication: Sendable, Hashable {
         /// Nothing.
         case none
-        /// A user and a password: Basic for HTTP, RFC 1929 for SOCKS.
+        /// A user and a password: with Basic for HTTP, as in RFC 1929 for SOCKS.
         case password(user: String, password: String, realm: String = "proxy")
-        /// A response to a Digest challenge. It covers the request, never the body: `auth-int` is not offered.
-        /// A SOCKS proxy, for which there is no such thing, then refuses everybody.
+        /// A response to a Digest challenge. The proxy offers `auth` only, not `auth-int`.
+        /// SOCKS has no Digest: a SOCKS proxy with this setting refuses every client.
         case digest(DigestRules)
     }
 
-    /// What clients must show first.
+    /// The credentials that clients must show.
     public var authentication = Authentication.none
-    /// Where names lead: `"origin.test"` for any port, `"origin.test:443"` for one, which has precedence. Port 0 in
-    /// an address stands for the port the client asked for. Addresses may stand for names, too.
+    /// The addresses of names: `"origin.test"` for any port, `"origin.test:443"` for one port, which has precedence.
+    /// Port 0 in an address stands for the port that the client asked for. A key may be an IP address, too.
     public var names: [String: ListenAddress] = [:]
-    /// The only hosts that clients may ask for, as they write them; nil for any.
+    /// The only hosts that clients may ask for, as clients write them; nil for any.
     public var allowedHosts: Set<String>?
-    /// Hosts that clients may not ask for, as they write them.
+    /// Hosts that clients may not ask for, as clients write them.
     public var refusedHosts: Set<String> = []
-    /// Whether it goes to other machines, too. If not, it asks no resolver and connects to the loopback interface
-    /// and to `names` only.
+    /// Whether the proxy connects to other machines. If not, it asks no resolver and connects only to the loopback
+    /// interface and to `names`.
     public var reachesOtherMachines = false
-    /// How long it waits for a connection to be made.
+    /// How long the proxy waits for a connection to a target.
     public var connectTimeout = Duration.seconds(10)
 
-    /// Lets everybody go everywhere on the loopback interface.
+    /// Accepts every client and every target on the loopback interface.
     public init() {}
 }
 
@@ -36,7 +36,7 @@ extension ProxyRules {
         return allowedHosts?.contains { $0.equalsIgnoringCase(host) } ?? true
     }
 
-    /// Where a name of the table leads.
+    /// The address that `names` has for a target.
     func address(of target: ProxyTarget) -> ListenAddress? {
         let exact = names.first { $0.key.equalsIgnoringCase("\(target.host):\(target.port)") }
         return (exact ?? names.first { $0.key.equalsIgnoringCase(target.host) })?.value.withPort(target.port)

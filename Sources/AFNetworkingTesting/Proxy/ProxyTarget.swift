@@ -1,4 +1,4 @@
-/// Whom a client wants to reach.
+/// The host and port that a client asks the proxy for.
 struct ProxyTarget: Sendable, Equatable {
     /// Without brackets.
     let host: String
@@ -9,9 +9,9 @@ struct ProxyTarget: Sendable, Equatable {
         self.port = port
     }
 
-    /// Reads `host:port`, or what stands for it in a URL.
+    /// Reads `host:port`, or the authority of a URL.
     ///
-    /// - Parameter usualPort: The port where none is given; nil where one must be.
+    /// - Parameter usualPort: The port if the text has none; nil if it must have one.
     init?(authority: some Collection<UInt8>, usualPort: UInt16?) {
         let text = Array(authority)
         var host = text[...]
@@ -22,7 +22,7 @@ struct ProxyTarget: Sendable, Equatable {
         } else if let colon = text.lastIndex(of: UInt8(ascii: ":")) {
             (host, rest) = (text[..<colon], text[colon...])
         }
-        // User names have no place here, and a colon only within brackets.
+        // No user name, and no colon in the host outside of brackets.
         guard !host.isEmpty, !host.contains(UInt8(ascii: "@")) else { return nil }
         guard text.first == UInt8(ascii: "[") || !host.contains(UInt8(ascii: ":")) else { return nil }
         guard !rest.isEmpty else {
@@ -37,13 +37,13 @@ struct ProxyTarget: Sendable, Equatable {
     }
 }
 
-/// A request target in absolute form, cut into what the proxy needs and what it passes on.
+/// A request target in absolute form: the server to connect to, and the path to ask it for.
 struct AbsoluteTarget: Equatable {
     let target: ProxyTarget
-    /// What the origin is asked for.
+    /// The target of the forwarded request.
     let path: String
 
-    /// Nil unless it begins with `http://` and an authority.
+    /// Nil unless the text begins with `http://` and an authority.
     init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard String(decoding: bytes.prefix(7), as: UTF8.self).equalsIgnoringCase("http://") else { return nil }

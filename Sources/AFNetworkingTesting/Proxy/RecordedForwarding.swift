@@ -1,4 +1,4 @@
-/// What a `TestProxy` saw of one request to reach somebody.
+/// One request of a client to a `TestProxy` to connect it to a target.
 public struct RecordedForwarding: Sendable, Hashable {
     /// How the client asked.
     public enum Means: Sendable, Hashable {
@@ -12,11 +12,11 @@ public struct RecordedForwarding: Sendable, Hashable {
 
     /// How it ended.
     public enum Outcome: Sendable, Hashable {
-        /// It has not ended.
+        /// It is not over.
         case open
-        /// It was forwarded, and is over.
+        /// The proxy forwarded it, and it is over.
         case ended
-        /// It was not forwarded; the text says why.
+        /// The proxy did not forward it; the text says why.
         case refused(String)
     }
 
@@ -28,13 +28,13 @@ public struct RecordedForwarding: Sendable, Hashable {
     public let host: String
     /// The port.
     public let port: UInt16
-    /// Whether a SOCKS client sent a name, and left it to the proxy to look it up; true for a name over HTTP, too.
+    /// Whether the client sent a name, which the proxy looks up, and not an address.
     public let isName: Bool
-    /// The user that was let in.
+    /// The user that the client authenticated as.
     public internal(set) var user: String?
-    /// How many bytes were passed on to the target.
+    /// How many bytes the proxy passed on to the target.
     public internal(set) var bytesToTarget = 0
-    /// How many bytes of the target were passed on to the client.
+    /// How many bytes of the target the proxy passed on to the client.
     public internal(set) var bytesToClient = 0
     /// How it ended.
     public internal(set) var outcome = Outcome.open

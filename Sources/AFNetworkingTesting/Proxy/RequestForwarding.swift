@@ -1,9 +1,9 @@
 import AFWire
 
-/// Passes on one request in absolute form, and its response.
+/// Forwards one request in absolute form, and its response.
 ///
-/// Each request has a connection of its own to the target; the client's stays open if the client wants it to.
-/// Fields that concern one connection only go no further (RFC 9110 section 7.6.1).
+/// The proxy makes a new connection to the target for each request. The client's connection stays open if the client
+/// wants it to. The proxy drops fields that concern one connection only (RFC 9110 section 7.6.1).
 final class RequestForwarding {
     private let conversation: Conversation
     private let forwarding: Forwarding
@@ -61,7 +61,7 @@ final class RequestForwarding {
     private func sendToTarget(_ bytes: [UInt8]) throws(RequestReader.Failure) {
         let room = meter.room(for: bytes.count, .toTarget)
         do throws(ConnectionEnd) {
-            // A target that does not listen any more may still answer.
+            // A target that does not read any more may still answer.
             if try upstream.send(Array(bytes.prefix(room))) { meter.note(room, .toTarget) }
             try actIfDue()
         } catch {
@@ -145,7 +145,7 @@ final class RequestForwarding {
         switch step {
         case .needMore: return
         case .interim(let head):
-            // The client's wish for a 100 ended here.
+            // The proxy has answered the client's expectation itself.
             guard head.status != 100 else { return }
             let fields = HeaderFields(head.headers).forNextHop()
             try send(ReplyHead.bytes(status: head.status, reason: head.reason, headers: fields))
@@ -178,7 +178,7 @@ final class RequestForwarding {
         try send(ReplyHead.bytes(status: head.status, reason: head.reason, headers: fields))
     }
 
-    /// The client must see that something is missing.
+    /// Answers 502, or closes the connection if the head is sent, so that the client sees a truncated response.
     private func giveUp(_ reason: String, _ request: RecordedRequest) throws(ConnectionEnd) {
         guard !hasSentHead else { throw .close }
         _ = try conversation.transmit(.text(reason + "\n").status(502).keepAlive(false), to: request)
@@ -216,7 +216,7 @@ final class RequestForwarding {
 }
 
 extension HeaderFields {
-    /// Without what concerns one connection only.
+    /// Without the fields that concern one connection only.
     fileprivate func forNextHop(without others: [String] = []) -> HeaderFields {
         let hop = ["Connection", "Keep-Alive", "Proxy-Connection", "TE", "Transfer-Encoding", "Upgrade"]
         let dropped = hop + others + tokens(of: "Connection")

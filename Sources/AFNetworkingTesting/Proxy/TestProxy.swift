@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A scriptable proxy on the loopback interface, for testing code that goes through one.
+/// A scriptable proxy on the loopback interface, for tests of code that uses proxies.
 ///
 /// ```swift
 /// let origin = try TestServer()
@@ -13,14 +13,14 @@ public import Foundation
 /// #expect(proxy.requests.last?.target == "http://origin.test/")
 /// ```
 ///
-/// It speaks HTTP, forwarding requests in absolute form and opening tunnels with CONNECT, or SOCKS 5; with `tls:`
-/// clients speak to it through TLS. `rules` say who may go where, `enqueue(_:)` what goes wrong.
+/// It speaks HTTP, with requests in absolute form and CONNECT, or SOCKS 5. With `tls:` clients speak to it through
+/// TLS. `rules` say which clients may reach which targets; `enqueue(_:)` makes it misbehave.
 ///
-/// Where it listens, it is a `TestServer`, and `server` is that: what it received, the `wait…` methods,
-/// `script(_:)` for exact bytes. Requests in origin form are for the proxy itself and answered by the routes of
-/// `server`, for example with a configuration file.
+/// `server` is the `TestServer` that it listens with: it has what the proxy received, the `wait…` methods, and
+/// `script(_:)` for exact bytes. Requests in origin form are for the proxy itself: the routes of `server` answer
+/// them, for example with a configuration file.
 public final class TestProxy: Sendable {
-    /// What clients speak to it.
+    /// The protocol that clients speak to the proxy.
     public enum Kind: Sendable, Hashable {
         /// HTTP/1.1: requests in absolute form, and CONNECT.
         case http
@@ -28,9 +28,9 @@ public final class TestProxy: Sendable {
         case socks5
     }
 
-    /// What clients speak to it.
+    /// The protocol that clients speak to the proxy.
     public let kind: Kind
-    /// Its side towards the clients.
+    /// The server that clients connect to.
     public let server: TestServer
     private let core: ProxyCore
 
@@ -52,43 +52,43 @@ public final class TestProxy: Sendable {
         server = try TestServer(on: address, tls: tls, options: options, service: service)
     }
 
-    /// What it lets through; changes hold for requests from then on.
+    /// Which clients and targets it accepts. A change holds for later requests.
     public var rules: ProxyRules {
         get { core.rules }
         set { core.lock.change { $0.rules = newValue } }
     }
 
-    // MARK: - What goes wrong
+    // MARK: - Behaviour
 
-    /// Does these with the next requests that are let in, in this order, one each. A SOCKS proxy takes one for each
+    /// Treats the next accepted requests so, in this order, one behaviour each. A SOCKS proxy takes one for each
     /// connection.
     public func enqueue(_ behaviours: ProxyBehaviour...) {
         core.lock.change { $0.queue.append(contentsOf: behaviours) }
     }
 
-    /// Does this with every request for which nothing is enqueued.
+    /// Treats every request so for which no behaviour is enqueued.
     public func always(_ behaviour: ProxyBehaviour) {
         core.lock.change { $0.usual = behaviour }
     }
 
-    /// Answers the next requests with 407, whatever they show. Digest challenges then say that the nonce was stale
-    /// if the credentials were right.
+    /// Answers the next `count` requests with 407, even if their credentials are right. A Digest challenge then says
+    /// that the nonce is stale.
     public func challenge(_ count: Int) {
         core.lock.change { $0.challengesLeft = max(count, 0) }
     }
 
-    // MARK: - What happened
+    // MARK: - Records
 
-    /// Every request to reach somebody, in order, those that were refused among them.
+    /// Every request to reach a target, in order, refused ones included.
     public var forwardings: [RecordedForwarding] { core.lock.read { $0.forwardings } }
 
-    /// Every HTTP request the proxy received, CONNECT included. What went through tunnels is not among them.
+    /// Every HTTP request that the proxy received, CONNECT included, without those inside of tunnels.
     public var requests: [RecordedRequest] { server.requests }
 
     /// Every connection of a client.
     public var connections: [RecordedConnection] { server.connections }
 
-    /// Waits until so many forwardings have ended or were refused.
+    /// Waits until `count` forwardings have ended or were refused.
     ///
     /// - Returns: All forwardings so far.
     @discardableResult
@@ -103,9 +103,9 @@ public final class TestProxy: Sendable {
         throw .timedOut(waitingFor: "the end of \(count) forwardings", seen: "\(forwardings.count) forwardings")
     }
 
-    // MARK: - Where it is
+    // MARK: - Address
 
-    /// Where it listens, with the port that was picked.
+    /// The address that it listens at, with the port that the system picked.
     public var address: ListenAddress { server.address }
 
     /// The port; 0 for a Unix socket.
@@ -121,7 +121,7 @@ public final class TestProxy: Sendable {
         return components?.url ?? url
     }
 
-    /// Ends every connection, as `TestServer.stop()` does. Happens by itself when the last reference goes away.
+    /// Ends every connection, as `TestServer.stop()` does. The proxy also stops when its last reference goes away.
     public func stop() {
         server.stop()
     }

@@ -2,8 +2,8 @@ import Glibc
 
 /// Passes bytes both ways between a client and a target until both have ended their sides.
 ///
-/// One thread and no wait but poll(2): neither direction can hold up the other. What one side does not take is read
-/// from the other only up to a limit.
+/// One thread waits in poll(2) for both sides, so that neither direction holds up the other. It reads from one side
+/// at most `limit` bytes that the other side has not taken.
 final class Tunnel {
     private static let limit = 256 * 1024
 
@@ -21,10 +21,10 @@ final class Tunnel {
     private var hasShutTarget = false
     private var hasShutClient = false
     private var clientHungUp = false
-    /// Before this moment nothing more goes to the client.
+    /// When the client gets the next bytes, if they dribble.
     private var nextDrop: MonotonicDeadline?
 
-    /// - Parameter early: What the client sent before the tunnel was there.
+    /// - Parameter early: Bytes that the client sent before the tunnel was open.
     init(_ stream: SocketStream, _ target: Upstream, early: [UInt8], meter: TrafficMeter, behaviour: ProxyBehaviour) {
         self.stream = stream
         self.target = target
@@ -34,19 +34,19 @@ final class Tunnel {
         toTarget = early[...]
     }
 
-    /// Lasts until the tunnel is over.
+    /// Runs until the tunnel ends.
     func run() throws(ConnectionEnd) -> Never {
         do throws(ConnectionEnd) {
             try pass()
         } catch {
-            // What one side does to the proxy, the proxy does to the other.
+            // The proxy passes a reset on to the other side.
             if error == .clientReset { target.armReset() }
             throw error
         }
     }
 
     private func pass() throws(ConnectionEnd) -> Never {
-        // A client that spoke at once through TLS may already be decrypted.
+        // TLS may have decrypted the first bytes of the client already.
         try take(client.receiveBuffered())
         while true {
             try moveToTarget()
@@ -72,7 +72,7 @@ final class Tunnel {
                 toTarget = toTarget.dropFirst(count)
                 meter.note(count, .toTarget)
             } catch {
-                // It may still have something to say.
+                // The target may still send.
                 targetIsDeaf = true
                 toTarget = []
             }
@@ -91,7 +91,7 @@ final class Tunnel {
         try client.sendNow()
     }
 
-    /// What was allowed to reach the client reaches it first.
+    /// Cuts once the client has got the bytes before the cut.
     private func actIfDue() throws(ConnectionEnd) {
         switch client.outgoing.isEmpty ? meter.dueAction : nil {
         case nil: return

@@ -1,9 +1,9 @@
 import CAFTestServer
 import Glibc
 
-/// The proxy's connection to a target, for the time of one forwarding.
+/// The proxy's connection to a target for one forwarding.
 ///
-/// Its waits end when the client is lost or the server stops, as those of `SocketStream` do. Belongs to the thread
+/// Its waits end when the client goes away or the server stops, like those of `SocketStream`. Belongs to the thread
 /// of the client's connection.
 final class Upstream {
     let descriptor: Int32
@@ -54,7 +54,7 @@ final class Upstream {
 
     // MARK: - Data
 
-    /// What can be read without waiting: nil if nothing can, empty at the end of the stream.
+    /// Reads without waiting. Nil if nothing has arrived, empty at the end of the stream.
     func receiveNow() throws(Lost) -> [UInt8]? {
         var code: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: 64 * 1024) { buffer, used in
@@ -67,7 +67,7 @@ final class Upstream {
         throw Lost()
     }
 
-    /// How many of the bytes were taken without waiting.
+    /// Sends without waiting. Returns how many of the bytes the socket took.
     func sendNow(_ bytes: ArraySlice<UInt8>) throws(Lost) -> Int {
         let count = bytes.withUnsafeBytes {
             Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
@@ -115,7 +115,7 @@ final class Upstream {
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// False when time ran out.
+    /// False if the time runs out.
     private func wait(_ events: Int16, until deadline: MonotonicDeadline?) throws(ConnectionEnd) -> Bool {
         while true {
             try stream.checkRunning()

@@ -34,8 +34,8 @@ extension RouteSet {
     ///
     /// | route, every method | answer |
     /// |---|---|
-    /// | `/bearer` | 200 with JSON of the token, whichever it is, or 401 with a challenge |
-    /// | `/bearer/TOKEN` | the same for that token only |
+    /// | `/bearer` | 200 with JSON of the token, or 401 with a challenge if there is none |
+    /// | `/bearer/TOKEN` | the same, but only for that token |
     public static var bearerAuthentication: RouteSet {
         RouteSet { server in
             for pattern in ["/bearer", "/bearer/:token"] {
@@ -58,14 +58,14 @@ extension RouteSet {
     ///
     /// `/digest-auth/QOP/USER/PASSWORD[/ALGORITHM[/USES]]`, every method:
     ///
-    /// - QOP is `auth`, `auth-int`, both with a comma between them, or `none` for RFC 2069;
-    /// - ALGORITHM is a name as in `DigestRules.Algorithm`, MD5 if there is none; several with commas between them
-    ///   make several challenges, in this order;
-    /// - USES is how often a nonce is good before it is stale, or `never`.
+    /// - QOP is `auth`, `auth-int`, both separated by a comma, or `none` for RFC 2069;
+    /// - ALGORITHM is a name as in `DigestRules.Algorithm`, by default MD5; several, separated by commas, make several
+    ///   challenges, in this order;
+    /// - USES is how often a client may use a nonce before it is stale; `never` for no limit.
     ///
-    /// `realm=` names another realm, and `next=1` has every good answer carry the nonce for the next request. Good
-    /// answers have `Authentication-Info`. The body of a 401 says what was wrong: a count that was used before, a
-    /// `uri` that is not the target, a wrong response.
+    /// `realm=` names another realm. With `next=1` every 200 has the nonce for the next request. Each 200 has
+    /// `Authentication-Info`. The body of a 401 says what is wrong: a count that was used before, a `uri` that is not
+    /// the target, a wrong response.
     public static var digestAuthentication: RouteSet {
         RouteSet { server in
             let nonces = NonceStore()

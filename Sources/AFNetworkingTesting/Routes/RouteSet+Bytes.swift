@@ -3,11 +3,11 @@ extension RouteSet {
     ///
     /// | route | answer |
     /// |---|---|
-    /// | `/bytes/N?seed=` | N bytes that look random and depend on the seed alone |
-    /// | `/stream-bytes/N?seed=&chunk_size=` | the same in chunks, of 10240 bytes if not said otherwise |
-    /// | `/stream/N` | N lines of JSON, each with its number as `id`, in a chunk of its own |
+    /// | `/bytes/N?seed=` | N pseudorandom bytes, which depend on the seed only |
+    /// | `/stream-bytes/N?seed=&chunk_size=` | the same in chunks, by default of 10240 bytes |
+    /// | `/stream/N` | N lines of JSON, one in each chunk, with their numbers as `id` |
     ///
-    /// Nothing is held in memory, however large N is. `interval=` is a pause before each chunk, in seconds.
+    /// Bodies of any size take no memory. `interval=` is the pause before each chunk, in seconds.
     public static var bytes: RouteSet {
         RouteSet { server in
             server.route("GET", "/bytes/:count") { request in
@@ -48,11 +48,11 @@ extension ServerReply {
 }
 
 extension ReplyBody {
-    /// Bytes that look random: the byte at an offset depends on that and on the seed alone.
+    /// Pseudorandom bytes: each depends on its offset and on the seed only.
     ///
     /// - Parameters:
-    ///   - seed: Any number; the same one gives the same bytes.
-    ///   - count: How many there are.
+    ///   - seed: Any number; the same seed gives the same bytes.
+    ///   - count: How many bytes there are.
     public static func seeded(_ seed: Int, count: Int) -> ReplyBody {
         seeded(seed, count: count, pieces: 64 * 1024)
     }

@@ -2,65 +2,65 @@ import AFWire
 import Foundation
 
 extension RouteSet {
-    /// Answers for caches, dated by the wall clock.
+    /// Answers for caches, with the `Date` of the wall clock.
     public static var caching: RouteSet { caching { Int64(Date().timeIntervalSince1970) } }
 
     /// Answers for caches.
     ///
     /// | route | answer |
     /// |---|---|
-    /// | `/cache` | with `ETag` and `Last-Modified`; 304 to any condition |
+    /// | `/cache` | `ETag` and `Last-Modified`; 304 to any condition |
     /// | `/cache/N` | fresh for N seconds, by `Cache-Control` |
     /// | `/expires/N` | fresh for N seconds, by `Expires`; `/expires/-1` is stale |
-    /// | `/etag/TAG` | with that tag: 304 to `If-None-Match`, 412 to `If-Match` of others; `weak=1` for a weak one |
-    /// | `/last-modified/T` | of T seconds since 1970: 304 to `If-Modified-Since`, 412 to `If-Unmodified-Since` |
-    /// | `/vary/NAME,NAME` | varies by these fields, and says their values |
+    /// | `/etag/TAG` | this tag: 304 to `If-None-Match`, 412 to `If-Match` of other tags; `weak=1` for a weak tag |
+    /// | `/last-modified/T` | T seconds since 1970: 304 to `If-Modified-Since`, 412 to `If-Unmodified-Since` |
+    /// | `/vary/NAME,NAME` | `Vary` with these fields, and their values in the body |
     ///
-    /// Each answer has a `Date`, and JSON with a `visit`, which counts the answers with a body for each path: two
-    /// equal ones are one answer that was kept. All take `control=`, for a `Cache-Control` of your own, and
-    /// `age=`, for an `Age`.
+    /// Each answer has a `Date`, and JSON with a `visit`, which counts the answers with a body for each path: the same
+    /// number twice means that a cache kept the answer. All take `control=` for another `Cache-Control`, and `age=` for
+    /// an `Age`.
     ///
-    /// - Parameter now: The time in seconds since 1970, asked for each answer. The one part of the server that
-    ///   knows the time of day.
+    /// - Parameter now: The time in seconds since 1970, asked for each answer. No other part of the server uses the
+    ///   time of day.
     public static func caching(at now: @escaping @Sendable () -> Int64) -> RouteSet {
         RouteSet { server in
-            let shelf = Shelf(now: now)
-            server.route("GET", "/cache") { shelf.answer(to: $0, Shelf.Item(isAlwaysSame: true)) }
+            let answers = CacheableAnswers(now: now)
+            server.route("GET", "/cache") { answers.answer(to: $0, CacheableAnswers.Item(isAlwaysSame: true)) }
             server.route("GET", "/cache/:seconds") { request in
                 guard let seconds = request.countInPath("seconds") else { return .misuse("/cache/SECONDS") }
-                return shelf.answer(to: request, .init(fields: ["Cache-Control": "public, max-age=\(seconds)"]))
+                return answers.answer(to: request, .init(fields: ["Cache-Control": "public, max-age=\(seconds)"]))
             }
             server.route("GET", "/expires/:seconds") { request in
                 guard let seconds = request.parameters["seconds"].flatMap({ Int32($0) }) else {
                     return .misuse("/expires/SECONDS")
                 }
-                return shelf.answer(to: request, .init(lifetime: Int64(seconds)))
+                return answers.answer(to: request, .init(lifetime: Int64(seconds)))
             }
             server.route("GET", "/etag/:tag") { request in
                 let tag = DigestRules.quoted(request.parameters["tag"] ?? "")
-                return shelf.answer(to: request, .init(tag: request.argument("weak") == "1" ? "W/" + tag : tag))
+                return answers.answer(to: request, .init(tag: request.argument("weak") == "1" ? "W/" + tag : tag))
             }
             server.route("GET", "/last-modified/:time") { request in
                 guard let time = request.countInPath("time"), time < 253_402_300_800 else {
                     return .misuse("/last-modified/SECONDS before the year 10000")
                 }
-                return shelf.answer(to: request, .init(modified: Int64(time)))
+                return answers.answer(to: request, .init(modified: Int64(time)))
             }
             server.route("GET", "/vary/:names") { request in
-                shelf.answer(to: request, .init(fields: ["Vary": request.parameters["names"] ?? ""]))
+                answers.answer(to: request, .init(fields: ["Vary": request.parameters["names"] ?? ""]))
             }
         }
     }
 }
 
-/// Things that caches keep.
-private final class Shelf: Sendable {
+/// Makes the answers, and counts them.
+private final class CacheableAnswers: Sendable {
     struct Item: Sendable {
         var tag: String?
         var modified: Int64?
         var lifetime: Int64?
         var fields: HeaderFields = [:]
-        /// Whether any condition at all is taken for true.
+        /// Whether every condition is met.
         var isAlwaysSame = false
     }
 
@@ -98,7 +98,7 @@ private final class Shelf: Sendable {
         return fields
     }
 
-    /// RFC 9110 section 13.2.2. Nil if the conditions ask for the whole.
+    /// The status by RFC 9110 section 13.2.2. Nil if the conditions ask for the body.
     private static func status(of item: Item, for request: RecordedRequest) -> Int? {
         let headers = request.headers
         if item.isAlwaysSame {
@@ -117,9 +117,9 @@ private final class Shelf: Sendable {
     }
 }
 
-/// Tags of versions (RFC 9110 section 8.8.3).
+/// Entity tags (RFC 9110 section 8.8.3).
 enum EntityTag {
-    /// - Parameter list: The tags of a condition, or `*`.
+    /// - Parameter list: The value of a condition: tags, or `*`.
     static func isAny(_ list: String, like tag: String, strongly: Bool) -> Bool {
         if list == "*" { return true }
         return tags(in: list).contains { other in
@@ -141,7 +141,7 @@ enum EntityTag {
 }
 
 extension HeaderFields {
-    /// All fields of that name as one; nil if there is none.
+    /// All values of that name as one list; nil if there is none.
     fileprivate func list(_ name: String) -> String? {
         let values = values(of: name)
         return values.isEmpty ? nil : values.joined(separator: ", ")

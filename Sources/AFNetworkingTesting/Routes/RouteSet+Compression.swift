@@ -1,24 +1,25 @@
 extension RouteSet {
-    /// Compressed bodies, good and bad.
+    /// Compressed bodies, intact and damaged.
     ///
     /// `/compressed/CODING/KIND`, CODING being `gzip`, `deflate` (zlib) or `raw-deflate`:
     ///
     /// | kind | body |
     /// |---|---|
-    /// | `plain` | compressed as it should be |
+    /// | `plain` | compressed |
     /// | `stored` | the format without compression |
-    /// | `members` | cut into three, each compressed by itself |
-    /// | `truncated` | without its last `cut=N` bytes, ten if not said otherwise |
-    /// | `corrupt` | with one bit of the checksum turned (of the data, where there is none) |
-    /// | `surplus` | followed by bytes that are none of it |
-    /// | `uncompressed` | not compressed, whatever `Content-Encoding` says |
-    /// | `empty` | no byte at all |
-    /// | `twice` | compressed, and compressed again |
+    /// | `members` | three parts, each compressed separately |
+    /// | `truncated` | without its last `cut=N` bytes, by default ten |
+    /// | `corrupt` | with one bit of the checksum flipped (of the data if there is no checksum) |
+    /// | `surplus` | followed by bytes that do not belong to it |
+    /// | `uncompressed` | not compressed, although `Content-Encoding` says so |
+    /// | `empty` | no bytes |
+    /// | `twice` | compressed twice |
     /// | `unannounced` | compressed, without `Content-Encoding` |
-    /// | `bomb` | `size=N` zeros, a million if not said otherwise, in a thousandth of the bytes |
+    /// | `bomb` | `size=N` zeros, by default a million, compressed 1000 to 1 |
     ///
-    /// `/gzip`, `/deflate` and `/raw-deflate` are short for `plain`. Except for `bomb` the content is JSON of the
-    /// request, or, with `size=N`, so many bytes of the alphabet. All reply to any method, whatever it accepts.
+    /// `/gzip`, `/deflate` and `/raw-deflate` are short for `plain`. The content is JSON of the request, or, with
+    /// `size=N`, N letters of the alphabet; `bomb` is zeros. The routes answer every method and ignore
+    /// `Accept-Encoding`.
     public static var compression: RouteSet {
         RouteSet { server in
             for (name, coding) in codings {

@@ -3,13 +3,13 @@ extension RouteSet {
     ///
     /// | route | answer |
     /// |---|---|
-    /// | `/cookies` | JSON of the cookies that came |
+    /// | `/cookies` | JSON of the cookies of the request |
     /// | `/cookies/set?a=1&b=2`, `/cookies/set/NAME/VALUE` | sets them for `/`, and redirects to `/cookies` |
     /// | `/cookies/delete?a&b` | deletes them, and redirects to `/cookies` |
-    /// | `/cookies/raw?line=…&line=…` | 200 with these `Set-Cookie` fields, exactly as given |
+    /// | `/cookies/raw?line=…&line=…` | 200 with exactly these `Set-Cookie` fields |
     ///
-    /// Attributes are for `raw` (percent-encode what a query may not hold), which also takes `status_code=` and,
-    /// with a 3xx, `url=`:
+    /// Use `raw` for attributes, and percent-encode characters that a query may not have. It also takes `status_code=`
+    /// and, with a 3xx, `url=`:
     ///
     /// ```swift
     /// let url = server.url("/cookies/raw?line=a=1%3B%20Path=/deep%3B%20HttpOnly")

@@ -1,7 +1,7 @@
 import Foundation
 
 extension RouteSet {
-    /// Routes that say what they received.
+    /// Routes that answer with the request.
     ///
     /// | route | answer |
     /// |---|---|
@@ -9,11 +9,11 @@ extension RouteSet {
     /// | `/get`, `/post`, `/put`, `/patch`, `/delete`, of the method they are named after | the same |
     /// | `/headers`, `/user-agent` | the header fields, or that one |
     /// | `/response-headers?Name=value&…` | the query as header fields of the reply, in order |
-    /// | `/status/CODE`, every method | that status; of `/status/503,503,200` one after the other, the last for ever |
+    /// | `/status/CODE`, every method | that status; with `/status/503,503,200` one after the other, the last repeats |
     ///
-    /// The JSON has `args`, `data`, `files`, `form`, `headers`, `json`, `method` and `url`. Names that
-    /// occur several times have an array. Bytes that are no UTF-8 stand as a `data:` URL in base64. `json` is
-    /// the body as it came if it is JSON, null if not.
+    /// The JSON has `args`, `data`, `files`, `form`, `headers`, `json`, `method` and `url`. A name that
+    /// occurs several times has an array. Bytes that are not UTF-8 become a `data:` URL in base64. `json` is
+    /// the body unchanged if it is JSON, null if not.
     public static var echo: RouteSet {
         RouteSet { server in
             for pattern in ["/anything", "/anything/*"] { server.route("*", pattern) { .json(Echo.of($0)) } }
@@ -49,7 +49,7 @@ extension RouteSet {
     }
 }
 
-/// What a request was, as JSON.
+/// A request as JSON.
 enum Echo {
     static func of(_ request: RecordedRequest) -> JSONText {
         let form = FormBody(request.body, type: request.headers["Content-Type"] ?? "")
@@ -81,7 +81,7 @@ enum Echo {
 }
 
 extension ServerReply {
-    /// With these header fields, each name in place of what stood there before.
+    /// With these header fields in place of those with the same names.
     func replacing(_ fields: [HeaderFields.Field]) -> ServerReply {
         changed { reply in
             for field in fields { reply.headers[field.name] = nil }

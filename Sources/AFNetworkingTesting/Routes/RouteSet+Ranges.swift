@@ -1,16 +1,16 @@
 extension RouteSet {
-    /// Parts of something longer.
+    /// Ranges of a longer body.
     ///
-    /// `/range/N` is N bytes, the alphabet over and over, with `ETag`, `Last-Modified` and `Accept-Ranges`: 206 to
-    /// one range, 206 with `multipart/byteranges` to several, 416 to those beyond the end, and the whole if
-    /// `If-Range` names another version. Nothing is held in memory, however large N is.
+    /// `/range/N` is N letters of the alphabet, with `ETag`, `Last-Modified` and `Accept-Ranges`. The server answers
+    /// one range with 206, several with 206 and `multipart/byteranges`, ranges beyond the end with 416. It sends the
+    /// whole body if `If-Range` names another version. Bodies of any size take no memory.
     ///
     /// | query | effect |
     /// |---|---|
-    /// | `etag=TAG` | another tag, as if the file had changed; empty for none |
-    /// | `ignore=1` | always the whole, as from a server that knows no ranges |
-    /// | `shift=K` | every 206 begins K bytes later than asked, and says so: a part nobody asked for |
-    /// | `duration=SECONDS` | the body takes so long, piece by piece |
+    /// | `etag=TAG` | another tag, as if the content had changed; empty for none |
+    /// | `ignore=1` | always the whole body, as from a server without ranges |
+    /// | `shift=K` | every 206 begins K bytes later than the client asked, and says so |
+    /// | `duration=SECONDS` | sends the body piece by piece over this time |
     public static var ranges: RouteSet {
         RouteSet { server in
             server.route("GET", "/range/:count") { request in
@@ -45,7 +45,7 @@ extension RouteSet {
 }
 
 extension RecordedRequest {
-    /// The same request for one part that begins later.
+    /// The same request for one range that begins later.
     fileprivate func shifted(by distance: Int, in count: Int) -> RecordedRequest {
         guard distance > 0, case .parts(let parts) = RangeSelection(headers["Range"], in: count), let part = parts.first
         else { return self }

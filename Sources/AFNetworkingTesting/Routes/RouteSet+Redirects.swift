@@ -6,14 +6,13 @@ extension RouteSet {
     /// | route, every method | answer |
     /// |---|---|
     /// | `/redirect/N`, `/relative-redirect/N` | a redirect to `/redirect/N-1`, as a path |
-    /// | `/absolute-redirect/N` | the same with scheme and host, as the client knows them |
-    /// | `/redirect/0` and its like | 200 with JSON of what arrived, as `echo` gives it |
-    /// | `/redirect-to?url=U` | a redirect to U, exactly as given |
+    /// | `/absolute-redirect/N` | the same with the scheme and host of the request |
+    /// | `/redirect/0` and the like | 200 with JSON of the request, as from `echo` |
+    /// | `/redirect-to?url=U` | a redirect to exactly U |
     /// | `/redirect/loop` | a redirect to itself |
-    /// | `/redirect/growing?…` | a redirect to itself with a longer query, for ever |
+    /// | `/redirect/growing?…` | a redirect to itself with a longer query each time |
     ///
-    /// All take `status_code=`, 302 if there is none, and `body=N` for a body of so many bytes, and hand both on
-    /// along the chain.
+    /// All take `status_code=`, by default 302, and `body=N` for a body of N bytes, and pass both on along the chain.
     public static var redirects: RouteSet {
         RouteSet { server in
             server.route("*", "/redirect/loop") { Redirect.reply(to: $0.target, for: $0) }
@@ -36,10 +35,10 @@ extension RouteSet {
         }
     }
 
-    /// Redirects along a path over several origins, which the request itself names.
+    /// Redirects over several origins, in the order that the path of the request gives.
     ///
-    /// `/chain/1/0/2` redirects to `/chain/0/2` of the second origin, that to `/chain/2` of the first, and so on;
-    /// `/chain` answers 200 with JSON of what arrived. Install it on all servers:
+    /// `/chain/1/0/2` redirects to `/chain/0/2` of the second origin, which redirects to `/chain/2` of the first, and
+    /// so on. `/chain` answers 200 with JSON of the request. Install the set on all servers:
     ///
     /// ```swift
     /// let servers = try (0..<3).map { _ in try TestServer() }
@@ -48,8 +47,8 @@ extension RouteSet {
     /// let url = servers[0].url("/chain/1/0")
     /// ```
     ///
-    /// - Parameter origins: Scheme, host and port of each; names are as good as addresses for clients that are
-    ///   told where to find them. The rest of the URLs takes no part.
+    /// - Parameter origins: URLs with the scheme, host and port of each server; the rest of the URLs does not count. A
+    ///   host may be a name if the client knows its address.
     public static func redirects(over origins: [URL]) -> RouteSet {
         let prefixes = origins.map(Redirect.origin)
         return RouteSet { server in

@@ -1,15 +1,15 @@
 extension RouteSet {
-    /// Answers that take their time, on the server's own monotonic clock. Seconds may have a fraction.
+    /// Slow answers, timed by the monotonic clock. Seconds may have a fraction.
     ///
     /// | route | answer |
     /// |---|---|
-    /// | `/delay/SECONDS`, every method | JSON of what arrived, after so long |
-    /// | `/drip?numbytes=10&duration=2&delay=0&code=200` | after the delay the head, then byte by byte in that time |
-    /// | `/late-body/SECONDS` | the head at once, the body after so long |
-    /// | `/held/NAME`, every method | JSON of what arrived, once the test calls `signal(NAME)` |
+    /// | `/delay/SECONDS`, every method | JSON of the request, after this time |
+    /// | `/drip?numbytes=10&duration=2&delay=0&code=200` | the head after the delay, then its bytes over the duration |
+    /// | `/late-body/SECONDS` | the head at once, the body after this time |
+    /// | `/held/NAME`, every method | JSON of the request, once the test calls `signal(NAME)` |
     ///
-    /// A wait ends early when the client resets the connection or the server stops. `/held` is the one for tests
-    /// that must not depend on time.
+    /// A wait ends early when the client resets the connection or the server stops. Use `/held` in tests that must not
+    /// depend on time.
     public static var slowness: RouteSet {
         RouteSet { server in
             server.route("*", "/delay/:seconds") { request in

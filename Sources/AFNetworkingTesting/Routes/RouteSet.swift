@@ -1,4 +1,4 @@
-/// Routes that come ready-made: what is often wanted of a test server, installed with one call.
+/// Ready-made routes that many tests need, installed with one call.
 ///
 /// ```swift
 /// let server = try TestServer()
@@ -6,9 +6,9 @@
 /// let (data, _) = try await session.data(from: server.url("/redirect/3"))
 /// ```
 ///
-/// Each set works alone; what it remembers (nonces, counters) belongs to one installation on one server.
-/// Routes of your own that were registered before have precedence; registering the same method and pattern
-/// afterwards replaces a ready-made one.
+/// Each set works alone, and keeps its state (nonces, counters) for one installation on one server. A route of your
+/// own has precedence if you register it before. One with the same method and pattern that you register afterwards
+/// replaces the ready-made route.
 ///
 /// A set of your own is a closure that registers routes:
 ///
@@ -19,7 +19,7 @@
 public struct RouteSet: Sendable {
     private let register: @Sendable (TestServer) -> Void
 
-    /// Makes a set from what registers its routes; called at each installation.
+    /// Makes a set from a closure that registers its routes. Each installation calls it once.
     public init(_ register: @escaping @Sendable (_ server: TestServer) -> Void) {
         self.register = register
     }

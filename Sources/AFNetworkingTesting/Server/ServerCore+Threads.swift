@@ -1,11 +1,10 @@
 import Glibc
 
 extension ServerCore {
-    // The accept loop spawns threads, which a comparison with this keeps in bounds
-    // whatever the options say.
+    // The accept loop never starts more threads than this, even if the options allow more.
     private static let threadCeiling = 4096
 
-    /// Starts the thread that accepts clients, whose connections are served by `service`.
+    /// Starts the thread that accepts clients. `service` serves their connections.
     func start(_ service: any ConnectionService) throws(SystemFailure) {
         do throws(SystemFailure) {
             let thread = try ServerThread(named: "AFTest accept") { [self] in acceptClients(for: service) }
@@ -16,21 +15,21 @@ extension ServerCore {
         }
     }
 
-    /// The life of the accept thread.
+    /// The body of the accept thread.
     private func acceptClients(for service: any ConnectionService) {
         while listener.hasClient() {
             guard mayAcceptNext() else { return }
             do throws(SystemFailure) {
                 if let descriptor = try listener.accept() { serve(descriptor, by: service) }
             } catch {
-                // Out of descriptors or memory: a connection that ends may give some back.
+                // Out of descriptors or memory: wait for a connection to end and give some back.
                 _ = lock.wait(.milliseconds(20)) { $0.phase != .running ? true : nil }
             }
             joinFinished()
         }
     }
 
-    /// Waits for a free place. False when the server stops first.
+    /// Waits until another connection may be accepted. False if the server stops first.
     private func mayAcceptNext() -> Bool {
         let limit = min(max(options.connectionLimit, 1), Self.threadCeiling)
         let isAllowed = lock.wait { state -> Bool? in
@@ -41,7 +40,7 @@ extension ServerCore {
         return isAllowed == true
     }
 
-    /// Gives a new connection its number and its thread.
+    /// Gives a new connection a number and a thread.
     private func serve(_ descriptor: Int32, by service: any ConnectionService) {
         lock.change { state in
             guard state.phase == .running else {
@@ -52,7 +51,7 @@ extension ServerCore {
             let script = state.takeScript(for: number)
             let tls = state.tls
             do throws(SystemFailure) {
-                // The new thread needs the lock first of all, and so finds itself registered.
+                // The new thread takes the lock first, so it finds itself registered.
                 let thread = try ServerThread(named: "AFTest \(number)") { [self] in
                     let stream = SocketStream(descriptor, connection: number, core: self)
                     live(Conversation(stream: stream, service: service, context: tls), script: script)
@@ -67,11 +66,11 @@ extension ServerCore {
         }
     }
 
-    /// The life of a connection thread.
+    /// The body of a connection thread.
     private func live(_ conversation: Conversation, script: [ScriptStep]?) {
         let (stream, number) = (conversation.stream, conversation.connection)
         do throws(ConnectionEnd) {
-            // `stop()` shuts down what is registered; before this point nothing is.
+            // `stop()` shuts down registered sockets only; it may have run before this one was registered.
             try checkRunning()
             let startsLater = script?.contains { $0.makesHandshake } ?? false
             if let context = conversation.context, !startsLater { try stream.startTLS(context) }
@@ -99,8 +98,8 @@ extension ServerCore {
         case .clientReset, .serverStopped: break
         }
         lock.change { $0.endConnection(number, RecordedConnection.End(end)) }
-        // Closing a socket with unread input sends a reset, which can destroy a reply the client has
-        // not read yet (RFC 9112 section 9.6). So the rest is received, and dropped.
+        // Closing a socket with unread input sends a reset, which can destroy a reply that the client has
+        // not read yet (RFC 9112 section 9.6). So receive the rest and drop it.
         if end.awaitsClient { stream.drainAll() }
     }
 
@@ -119,12 +118,12 @@ extension ServerCore {
         finishStopping(isFirst: isFirst)
     }
 
-    /// Joins every thread but the one this runs on.
+    /// Joins every thread except the current one.
     private func joinAll() {
         let current = ServerThread.current
         if let thread = lock.read({ $0.acceptThread }), thread != current { thread.join() }
         lock.change { state in
-            // Called from a handler: nobody will be there to join this thread.
+            // Called from a handler: no thread will join this one.
             if state.threads.remove(current) != nil { current.detach() }
         }
         _ = lock.wait { $0.threads.isEmpty ? true : nil }
@@ -141,7 +140,7 @@ extension ServerCore {
 
     private func finishStopping(isFirst: Bool) {
         if isFirst {
-            // Handlers often capture the server itself; letting go of them ends the cycle.
+            // Handlers often capture the server: releasing them breaks the reference cycle.
             let routes = lock.change { state in
                 state.phase = .stopped
                 defer { state.routes = [] }

@@ -1,7 +1,7 @@
 extension TestServer {
-    /// Waits until so many requests were received, counted from the start or from `forgetRequests()`.
+    /// Waits until `count` requests were received since the start or since `forgetRequests()`.
     ///
-    /// Suspends, and blocks no thread of the Swift runtime. Throws `CancellationError` when the task is cancelled.
+    /// Suspends, and blocks no thread of the Swift runtime. Throws `CancellationError` if the task is cancelled.
     ///
     /// - Returns: All requests received so far.
     @discardableResult
@@ -9,7 +9,7 @@ extension TestServer {
         try await suspend(timeout, for: "\(count) requests") { $0.requests.count >= count ? $0.requests : nil }
     }
 
-    /// Waits until so many connections were accepted, like `waitForRequests(_:timeout:)`.
+    /// Waits until `count` connections were accepted, like `waitForRequests(_:timeout:)`.
     ///
     /// - Returns: All connections accepted so far.
     @discardableResult
@@ -33,7 +33,7 @@ extension TestServer {
         try await suspend(timeout, for: "the end of connection \(number)") { $0.end(ofConnection: number) }
     }
 
-    /// Waits until no connection is being served.
+    /// Waits until no connection is open.
     ///
     /// - Returns: All connections accepted so far.
     @discardableResult
@@ -46,7 +46,7 @@ extension TestServer {
         for goal: String,
         until body: @escaping @Sendable (ServerState) -> Result?
     ) async throws -> Result {
-        // The result crosses in a locked box: thread sanitizer does not see the order a continuation gives.
+        // The result is in a lock because thread sanitizer does not see the order that a continuation gives.
         let result = Lock<Result?>(nil)
         let isCancelled = Lock(false)
         await withTaskCancellationHandler {
@@ -68,7 +68,7 @@ extension TestServer {
 }
 
 extension ServerCore {
-    /// Runs blocking code without blocking a thread of the Swift runtime, of which there are as few as cores.
+    /// Runs blocking code on a new thread, because the Swift runtime has only as many threads as cores.
     fileprivate func onThreadOfItsOwn(_ body: @escaping @Sendable (ServerCore) -> Void) async {
         await withCheckedContinuation { continuation in
             do throws(SystemFailure) {

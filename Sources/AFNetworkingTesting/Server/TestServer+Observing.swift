@@ -1,5 +1,5 @@
 extension TestServer {
-    /// Every request received so far, in the order in which they were complete.
+    /// Every request received so far, in the order of completion.
     public var requests: [RecordedRequest] { core.lock.read { $0.requests } }
 
     /// Every connection accepted so far, in order.
@@ -8,7 +8,7 @@ extension TestServer {
     /// How many connections were accepted.
     public var acceptedConnections: Int { core.lock.read { $0.connections.count } }
 
-    /// How many connections are being served at this moment.
+    /// How many connections are open now.
     public var openConnections: Int { core.lock.read { $0.openConnections } }
 
     /// Forgets the requests received so far. Connections keep their numbers.
@@ -16,7 +16,7 @@ extension TestServer {
         core.lock.change { $0.requests = [] }
     }
 
-    /// Waits until so many requests were received, counted from the start or from `forgetRequests()`.
+    /// Waits until `count` requests were received since the start or since `forgetRequests()`.
     ///
     /// - Returns: All requests received so far.
     @discardableResult
@@ -27,7 +27,7 @@ extension TestServer {
         try wait(timeout, for: "\(count) requests") { $0.requests.count >= count ? $0.requests : nil }
     }
 
-    /// Waits until so many connections were accepted.
+    /// Waits until `count` connections were accepted.
     ///
     /// - Returns: All connections accepted so far.
     @discardableResult
@@ -49,7 +49,7 @@ extension TestServer {
         try wait(timeout, for: "the end of connection \(number)") { $0.end(ofConnection: number) }
     }
 
-    /// Waits until no connection is being served.
+    /// Waits until no connection is open.
     ///
     /// - Returns: All connections accepted so far.
     @discardableResult
@@ -72,7 +72,7 @@ extension ServerState {
         number >= 1 && number <= connections.count ? connections[number - 1].end : nil
     }
 
-    /// What was seen so far, for the message of a wait that was in vain.
+    /// What the server has recorded, for the message of a wait that timed out.
     var summary: String {
         let last = requests.suffix(5).map(\.description).joined(separator: ", ")
         return "\(connections.count) connections (\(openConnections) open) and \(requests.count) requests"

@@ -1,13 +1,13 @@
 extension TestServer {
-    /// Makes the reply to a request. Runs on the connection's thread; throwing becomes a 500.
+    /// Makes the reply to a request. Runs on the connection's thread. If it throws, the server answers 500.
     public typealias Handler = @Sendable (RecordedRequest) throws -> ServerReply
 
-    /// When the handler of a route is asked.
+    /// When the server calls the handler of a route.
     public enum AnswerTime: Sendable, Hashable {
-        /// When the whole request arrived.
+        /// When the whole request has arrived.
         case complete
-        /// When the head arrived: the request has no body yet. The body is read before the reply is
-        /// sent, unless the reply is `withoutReadingBody()`.
+        /// When the head has arrived: the request has no body yet. The server reads the body before it sends the
+        /// reply, unless the reply is `withoutReadingBody()`.
         case head
     }
 
@@ -19,10 +19,10 @@ extension TestServer {
     /// server.route("*", "/echo") { .data($0.body) }
     /// ```
     ///
-    /// A `:name` segment matches any one segment, a final `*` any rest; both are handed to the handler
-    /// in `parameters`, percent-decoded. The query takes no part. The method `*` is any method, and
-    /// GET routes answer HEAD too. Of several routes that match, the first registered answers;
-    /// registering the same method and pattern again replaces the handler.
+    /// A `:name` segment matches one segment, a final `*` the rest of the path. The handler gets both
+    /// in `parameters`, percent-decoded. The query does not count. The method `*` is any method, and
+    /// GET routes answer HEAD too. If several routes match, the one that was registered first answers.
+    /// Registering the same method and pattern again replaces the handler.
     public func route(
         _ method: String,
         _ pattern: String,
@@ -33,7 +33,7 @@ extension TestServer {
         core.add(Route(method: method, pattern: pattern, waitsForBody: time == .complete, answer: handler))
     }
 
-    /// Answers requests of a method and a path with always the same reply.
+    /// Always answers requests of a method and a path with this reply.
     ///
     /// ```swift
     /// server.route("POST", "/upload", .status(413).withoutReadingBody())
@@ -42,10 +42,10 @@ extension TestServer {
         core.add(Route(method: method, pattern: RoutePattern(pattern), waitsForBody: false) { _ in reply })
     }
 
-    /// Answers requests whose path no route knows, in this order, one reply each.
+    /// Answers requests for which there is no route, in this order, one reply each.
     ///
-    /// Without a route and without a reply left, the answer is 404; 405 if the path has a route for
-    /// other methods. A reply is used up when the head of its request arrives.
+    /// Without a route and without an enqueued reply the server answers 404, or 405 if the path has a route for
+    /// another method. The server takes a reply when the head of the request arrives.
     ///
     /// ```swift
     /// server.enqueue(.status(503), .text("ok"))

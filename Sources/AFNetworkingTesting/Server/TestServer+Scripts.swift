@@ -1,15 +1,15 @@
 extension TestServer {
-    /// The connection a script is played on.
+    /// The connection that a script is for.
     public enum ScriptTarget: Sendable, Hashable {
-        /// The next accepted connection that has no script yet; several such scripts are used in order.
+        /// The next accepted connection without a script. The server uses several such scripts in order.
         case next
         /// The connection with this number; the first one the server accepts is 1.
         case connection(Int)
-        /// Every connection without a script of its own.
+        /// Every connection that has no other script.
         case every
     }
 
-    /// Plays steps on the next connection instead of serving HTTP on it.
+    /// Plays steps on the next connection in place of serving HTTP.
     ///
     /// ```swift
     /// server.script(
@@ -20,17 +20,17 @@ extension TestServer {
     /// )
     /// ```
     ///
-    /// After the last step the connection is closed in order, unless the step says otherwise.
+    /// After the last step the server closes the connection with an end of stream, unless the step ends it otherwise.
     public func script(_ steps: ScriptStep...) {
         script(on: .next, steps: steps)
     }
 
-    /// Plays steps on a chosen connection instead of serving HTTP on it.
+    /// Plays steps on a chosen connection in place of serving HTTP.
     public func script(on target: ScriptTarget, _ steps: ScriptStep...) {
         script(on: target, steps: steps)
     }
 
-    /// Plays steps on a chosen connection, for steps that were made by a loop.
+    /// Plays an array of steps on a chosen connection.
     public func script(on target: ScriptTarget = .next, steps: [ScriptStep]) {
         core.lock.change { state in
             switch target {
@@ -41,9 +41,9 @@ extension TestServer {
         }
     }
 
-    /// Lets go whatever waits for this name: `ScriptStep.pause(until:)` and `ServerReply.held(until:)`.
+    /// Ends all waits for this name, those of `ScriptStep.pause(until:)` and `ServerReply.held(until:)`.
     ///
-    /// A signal stays given: whoever asks for it later does not wait.
+    /// A signal stays set: later waits for it return at once.
     public func signal(_ name: String) {
         core.signal(name)
     }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A scriptable HTTP/1.1 server on the loopback interface, for testing code that uses the network.
+/// A scriptable HTTP/1.1 server on the loopback interface, for tests of code that uses the network.
 ///
 /// ```swift
 /// let server = try TestServer()
@@ -14,35 +14,37 @@ public import Foundation
 /// server.stop()
 /// ```
 ///
-/// There are three ways to say what happens, from high to low:
+/// There are three ways to define what the server does, from high to low level:
 ///
 /// - `route(_:_:_:)` answers requests by method and path;
-/// - `enqueue(_:)` answers the requests no route is meant for, in order;
-/// - `script(_:on:)` plays exact bytes, pauses and resets on a connection.
+/// - `enqueue(_:)` answers requests without a route, in order;
+/// - `script(_:)` plays exact bytes, pauses and resets on a connection.
 ///
-/// Everything received is kept in `requests` and `connections`, and the `wait…` methods wait for it
-/// without polling. All methods may be called from any thread at any time.
+/// `requests` and `connections` have everything that was received, and the `wait…` methods wait for it
+/// without polling. Call all methods from any thread at any time.
 ///
-/// With `tls:` all of this happens through TLS; `ServerTLS` says how, and `RecordedConnection.tls` what
-/// the handshake was like.
+/// With `tls:` the server speaks TLS as `ServerTLS` says. `RecordedConnection.tls` describes the handshake.
 ///
-/// The server uses blocking sockets, one thread that accepts and one thread per connection
-/// (256 KiB of stack, on which handlers run). It never asks for the time of day and adds no `Date`
-/// field, so that what it sends depends on the test alone; the one exception is `RouteSet.caching`. It ends with `stop()`, at the latest when
-/// the last reference to it goes away.
+/// The server uses blocking sockets, one thread that accepts and one thread for each connection, on which handlers
+/// run (256 KiB of stack). It never uses the time of day and adds no `Date` field, so that its replies depend on the
+/// test only; the one exception is `RouteSet.caching`. It stops with `stop()`, or when the last reference to it goes
+/// away.
 public final class TestServer: Sendable {
-    /// Bounds and habits of a server.
+    /// Limits and defaults of a server.
     public typealias Options = TestServerOptions
 
-    /// Where the server listens, with the port that was picked.
+    /// The address that the server listens at, with the port that the system picked.
     public let address: ListenAddress
     /// The port; 0 for a Unix socket.
     public let port: UInt16
     let core: ServerCore
 
-    /// Starts a server, which speaks TLS if `tls` says how.
+    /// Starts a server. It accepts connections when this returns.
     ///
-    /// It accepts connections when this returns.
+    /// - Parameters:
+    ///   - address: The address to listen at.
+    ///   - tls: How it speaks TLS; nil for plain HTTP.
+    ///   - options: Limits and defaults.
     public convenience init(
         on address: ListenAddress = .ipv4Loopback,
         tls: ServerTLS? = nil,
@@ -73,8 +75,8 @@ public final class TestServer: Sendable {
         core.stop()
     }
 
-    /// Changes what connections accepted from now on speak: another certificate, other versions; nil
-    /// for plain bytes. Those that are open go on as they are.
+    /// Changes the TLS settings for connections that are accepted from now on; nil for plain HTTP. Open connections
+    /// keep theirs.
     public func use(tls: ServerTLS?) throws(TestServerError) {
         let context = try Self.makeContext(tls)
         core.lock.change { $0.tls = context }
@@ -89,15 +91,15 @@ public final class TestServer: Sendable {
         }
     }
 
-    /// The URL of a path on this server, with or without a query: `https` if it speaks TLS.
+    /// The URL of a path on this server, with or without a query; `https` if it speaks TLS.
     ///
-    /// Characters that may not stand in a URL are percent-encoded. A Unix socket has no URL of its
-    /// own: it answers `http://localhost/…`, for clients that are told the socket separately.
+    /// Characters that a URL may not have are percent-encoded. For a Unix socket the host is `localhost`: tell the
+    /// client the path of the socket.
     ///
     /// - Parameters:
     ///   - path: The path.
-    ///   - host: The host to name in place of the address, such as `localhost`, or a name that the
-    ///     client is told to look up at this address. An IPv6 address stands in brackets.
+    ///   - host: A host in place of the address, such as `localhost`, or a name for which the client knows this
+    ///     address. An IPv6 address stands in brackets.
     public func url(_ path: String = "/", host: String? = nil) -> URL {
         let absolute = path.utf8.starts(with: "/".utf8) ? path : "/" + path
         let base = baseURL(host)
@@ -109,17 +111,17 @@ public final class TestServer: Sendable {
         components.scheme = core.lock.read { $0.tls == nil } ? "http" : "https"
         components.host = host ?? address.host
         components.port = port == 0 ? nil : Int(port)
-        // A host that cannot stand in a URL names nobody.
+        // A host that no URL can have.
         return components.url ?? URL(fileURLWithPath: "/")
     }
 
-    /// Ends every connection, frees the port and waits until all threads of the server are gone.
+    /// Ends every connection, frees the port and waits until all threads of the server have ended.
     ///
-    /// Replies that are being sent are cut off. What was recorded stays readable. Calling it again
-    /// does nothing. Called from a handler it waits for all threads but the handler's own.
+    /// Replies that are being sent are cut off. The records stay readable. A second call does nothing. Called from a
+    /// handler, it waits for all threads except the handler's own.
     ///
-    /// Happens by itself when the last reference goes away. A handler that uses its own server holds
-    /// such a reference: capture the server `unowned` there, or call this.
+    /// The server also stops when the last reference to it goes away. A handler that uses its own server holds such a
+    /// reference: capture the server `unowned` there, or call this method.
     public func stop() {
         core.stop()
     }
@@ -143,13 +145,13 @@ extension ListenAddress {
     }
 }
 
-/// What a `TestServer` throws.
+/// An error of a `TestServer` or a `TestProxy`.
 public enum TestServerError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The server could not listen; the text names the system call and its error.
     case cannotListen(ListenAddress, reason: String)
-    /// TLS could not be set up as asked.
+    /// OpenSSL refuses the TLS settings; the text says why.
     case cannotUseTLS(reason: String)
-    /// What was waited for did not happen in time.
+    /// A wait timed out.
     case timedOut(waitingFor: String, seen: String)
 
     /// The error in one sentence.

@@ -1,30 +1,30 @@
 import Glibc
 
-/// Why a connection stops being served, and what is still owed to the client.
+/// Why the server stops serving a connection.
 ///
-/// Thrown from the depth of a conversation to the top of its thread, where the
-/// socket is ended accordingly. Nothing else closes a connection.
+/// A conversation throws it, and the connection's thread catches it and ends the socket accordingly. Nothing else
+/// closes a connection.
 enum ConnectionEnd: Error, Sendable, Equatable {
     /// The client sent its end of stream.
     case clientClosed
-    /// The client reset the connection, or broke it in a way that looks the same.
+    /// The client reset the connection, or broke it in another way.
     case clientReset
-    /// The server says goodbye in order: end of stream, then silence until the client closes too.
+    /// The server sends its end of stream, and drops everything that arrives until the client closes too.
     case close
-    /// The same, but TLS does not announce it.
+    /// The same, without close_notify.
     case closeUnannounced
-    /// The server tears the connection down with a reset.
+    /// The server resets the connection.
     case reset
-    /// The TLS handshake failed; the client may still have to read why.
+    /// The TLS handshake failed. The client may not have read the alert yet.
     case handshakeFailed(String)
-    /// The script met something it did not expect.
+    /// The client did something that the script did not expect.
     case scriptFailed(String)
     /// `stop()` was called.
     case serverStopped
 }
 
 extension ConnectionEnd {
-    /// Whether the client may still be sending, and has yet to read how it ended.
+    /// Whether the server waits for the client to close: it may still be sending, or reading the end.
     var awaitsClient: Bool {
         switch self {
         case .close, .closeUnannounced, .handshakeFailed: true

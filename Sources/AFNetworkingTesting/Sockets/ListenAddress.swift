@@ -1,12 +1,12 @@
 import Glibc
 
-/// Where a `TestServer` listens. Never reachable from another machine.
+/// An address that a `TestServer` listens at. Other machines cannot reach it.
 public enum ListenAddress: Sendable, Hashable {
     /// 127.0.0.1; port 0 lets the system pick a free one.
     case ipv4Loopback(port: UInt16 = 0)
     /// ::1; port 0 lets the system pick a free one.
     case ipv6Loopback(port: UInt16 = 0)
-    /// A Unix stream socket at this path, which must not exist yet and is removed when the server stops.
+    /// A Unix stream socket at this path, which must not exist. The server removes it when it stops.
     case unix(String)
 
     /// 127.0.0.1 and a port the system picks.
@@ -15,7 +15,7 @@ public enum ListenAddress: Sendable, Hashable {
     public static var ipv6Loopback: ListenAddress { .ipv6Loopback(port: 0) }
 }
 
-/// A `ListenAddress` in the form the kernel takes.
+/// A `ListenAddress` in the form that the kernel takes.
 struct SocketEndpoint {
     let family: Int32
     let path: String?
@@ -52,7 +52,7 @@ struct SocketEndpoint {
     }
 
     func withAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
-        // Copied into the kernel's own type, which is aligned for every family.
+        // `sockaddr_storage` is aligned for every family.
         var storage = sockaddr_storage()
         withUnsafeMutableBytes(of: &storage) { $0.copyBytes(from: bytes) }
         return withUnsafePointer(to: &storage) { pointer in

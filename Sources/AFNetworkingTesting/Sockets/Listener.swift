@@ -1,7 +1,7 @@
 import CAFTestServer
 import Glibc
 
-/// The listening socket. Closed by whoever stops the server, never by the thread that accepts.
+/// The listening socket. `stop()` closes it, never the thread that accepts.
 struct Listener: Sendable {
     let descriptor: Int32
     let port: UInt16
@@ -9,7 +9,7 @@ struct Listener: Sendable {
 
     init(on address: ListenAddress, backlog: Int) throws(SystemFailure) {
         let endpoint = try SocketEndpoint(address)
-        // Non-blocking, because a client may take back its connection between poll(2) and accept4(2).
+        // Non-blocking: the client may have gone away between poll(2) and accept4(2).
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = socket(endpoint.family, kind, 0)
         guard descriptor >= 0 else { throw SystemFailure(call: "socket") }
@@ -41,7 +41,7 @@ struct Listener: Sendable {
         return SocketEndpoint.localPort(of: descriptor)
     }
 
-    /// Waits until there is a client to accept, without accepting it. False when the listener was shut down.
+    /// Waits for a client, without accepting it. False if the listener was shut down.
     func hasClient() -> Bool {
         while true {
             var interest = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -53,21 +53,21 @@ struct Listener: Sendable {
         }
     }
 
-    /// Takes the next client; nil if it went away again.
+    /// Accepts the next client; nil if it has gone away.
     func accept() throws(SystemFailure) -> Int32? {
         let accepted = caf_test_accept(descriptor)
         if accepted >= 0 { return accepted }
-        // EINVAL: the listener was shut down meanwhile, which the next wait reports.
+        // EINVAL: the listener was shut down; the next `hasClient()` says so.
         if [EINTR, EAGAIN, ECONNABORTED, EPROTO, EINVAL].contains(errno) { return nil }
         throw SystemFailure(call: "accept4")
     }
 
-    /// Refuses new clients and wakes the thread that waits for them.
+    /// Refuses new clients and wakes the accept thread.
     func shutDown() {
         shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
-    /// Gives back the descriptor and the name in the file system.
+    /// Closes the descriptor and removes the path of a Unix socket.
     func close() {
         Glibc.close(descriptor)
         path.map { _ = unlink($0) }

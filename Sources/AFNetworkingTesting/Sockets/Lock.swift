@@ -1,10 +1,10 @@
 import Glibc
 
-/// A value behind a mutex, with a condition that fires whenever the value was changed.
+/// A value behind a mutex, with a condition variable for its changes.
 ///
 /// Built on pthreads because thread sanitizer misreads `Synchronization.Mutex`.
-/// The one unchecked type of this module: every access goes through the mutex,
-/// and the pointers never leave this file.
+/// Unchecked, because the compiler cannot see that every access holds the mutex. The
+/// pointers never leave this file.
 final class Lock<State: Sendable>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -15,7 +15,7 @@ final class Lock<State: Sendable>: @unchecked Sendable {
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
-        // Waits must not stretch or shrink when the wall clock is set.
+        // A change of the wall clock must not change how long a wait takes.
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         pthread_cond_init(changed, &attributes)
         pthread_condattr_destroy(&attributes)
@@ -28,14 +28,14 @@ final class Lock<State: Sendable>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Looks at the state.
+    /// Reads the state.
     func read<Result, Failure: Error>(_ body: (State) throws(Failure) -> Result) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(state)
     }
 
-    /// Changes the state and wakes everyone who waits for it.
+    /// Changes the state and wakes all waits.
     func change<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -47,7 +47,7 @@ final class Lock<State: Sendable>: @unchecked Sendable {
         return try body(&state)
     }
 
-    /// Waits until `body` answers something, asking again after every change. Nil when time ran out.
+    /// Calls `body` now and after every change until it returns a value. Nil if the time runs out.
     func wait<Result>(_ timeout: Duration? = nil, until body: (inout State) -> Result?) -> Result? {
         let deadline = timeout.map { MonotonicDeadline(after: $0) }
         pthread_mutex_lock(mutex)
@@ -66,7 +66,7 @@ final class Lock<State: Sendable>: @unchecked Sendable {
     }
 }
 
-/// A moment on the monotonic clock, for calls that wait at most so long.
+/// A moment on the monotonic clock until which a call waits.
 struct MonotonicDeadline: Sendable {
     let moment: timespec
 
@@ -75,14 +75,14 @@ struct MonotonicDeadline: Sendable {
         clock_gettime(CLOCK_MONOTONIC, &now)
         let (seconds, attoseconds) = max(duration, .zero).components
         let nanoseconds = now.tv_nsec + Int(attoseconds / 1_000_000_000)
-        // A century is as good as for ever, and cannot overflow.
+        // At most a century, which cannot overflow.
         moment = timespec(
             tv_sec: now.tv_sec + Int(min(seconds, 3_155_760_000)) + nanoseconds / 1_000_000_000,
             tv_nsec: nanoseconds % 1_000_000_000
         )
     }
 
-    /// Milliseconds left as poll(2) wants them, rounded up so that a wait never ends early.
+    /// The milliseconds left, for poll(2). Rounded up, so that a wait never ends early.
     var pollTimeout: Int32 {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)

@@ -3,14 +3,14 @@ import Glibc
 
 /// One joinable, named thread of the server.
 struct ServerThread: Sendable, Hashable {
-    // A thread parses HTTP, runs a user's handler, and makes TLS handshakes, for which
-    // 64 KiB are enough: no recursion. The default of 8 MiB would reserve 32 GiB of
-    // address space for 4096 connections.
+    // A thread parses HTTP, runs a test's handlers, and makes TLS handshakes: nothing recursive,
+    // and 64 KiB are enough for it. The default of 8 MiB would reserve 32 GiB of address
+    // space for 4096 connections.
     private static let stackBytes = 256 * 1024
 
     private let handle: pthread_t
 
-    /// Starts `body` on a new thread. Throws the errno value when there can be no more threads.
+    /// Starts `body` on a new thread. Throws if the system has no thread left.
     init(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemFailure) {
         let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
         var thread = pthread_t()
@@ -22,7 +22,7 @@ struct ServerThread: Sendable, Hashable {
         handle = thread
     }
 
-    /// The thread this is asked on.
+    /// The calling thread.
     static var current: ServerThread { ServerThread(handle: pthread_self()) }
 
     private init(handle: pthread_t) {
@@ -33,7 +33,7 @@ struct ServerThread: Sendable, Hashable {
         pthread_join(handle, nil)
     }
 
-    /// Lets the thread clean up after itself: for the one thread that cannot join itself.
+    /// Lets the system free the thread when it ends: for the thread that stops the server and cannot join itself.
     func detach() {
         pthread_detach(handle)
     }

@@ -1,20 +1,20 @@
 public import Foundation
 
-/// What a `TestServer` saw of one connection.
+/// One connection as a `TestServer` recorded it.
 public struct RecordedConnection: Sendable, Hashable {
     /// How a connection ended.
     public enum End: Sendable, Hashable {
-        /// The client closed its side, orderly.
+        /// The client sent its end of stream.
         case clientClosed
         /// The client reset the connection.
         case clientReset
-        /// The server closed, orderly: the client sees the end of the stream.
+        /// The server closed: the client sees the end of the stream.
         case serverClosed
         /// The server reset the connection.
         case serverReset
-        /// The TLS handshake failed; the text says why. The client sees the end of the stream, after an alert.
+        /// The TLS handshake failed; the text says why. The client sees an alert and the end of the stream.
         case handshakeFailed(String)
-        /// A script met something other than what it expected; the text says what. The client sees a reset.
+        /// The client did something that the script did not expect; the text says what. The client sees a reset.
         case scriptFailed(String)
         /// `TestServer.stop()` ended it.
         case serverStopped
@@ -22,27 +22,27 @@ public struct RecordedConnection: Sendable, Hashable {
 
     /// Its number; the first connection the server accepted is 1.
     public let number: Int
-    /// How many bytes the client sent; those of TLS itself are not among them.
+    /// How many bytes the client sent, without the overhead of TLS.
     public internal(set) var bytesReceived = 0
-    /// How many bytes the server handed to the kernel for the client; those of TLS itself are not among them.
+    /// How many bytes the server gave the kernel for the client, without the overhead of TLS.
     public internal(set) var bytesSent = 0
-    /// What the client sent, decrypted, up to the server's `storedTranscriptLimit`.
+    /// The decrypted bytes that the client sent, up to the server's `storedTranscriptLimit`.
     public internal(set) var received = Data()
-    /// What the TLS handshake was like; nil on a connection without TLS.
+    /// The TLS handshake; nil on a connection without TLS.
     public internal(set) var tls: RecordedHandshake?
-    /// What was received before TLS began, and since.
+    /// The bytes on the wire before TLS began, and since.
     var wireBeforeTLS = Data()
     var wireWithinTLS = Data()
     /// How many requests were received on it.
     public internal(set) var requestCount = 0
     /// How many steps of its script were completed.
     public internal(set) var completedSteps = 0
-    /// Why the server answered 400, when it did.
+    /// Why the server answered 400, if it did.
     public internal(set) var refusal: String?
-    /// How it ended; nil while it is being served.
+    /// How it ended; nil while it is open.
     public internal(set) var end: End?
 
-    /// What the client sent as it was on the wire, up to the server's `storedTranscriptLimit`.
+    /// The bytes of the client on the wire, up to the server's `storedTranscriptLimit`.
     /// Without TLS the same as `received`.
     public var wire: Data { tls == nil ? received : wireBeforeTLS + wireWithinTLS }
 

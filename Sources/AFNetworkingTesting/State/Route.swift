@@ -1,9 +1,9 @@
-/// A handler and the requests it is meant for.
+/// A handler, and the requests that it answers.
 struct Route: Sendable {
     /// "*" means every method.
     let method: String
     let pattern: RoutePattern
-    /// Whether the handler is asked when the whole request has arrived, and not with its head.
+    /// Whether the server calls the handler with the whole request, and not when the head has arrived.
     let waitsForBody: Bool
     let answer: @Sendable (RecordedRequest) throws -> ServerReply
 
@@ -16,7 +16,7 @@ struct Route: Sendable {
 enum Responder: Sendable {
     /// A reply that is known already.
     case reply(ServerReply)
-    /// A route, with what its pattern captured.
+    /// A route, with the values of its pattern's captures.
     case route(Route, parameters: [String: String])
     /// No route and no enqueued reply; the reply says so.
     case unanswered(ServerReply)
@@ -43,7 +43,7 @@ struct RoutePattern: Sendable, Hashable {
         }
     }
 
-    /// What the captures stand for if the path matches.
+    /// The values of the captures; nil if the path does not match.
     func match(_ path: String) -> [String: String]? {
         let parts = Self.split(path)
         var parameters: [String: String] = [:]
@@ -67,7 +67,7 @@ struct RoutePattern: Sendable, Hashable {
         return parts.count == segments.count ? parameters : nil
     }
 
-    /// Cuts at slashes, as bytes: a combining mark after a slash must not hide it.
+    /// Splits bytes and not characters: a combining mark after a slash would hide the slash.
     private static func split(_ path: String) -> [String] {
         let bytes = path.utf8.starts(with: "/".utf8) ? path.utf8.dropFirst() : path.utf8[...]
         return bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {

@@ -25,26 +25,26 @@ public struct ScriptStep: Sendable {
 
     // MARK: Receiving
 
-    /// Reads as many bytes as the text has and compares them; a difference fails the script.
+    /// Reads as many bytes as the text has. The script fails if they differ from the text.
     public static func expect(_ text: String) -> ScriptStep { expect(bytes: text.utf8) }
 
-    /// Reads as many bytes as given and compares them; a difference fails the script.
+    /// Reads as many bytes as given. The script fails if they differ.
     public static func expect(bytes: some Sequence<UInt8>) -> ScriptStep {
         ScriptStep(kind: .expect(Array(bytes)))
     }
 
     /// Reads a request up to the empty line after its head, and records it in `TestServer.requests`.
     ///
-    /// After an `expect`, the bytes expected before count as the beginning of the head.
+    /// After an `expect`, the expected bytes count as the beginning of the head.
     public static var expectHead: ScriptStep { ScriptStep(kind: .expectHead) }
 
     /// Reads a request with its body, and records it in `TestServer.requests`.
     public static var expectRequest: ScriptStep { ScriptStep(kind: .expectRequest) }
 
-    /// Reads and drops so many bytes.
+    /// Reads and drops `count` bytes.
     public static func receive(_ count: Int) -> ScriptStep { ScriptStep(kind: .receive(max(count, 0))) }
 
-    /// Waits until the client closed its sending side; bytes before that fail the script.
+    /// Waits until the client closes its sending side. The script fails if bytes arrive before that.
     public static var expectEnd: ScriptStep { ScriptStep(kind: .expectEnd) }
 
     // MARK: Sending
@@ -78,7 +78,7 @@ public struct ScriptStep: Sendable {
 
     // MARK: Waiting
 
-    /// Lets time pass.
+    /// Waits.
     public static func pause(_ duration: Duration) -> ScriptStep { ScriptStep(kind: .pause(duration)) }
 
     /// Waits until the test calls `TestServer.signal(_:)` with this name.
@@ -92,27 +92,27 @@ public struct ScriptStep: Sendable {
     /// Ends the server's sending side; later steps may still receive.
     public static var shutdownWrite: ScriptStep { ScriptStep(kind: .shutdownWrite) }
 
-    /// Closes in order: the client sees the end of the stream, and never a reset, because what it
-    /// still sends is received and dropped until it closes too.
+    /// Closes the connection with an end of stream. The client never sees a reset, because the server receives and
+    /// drops everything until the client closes too.
     public static var close: ScriptStep { ScriptStep(kind: .close) }
 
-    /// Resets the connection. Bytes the client has not read yet are lost to it.
+    /// Resets the connection. The client loses bytes that it has not read yet.
     public static var reset: ScriptStep { ScriptStep(kind: .reset) }
 
-    /// As the first step: the connection is left in the kernel's queue, established but never accepted.
+    /// As the first step: leaves the connection in the kernel's queue, established but never accepted.
     ///
-    /// It stays so until the server stops, and with it every later connection. On a server with
-    /// `Options.backlog` 0 the queue is soon full and further connection attempts go unanswered.
+    /// It stays there until the server stops, and with it every later connection. On a server with
+    /// `Options.backlog` 0 the queue is soon full, and the kernel does not answer further attempts to connect.
     public static var neverAccept: ScriptStep { ScriptStep(kind: .neverAccept) }
 
-    /// Serves HTTP from here on, by routes and enqueued replies, until the connection ends.
+    /// Serves the connection from here on as without a script, until it ends.
     public static var serve: ScriptStep { ScriptStep(kind: .serve) }
 }
 
 extension ScriptStep {
-    // MARK: Beginning
+    // MARK: Starting TLS
 
-    /// Makes the TLS handshake here; the steps before it exchange plain bytes.
+    /// Makes the TLS handshake here. The steps before it exchange plain bytes.
     ///
     /// Without this step a server that speaks TLS makes the handshake before the first step.
     public static var handshake: ScriptStep { ScriptStep(kind: .handshake(nil)) }
@@ -131,7 +131,7 @@ extension ScriptStep {
 
     // MARK: Misbehaving once TLS is established
 
-    /// Asks for new keys so many times in a row (KeyUpdate, TLS 1.3).
+    /// Asks for new keys several times in a row (KeyUpdate, TLS 1.3).
     ///
     /// - Parameters:
     ///   - count: How many times.
@@ -140,46 +140,46 @@ extension ScriptStep {
         ScriptStep(kind: .tls(.updateKeys(count: max(count, 0), asksBack: asksBack)))
     }
 
-    /// Sends so many session tickets (TLS 1.3).
+    /// Sends `count` session tickets (TLS 1.3).
     public static func sendTickets(_ count: Int) -> ScriptStep { ScriptStep(kind: .tls(.sendTickets(max(count, 0)))) }
 
     /// Asks for a new handshake (HelloRequest, TLS 1.2).
     public static var renegotiate: ScriptStep { ScriptStep(kind: .tls(.renegotiate)) }
 
-    /// Asks for a certificate after the handshake (TLS 1.3), whether the client said it would answer or not.
+    /// Asks for a certificate after the handshake (TLS 1.3), even if the client has not offered post_handshake_auth.
     public static var requestCertificate: ScriptStep { ScriptStep(kind: .tls(.requestCertificate)) }
 
-    /// Sends an alert, encrypted as it should be (TLS 1.3, or 1.2 with AES-GCM).
+    /// Sends an encrypted alert (TLS 1.3, or 1.2 with AES-GCM).
     ///
     /// - Parameters:
-    ///   - number: Which, for instance 80 for internal_error.
-    ///   - isFatal: Whether it is marked as the end, or as a warning.
+    ///   - number: The number of the alert, for instance 80 for internal_error.
+    ///   - isFatal: Whether its level is fatal or warning.
     public static func sendAlert(_ number: UInt8, isFatal: Bool = true) -> ScriptStep {
         sendRecord(type: 21, bytes: [isFatal ? 2 : 1, number])
     }
 
-    /// Sends one record of any type with any content, encrypted as it should be (TLS 1.3, or 1.2
-    /// with AES-GCM): 21 is an alert, 22 a handshake message, 23 data.
+    /// Sends one encrypted record of any type with any content (TLS 1.3, or 1.2 with AES-GCM): type 21 is an alert, 22
+    /// a handshake message, 23 data.
     public static func sendRecord(type: UInt8, bytes: some Sequence<UInt8>) -> ScriptStep {
         ScriptStep(kind: .tls(.sendRecord(type: type, Array(bytes))))
     }
 
-    /// Sends text in records of so many bytes each.
+    /// Sends text in records of `size` bytes each.
     public static func send(_ text: String, recordsOf size: Int) -> ScriptStep {
         ScriptStep(kind: .tls(.sendRecords(Array(text.utf8), size: min(max(size, 1), 16_384))))
     }
 
-    /// Sends bytes beneath TLS, as they are.
+    /// Sends bytes on the wire without encrypting them.
     public static func sendOnWire(bytes: some Sequence<UInt8>) -> ScriptStep {
         ScriptStep(kind: .sendOnWire(Array(bytes)))
     }
 
     // MARK: Ending TLS
 
-    /// Announces the end of the server's side (close_notify) without closing; later steps may still send.
+    /// Sends close_notify without closing; later steps may still send.
     public static var announceEnd: ScriptStep { ScriptStep(kind: .tls(.announceEnd)) }
 
-    /// Closes without announcing it: to a TLS client the stream looks cut off.
+    /// Closes without close_notify: to a TLS client the stream looks truncated.
     public static var closeUnannounced: ScriptStep { ScriptStep(kind: .closeUnannounced) }
 
     var makesHandshake: Bool {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The shared heart of a server: its state behind one lock, and the steps of its life.
+/// What the threads of a server share: its options, its listener, and its state behind one lock.
 ///
 /// ```
 /// init ── accept thread ──┬── connection thread 1 ── joined by the accept thread
@@ -8,8 +8,8 @@ import Foundation
 ///                         └── …                         or by stop()
 /// ```
 ///
-/// The threads hold the core, never the `TestServer`, so that the last reference to the server
-/// going away ends them.
+/// The threads hold the core and never the `TestServer`, so that the server stops when the last reference to it
+/// goes away.
 final class ServerCore: Sendable {
     let options: TestServerOptions
     let listener: Listener
@@ -21,7 +21,7 @@ final class ServerCore: Sendable {
         lock.change { $0.tls = tls }
     }
 
-    // MARK: - What to do
+    // MARK: - Instructions
 
     func add(_ route: Route) {
         lock.change { state in
@@ -51,7 +51,7 @@ final class ServerCore: Sendable {
         lock.change { $0.takeResponder(for: request) }
     }
 
-    // MARK: - What happened
+    // MARK: - Records
 
     func checkRunning() throws(ConnectionEnd) {
         if lock.read({ $0.phase != .running }) { throw .serverStopped }
@@ -74,7 +74,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Bytes that were received too early for the one who reads now are those of TLS.
+    /// Moves bytes that were received before the handshake step, but belong to it, to the record of the wire.
     func noteStartOfTLS(early: [UInt8], on connection: Int) {
         lock.change { state in
             let clear = state.connections[connection - 1].bytesReceived - early.count

@@ -1,4 +1,4 @@
-/// Everything the threads of a server share.
+/// The state that the threads of a server share.
 struct ServerState: Sendable {
     enum Phase: Sendable {
         case running
@@ -8,7 +8,7 @@ struct ServerState: Sendable {
 
     var phase = Phase.running
 
-    // MARK: What to do
+    // MARK: Instructions
 
     var routes: [Route] = []
     var queue: ArraySlice<ServerReply> = []
@@ -16,26 +16,27 @@ struct ServerState: Sendable {
     var numberedScripts: [Int: [ScriptStep]] = [:]
     var scriptForEvery: [ScriptStep]?
     var signals: Set<String> = []
-    /// What connections accepted from now on speak; nil for plain bytes.
+    /// The TLS settings of connections that are accepted from now on; nil for plain HTTP.
     var tls: TLSContext?
 
-    // MARK: What happened
+    // MARK: Records
 
     var requests: [RecordedRequest] = []
-    /// By number, which begins at 1.
+    /// In the order of their numbers, which begin at 1.
     var connections: [RecordedConnection] = []
 
-    // MARK: What is alive
+    // MARK: Sockets and threads
 
-    /// Descriptors by connection number. Closed only together with their removal from here, so that
-    /// whoever holds the lock may shut them down without hitting a reused number.
+    /// Descriptors by connection number, and by the negative number that of a proxy's connection to the target. A
+    /// thread closes a descriptor and removes it from here under the lock, so that `stop()` never shuts down a
+    /// reused descriptor.
     var descriptors: [Int: Int32] = [:]
     var acceptThread: ServerThread?
     var threads: Set<ServerThread> = []
-    /// Threads that have nothing left to do but to be joined.
+    /// Threads that have ended and are to be joined.
     var finished: [ServerThread] = []
 
-    /// How many connections have no end yet.
+    /// How many connections are open.
     private(set) var openConnections = 0
 
     /// Gives a new connection its number.
@@ -55,13 +56,13 @@ struct ServerState: Sendable {
         numberedScripts[number] ?? nextScripts.first ?? scriptForEvery
     }
 
-    /// The same, and uses it up.
+    /// The same, and removes it.
     mutating func takeScript(for number: Int) -> [ScriptStep]? {
         if let script = numberedScripts.removeValue(forKey: number) { return script }
         return nextScripts.popFirst() ?? scriptForEvery
     }
 
-    /// What answers a request; uses up an enqueued reply if it is that.
+    /// What answers a request. Removes the enqueued reply that it returns.
     mutating func takeResponder(for request: RecordedRequest) -> Responder {
         let path = request.path
         var allowed: [String] = []

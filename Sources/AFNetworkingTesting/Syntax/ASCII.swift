@@ -1,5 +1,5 @@
 extension String {
-    /// Only ASCII letters are folded: any wider folding would equate names that a peer keeps apart.
+    /// Ignores the case of ASCII letters only: Unicode folding makes different names equal.
     func equalsIgnoringCase(_ other: String) -> Bool {
         utf8.elementsEqual(other.utf8) { $0.asciiLowercased == $1.asciiLowercased }
     }
@@ -23,9 +23,9 @@ extension ArraySlice<UInt8> {
     }
 }
 
-/// Numbers as they stand in paths, queries, ports and ranges: digits and nothing else.
+/// Numbers in paths, queries, ports and ranges, which have no sign.
 enum DecimalText {
-    /// The largest number taken; sums of a few such numbers do not overflow.
+    /// The largest number: sums of a few such numbers do not overflow.
     private static let ceiling = 1 << 60
 
     static func count(_ text: String) -> Int? {
@@ -34,7 +34,7 @@ enum DecimalText {
         return number <= ceiling ? number : nil
     }
 
-    /// Seconds with or without a fraction; at most a day, which no test outlasts.
+    /// Seconds with or without a fraction, at most a day.
     static func duration(_ text: String) -> Duration? {
         guard let seconds = Double(text), seconds >= 0, seconds <= 86_400 else { return nil }
         return .nanoseconds(Int64(seconds * 1_000_000_000))

@@ -1,11 +1,11 @@
-/// Values of the form `name=value`, as they stand in `Authorization`, `Content-Type` and their like: values as
-/// tokens or in quotes, with escapes resolved.
+/// The parameters `name=value` of fields such as `Authorization` and `Content-Type`. A value is a token, or quoted with
+/// escapes.
 ///
-/// Written apart from the client's own parser, so that a mistake of one does not hide the same mistake of the other.
+/// It shares no code with the client's parser, so that a mistake in one does not hide the same mistake in the other.
 struct FieldParameters: Sendable, Equatable {
     private(set) var pairs: [(name: String, value: String)] = []
 
-    /// - Parameter separator: What stands between two parameters.
+    /// - Parameter separator: The byte between two parameters.
     init(_ text: some Collection<UInt8>, separator: UInt8) {
         var rest = Array(text)[...]
         while !rest.isEmpty {

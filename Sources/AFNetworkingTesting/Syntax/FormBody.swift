@@ -1,4 +1,4 @@
-/// What a form sent: its fields and its files.
+/// The body of a form: its fields and its files.
 struct FormBody: Sendable {
     /// A file of a multipart form.
     struct File: Sendable {
@@ -9,7 +9,7 @@ struct FormBody: Sendable {
     private(set) var fields: [(name: String, value: String)] = []
     private(set) var files: [File] = []
 
-    /// Nil if the body is of another type.
+    /// Nil if the media type is not that of a form.
     init?(_ body: some Collection<UInt8>, type: String) {
         let bytes = Array(body)
         let essence = type.utf8.prefix { $0 != UInt8(ascii: ";") }
@@ -39,7 +39,7 @@ struct FormBody: Sendable {
 
     private mutating func add(_ part: [UInt8]) {
         guard let end = part.firstRange(of: [13, 10, 13, 10]) else { return }
-        // With the empty line's second half in front, a part without fields ends at once, too.
+        // A part begins with CRLF, so a part without fields has the empty line, too.
         let content = Array(part[end.upperBound...])
         let lines = part[..<end.lowerBound].split(separator: 10)
         let disposition = lines.first { line in
@@ -57,9 +57,9 @@ struct FormBody: Sendable {
         }
     }
 
-    /// What stands between the boundaries, from the line end of one to the line end before the next.
+    /// The parts between the boundaries, each from the CRLF after one boundary to the CRLF before the next.
     private static func parts(of body: [UInt8], boundary: [UInt8]) -> [[UInt8]] {
-        // The first boundary may stand at the very beginning, where no line end precedes it.
+        // The first boundary may stand at the beginning of the body, without CRLF before it.
         let text = [13, 10] + body
         let delimiter = [13, 10] + boundary
         var parts: [[UInt8]] = []
@@ -75,7 +75,7 @@ struct FormBody: Sendable {
 }
 
 extension Collection where Element == UInt8, Index == Int {
-    /// Where these bytes stand first. Linear as a rule: the first byte of what is looked for is rare.
+    /// The first place of these bytes. Usually linear, because their first byte is rare.
     func firstRange(of bytes: [UInt8]) -> Range<Int>? {
         guard let first = bytes.first, count >= bytes.count else { return nil }
         var position = startIndex

@@ -1,5 +1,5 @@
-/// Tells whether bytes are one JSON document (RFC 8259), without recursion: handlers have a small stack, and
-/// clients under test may send any depth.
+/// Checks whether bytes are one JSON document (RFC 8259). Not recursive, because handlers have a small stack and
+/// clients under test may nest to any depth.
 struct JSONSyntax {
     private enum Container {
         case object
@@ -28,8 +28,8 @@ struct JSONSyntax {
         return position == bytes.count
     }
 
-    /// Reads a value whole, or the beginning of a container up to its first value; then everything that ends
-    /// after it, up to the next value.
+    /// Reads a whole value, or the beginning of a container up to its first value; then the ends of containers, up to
+    /// the next value.
     private mutating func readValueOrOpen() -> Bool {
         skipBlanks()
         if take("{") {

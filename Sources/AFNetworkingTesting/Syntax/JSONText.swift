@@ -1,4 +1,4 @@
-/// A JSON document as text. Members stand in the order given, so that replies depend on the test alone.
+/// A JSON document as text. Members keep their order, so that replies depend on the test only.
 struct JSONText: Sendable {
     let text: String
 
@@ -23,7 +23,7 @@ struct JSONText: Sendable {
         JSONText(text: "{" + members.map { "\(string($0.name).text): \($0.value.text)" }.joined(separator: ", ") + "}")
     }
 
-    /// Names with their values; a name that occurs several times has an array of them.
+    /// An object of names and values. A name that occurs several times has an array.
     static func grouped(_ pairs: [(name: String, value: String)]) -> JSONText {
         var order: [String] = []
         var values: [String: [String]] = [:]

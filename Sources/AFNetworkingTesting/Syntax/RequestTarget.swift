@@ -1,4 +1,4 @@
-/// The parts of a request target, cut as bytes and never repaired.
+/// The path and query of a request target, as sent.
 struct RequestTarget {
     let path: String
     let query: String?
@@ -10,7 +10,7 @@ struct RequestTarget {
         query = mark < origin.endIndex ? String(decoding: origin[(mark + 1)...], as: UTF8.self) : nil
     }
 
-    /// In the absolute form, which a proxy gets, the path begins after the authority.
+    /// In the absolute form, the path begins after the authority.
     private static func withoutAuthority(_ target: [UInt8]) -> ArraySlice<UInt8> {
         let slash = UInt8(ascii: "/")
         guard let colon = target.firstIndex(of: UInt8(ascii: ":")), target.first != slash,
@@ -19,7 +19,7 @@ struct RequestTarget {
         return target[(colon + 3)...].drop { $0 != slash && $0 != UInt8(ascii: "?") }
     }
 
-    /// Decodes `%XX`; a `%` that is not followed by two digits stands for itself.
+    /// Decodes `%XX`. A `%` without two digits after it stays.
     static func percentDecoded(_ text: some Collection<UInt8>) -> String {
         let bytes = Array(text)
         var decoded: [UInt8] = []

@@ -1,10 +1,10 @@
 internal import CAFOpenSSL
 
-/// Encrypts records of TLS 1.2 and 1.3 as the server, for those that OpenSSL has no function to send.
+/// Encrypts the server's records of TLS 1.2 and 1.3 that OpenSSL has no function to send.
 struct RecordSealer {
-    /// The secret the server's keys of TLS 1.3 are made from; none before it is established.
+    /// The secret of the server's TLS 1.3 keys; empty before it is known.
     var secret: [UInt8] = []
-    /// How many records were written with these keys.
+    /// How many records were encrypted with these keys.
     var sequence: UInt64 = 0
 
     /// Takes the secret from a line of the key log: a label, the client's random number, the secret.
@@ -16,7 +16,7 @@ struct RecordSealer {
         sequence = 0
     }
 
-    /// One record; nil without a secret, or with a suite that is not known here.
+    /// One record; nil without a secret, or with an unsupported cipher suite.
     mutating func seal(_ bytes: [UInt8], type: UInt8, for ssl: OpaquePointer) -> [UInt8]? {
         let isOld = SSL_version(ssl) == TLS1_2_VERSION
         guard isOld || !secret.isEmpty else { return nil }

@@ -1,11 +1,11 @@
 public import AFTLS
 internal import CAFOpenSSL
 
-/// What a `TestServer` saw of one TLS handshake.
+/// A TLS handshake as a `TestServer` recorded it.
 public struct RecordedHandshake: Sendable, Hashable {
-    /// An alert of the protocol.
+    /// A TLS alert.
     public struct Alert: Sendable, Hashable, CustomStringConvertible {
-        /// Its number, such as 42.
+        /// The number, such as 42.
         public let number: UInt8
 
         /// An alert with this number.
@@ -13,60 +13,60 @@ public struct RecordedHandshake: Sendable, Hashable {
             self.number = number
         }
 
-        /// Its name, such as "bad certificate".
+        /// The name, such as "bad certificate".
         public var name: String {
             SSL_alert_desc_string_long(Int32(number)).map { String(cString: $0) } ?? "unknown"
         }
 
-        /// Name and number.
+        /// The name and the number.
         public var description: String { "\(name) (\(number))" }
     }
 
-    // MARK: What the client offered
+    // MARK: The client's offer
 
-    /// The name the client asked for (SNI), its bytes as UTF-8.
+    /// The name that the client asked for (SNI), decoded as UTF-8.
     public internal(set) var serverName: String?
-    /// The protocols it offered (ALPN).
+    /// The protocols that it offered (ALPN).
     public internal(set) var offeredProtocols: [String] = []
-    /// The versions it offered, the best first, as numbers: TLS 1.3 is 0x0304. Placeholders are among them.
+    /// The numbers of the versions that it offered, in its order: TLS 1.3 is 0x0304. GREASE values are included.
     public internal(set) var offeredVersions: [UInt16] = []
-    /// The numbers of the cipher suites it offered, in its order.
+    /// The numbers of the cipher suites that it offered, in its order.
     public internal(set) var offeredCipherSuites: [UInt16] = []
-    /// Whether it offered to resume a session with a ticket or a key from before.
+    /// Whether it offered to resume a session, with a ticket or a pre-shared key.
     public internal(set) var offeredTicket = false
-    /// The session id it sent. TLS 1.3 clients make one up that means nothing.
+    /// The session id that it sent. A TLS 1.3 client sends a random one for middleboxes.
     public internal(set) var sessionID: [UInt8] = []
-    /// Whether it announced data before the end of the handshake.
+    /// Whether it offered early data.
     public internal(set) var offeredEarlyData = false
 
-    // MARK: What came of it
+    // MARK: The result
 
-    /// Whether the handshake came to its end. In TLS 1.3 that means that the client accepted the server.
+    /// Whether the handshake is complete. In TLS 1.3 this means that the client has accepted the server.
     public internal(set) var isComplete = false
-    /// The version that was agreed on.
+    /// The negotiated version.
     public internal(set) var version: ServerTLS.Version?
-    /// The cipher suite that was agreed on, as OpenSSL names it.
+    /// The negotiated cipher suite, as OpenSSL names it.
     public internal(set) var cipherSuite: String?
     /// The protocol the server chose (ALPN).
     public internal(set) var chosenProtocol: String?
-    /// Whether an earlier session was resumed; the server showed no certificate then.
+    /// Whether it resumed an earlier session. The server sends no certificate then.
     public internal(set) var isResumed = false
-    /// The last alert the client sent, close_notify excepted.
+    /// The last alert of the client other than close_notify.
     public internal(set) var receivedAlert: Alert?
-    /// Whether the client announced the end of its side (close_notify).
+    /// Whether the client sent close_notify.
     public internal(set) var receivedEnd = false
     /// Why the handshake failed.
     public internal(set) var failure: String?
-    /// The certificates the client showed, its own first. Empty if it was not asked or had none; of a
-    /// resumed session only its own.
+    /// The certificates that the client sent, its own first. Empty if the server did not ask or the client had none. On
+    /// a resumed session, only the client's own.
     public internal(set) var clientCertificates: [Certificate] = []
 
     init() {}
 }
 
-/// Reads the first message of a client, which OpenSSL has already taken apart into its fields.
+/// Reads a ClientHello through OpenSSL.
 enum ClientHello {
-    /// The numbers of the extensions that are looked at.
+    /// The numbers of the extensions that are read.
     private enum Extension: UInt32 {
         case serverName = 0
         case protocols = 16
@@ -104,13 +104,13 @@ enum ClientHello {
         stride(from: 0, to: bytes.count - 1, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
     }
 
-    /// A list with its length, in it a kind of name with the length of the name (RFC 6066 section 3).
+    /// The length of the list, then the type of a name, its length and the name (RFC 6066 section 3).
     private static func name(in bytes: [UInt8]) -> String? {
         guard bytes.count > 5, bytes[2] == 0 else { return nil }
         return String(decoding: bytes[5...], as: UTF8.self)
     }
 
-    /// A list with its length, in it names each with its length (RFC 7301 section 3.1).
+    /// The length of the list, then names, each with its length (RFC 7301 section 3.1).
     private static func protocols(in bytes: [UInt8]) -> [String] {
         var names: [String] = []
         var rest = bytes.dropFirst(2)

@@ -16,61 +16,62 @@ public import AFTLS
 /// tls.clientCertificates = .required(by: [clients.certificate])
 /// ```
 public struct ServerTLS: Sendable {
-    // MARK: Who the server is
+    // MARK: Certificates
 
-    /// What it shows, chosen by the name the client asks for; the first one if no name fits.
-    /// Without any, only suites without authentication work (`aNULL` in `cipherList`).
+    /// The certificates that it sends, chosen by the name that the client asks for; the first one if no name fits.
+    /// Without credentials, only suites without authentication work (`aNULL` in `cipherList`).
     public var credentials: [Credential]
 
-    // MARK: What it speaks
+    // MARK: Versions and suites
 
-    /// The oldest version it speaks.
+    /// The oldest version that it speaks.
     public var minimumVersion = Version.tls12
-    /// The newest version it speaks.
+    /// The newest version that it speaks.
     public var maximumVersion = Version.tls13
-    /// The suites for TLS 1.2 and older in OpenSSL's notation, such as "ECDHE-RSA-AES128-GCM-SHA256"; nil for the usual.
+    /// The suites for TLS 1.2 and older in OpenSSL's notation, such as "ECDHE-RSA-AES128-GCM-SHA256"; nil for OpenSSL's
+    /// default.
     public var cipherList: String?
-    /// The suites for TLS 1.3, such as "TLS_AES_128_GCM_SHA256"; nil for the usual.
+    /// The suites for TLS 1.3, such as "TLS_AES_128_GCM_SHA256"; nil for OpenSSL's default.
     public var cipherSuites: String?
-    /// The groups for the key exchange, such as "P-256:X25519"; nil for the usual.
+    /// The groups for the key exchange, such as "P-256:X25519"; nil for OpenSSL's default.
     public var groups: String?
-    /// How weak the server's own keys, certificates and suites may be, from 0 to 5. It is 0, so that every
-    /// defect reaches the client, whose task it is to refuse it. Versions before 1.2 need 0.
+    /// OpenSSL's security level, from 0 to 5. The default of 0 lets every weak key, certificate and suite reach the
+    /// client, which must refuse it. Versions before 1.2 need 0.
     public var securityLevel = 0
-    /// How it answers the client's list of protocols.
+    /// How it answers the client's list of protocols (ALPN).
     public var alpn = ALPN.choose(["http/1.1"])
 
-    // MARK: Whom it asks
+    // MARK: Client certificates
 
-    /// Whether clients must say who they are.
+    /// Whether it asks clients for a certificate.
     public var clientCertificates = ClientCertificates.ignored
 
     // MARK: Resumption
 
-    /// How many tickets it sends after a handshake: so many in TLS 1.3, at most one in TLS 1.2; 0 for none.
+    /// How many tickets it sends after a handshake, in TLS 1.2 at most one; 0 for none.
     public var ticketCount = 2
-    /// Whether it keeps sessions by their ids, for clients that resume without a ticket.
+    /// Whether it keeps sessions by their ids, so that clients can resume without a ticket.
     public var keepsSessions = true
-    /// Whether its tickets invite clients to send data before the handshake. It never accepts any.
+    /// Whether its tickets allow early data. It never accepts any.
     public var invitesEarlyData = false
-    /// What tickets are sealed with: 80 bytes. Copies of a value share it, so that a ticket from before
-    /// a change of certificates, or from another server, is still good.
+    /// The 80 bytes of the keys that encrypt tickets. Copies of a value share them, so that a ticket stays good after
+    /// a change of certificates, or on another server.
     public var ticketSecret = (0..<80).map { _ in UInt8.random(in: .min ... .max) }
 
     // MARK: Misbehaviour
 
     /// What goes wrong during the handshake.
     public var handshakeFault: HandshakeFault?
-    /// Whether the end of the stream is announced (close_notify). Without it the client cannot tell
-    /// an end from a cut.
+    /// Whether it sends close_notify at the end of the stream. Without it the client cannot tell the end of the stream
+    /// from a truncation.
     public var announcesEnd = true
 
-    /// Shows these certificates.
+    /// Sends these certificates.
     public init(_ certificates: IssuedCertificate...) {
         credentials = certificates.map { Credential($0) }
     }
 
-    /// Shows these credentials.
+    /// Sends these credentials.
     public init(credentials: [Credential]) {
         self.credentials = credentials
     }
@@ -79,9 +80,9 @@ public struct ServerTLS: Sendable {
 extension ServerTLS {
     /// A version of the protocol.
     public enum Version: UInt16, Sendable, Hashable, CaseIterable {
-        /// TLS 1.0, out of use.
+        /// TLS 1.0, deprecated.
         case tls10 = 0x0301
-        /// TLS 1.1, out of use.
+        /// TLS 1.1, deprecated.
         case tls11 = 0x0302
         /// TLS 1.2.
         case tls12 = 0x0303
@@ -89,13 +90,13 @@ extension ServerTLS {
         case tls13 = 0x0304
     }
 
-    /// A certificate with its key, and what is sent along.
+    /// A certificate with its key, and the certificates that are sent after it.
     public struct Credential: Sendable {
-        /// What is sent: the server's own certificate, then any others in any order, missing, repeated or unrelated.
+        /// The certificates that are sent: the server's own, then others in any order, missing, repeated or unrelated.
         public var certificates: [Certificate]
         /// The key of the first certificate.
         public var key: CertificateKey
-        /// The names it is chosen for when there are several: `*.example.test` for one label in front.
+        /// The names that it is chosen for; `*.example.test` stands for one label in front.
         public var hostNames: [String]
 
         /// Sends these certificates exactly as given.
@@ -122,38 +123,38 @@ extension ServerTLS {
 
     /// How the server answers the client's list of protocols.
     public enum ALPN: Sendable, Hashable {
-        /// With the first of its own that the client offers; with nothing if there is none.
+        /// With the first of these that the client offers; without a protocol if there is none.
         case choose([String])
         /// With these bytes, offered or not; at most 255.
         case always([UInt8])
-        /// With nothing.
+        /// Without a protocol.
         case nothing
-        /// By ending the handshake with the alert no_application_protocol.
+        /// With the alert no_application_protocol.
         case refuse
 
         /// With this protocol, offered or not.
         public static func always(_ name: String) -> ALPN { .always(Array(name.utf8)) }
     }
 
-    /// Whether clients are asked for a certificate.
+    /// Whether the server asks clients for a certificate.
     public enum ClientCertificates: Sendable {
-        /// They are not.
+        /// It does not ask.
         case ignored
-        /// They are, and may show any or none.
+        /// It asks, and accepts any certificate or none.
         case requested
-        /// They must show one that these authorities issued; any one if there are none.
+        /// It requires a certificate that these authorities issued; any certificate if the list is empty.
         case required(by: [Certificate] = [])
     }
 
     /// What goes wrong during the handshake.
     public enum HandshakeFault: Sendable, Hashable {
-        /// After so many bytes of what the server sends, nothing more comes.
+        /// The server sends nothing more after this many bytes.
         case stall(after: Int)
-        /// After so many bytes of what the server sends, the stream ends.
+        /// The server closes the stream after it has sent this many bytes.
         case close(after: Int)
-        /// After so many bytes of what the server sends, the connection is reset.
+        /// The server resets the connection after it has sent this many bytes.
         case reset(after: Int)
-        /// The first message of the client is answered with this alert, 40 being handshake_failure.
+        /// The server answers the ClientHello with this alert; 40 is handshake_failure.
         case alert(UInt8)
     }
 }

@@ -1,7 +1,7 @@
 internal import CAFOpenSSL
 
-// What OpenSSL calls during a handshake. Each runs on the thread of its connection, inside one of
-// the calls that `TLSConnection` makes.
+// Callbacks of OpenSSL. Each runs on the thread of its connection, inside a call that `TLSConnection`
+// makes.
 
 func clientHelloArrived(
     _ ssl: OpaquePointer?,
@@ -17,7 +17,7 @@ func clientHelloArrived(
 
 func certificateIsNeeded(_ ssl: OpaquePointer?, _: UnsafeMutableRawPointer?) -> Int32 {
     guard let ssl, let connection = TLSConnection.of(ssl) else { return 0 }
-    // Without a certificate the suites that need none are left.
+    // Without a certificate, suites without authentication may still work.
     guard let credential = connection.context.credential(for: connection.handshake.serverName) else { return 1 }
     return TLSContext.use(credential, on: ssl) ? 1 : 0
 }
@@ -66,7 +66,7 @@ func messagePassed(
     }
     guard isSent == 1 else { return }
     if SSL_version(ssl) == TLS1_3_VERSION {
-        // Each encrypted record tells its true type once.
+        // OpenSSL reports the inner type once for each encrypted record.
         if kind == SSL3_RT_INNER_CONTENT_TYPE { connection.recordWasWritten() }
     } else if kind == SSL3_RT_HEADER, count > 0 {
         let isChange = bytes.load(as: UInt8.self) == UInt8(SSL3_RT_CHANGE_CIPHER_SPEC)

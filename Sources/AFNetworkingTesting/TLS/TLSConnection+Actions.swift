@@ -1,6 +1,6 @@
 internal import CAFOpenSSL
 
-/// What a step of a script does to TLS rather than through it.
+/// What a step of a script does with the TLS connection itself.
 enum TLSAction: Sendable {
     case announceEnd
     case updateKeys(count: Int, asksBack: Bool)
@@ -12,7 +12,7 @@ enum TLSAction: Sendable {
 }
 
 extension TLSConnection {
-    /// Why an action could not be carried out.
+    /// Why an action failed.
     enum ActionFailure: Error {
         case over(ConnectionEnd)
         case refused(String)

@@ -1,8 +1,8 @@
 internal import CAFOpenSSL
 
-/// TLS for one who waits for the socket himself.
+/// TLS without the socket, for a tunnel, which polls the socket itself.
 extension TLSConnection {
-    /// Decrypts; gives everything that is complete, and whether the client announced its end.
+    /// Decrypts bytes from the wire. Returns the plain bytes, and whether the client sent close_notify.
     func open(_ wire: [UInt8]) throws(ConnectionEnd) -> (bytes: [UInt8], isEnd: Bool) {
         if !wire.isEmpty { BIO_write(input, wire, Int32(clamping: wire.count)) }
         var bytes: [UInt8] = []
@@ -26,7 +26,7 @@ extension TLSConnection {
         }
     }
 
-    /// Encrypts.
+    /// Encrypts bytes for the wire.
     func seal(_ bytes: ArraySlice<UInt8>) throws(ConnectionEnd) -> [UInt8] {
         guard !bytes.isEmpty else { return [] }
         OpenSSLErrors.clear()
@@ -36,6 +36,6 @@ extension TLSConnection {
         return takeOutput()
     }
 
-    /// What OpenSSL wants to be sent.
+    /// The bytes that OpenSSL has written for the wire.
     func takeOutput() -> [UInt8] { EncodedBytes.drain(output) }
 }

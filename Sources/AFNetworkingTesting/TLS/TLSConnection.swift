@@ -1,21 +1,21 @@
 import AFTLS
 internal import CAFOpenSSL
 
-/// What a TLS connection stands on: the bytes on the wire, and a place for what the handshake was like.
+/// What a TLS connection stands on: the bytes on the wire, and the record of the handshake.
 protocol TLSTransport: AnyObject {
-    /// Reads what is there, waiting for at least one byte. Zero means the client closed its side.
+    /// Waits for at least one byte and reads what has arrived. Zero means that the client closed its side.
     func receiveFromWire(into buffer: UnsafeMutableRawBufferPointer) throws(ConnectionEnd) -> Int
     /// Writes all of `bytes`.
     func sendToWire(_ bytes: UnsafeRawBufferPointer) throws(ConnectionEnd)
-    /// Waits until the client closed its side or broke the connection, reading nothing.
+    /// Waits until the client closes its side or breaks the connection, and reads nothing.
     func waitForHangUp() throws(ConnectionEnd) -> Never
     func note(_ handshake: RecordedHandshake)
 }
 
-/// The TLS side of one connection.
+/// TLS on one connection.
 ///
-/// OpenSSL reads from and writes to memory; the bytes go to and come from the socket here, so that
-/// each one is counted and none raises SIGPIPE. Belongs to one connection thread.
+/// OpenSSL reads from and writes to memory. This class moves the bytes between memory and the socket, so that
+/// each byte is counted and none raises SIGPIPE. Belongs to one connection thread.
 final class TLSConnection {
     let context: TLSContext
     let ssl: OpaquePointer
@@ -23,17 +23,17 @@ final class TLSConnection {
     private(set) var isEstablished = false
 
     private let transport: any TLSTransport
-    /// What came from the client, and what goes to it. They belong to `ssl`.
+    /// The bytes from the client, and those for it. `ssl` owns both.
     let input: OpaquePointer
     let output: OpaquePointer
     /// How many bytes of the handshake were sent.
     private var handshakeBytesSent = 0
     private var hasNews = false
-    /// Writes records in OpenSSL's place once a script wanted one that OpenSSL would not write.
+    /// Writes all records once a script has asked for one that OpenSSL cannot write.
     private var sealer = RecordSealer()
     private(set) var isSealing = false
     private var hasAnnouncedEnd = false
-    /// Must outlive the callback that hands it to OpenSSL.
+    /// OpenSSL reads it after the ALPN callback has returned.
     private let protocolName = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 255)
 
     init?(_ context: TLSContext, on transport: any TLSTransport) {
@@ -49,20 +49,22 @@ final class TLSConnection {
     }
 
     deinit {
-        // Otherwise OpenSSL takes the session for broken, and forgets its id.
+        // Otherwise OpenSSL removes the session from its cache.
         if isEstablished { SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN) }
         SSL_free(ssl)
         protocolName.deallocate()
     }
 
-    /// The connection an `SSL` was made for. There is none while a context is being checked.
+    /// The connection of an `SSL`. Nil while `TLSContext` checks its credentials.
     static func of(_ ssl: OpaquePointer) -> TLSConnection? {
         SSL_get_ex_data(ssl, 0).map { Unmanaged<TLSConnection>.fromOpaque($0).takeUnretainedValue() }
     }
 
     // MARK: - Handshake
 
-    /// Carries the handshake through; `early` are bytes of it that were already received.
+    /// Makes the handshake.
+    ///
+    /// - Parameter early: Bytes of the handshake that were received before.
     func accept(_ early: [UInt8]) throws(ConnectionEnd) {
         if !early.isEmpty { BIO_write(input, early, Int32(clamping: early.count)) }
         while true {
@@ -78,7 +80,7 @@ final class TLSConnection {
         }
     }
 
-    /// What is left to be sent, an alert as a rule, goes out before the end.
+    /// Records the failure and sends what is left, usually an alert.
     private func failed(_ reason: String) throws(ConnectionEnd) -> ConnectionEnd {
         let text = handshake.receivedAlert.map { "the client sent the alert \($0)" } ?? reason
         handshake.failure = text
@@ -96,7 +98,7 @@ final class TLSConnection {
         handshake.isResumed = SSL_session_reused(ssl) == 1
         handshake.chosenProtocol = chosenProtocol
         if handshake.clientCertificates.isEmpty, let leaf = SSL_get0_peer_certificate(ssl) {
-            // A resumed session remembers who the client was.
+            // A resumed session has the client's certificate.
             handshake.clientCertificates = [Certificate(sharing: leaf)].compactMap { $0 }
         }
         hasNews = true
@@ -111,7 +113,7 @@ final class TLSConnection {
 
     // MARK: - Data
 
-    /// Reads what is there, waiting for at least one byte. Zero means the client ended its side.
+    /// Waits for at least one byte and reads what has arrived. Zero means that the client ended its side.
     func receive(into buffer: UnsafeMutableRawBufferPointer) throws(ConnectionEnd) -> Int {
         while true {
             OpenSSLErrors.clear()
@@ -119,7 +121,7 @@ final class TLSConnection {
             let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
             let cause = SSL_get_error(ssl, result)
             publish()
-            // Reading answers the client's requests for new keys and the like.
+            // OpenSSL answers KeyUpdate and the like while it reads.
             try flush()
             if result == 1 { return count }
             switch cause {
@@ -134,7 +136,7 @@ final class TLSConnection {
     func send(_ bytes: UnsafeRawBufferPointer) throws(ConnectionEnd) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            // One record at a time: what OpenSSL has in memory stays small.
+            // One record at a time, so that OpenSSL's buffer stays small.
             let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(16_384))
             if isSealing {
                 guard let record = sealed(Array(piece), type: 23) else { throw .clientReset }
@@ -150,7 +152,7 @@ final class TLSConnection {
         }
     }
 
-    /// Announces the end of our side.
+    /// Sends close_notify.
     func announceEnd() throws(ConnectionEnd) {
         guard isEstablished, !hasAnnouncedEnd else { return }
         OpenSSLErrors.clear()
@@ -160,15 +162,16 @@ final class TLSConnection {
             return
         }
         SSL_shutdown(ssl)
-        // OpenSSL writes nothing after this alert, unless it forgets it.
+        // OpenSSL writes nothing after this alert unless the flag is cleared.
         SSL_set_shutdown(ssl, SSL_get_shutdown(ssl) & ~SSL_SENT_SHUTDOWN)
         hasAnnouncedEnd = true
         try flush()
     }
 
-    // MARK: - Records that OpenSSL would not write
+    // MARK: - Records that OpenSSL cannot write
 
-    /// From here on OpenSSL no longer knows which record comes next, so all of them are made here.
+    /// Encrypts a record in place of OpenSSL. Afterwards OpenSSL's sequence number is wrong, so this class makes all
+    /// further records.
     func sealed(_ bytes: [UInt8], type: UInt8) -> [UInt8]? {
         isSealing = true
         return sealer.seal(bytes, type: type, for: ssl)
@@ -181,7 +184,7 @@ final class TLSConnection {
 
     // MARK: - Between memory and socket
 
-    /// Waits for bytes of the client. False at the end of the stream.
+    /// Waits for bytes of the client and gives them to OpenSSL. False at the end of the stream.
     private func feed() throws(ConnectionEnd) -> Bool {
         try withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 16) { buffer throws(ConnectionEnd) in
             let count = try transport.receiveFromWire(into: buffer)
@@ -191,7 +194,7 @@ final class TLSConnection {
         }
     }
 
-    /// Sends what OpenSSL has written, as far as the handshake may go.
+    /// Sends what OpenSSL has written, up to the handshake fault.
     func flush() throws(ConnectionEnd) {
         let bytes = EncodedBytes.drain(output)
         guard !bytes.isEmpty else { return }
@@ -231,7 +234,7 @@ final class TLSConnection {
         sealer.sequence += 1
     }
 
-    /// What is written from here on is encrypted (TLS 1.2).
+    /// The records from here on are encrypted (TLS 1.2).
     func cipherWasChanged() {
         sealer.sequence = 0
     }
@@ -275,7 +278,7 @@ final class TLSConnection {
 }
 
 extension ServerTLS {
-    /// How many more bytes of the handshake go out.
+    /// How many more bytes the server sends before the handshake fault.
     fileprivate func room(after sent: Int) -> Int {
         switch handshakeFault {
         case .stall(let limit), .close(let limit), .reset(let limit): max(limit - sent, 0)

@@ -1,12 +1,12 @@
 import AFTLS
 internal import CAFOpenSSL
 
-/// Why TLS could not be set up.
+/// Why OpenSSL refuses the settings.
 struct TLSSetUpFailure: Error, Sendable {
     let reason: String
 }
 
-/// A `ServerTLS` made ready: what the connections of a server share.
+/// A `ServerTLS` as an `SSL_CTX`, which the connections of a server share.
 final class TLSContext: Sendable {
     let settings: ServerTLS
     private let storage: Storage
@@ -66,7 +66,7 @@ final class TLSContext: Sendable {
         SSL_CTX_set_cert_verify_callback(handle, clientCertificateArrived, nil)
     }
 
-    /// Tries each credential once, so that a wrong key is an error here and not in the first handshake.
+    /// Tries each credential, so that a wrong key is an error of `init` and not of the first handshake.
     private func check() throws(TLSSetUpFailure) {
         for (index, credential) in settings.credentials.enumerated() {
             guard let ssl = makeConnection() else { throw TLSSetUpFailure(reason: OpenSSLErrors.take()) }
@@ -78,20 +78,20 @@ final class TLSContext: Sendable {
 
     func makeConnection() -> OpaquePointer? { SSL_new(storage.handle) }
 
-    /// Whether the connection now shows exactly these certificates.
+    /// Gives a connection exactly these certificates. False if OpenSSL refuses them.
     static func use(_ credential: ServerTLS.Credential, on ssl: OpaquePointer) -> Bool {
         guard let leaf = credential.certificates.first else { return false }
         guard let others = CertificateStack(Array(credential.certificates.dropFirst())) else { return false }
         return caf_use_identity(ssl, leaf.handle, credential.key.handle, others.handle) == 1
     }
 
-    /// What is shown to a client that asks for this name.
+    /// The credential for a client that asks for this name.
     func credential(for name: String?) -> ServerTLS.Credential? {
         guard let name else { return settings.credentials.first }
         return settings.credentials.first { $0.isMeant(for: name) } ?? settings.credentials.first
     }
 
-    /// OpenSSL makes connections from an `SSL_CTX` on any thread; nothing changes it once it is set up.
+    /// OpenSSL makes connections from an `SSL_CTX` on any thread, and nothing changes it after `init`.
     private final class Storage: @unchecked Sendable {
         let handle: OpaquePointer
 
