@@ -2,13 +2,13 @@ import Dispatch
 import Foundation
 import Glibc
 
-/// The command line client: makes the standard streams safe, reads the arguments, runs the transfers.
+/// The command line client: prepares the standard streams, reads the arguments and runs the command.
 @main
 enum Afnet {
     static func main() {
         StandardStreams.prepare()
         let words = CommandWords.given
-        // Callbacks run on the main queue, so that all state of the command is the main actor's.
+        // Callbacks run on the main queue, because all state of a command belongs to the main actor.
         Task { @MainActor in
             let code = await run(words)
             exit(code.rawValue)
@@ -62,7 +62,7 @@ enum Afnet {
         }
     }
 
-    /// Nil: there is no such text.
+    /// - Parameter text: Nil if there is no such topic.
     private static func show(_ text: String?) -> ExitCode {
         if let text { return show(text) }
         Console(isSilent: false).report("there is no such topic; there are \(HelpText.topics)")
@@ -79,13 +79,13 @@ enum Afnet {
     }
 }
 
-/// What a process inherits, made safe to use.
+/// The standard streams that the process inherits.
 enum StandardStreams {
     static func prepare() {
-        // A reader that went away is an error of write, not the end of the process.
+        // If the reader of a pipe goes away, write(2) fails and does not end the process.
         signal(SIGPIPE, SIG_IGN)
-        // The number of a closed stream would go to the next socket, and bodies into it. Opened the
-        // wrong way round, it fails as a closed one would.
+        // The next socket would get the number of a closed stream, and bodies would go into that socket. A stream
+        // opened in the wrong direction fails like a closed one.
         for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
         where fcntl(descriptor, F_GETFD) == -1 {
             _ = open("/dev/null", mode)

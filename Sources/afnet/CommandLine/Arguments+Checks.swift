@@ -1,4 +1,4 @@
-// What makes sense together.
+// Which options go together.
 
 extension Arguments {
     func check() throws(ArgumentError) {
@@ -47,7 +47,7 @@ extension Arguments {
         }
     }
 
-    /// Another kind of multipart gets the boundary of the form; nothing else tells where its parts end.
+    /// Content-Type may name another multipart type. afnet adds the boundary.
     private func checkFormType() throws(ArgumentError) {
         guard case .form = body else { return }
         for case .set("content-type", let value) in fields.map(\.lowercased) {
@@ -67,7 +67,7 @@ extension Arguments {
         if outputFolder != nil, !names, targets.isEmpty { throw .usage("--output-dir needs --output or --remote-name") }
     }
 
-    /// What is true of everything that loads.
+    /// Checks for all commands that load URLs.
     private func checkShared() throws(ArgumentError) {
         if login != nil, bearer != nil { throw .usage("--user and --bearer exclude each other") }
         if resume != nil, range != nil { throw .usage("--range and --resume exclude each other") }

@@ -1,12 +1,12 @@
 extension Arguments {
-    /// - Parameter words: the arguments without the name of the program.
+    /// - Parameter words: The arguments without the name of the program.
     package init(_ words: [String]) throws(ArgumentError) {
         var rest = words[...]
         try self.init(&rest)
         if !rest.isEmpty { throw .usage("there is more than one group") }
     }
 
-    /// All groups of a command line. Options of one mean nothing to the next.
+    /// All groups of a command line. The options of a group hold for that group only.
     package static func groups(_ words: [String]) throws(ArgumentError) -> [Arguments] {
         var rest = words[...]
         var groups: [Arguments] = []
@@ -19,14 +19,14 @@ extension Arguments {
         return groups
     }
 
-    /// Takes words up to a `--next`, which is taken as well.
+    /// Takes words up to and including a `--next`.
     private init(_ rest: inout ArraySlice<String>) throws(ArgumentError) {
         self.init()
         if let action = rest.first.flatMap(Action.init(rawValue:)) {
             rest.removeFirst()
             self.action = action
         }
-        // What follows is for one command only, whatever --help makes of it.
+        // --help changes `action`, but the options stay those of the command.
         let command = action
         var hasNext = false
         while !hasNext, let word = rest.popFirst() {
@@ -70,7 +70,7 @@ extension Arguments {
         var letters = word.dropFirst()
         while let letter = letters.popFirst() {
             guard let option = OptionTable.standard[letter] else { throw .usage("there is no option -\(letter)") }
-            // curl's -I shows the head; --head only sends HEAD, and leaves the output to the body.
+            // curl's -I shows the head; --head only sends HEAD.
             if letter == "I" { includesHead = true }
             guard option.takesValue else {
                 try apply(option, "", as: "-\(letter)", command)
@@ -115,7 +115,7 @@ extension Arguments {
 }
 
 extension Arguments.Action {
-    /// There is one group of it.
+    /// Whether the command takes one group only.
     var standsAlone: Bool {
         switch self {
         case .transfer, .help, .version: false
@@ -123,7 +123,7 @@ extension Arguments.Action {
         }
     }
 
-    /// Those of its options. Help and the like take those of all commands: somebody may have put --help in front.
+    /// The options that the command takes. help, version and completion take those of a transfer.
     var options: CommandOption.Commands {
         switch self {
         case .transfer, .help, .version, .completion: .transfer
@@ -137,7 +137,7 @@ extension Arguments.Action {
 }
 
 extension CommandOption.Commands {
-    /// Of commands, for errors.
+    /// The names of commands, for errors.
     fileprivate var names: String {
         Arguments.Action.allCases.filter { $0 != .transfer && $0.standsAlone && contains($0.options) }
             .filter { $0 != .completion }.map(\.rawValue).joined(separator: ", ")

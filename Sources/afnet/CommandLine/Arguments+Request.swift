@@ -2,7 +2,7 @@ import AFURLSession
 import Foundation
 
 extension Arguments {
-    /// With the passwords that are not on the command line.
+    /// Asks on the terminal for passwords that are not on the command line.
     func askingForPasswords() -> Arguments {
         var arguments = self
         arguments.login = login?.asking(for: "the server")
@@ -11,9 +11,9 @@ extension Arguments {
     }
 
     /// - Parameters:
-    ///   - form: what `--data` and `--data-file` make up, if it is in memory.
-    ///   - type: the media type of a multipart form.
-    ///   - part: where a download goes on.
+    ///   - form: The body of `--data` and its like, if it is in memory.
+    ///   - type: The media type of a multipart form.
+    ///   - part: The download to resume.
     func request(
         for url: URL,
         _ login: Login?,
@@ -22,7 +22,7 @@ extension Arguments {
         from part: PartialTransfer?
     ) -> URLRequest {
         var request = URLRequest(url: url)
-        // They stand first, as curl has them.
+        // curl sends these first, too.
         request.setValue(userAgent ?? "afnet/\(Usage.version)", forHTTPHeaderField: "User-Agent")
         request.setValue("*/*", forHTTPHeaderField: "Accept")
         request.usesHTTP10 = usesHTTP10
@@ -34,7 +34,7 @@ extension Arguments {
         case .upload:
             request.httpMethod = "PUT"
             request.httpBody = form
-            // Nor does curl say what a file is, also if --request says POST.
+            // curl sends no Content-Type either, even with --request POST.
             request.withheldHeaderFields.insert("Content-Type")
         case .text, .pieces, .file:
             request.httpMethod = "POST"
@@ -51,7 +51,7 @@ extension Arguments {
         }
         if let method { request.httpMethod = method }
         if isCompressed {
-            // Named here as well, for --verbose. Offsets are those of a body that is not coded.
+            // Set here for --verbose. Ranges count bytes of a body without coding.
             let isPart = range != nil || part != nil
             request.setValue(isPart ? "identity" : Self.codings, forHTTPHeaderField: "Accept-Encoding")
         }
@@ -69,7 +69,7 @@ extension Arguments {
         return request
     }
 
-    /// Another kind of multipart that was asked for has the same parts, and needs to say what is between them.
+    /// Adds the boundary to a multipart type that --header names.
     private func addBoundary(of type: String, to request: inout URLRequest) {
         guard let given = request.value(forHTTPHeaderField: "Content-Type"), given != type,
             let boundary = type.components(separatedBy: "; ").last
@@ -97,7 +97,7 @@ extension Arguments {
         return policy
     }
 
-    /// The first of a name replaces what we would send, the next ones are added to it.
+    /// The first field of a name replaces afnet's own; further ones are added.
     private func apply(to request: inout URLRequest) {
         var seen: Set<String> = []
         for field in fields {
@@ -106,7 +106,7 @@ extension Arguments {
                 request.setValue(nil, forHTTPHeaderField: name)
                 request.withheldHeaderFields.insert(name)
             case .set(let name, let value) where seen.insert(name.lowercased()).inserted:
-                // Behind ours, in the order they were given.
+                // Removed first, so that fields stand after afnet's own, in the order of the command line.
                 request.setValue(nil, forHTTPHeaderField: name)
                 request.setValue(value, forHTTPHeaderField: name)
             case .set(let name, let value): request.addValue(value, forHTTPHeaderField: name)
@@ -115,7 +115,7 @@ extension Arguments {
     }
 }
 
-/// What the program says of itself.
+/// What the program says about itself.
 enum Usage {
     static let version = "0.1-dev"
 }

@@ -1,7 +1,7 @@
-// What the values of options may be.
+// The values of options.
 
 extension Arguments {
-    /// 31 years. No clock can wait for all that a number can say.
+    /// 31 years, which every clock can wait for.
     private static let longestTime: Double = 1_000_000_000
 
     static func seconds(_ text: String, of name: String) throws(ArgumentError) -> Double {
@@ -18,7 +18,7 @@ extension Arguments {
         return size
     }
 
-    /// `k`, `M` and `G` behind it are 1024, and so on.
+    /// A number with `k` (1024), `M` (1024²) or `G` (1024³) after it, or without a unit.
     static func rate(_ text: String, of name: String) throws(ArgumentError) -> Int {
         let units: [Character: Double] = ["b": 1, "k": 1024, "m": 1024 * 1024, "g": 1024 * 1024 * 1024]
         let unit = text.last.flatMap { units[Character($0.lowercased())] }
@@ -42,7 +42,7 @@ extension Arguments {
         return count
     }
 
-    /// The room for a path in `sockaddr_un`, less the NUL.
+    /// `sockaddr_un` has room for 107 bytes and a NUL.
     static func socketPath(_ path: String, of name: String) throws(ArgumentError) -> String {
         guard (1...107).contains(path.utf8.count) else {
             throw .badArgument("\(name) needs a path of 1 to 107 bytes")

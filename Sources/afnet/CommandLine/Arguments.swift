@@ -1,6 +1,6 @@
 package import AFURLSession
 
-/// A command line, understood; or one group of it, if there is a `--next`.
+/// A command line, or one of its groups if it has `--next`.
 package struct Arguments: Sendable, Equatable {
     package enum Action: String, Sendable, CaseIterable {
         case transfer = "get"
@@ -10,7 +10,7 @@ package struct Arguments: Sendable, Equatable {
     package enum Body: Sendable, Equatable {
         case text(String)
         case file(String)
-        /// Sent with PUT, and never held in memory as a whole.
+        /// Sent with PUT, and never held in memory whole.
         case upload(String)
         /// A multipart form, sent with POST.
         case form([FormPart])
@@ -22,18 +22,18 @@ package struct Arguments: Sendable, Equatable {
     // MARK: The request
 
     package internal(set) var action = Action.transfer
-    /// What stands on the command line and is no option: URLs, or what else the command takes.
+    /// The words that are not options: URLs, or the operands of another command.
     package internal(set) var urls: [String] = []
     package internal(set) var method: String?
     package internal(set) var fields: [HeaderOption] = []
     package internal(set) var userAgent: String?
     package internal(set) var referer: String?
-    /// Redirects name where they came from.
+    /// Requests after redirects have a Referer.
     package internal(set) var refersToRedirects = false
     package internal(set) var body: Body?
     /// The body goes into the query.
     package internal(set) var isQuery = false
-    /// A URL that ends in a slash gets the name of the file that is sent.
+    /// The name of the uploaded file is added to a URL that ends in a slash.
     package internal(set) var namesUpload = false
     package internal(set) var isHead = false
     package internal(set) var range: String?
@@ -49,10 +49,10 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var outputFolder: String?
     package internal(set) var makesFolders = false
     package internal(set) var includesHead = false
-    /// The file that the heads of all responses are added to.
+    /// The file to which the heads of all responses are added.
     package internal(set) var headFile: String?
     package internal(set) var writeOut: String?
-    /// The file that gets a line of JSON about each URL.
+    /// The file for a line of JSON about each URL.
     package internal(set) var report: String?
     package internal(set) var failure: StatusFailure?
     package internal(set) var maximumSize: Int64?
@@ -63,7 +63,7 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var cacheMode = CacheMode.default
     var hasCacheMode = false
 
-    // MARK: The way there
+    // MARK: Connections
 
     /// In seconds; 0 is no limit.
     package internal(set) var maximumTime: Double = 0
@@ -72,17 +72,17 @@ package struct Arguments: Sendable, Equatable {
     /// In bytes a second, each way.
     package internal(set) var rate: Int?
     package internal(set) var unixSocket: String?
-    /// Where hosts are to be found; the first that fits counts.
+    /// Addresses for hosts; the first that matches counts.
     package internal(set) var overrides: [HostOverride] = []
     package internal(set) var proxy = ProxyOptions()
     package internal(set) var security = SecurityOptions()
 
-    // MARK: Who we are
+    // MARK: Credentials
 
     package internal(set) var login: Login?
     package internal(set) var loginScheme = LoginScheme.basic
     package internal(set) var bearer: String?
-    /// The file with passwords; empty is the one in the home folder.
+    /// The netrc file; empty for the one in the home folder.
     package internal(set) var netrc: String?
     package internal(set) var cookies = CookieOptions()
 
@@ -92,12 +92,12 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var parallelMaximum: Int?
     package internal(set) var failsEarly = false
 
-    // MARK: Of single commands
+    // MARK: Options of single commands
 
     package internal(set) var graphics = GraphicsMode.auto
-    /// How many columns a picture may have.
+    /// How many columns an image may have.
     package internal(set) var width: Int?
-    /// Whose rules are wanted.
+    /// The hosts of `--host`.
     package internal(set) var hosts: [String] = []
     package internal(set) var isOnce = false
     package internal(set) var port: UInt16?
@@ -105,7 +105,7 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var authorityFile: String?
     package internal(set) var topic: String?
 
-    // MARK: What is said
+    // MARK: Messages
 
     package internal(set) var isSilent = false
     package internal(set) var showsErrors = false
@@ -114,9 +114,10 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var showsSecrets = false
 }
 
-/// What the options about the body add up to.
+// MARK: Combined options
+
 extension Arguments {
-    /// Several `--data` are the fields of one form.
+    /// Adds to the body. Several parts of one kind make one body.
     mutating func addBody(_ addition: Body) throws(ArgumentError) {
         switch (body, addition) {
         case (nil, _): body = addition
@@ -126,7 +127,7 @@ extension Arguments {
         }
     }
 
-    /// One of the fields of a form.
+    /// Adds a field to the form of `--data`.
     mutating func addPiece(_ piece: BodyPiece) throws(ArgumentError) {
         switch (body, piece) {
         case (nil, .text(let text)): body = .text(text)
@@ -149,7 +150,7 @@ extension Arguments {
         targets.compactMap { if case .path(let path) = $0 { path } else { nil } }
     }
 
-    /// - Parameter index: of the URL in its group.
+    /// - Parameter index: The index of the URL in its group.
     func target(at index: Int) -> OutputTarget {
         index < targets.count ? targets[index] : namesAll ? .remoteName : .path("-")
     }

@@ -1,6 +1,6 @@
 import AFURLSession
 
-/// How to get there.
+/// Options for connections, and for single commands.
 extension CommandOption {
     static let connection: [CommandOption] = [
         CommandOption(

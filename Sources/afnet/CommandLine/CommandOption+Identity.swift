@@ -1,4 +1,4 @@
-/// Who we are.
+/// Options for credentials, cookies and TLS.
 extension CommandOption {
     static let login: [CommandOption] = [
         CommandOption(

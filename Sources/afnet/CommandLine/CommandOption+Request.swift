@@ -1,4 +1,4 @@
-/// What is asked for.
+/// Options for the request.
 extension CommandOption {
     static let request: [CommandOption] = [
         CommandOption("--url URL", "load this URL; the same as the URL alone") { $0.urls.append($1.value) },

@@ -1,4 +1,4 @@
-/// What becomes of the response.
+/// Options for the response.
 extension CommandOption {
     static let response: [CommandOption] = [
         CommandOption(

@@ -1,17 +1,17 @@
-/// One option: how it is written, what the help says of it, which commands take it, and what it does.
+/// One option: its spelling, its text in the help, the commands that take it, and its effect.
 ///
-/// The parser, the help and the completions read the same rows, so that they cannot disagree.
+/// The parser, the help and the completions read the same table, so that they cannot disagree.
 struct CommandOption: Sendable {
     typealias Effect = @Sendable (inout Arguments, Given) throws -> Void
 
-    /// An option as it was met.
+    /// An option on the command line.
     struct Given {
         let value: String
-        /// As it was written: `-o` or `--output`.
+        /// As the user wrote it: `-o` or `--output`.
         let name: String
     }
 
-    /// Commands of the program that load something, or take options.
+    /// The commands that take options.
     struct Commands: OptionSet {
         let rawValue: Int
 
@@ -26,7 +26,7 @@ struct CommandOption: Sendable {
         static let every: Commands = [.transfer, .pins, .images, .lint, .reach, .serve]
     }
 
-    /// What is completed behind it.
+    /// What a shell completes after the option.
     enum Completion: Sendable, Equatable {
         case nothing
         case files
@@ -34,12 +34,12 @@ struct CommandOption: Sendable {
         case words([String])
     }
 
-    /// As the help shows it: `-o, --output PATH`.
+    /// The spelling in the help: `-o, --output PATH`.
     let spelling: String
     let letter: Character?
-    /// The long names, without their dashes; the first is the one that is said.
+    /// The long names without their dashes; messages use the first.
     let names: [String]
-    /// What the help calls the value; nil for an option without one.
+    /// The name of the value in the help; nil for an option without a value.
     let valueName: String?
     let text: String
     let commands: Commands
@@ -71,7 +71,7 @@ struct CommandOption: Sendable {
         self.completion = completion ?? (isPath ? .files : valueName == "DIR" ? .folders : .nothing)
     }
 
-    /// The name that is said: `--output`.
+    /// The name in messages: `--output`.
     var name: String { "--\(names[0])" }
 
     var takesValue: Bool { valueName != nil }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// The words of the command line. The system passes on bytes, which need not be text; in a `String` those that are none
-/// would become others without a word.
+/// The words of the command line. The system passes bytes, which need not be UTF-8; `String` would replace invalid
+/// bytes without an error.
 package enum CommandWords {
-    /// As they were given, without the name of the program.
+    /// The words as bytes, without the name of the program.
     static var given: [[UInt8]] {
         let words = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
         return words.dropFirst().compactMap { word in
@@ -11,7 +11,7 @@ package enum CommandWords {
         }
     }
 
-    /// As text. The error does not show what it refuses: that may be a password.
+    /// The words as text. The error does not show the word that it refuses, which may be a password.
     package static func text(of words: [[UInt8]]) throws(ArgumentError) -> [String] {
         var texts: [String] = []
         for word in words {
@@ -25,7 +25,7 @@ package enum CommandWords {
         return texts
     }
 
-    /// The option that wants its value behind this word.
+    /// The option whose value is the word after this one.
     private static func option(of word: String) -> CommandOption? {
         guard word.hasPrefix("-"), let letter = word.last else { return nil }
         let isLong = word.hasPrefix("--")

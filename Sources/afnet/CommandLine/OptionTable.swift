@@ -28,7 +28,7 @@ enum HelpTopicName: String, CaseIterable, Sendable {
 struct OptionTable: Sendable {
     struct Section: Sendable {
         let title: String
-        /// The topic of the help that tells more, if there is one.
+        /// The topic of the help about these options, if there is one.
         let topic: HelpTopicName?
         let options: [CommandOption]
 
@@ -77,7 +77,7 @@ struct OptionTable: Sendable {
     subscript(letter: Character) -> CommandOption? { byLetter[letter] }
 }
 
-/// For those who check that nothing is missing somewhere.
+/// The names of all options, for tests.
 package enum OptionNames {
     /// All long names and letters, with their dashes.
     package static var all: [String] {

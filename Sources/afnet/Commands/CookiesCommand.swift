@@ -2,7 +2,7 @@ import AFURLSession
 import Foundation
 import Glibc
 
-/// `afnet cookies`: says what a jar makes of the lines of a server, for programs that compare clients.
+/// `afnet cookies`: shows which cookies a jar keeps and sends, for programs that compare clients.
 struct CookiesCommand {
     private static let longestLine = 16 << 20
     private let words: [String]
@@ -44,7 +44,7 @@ struct CookiesCommand {
     }
 }
 
-/// What a jar is told and asked in one line of `afnet cookies`.
+/// One line of `afnet cookies`: what is stored in a jar, and which cookies it is asked for.
 struct CookieTrial: Decodable {
     private struct Step: Decodable {
         enum Operation: String, Decodable { case set, get }
@@ -64,7 +64,7 @@ struct CookieTrial: Decodable {
     private let id: String
     private let steps: [Step]
 
-    /// In an empty jar.
+    /// The answer of an empty jar.
     var answer: Answer {
         let jar = HTTPCookieStorage()
         var cookies: [String] = []
@@ -81,7 +81,7 @@ struct CookieTrial: Decodable {
     }
 }
 
-/// What comes in, line by line, each as soon as it is whole.
+/// Reads lines, each as soon as it is complete.
 struct InputLines {
     private let source: Descriptor
     private let longest: Int

@@ -1,7 +1,7 @@
 import AFNetworking
 import Foundation
 
-/// `afnet lint`: looks for mistakes in a file with a policy, and says which rule is for a host.
+/// `afnet lint`: looks for mistakes in a policy file, and shows the rule for a host.
 @MainActor struct LintCommand {
     private let arguments: Arguments
     private let file: PolicyFile
@@ -13,11 +13,11 @@ import Foundation
         } catch {
             throw TransferFailure(.usage, "lint: \(error.message)")
         }
-        // A file has none; whoever loads it can.
+        // lint must not complain that there is none: a file has no handler, and the program that loads it sets one.
         file.policy.reportHandler = { _ in }
     }
 
-    /// 0 if there is nothing to change, 1 if there is.
+    /// 0 if there are no problems, 1 if there are.
     func run() throws(TransferFailure) -> ExitCode {
         let findings = file.policy.lint()
         let problems = findings.filter { $0.severity > .note }
@@ -83,11 +83,11 @@ import Foundation
 }
 
 extension ExitCode {
-    /// Of lint. What a transfer says with 1 cannot be said of a file.
+    /// The code of lint for problems.
     static let problems = ExitCode.unsupported
 }
 
-/// What to change in the file.
+/// How to mend each finding of lint.
 enum LintAdvice {
     static func text(for kind: SecurityPolicy.Finding.Kind) -> String? { texts[kind] }
 

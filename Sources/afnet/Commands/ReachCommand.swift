@@ -2,7 +2,7 @@ import AFNetworking
 import Dispatch
 import Foundation
 
-/// `afnet reach`: says whether there is a way to a host, or to the internet, and tells of each change.
+/// `afnet reach`: shows whether there is a route to a host, or to the internet, and each change.
 @MainActor struct ReachCommand {
     private let arguments: Arguments
     private let monitor: NetworkMonitor
@@ -18,7 +18,7 @@ import Foundation
         manager = NetworkReachabilityManager(reachability: monitor)
     }
 
-    /// Until it is interrupted. With `--once`: 0 if there is a way, 7 if not.
+    /// Runs until it is interrupted. With `--once`: 0 if the host is reachable, 7 if not.
     func run() async throws(TransferFailure) -> ExitCode {
         let interruption = Interruption()
         let statuses = manager.statuses

@@ -1,14 +1,14 @@
 import AFURLSession
 import Foundation
 
-/// `afnet verify-chain`: whether a session would trust a server that shows these certificates.
+/// `afnet verify-chain`: whether a session would trust a server that sends these certificates.
 struct VerifyChainCommand {
     private static let options = ["--trusted", "--untrusted", "--leaf", "--host", "--ip", "--time"]
     private static let usage =
         "verify-chain needs --trusted FILE --untrusted FILE --leaf FILE, "
         + "--host NAME or --ip ADDRESS, and --time SECONDS"
 
-    /// From the first second of the year 0 to the last of 9999, as certificates write years.
+    /// The years 0 to 9999, the range of dates in certificates.
     private static let times: ClosedRange<Double> = -62_167_219_200...253_402_300_799
 
     private let trust: ServerTrust
@@ -58,7 +58,7 @@ struct VerifyChainCommand {
         return Date(timeIntervalSince1970: seconds)
     }
 
-    /// - Parameter mayBeEmpty: a file without anything in it is none of the certificates.
+    /// - Parameter mayBeEmpty: Whether a blank file is an empty list.
     private static func certificates(
         of path: String,
         _ option: String,

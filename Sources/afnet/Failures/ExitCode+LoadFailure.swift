@@ -1,6 +1,6 @@
 import AFURLSession
 
-/// The rules under whose names afnet refuses a server for want of a pin. Nothing else refuses under these names.
+/// The rule names with which afnet refuses a server that lacks a pin. No other evaluator uses these names.
 enum PinRule: String {
     case key = "afnet --pin"
     case certificate = "afnet --pinned-cert"
@@ -8,7 +8,7 @@ enum PinRule: String {
 }
 
 extension ExitCode {
-    /// - Parameter hasResponse: a byte of the response had arrived.
+    /// - Parameter hasResponse: Whether a byte of the response had arrived.
     init(_ failure: LoadFailure?, hasResponse: Bool) {
         guard let failure else {
             self = .otherProtocolError
@@ -71,7 +71,7 @@ extension ExitCode {
         }
     }
 
-    /// The protocol may also fail later than in the handshake.
+    /// TLS may also fail after the handshake.
     private static func tls(_ phase: LoadFailure.Phase) -> ExitCode {
         switch phase {
         case .tls: .handshakeFailed

@@ -1,4 +1,4 @@
-/// What a run tells the program that started it. The numbers are curl's.
+/// The exit code of a run. The numbers are curl's.
 package enum ExitCode: Int32, Sendable, CaseIterable {
     case done = 0
     /// The scheme is not supported, or the reply is not HTTP/1.x.
@@ -15,17 +15,17 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     case cannotWrite = 23
     case cannotRead = 26
     case timedOut = 28
-    /// Neither the part that was asked for, nor the word that there is none.
+    /// The server sent neither the requested range nor 416.
     case rangeNotHonoured = 33
     case handshakeFailed = 35
     case badArgument = 43
     case tooManyRedirects = 47
-    /// A place of `--resolve` or `--connect-to` that is none.
+    /// A malformed value of `--resolve` or `--connect-to`.
     case badPlace = 49
     case nothingReceived = 52
     case cannotSend = 55
     case cannotReceive = 56
-    /// Our certificate: unreadable, wanted or refused.
+    /// The client certificate is unusable, missing or refused.
     case clientCertificate = 58
     case serverNotTrusted = 60
     case contentNotDecoded = 61
@@ -35,12 +35,12 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     case pinMismatch = 90
     case notAnImage = 91
 
-    /// The answer of a command that was asked a question.
+    /// The negative answer of lint and verify-chain.
     static let no = ExitCode.unsupported
 }
 
 extension ExitCode {
-    /// For the help.
+    /// The text in the help.
     var meaning: String {
         switch self {
         case .done: "done"

@@ -2,15 +2,15 @@ import AFURLSession
 import Foundation
 import Glibc
 
-/// Why a URL was not loaded: what to say, and what to exit with.
+/// Why a URL was not loaded: the message and the exit code.
 struct TransferFailure: Error {
     let code: ExitCode
     var message: String
-    /// What else is known, line by line: the addresses that were tried, what the server showed.
+    /// Details, line by line: the addresses that were tried, the certificates that the server sent.
     private(set) var details: [String] = []
-    /// The file with what arrived.
+    /// The file that keeps the bytes that arrived.
     var keptIn: String?
-    /// Nobody listens at any of the addresses.
+    /// Every address refused the connection.
     private(set) var isRefused = false
 
     init(_ code: ExitCode, _ message: String) {
@@ -18,11 +18,11 @@ struct TransferFailure: Error {
         self.message = message
     }
 
-    /// - Parameter hasResponse: a byte of the response had arrived.
+    /// - Parameter hasResponse: Whether a byte of the response had arrived.
     init(_ error: any Error, hasResponse: Bool) {
         let (failure, url) = ((error as? URLError)?.loadFailure, (error as? URLError)?.failingURL)
         let code = ExitCode(failure, hasResponse: hasResponse)
-        // For the library a URL without a scheme is of one that it does not load, as it is for Foundation.
+        // The library, like Foundation, reports a URL without a scheme as an unsupported one.
         self.code = code == .unsupported && url?.scheme == nil ? .malformedURL : code
         message = failure?.message ?? error.localizedDescription
         guard let failure else { return }
@@ -31,7 +31,7 @@ struct TransferFailure: Error {
         details = failure.description.split(separator: "\n").dropFirst().map(String.init)
     }
 
-    /// The library speaks of its settings; these are the options for them.
+    /// The library's message names its settings; this adds the options of afnet.
     private static func advice(_ failure: LoadFailure) -> String {
         switch (failure.reason, failure.detail) {
         case (.trust, .unknownRoot), (.trust, .selfSigned): " (--cacert PATH)"
@@ -41,7 +41,7 @@ struct TransferFailure: Error {
     }
 }
 
-/// Why a command line was refused, before anything was sent.
+/// Why a command line was refused. Nothing was sent.
 package struct ArgumentError: Error, Equatable {
     package let code: ExitCode
     package let message: String
@@ -51,7 +51,7 @@ package struct ArgumentError: Error, Equatable {
 }
 
 extension Console {
-    /// - Parameter isVerbose: with everything that is known about it.
+    /// - Parameter isVerbose: Whether to add the details.
     func report(_ failure: TransferFailure, isVerbose: Bool) {
         report(failure.message)
         guard isVerbose else { return }

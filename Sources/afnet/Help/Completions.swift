@@ -1,4 +1,4 @@
-/// What makes a shell complete our options, from the table of options.
+/// Scripts with which shells complete the options, made from the table of options.
 package struct Completions {
     package let text: String
 
@@ -20,7 +20,7 @@ package struct Completions {
 
     private static var topics: String { HelpTopicName.allCases.map(\.rawValue).joined(separator: " ") }
 
-    /// As it is written in front of a value.
+    /// The spellings with their dashes.
     private static func spellings(_ option: CommandOption) -> [String] {
         (option.letter.map { ["-\($0)"] } ?? []) + option.names.map { "--\($0)" }
     }
@@ -92,7 +92,7 @@ package struct Completions {
         }
     }
 
-    /// Within brackets, and those within single quotes.
+    /// Escaped for brackets inside of single quotes.
     private static func zshText(_ text: String) -> String {
         text.replacing("\\", with: "\\\\").replacing("[", with: "\\[").replacing("]", with: "\\]")
             .replacing(":", with: "\\:").replacing("'", with: "'\\''")

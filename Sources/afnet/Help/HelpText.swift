@@ -1,10 +1,10 @@
-/// What `--help` and `afnet help` say.
+/// The texts of `--help` and `afnet help`.
 package enum HelpText {
     private static let textWidth = 79
-    /// Where the texts of options begin.
+    /// The column where the texts of options begin.
     private static let column = 29
 
-    /// - Parameter topic: nil for what most people want to know.
+    /// - Parameter topic: Nil for the first screen.
     /// - Returns: Nil if there is no such topic.
     package static func text(on topic: String?) -> String? {
         guard let topic else { return brief }
@@ -122,7 +122,7 @@ package enum HelpText {
 }
 
 extension String {
-    /// What stands in front of the first semicolon, colon or full stop that a blank follows.
+    /// The text before the first semicolon, colon or full stop with a blank after it.
     fileprivate var firstClause: String {
         let ends = ["; ", ": ", ". "].compactMap { range(of: $0)?.lowerBound }
         return ends.min().map { String(self[..<$0]) } ?? self

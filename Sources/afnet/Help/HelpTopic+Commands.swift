@@ -134,8 +134,8 @@ extension HelpTopic {
         """
         Watches whether this machine has a way to a host, or to the internet, and says
         so with the time, at first and whenever it changes. Ctrl-C ends it. Nothing is
-        sent to the host: a way is what the kernel knows of, and no promise that
-        somebody answers.
+        sent to the host: a way is a route of the kernel, and no promise that the host
+        answers.
 
             afnet reach
             afnet reach --once example.com

@@ -1,13 +1,13 @@
 /// One page of the help.
 struct HelpTopic: Sendable {
     let name: HelpTopicName
-    /// Of a command: how it is written.
+    /// The synopsis of a command.
     let usage: String?
     let command: CommandOption.Commands?
-    /// Of a command: what it does, in a few words.
+    /// What a command does, in a few words.
     let summary: String?
     let text: String
-    /// What is put together from what the program knows.
+    /// Text that is made from the program's tables.
     let addition: String?
 
     init(
@@ -117,7 +117,7 @@ extension HelpTopic {
         .login,
         """
         A password is told at once with basic, the default. With digest and any it
-        waits until somebody asks, and any takes the strongest way that is offered.
+        waits until the server asks, and any takes the strongest scheme on offer.
 
             afnet -u ann:secret https://example.com/private
             afnet --digest -u ann:secret https://example.com/private
@@ -125,7 +125,7 @@ extension HelpTopic {
             afnet -n https://example.com/private
 
         What is given for one URL stays with its scheme, host and port over redirects,
-        unless --location-trusted takes it along. Everybody on this machine can read a
+        unless --location-trusted takes it along. All users of this machine can read a
         command line. -u with a user alone asks for the password on the terminal, and
         ~/.netrc with -n has it in a file; both keep it off the command line.
 
@@ -144,8 +144,8 @@ extension HelpTopic {
             afnet -b 'theme=dark; lang=en' https://example.com/
 
         -b takes a file where there is no "=", --cookie never does. A file that is not
-        there has no cookies. Whoever can read a jar can be you. Cookies given here are
-        sent behind those of the jar, and are not written to it.
+        there has no cookies. A program that can read a jar can log in as you. Cookies
+        given here are sent behind those of the jar, and are not written to it.
 
         "afnet cookies" loads nothing. It reads lines of JSON from standard input, each
         of which is an empty jar and what happens to it, and answers each with a line:

@@ -1,6 +1,6 @@
-/// Pictures out of characters that are half the one colour, and half the other.
+/// Images made of half-block characters, with two pixels to a character.
 package enum HalfBlocks {
-    /// What a terminal with 24-bit colours draws it with: a line for each two rows of pixels.
+    /// The text for a terminal with 24-bit colours: one line for two rows of pixels.
     package static func text(_ raster: Raster) -> String {
         var text = ""
         for row in stride(from: 0, to: raster.height, by: 2) {
@@ -11,7 +11,7 @@ package enum HalfBlocks {
         return text
     }
 
-    /// A line, in which each colour is named where it changes.
+    /// A line, which sets a colour only where it changes.
     private struct Line {
         private var text = ""
         private var foreground: Raster.Pixel?

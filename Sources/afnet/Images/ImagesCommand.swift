@@ -1,7 +1,7 @@
 import AFImages
 import Foundation
 
-/// `afnet images`: loads pictures, several at a time, and shows them in the order in which they were named.
+/// `afnet images`: loads images, several at a time, and shows them in the order of the command line.
 @MainActor final class ImagesCommand {
     private let arguments: Arguments
     private let console: Console
@@ -25,7 +25,7 @@ import Foundation
         manager = HTTPSessionManager(baseURL: nil, sessionConfiguration: configuration)
         Self.prepare(manager, plans.compactMap { try? $0.get() }, arguments)
         let serializer = ImageResponseSerializer()
-        // Whatever a server calls it: its first bytes say what it is.
+        // The first bytes of an image show its format; Content-Type does not count.
         serializer.acceptableContentTypes = nil
         manager.responseSerializer = serializer
         downloader = ImageDownloader(
@@ -42,7 +42,7 @@ import Foundation
         graphics = TerminalPicture.Graphics(mode: mode, size: size, width: arguments.width ?? size.columns)
     }
 
-    /// Answers those who ask who we are, and takes along over redirects what is to come along.
+    /// Answers challenges, and keeps credentials over redirects with --location-trusted.
     private static func prepare(_ manager: HTTPSessionManager, _ plans: [TransferPlan], _ arguments: Arguments) {
         let identities = Dictionary(
             plans.map { ($0.url, Identity($0.url, $0.login, arguments)) },
@@ -64,7 +64,7 @@ import Foundation
         }
     }
 
-    /// The code is that of the last picture that failed, so that a script sees that not all are there.
+    /// The code is that of the last image that failed, so that a script sees that some are missing.
     func run() async throws(TransferFailure) -> ExitCode {
         defer { manager.invalidateSessionCancelingTasks(true, resetSession: false) }
         var code = ExitCode.done
@@ -82,7 +82,7 @@ import Foundation
         return code
     }
 
-    /// A picture that is on its way.
+    /// An image that is being loaded.
     @MainActor private final class Load {
         let name: String
         let receipt: ImageDownloadReceipt?
@@ -146,7 +146,7 @@ import Foundation
 }
 
 extension Arguments {
-    /// Nobody has said what to ask for.
+    /// Whether the command line leaves the field Accept alone.
     fileprivate var asksForAnything: Bool {
         !fields.contains { field in
             switch field {
@@ -157,7 +157,7 @@ extension Arguments {
 }
 
 extension TransferFailure {
-    /// Why a picture was not loaded.
+    /// Why an image was not loaded.
     fileprivate init(image error: any Error, _ response: HTTPURLResponse?) {
         let details = (error as NSError).userInfo
         if let response, !(200..<300).contains(response.statusCode) {

@@ -1,6 +1,6 @@
 package import AFImages
 
-/// Pixels in front of the background of a terminal: a colour each, or none where that shows through.
+/// Pixels for a terminal: each has a colour, or none where the background shows through.
 package struct Raster: Sendable, Equatable {
     package struct Pixel: Sendable, Equatable {
         package let red: UInt8
@@ -17,7 +17,7 @@ package struct Raster: Sendable, Equatable {
     /// Row by row.
     package let pixels: [Pixel?]
 
-    /// A picture, each of whose pixels is the mean of those that lie there. Larger than the picture it does not become.
+    /// Scales an image down to fit: each pixel is the mean of the image's pixels there. It never enlarges an image.
     package init(_ image: Image, fitting bounds: (width: Int, height: Int)) {
         let size = Raster.size(of: image, fitting: bounds)
         (width, height) = size
@@ -35,7 +35,7 @@ package struct Raster: Sendable, Equatable {
         }
     }
 
-    /// The same as a picture.
+    /// The pixels as an image.
     package var image: Image {
         get throws(ImageError) {
             var bytes: [UInt8] = []
@@ -49,7 +49,7 @@ package struct Raster: Sendable, Equatable {
 
     package subscript(column: Int, row: Int) -> Pixel? { row < height ? pixels[row * width + column] : nil }
 
-    /// The largest size of the picture's shape that fits.
+    /// The largest size that fits and keeps the proportions.
     package static func size(
         of image: Image,
         fitting bounds: (width: Int, height: Int)
@@ -81,7 +81,7 @@ package struct Raster: Sendable, Equatable {
                 for column in columns {
                     let start = (row * width + column) * 4
                     let cover = alpha == .opaque ? 255 : Int(bytes[start + 3])
-                    // Premultiplied colours have their weight already.
+                    // Premultiplied colours are weighted already.
                     let weight = alpha == .straight ? cover : 255
                     sums.red += Int(bytes[start]) * weight
                     sums.green += Int(bytes[start + 1]) * weight

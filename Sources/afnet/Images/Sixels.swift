@@ -1,12 +1,12 @@
-/// Pictures as DEC's terminals drew them: six rows at a time, colour by colour.
+/// Sixel graphics, as DEC's terminals drew them: six rows at a time, colour by colour.
 package enum Sixels {
     /// Six steps of red and blue, seven of green.
     private static let steps = (red: 6, green: 7, blue: 6)
-    /// Spreads what is lost to so few colours over a field of four times four pixels.
+    /// A matrix of 4 × 4 pixels for ordered dithering.
     private static let field = [0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5]
 
     package static func text(_ raster: Raster) -> String {
-        // With the second parameter 1, what is not drawn shows the background.
+        // With the second parameter 1, pixels that are not drawn show the background.
         var text = "\u{1B}P0;1;0q\"1;1;\(raster.width);\(raster.height)"
         let colours = (0..<(raster.width * raster.height)).map { index in
             colour(raster.pixels[index], column: index % raster.width, row: index / raster.width)

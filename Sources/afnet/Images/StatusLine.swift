@@ -1,7 +1,7 @@
 import AFImages
 import Foundation
 
-/// A line that says what is being loaded: an indicator that turns, and a bar.
+/// The line about the image that is being loaded: a spinner and a bar.
 @MainActor final class StatusLine: ActivityIndicating, ProgressDisplaying {
     private static let signs = ["|", "/", "-", "\\"]
     private static let barWidth = 30

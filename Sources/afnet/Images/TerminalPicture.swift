@@ -1,7 +1,7 @@
 import AFImages
 package import Foundation
 
-/// An image view of characters: draws what it is to show, below what was drawn before.
+/// An image view in a terminal: draws each image below the previous one.
 @MainActor final class TerminalPicture: ImageDisplaying {
     let imageLoading = ImageLoading()
     private let graphics: Graphics
@@ -10,13 +10,13 @@ package import Foundation
     struct Graphics {
         let mode: GraphicsMode
         let size: TerminalSize
-        /// How many columns a picture may have.
+        /// How many columns an image may have.
         let width: Int
 
-        /// What draws a picture; nothing if there are only words.
+        /// The text that draws an image; empty in the mode `none`.
         func drawing(_ image: Image) throws -> String {
             let columns = max(min(width, size.columns), 1)
-            // The line above the picture, and the one the cursor is on, are to be seen with it.
+            // Room for the line above the image and for the line of the cursor.
             let rows = max(size.rows - 2, 1)
             let room = (width: columns * size.cell.width, height: rows * size.cell.height)
             switch mode {
@@ -24,7 +24,7 @@ package import Foundation
             case .blocks: return HalfBlocks.text(Raster(image, fitting: (columns, rows * 2)))
             case .sixel: return Sixels.text(Raster(image, fitting: room)) + "\n"
             case .kitty:
-                // Not more pixels than are seen: a picture may have a hundred million.
+                // Scaled down first: an image may have a hundred million pixels.
                 let shown = try Raster(image, fitting: room).image
                 let columns = (shown.width + size.cell.width - 1) / size.cell.width
                 return KittyGraphics.text(png: try shown.pngData(), columns: columns)
@@ -46,14 +46,14 @@ package import Foundation
     }
 }
 
-/// Pictures as kitty, and terminals after it, draw them: files in escape sequences.
+/// The graphics protocol of kitty and other terminals: PNG files in escape sequences.
 package enum KittyGraphics {
-    /// The longest piece that a terminal takes.
+    /// The largest piece that the protocol allows.
     private static let pieceSize = 4096
 
     /// - Parameters:
-    ///   - png: A file.
-    ///   - columns: How many columns of text it covers.
+    ///   - png: A PNG file.
+    ///   - columns: How many columns of text the image covers.
     package static func text(png: Data, columns: Int) -> String {
         let code = png.base64EncodedString()
         var text = ""

@@ -1,22 +1,22 @@
 import Foundation
 import Glibc
 
-/// Asks a terminal what pictures it can draw.
+/// Asks a terminal which graphics it can draw.
 package enum TerminalQuestion {
-    /// A query of kitty's, which others ignore, and one for the attributes, which every terminal answers.
+    /// kitty's query, which other terminals ignore, and the query for device attributes, which every terminal answers.
     private static let text = "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[c"
     private static let patience = Duration.milliseconds(500)
 
-    /// The best that it has. A terminal that says nothing gets blocks.
+    /// The best mode of the terminal. Blocks if the terminal does not answer.
     static func ask() -> GraphicsMode {
         let device = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
         guard device >= 0 else { return .blocks }
         defer { close(device) }
         var former = termios()
-        // In the background, changing the terminal would stop the program.
+        // In the background, a change of the terminal would stop the program.
         guard tcgetpgrp(device) == getpgrp(), tcgetattr(device, &former) == 0 else { return .blocks }
         var raw = former
-        // The answer is neither shown nor kept until the line ends.
+        // Without echo, and without waiting for the end of a line.
         raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
         guard tcsetattr(device, TCSANOW, &raw) == 0 else { return .blocks }
         defer { tcsetattr(device, TCSANOW, &former) }
@@ -40,7 +40,7 @@ package enum TerminalQuestion {
         return answer
     }
 
-    /// Whether the answer to the second question, `ESC [ ? … c`, is there.
+    /// Whether the answer to the second query, `ESC [ ? … c`, has arrived.
     package static func isComplete(_ answer: [UInt8]) -> Bool { attributes(answer) != nil }
 
     private static func attributes(_ answer: [UInt8]) -> ArraySlice<UInt8>? {

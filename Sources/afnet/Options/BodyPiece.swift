@@ -1,13 +1,13 @@
 import Foundation
 
-/// One of the fields of a form that curl's `--data` and its like give.
+/// A field of a form, as `--data` and its like give it.
 package enum BodyPiece: Sendable, Equatable {
-    /// What becomes of a file.
+    /// How the content of a file is sent.
     package enum Reading: Sendable, Equatable {
         /// Without carriage returns, line feeds and NULs.
         case text
         case binary
-        /// Percent-encoded, behind this name and an equals sign; alone if there is none.
+        /// Percent-encoded, after this name and an equals sign, or alone if the name is empty.
         case encoded(name: String)
     }
 
@@ -15,7 +15,7 @@ package enum BodyPiece: Sendable, Equatable {
     /// `-` is standard input.
     case file(String, Reading)
 
-    /// - Parameter text: a field, or `@FILE`.
+    /// - Parameter text: A field, or `@FILE`.
     init(data text: String, _ reading: Reading) {
         self = text.hasPrefix("@") ? .file(String(text.dropFirst()), reading) : .text(text)
     }
@@ -35,7 +35,7 @@ package enum BodyPiece: Sendable, Equatable {
         }
     }
 
-    /// What is sent of a file.
+    /// The bytes that are sent for the content of a file.
     static func bytes(_ contents: Data, _ reading: Reading) -> Data {
         switch reading {
         case .text: contents.filter { $0 != 0 && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
@@ -44,7 +44,7 @@ package enum BodyPiece: Sendable, Equatable {
         }
     }
 
-    /// All but letters, digits and `-._~` as `%XX`, blanks as `+`.
+    /// Encodes blanks as `+`, and all bytes except letters, digits and `-._~` as `%XX`.
     private static func encoded(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var text: [UInt8] = []

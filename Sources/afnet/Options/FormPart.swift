@@ -12,9 +12,9 @@ package struct FormPart: Sendable, Equatable {
 
     package var name: String
     package var content: Content
-    /// The name that a file is sent under: that of the file, unless given. With one, a value is sent as a file.
+    /// The file name in the form; nil for that of the file. A value with a file name is sent as a file.
     package var fileName: String?
-    /// The media type; that of the file's name, unless given. A value has none.
+    /// The media type; nil to derive it from the file name. A value has none.
     package var type: String?
 
     package init(name: String, content: Content, fileName: String? = nil, type: String? = nil) {
@@ -30,7 +30,7 @@ extension FormPart {
 
     /// curl's `--form`.
     ///
-    /// - Parameter isLiteral: the value is taken as it is: curl's `--form-string`.
+    /// - Parameter isLiteral: Whether no character of the value has a meaning, as in curl's `--form-string`.
     static func parts(_ text: String, of name: String, isLiteral: Bool = false) throws(ArgumentError) -> [FormPart] {
         guard let sign = text.firstIndex(of: "=") else {
             throw .badArgument("\(name) needs \(isLiteral ? "NAME=VALUE" : shape), not \"\(text)\"")
@@ -51,7 +51,7 @@ extension FormPart {
         }
     }
 
-    /// Several files may stand behind one `@`, with commas between them.
+    /// Several files may follow one `@`, separated by commas.
     private static func files(_ text: FormText, _ field: String, of name: String) throws(ArgumentError) -> [FormPart] {
         var text = text
         var parts: [FormPart] = []
@@ -63,7 +63,7 @@ extension FormPart {
         return parts
     }
 
-    /// What stands behind the content: `;type=` and `;filename=`.
+    /// Reads `;type=` and `;filename=` after the content.
     private static func part(
         _ part: FormPart,
         _ text: inout FormText,
@@ -85,7 +85,7 @@ extension FormPart {
     }
 }
 
-/// What stands behind the equals sign of a `--form`, read from left to right.
+/// Reads the text after the equals sign of a `--form`, from left to right.
 private struct FormText {
     private var rest: Substring
 
@@ -99,9 +99,9 @@ private struct FormText {
         return true
     }
 
-    /// Up to one of the ends, or in quotes, where `\"` and `\\` stand for what is behind the backslash.
+    /// A word up to one of the ends, or a quoted one, in which `\"` and `\\` are escapes.
     ///
-    /// - Parameter keepingUnknown: a `;` that begins nothing known is a part of the word.
+    /// - Parameter keepingUnknown: Whether a `;` without a known setting after it belongs to the word.
     mutating func word(endingAt ends: String, keepingUnknown: Bool = false) -> String {
         if rest.first == "\"", let quoted = quoted() { return quoted }
         var end = rest.startIndex
@@ -119,7 +119,7 @@ private struct FormText {
         return text.hasPrefix("type=") || text.hasPrefix("filename=")
     }
 
-    /// Nil, and nothing is taken, if the quotes have no end.
+    /// Nil, and nothing is taken, if there is no closing quote.
     private mutating func quoted() -> String? {
         var word = ""
         var at = rest.index(after: rest.startIndex)
@@ -140,7 +140,7 @@ private struct FormText {
         return nil
     }
 
-    /// What stands in front of the next equals sign, in lower case.
+    /// The text before the next equals sign, in lower case.
     mutating func key() -> String {
         rest = rest.drop { $0 == " " }
         let key = rest.prefix { $0 != "=" && $0 != ";" }
@@ -149,7 +149,7 @@ private struct FormText {
         return key.lowercased()
     }
 
-    /// A type may have parameters of its own: `text/plain; charset=utf-8`.
+    /// A type may have parameters: `text/plain; charset=utf-8`.
     mutating func type(endingAt ends: String) -> String {
         var type = word(endingAt: ";\(ends)")
         while rest.first == ";", !Self.beginsSetting(rest.dropFirst()), rest.dropFirst().contains("=") {

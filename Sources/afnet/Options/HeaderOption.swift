@@ -1,11 +1,11 @@
-/// The value of one `--header`. Whether name and value may be sent is for the library to say.
+/// The value of one `--header`. The library checks name and value.
 package enum HeaderOption: Sendable, Equatable {
     /// `Name: value`, or `Name;` for an empty one.
     case set(name: String, value: String)
     /// `Name:`
     case removed(name: String)
 
-    /// What an exchange cannot do without.
+    /// Fields that a request must have.
     private static let permanent = ["content-length", "host"]
 
     /// `Transfer-Encoding: chunked`

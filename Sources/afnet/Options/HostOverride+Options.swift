@@ -15,7 +15,7 @@ extension HostOverride {
         self = made
     }
 
-    /// `--connect-to HOST:PORT:OTHERHOST:OTHERPORT`, in which each may be empty.
+    /// `--connect-to HOST:PORT:OTHERHOST:OTHERPORT`; each part may be empty.
     init(connectTo text: String, of name: String) throws(ArgumentError) {
         var rest = text[...]
         guard let host = Self.takeHost(&rest), let port = Self.takePart(&rest), let other = Self.takeHost(&rest),
@@ -32,7 +32,7 @@ extension HostOverride {
         self = made
     }
 
-    /// A host, which in brackets may have colons in it, and the colon behind it. Nil if there is none.
+    /// Takes a host and the colon after it. A host in brackets may contain colons. Nil if there is no host.
     private static func takeHost(_ rest: inout Substring) -> String? {
         guard rest.hasPrefix("[") else { return takePart(&rest).map(String.init) }
         guard let bracket = rest.firstIndex(of: "]") else { return nil }
@@ -57,7 +57,7 @@ extension HostOverride {
         text.allSatisfy { ("0"..."9").contains($0) } ? Int(text) : nil
     }
 
-    /// Nil if one is no port; an empty one is any.
+    /// Nil if a text is not a port. An empty text is any port.
     private static func ports(_ texts: [Substring]) -> [Int?]? {
         var ports: [Int?] = []
         for text in texts {

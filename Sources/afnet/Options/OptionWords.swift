@@ -1,16 +1,16 @@
 import AFURLSession
 
-/// How pictures are shown in a terminal.
+/// How images are shown in a terminal.
 package enum GraphicsMode: String, CaseIterable, Sendable {
-    /// The best that the terminal says it has; what is no terminal gets words only.
+    /// The best mode of the terminal; `none` if standard output is not a terminal.
     case auto
     /// Two pixels to a character, for any terminal with 24-bit colours.
     case blocks
-    /// Pixels, as DEC's terminals had them.
+    /// Sixel graphics of DEC's terminals.
     case sixel
-    /// Pixels, as kitty has them.
+    /// The graphics protocol of kitty.
     case kitty
-    /// Words only.
+    /// No images, only their names and sizes.
     case none
 }
 
@@ -18,27 +18,27 @@ package enum GraphicsMode: String, CaseIterable, Sendable {
 package enum OutputTarget: Sendable, Equatable {
     /// A file; `-` is standard output.
     case path(String)
-    /// A file with the last name of the URL's path, or the name that the server gives.
+    /// A file with the last part of the URL's path as its name, or with the name that the server gives.
     case remoteName
 }
 
-/// Where a download goes on.
+/// Where a download is resumed.
 package enum ResumeOption: Sendable, Equatable {
-    /// Behind what the output has already.
+    /// After the bytes that the output file has.
     case size
     case offset(Int64)
 }
 
 /// How progress is shown.
 package enum ProgressStyle: Sendable {
-    /// A bar with sizes, the rate, and the time that is left.
+    /// A bar with sizes, the rate, and the time left.
     case full
     /// A bar and nothing else.
     case plain
     case none
 }
 
-/// What a URL wants from the cache, by the names that browsers use.
+/// The cache mode of a request, with the names that browsers use.
 package enum CacheMode: String, Sendable, CaseIterable {
     case `default`
     case noStore = "no-store"
@@ -49,7 +49,7 @@ package enum CacheMode: String, Sendable, CaseIterable {
 
     var policy: URLRequest.CachePolicy {
         switch self {
-        // Without a cache, in the case of no-store.
+        // The session of no-store has no cache.
         case .default, .noStore: .useProtocolCachePolicy
         case .reload: .reloadIgnoringLocalCacheData
         case .noCache: .reloadRevalidatingCacheData
@@ -61,18 +61,18 @@ package enum CacheMode: String, Sendable, CaseIterable {
 
 /// The options about cookies.
 package struct CookieOptions: Sendable, Equatable {
-    /// Cookies are taken and sent.
+    /// Whether cookies are stored and sent.
     package var isOn = false
     /// `--cookie`, each `name=value`.
     package var extra: [String] = []
-    /// Files to load.
+    /// The files to load.
     package var files: [String] = []
-    /// The file to write in the end.
+    /// The file to write at the end.
     package var jar: String?
-    /// Those of the files that would end with their session are left out.
+    /// Whether session cookies of the files are left out.
     package var skipsSessionCookies = false
 
-    /// - Parameter text: as in the field `Cookie`.
+    /// - Parameter text: Cookies as in the field `Cookie`.
     mutating func add(_ text: String, of name: String) throws(ArgumentError) {
         let parts = text.split(separator: ";").map { $0.drop { $0 == " " } }.filter { !$0.isEmpty }
         guard !parts.isEmpty, parts.allSatisfy({ $0.contains("=") }) else {
@@ -82,7 +82,7 @@ package struct CookieOptions: Sendable, Equatable {
     }
 }
 
-/// What becomes of a status of 400 or above.
+/// What happens to the body of a response with a status of 400 or above.
 package enum StatusFailure: Sendable {
     case dropsBody
     case keepsBody

@@ -1,9 +1,9 @@
 import AFURLSession
 import Foundation
 
-/// The options about the way through a proxy.
+/// The options about proxies.
 package struct ProxyOptions: Sendable, Equatable {
-    /// `--proxy`; empty for none, whatever the environment says.
+    /// `--proxy`; empty for no proxy, even if the environment names one.
     package var address: String?
     package var login: Login?
     package var scheme = LoginScheme.basic
@@ -23,7 +23,7 @@ package struct ProxyOptions: Sendable, Equatable {
         if let bypassed, bypassed != "*" { throw .usage("--noproxy needs --proxy, or to be \"*\"") }
     }
 
-    /// Nil leaves it to the environment.
+    /// Nil to use the environment.
     func configuration() throws(ArgumentError) -> ProxyConfiguration? {
         guard let address else { return bypassed == "*" ? ProxyConfiguration.none : nil }
         guard !address.isEmpty else { return ProxyConfiguration.none }
@@ -40,7 +40,7 @@ package struct ProxyOptions: Sendable, Equatable {
         return configuration
     }
 
-    /// Who we are to a proxy that asks; nil if it is told at once, or never.
+    /// The credentials for a challenge of the proxy; nil if they are sent with the first request, or there are none.
     var answer: Login? { scheme == .basic ? nil : login ?? address.flatMap(Self.login) }
 
     private func server(_ address: String) throws(ArgumentError) -> ProxyServer {

@@ -4,17 +4,17 @@ import Foundation
 /// The options about redirects.
 package struct RedirectOptions: Sendable, Equatable {
     package var isFollowing = false
-    /// Credentials and cookies given by hand go along to other origins.
+    /// Whether credentials and cookies of the command line are sent to other origins.
     package var isTrusting = false
     package var maximum = 50
-    /// Statuses over which a POST stays one.
+    /// The statuses that keep POST.
     package var keepsPost: Set<Int> = []
 
-    /// The next request, as these options want it.
+    /// The next request, changed as these options say.
     ///
     /// - Parameters:
-    ///   - original: what was asked for in the beginning.
-    ///   - stream: the body from its beginning, if it is one that has to be made anew.
+    ///   - original: The first request.
+    ///   - stream: A new stream of the body, if the body is a stream.
     func adjust(
         _ next: URLRequest,
         after status: Int,

@@ -1,10 +1,10 @@
-/// The options about trying again.
+/// The options about retries.
 package struct RetryOptions: Sendable, Equatable {
-    /// How often at most, after the first time.
+    /// How many retries at most.
     package var count = 0
-    /// In seconds, before each try; nil: one, and then twice as long each time.
+    /// Seconds before each retry; nil for 1, then twice as long each time.
     package var delay: Double?
-    /// In seconds since the first try began.
+    /// Seconds since the first try began, after which there is no retry.
     package var maximumTime: Double?
     package var afterRefusal = false
     package var afterEverything = false
@@ -13,18 +13,18 @@ package struct RetryOptions: Sendable, Equatable {
 
     var isOn: Bool { count > 0 }
 
-    /// Statuses that may heal.
+    /// Statuses after which a retry may succeed.
     private static let statuses: Set<Int> = [408, 429, 500, 502, 503, 504, 522, 524]
-    /// The longest wait that doubling leads to, and that a server may ask for unless there is a `maximumTime`.
+    /// The longest wait, in seconds, by doubling, and by Retry-After without a `maximumTime`.
     private static let longestWait = 600.0
 
     func mayHeal(_ status: Int) -> Bool { Self.statuses.contains(status) }
 
-    /// Whether another try may come to a better end.
+    /// Whether a retry may succeed.
     ///
     /// - Parameters:
-    ///   - status: of the response, if one came.
-    ///   - isRefused: nobody listens at the address.
+    ///   - status: The status of the response, if there is one.
+    ///   - isRefused: Whether every address refused the connection.
     func mayHeal(_ code: ExitCode, status: Int?, isRefused: Bool) -> Bool {
         if let status, code == .done || code == .statusRefused, mayHeal(status) { return true }
         switch code {
@@ -34,12 +34,12 @@ package struct RetryOptions: Sendable, Equatable {
         }
     }
 
-    /// In seconds; nil if there is no time left for it, or the server wants to be left alone for too long.
+    /// The seconds before the next retry; nil if there is no retry or no time left, or if Retry-After is too long.
     ///
     /// - Parameters:
-    ///   - tries: how many there were.
-    ///   - elapsed: since the first one began.
-    ///   - asked: how long the server wants to be left alone.
+    ///   - tries: How many tries there were.
+    ///   - elapsed: The seconds since the first try began.
+    ///   - asked: The seconds of Retry-After.
     package func wait(after tries: Int, elapsed: Double, asked: Double?) -> Double? {
         guard tries <= count, asked ?? 0 <= maximumTime ?? Self.longestWait else { return nil }
         let doubled = min(Double(1 << min(tries - 1, 20)), Self.longestWait)

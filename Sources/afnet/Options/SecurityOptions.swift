@@ -1,24 +1,24 @@
 package import AFURLSession
 
-/// The options about who is at the other end, and who we are. Files are not looked at yet.
+/// The options about TLS: trust, pins and the client certificate. Their files are not read yet.
 package struct SecurityOptions: Sendable, Equatable {
     /// The file with the only authorities to trust.
     package var authorities: String?
-    /// The file with our certificate; with the key as well if there is no file for that.
+    /// The file with the client certificate, and with the key unless `privateKey` names a file.
     package var certificate: String?
     package var privateKey: String?
-    /// The file whose first line opens our key.
+    /// The file whose first line is the passphrase of the key.
     package var passphraseFile: String?
     package var isInsecure = false
     package var pins: [PinOption] = []
     /// Files with pinned certificates.
     package var pinnedCertificates: [String] = []
-    /// The file that says which hosts must show which pins.
+    /// The file with the pins of hosts.
     package var policy: String?
     package var minimumVersion = TLSVersion.v1_2
     package var maximumVersion = TLSVersion.v1_3
 
-    /// The words of `--tls-max`.
+    /// The values of `--tls-max`.
     enum NewestVersion: String, CaseIterable, Sendable {
         case v1_2 = "1.2"
         case v1_3 = "1.3"
@@ -44,7 +44,7 @@ package struct SecurityOptions: Sendable, Equatable {
         if maximumVersion < minimumVersion { throw .usage("--tlsv1.3 and --tls-max 1.2 exclude each other") }
     }
 
-    /// By its name, as everywhere.
+    /// Whether the name of the certificate's file is that of PKCS#12.
     var isPKCS12: Bool {
         let name = certificate?.lowercased() ?? ""
         return name.hasSuffix(".p12") || name.hasSuffix(".pfx")

@@ -1,6 +1,6 @@
 /// The format of `--write-out`.
 enum WriteOutFormat {
-    /// What there is to say of a URL, under curl's names.
+    /// The variables, with curl's names.
     enum Variable: String, CaseIterable, Sendable {
         case contentType = "content_type"
         case errormsg
@@ -47,13 +47,13 @@ enum WriteOutFormat {
         case json
         case headerJSON
         case header(String)
-        /// What follows goes to standard error, or to standard output again.
+        /// The rest goes to standard error, or to standard output.
         case stream(isError: Bool)
-        /// What follows is for URLs that failed.
+        /// The rest is for URLs that failed.
         case onError
     }
 
-    /// - Parameter format: `@FILE` is not looked into yet.
+    /// - Parameter format: The text; `@FILE` is not read and has no parts yet.
     static func parts(_ format: String) throws(ArgumentError) -> [Part] {
         if format.hasPrefix("@") { return [] }
         var parts: [Part] = []
@@ -78,7 +78,7 @@ enum WriteOutFormat {
 
     private static let escapes: [Character: String] = ["n": "\n", "r": "\r", "t": "\t", "\\": "\\"]
 
-    /// `{name}` or `header{name}`; nil, and nothing is taken, if it is neither.
+    /// Takes `{name}` or `header{name}`. Nil, and nothing is taken, if the text begins with neither.
     private static func part(_ rest: inout Substring) throws(ArgumentError) -> Part? {
         let isHeader = rest.hasPrefix("header{")
         guard isHeader || rest.hasPrefix("{") else { return nil }

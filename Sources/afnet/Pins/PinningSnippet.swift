@@ -1,10 +1,10 @@
 import AFURLSession
 
-/// Which pins to take, and the Swift for it.
+/// Advice on which pins to take, and the Swift code for them.
 package struct PinningSnippet {
     let lines: [String]
 
-    /// - Parameter chain: proven, the server's certificate first.
+    /// - Parameter chain: The verified chain, the server's certificate first.
     init(host: String?, _ chain: [Certificate], authorities: String?) {
         let pins = chain.map { "\($0.pin)" }
         lines =
@@ -17,7 +17,7 @@ package struct PinningSnippet {
         guard chain.count > 1 else {
             return [
                 "Pin its key, if you see to it that a new certificate keeps the key. Have a second key elsewhere, and",
-                "its pin as a backup, or a lost key locks everybody out. For the pin of that key:",
+                "its pin as a backup, or a lost key locks every client out. For the pin of that key:",
                 "openssl pkey -in KEY -pubout -out FILE && afnet pins FILE",
             ]
         }
@@ -29,7 +29,7 @@ package struct PinningSnippet {
         ]
     }
 
-    /// A session that is pinned to the first pin, with the second one as its backup.
+    /// Code for a session with the first pin, and the second one as its backup.
     package static func code(_ host: String?, _ pins: [String], _ authorities: String?) -> [String] {
         let literals = pins.prefix(2).map(SwiftText.literal)
         var lines = ["import AFNetworking", "", "let policy = SecurityPolicy()"]
@@ -47,9 +47,9 @@ package struct PinningSnippet {
     }
 }
 
-/// Text that goes into a program.
+/// Text in Swift code.
 enum SwiftText {
-    /// A string literal of this value: nothing in it ends the literal, or begins an interpolation.
+    /// A string literal with this value, escaped so that the text cannot end it or begin an interpolation.
     static func literal(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

@@ -1,7 +1,7 @@
 import AFNetworking
 import Foundation
 
-/// `afnet pins`: shows what of a server, or of a file, can be pinned.
+/// `afnet pins`: shows the certificates and pins of a server or a file.
 @MainActor struct PinsCommand {
     private let arguments: Arguments
     private let target: PinsTarget
@@ -17,7 +17,7 @@ import Foundation
 
     func run() async throws(TransferFailure) -> ExitCode {
         let report = try await report()
-        // What a certificate says is not for a terminal to obey.
+        // A certificate may contain escape sequences.
         let text = report.lines.map { TerminalText.escaped($0) + "\n" }.joined()
         do throws(SystemFailure) {
             try Descriptor.standardOutput.write(Data(text.utf8))
@@ -51,7 +51,7 @@ import Foundation
         }
     }
 
-    /// The certificates the server shows. It gets no request: the handshake is not finished.
+    /// The certificates that the server sends. It gets no request, because the handshake is not completed.
     private func chain(of peer: String, _ anchors: TrustAnchors) async throws(TransferFailure) -> [Certificate] {
         guard let url = URL(string: "https://\(peer)/") else {
             throw TransferFailure(.malformedURL, "pins: \(peer) is no host")
@@ -72,7 +72,7 @@ import Foundation
         throw TransferFailure(.otherProtocolError, "pins: the server was not asked for its certificates")
     }
 
-    /// Refuses every server, so that the error has what it showed.
+    /// Refuses every server, so that the error has the server's certificates.
     private struct Inspection: ServerEvaluator {
         static let rule = "afnet pins"
 
@@ -82,13 +82,13 @@ import Foundation
     }
 }
 
-/// What `afnet pins` looks at.
+/// The operand of `afnet pins`.
 package enum PinsTarget: Sendable, Equatable {
-    /// A host by its name, and with its port as it stands in a URL.
+    /// The name of a host, and host and port as in a URL.
     case host(String, peer: String)
     case file(String)
 
-    /// A file if there is one of that name, or a slash in it; otherwise a host.
+    /// A file if one of that name exists or the text has a slash; otherwise a host.
     package init(_ text: String) throws(ArgumentError) {
         if text.contains("://") {
             throw .badArgument("pins needs HOST or HOST:PORT, without the scheme and path of \"\(text)\"")

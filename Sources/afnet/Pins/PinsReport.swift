@@ -1,6 +1,6 @@
 import AFURLSession
 
-/// What `afnet pins` prints.
+/// The output of `afnet pins`.
 struct PinsReport {
     enum Source {
         case server(String)
@@ -17,7 +17,7 @@ struct PinsReport {
         ]
     }
 
-    /// - Parameter authorities: the file that took the place of the system's authorities.
+    /// - Parameter authorities: The file of `--cacert`, if it replaces the system's authorities.
     init(_ source: Source, _ trust: ServerTrust, authorities: String?) {
         let chain = trust.servedChain
         let count = chain.count == 1 ? "one certificate" : "\(chain.count) certificates"
@@ -31,7 +31,7 @@ struct PinsReport {
             return
         }
         let hosts = Self.hosts(source, trust, leaf)
-        // What names no host, an authority as a rule, need not be fit to serve one.
+        // A certificate without hosts, usually an authority's, is not checked as a server's.
         let evaluation = trust.evaluate(hosts.first.map { .tlsServer($0.name) } ?? .basicX509)
         var lines = [title, ""]
         for (depth, certificate) in chain.enumerated() {
@@ -44,13 +44,13 @@ struct PinsReport {
             lines += [""] + snippet.lines
         } else {
             lines += [
-                "", "Anybody could have made it: take a pin of it only if somebody you trust tells you the same one.",
+                "", "An attacker could have made it: take a pin of it only if a source you trust has the same one.",
             ]
         }
         self.lines = lines
     }
 
-    /// The host that was asked for, or those of the certificate that can be one.
+    /// The requested host, or the hosts of the certificate.
     private static func hosts(
         _ source: Source,
         _ trust: ServerTrust,
@@ -80,7 +80,7 @@ struct PinsReport {
         return [evaluation.failure.map { "The chain is not trusted: \($0.message)." } ?? subject]
     }
 
-    /// What the server did not send, but is proven too.
+    /// The certificates of the chain that the server did not send.
     private static func anchor(
         _ evaluation: TrustEvaluation,
         _ served: [Certificate],

@@ -1,9 +1,9 @@
 import AFURLSession
 import Foundation
 
-/// A certificate in a few lines for people.
+/// A certificate as a few lines of text.
 enum CertificateText {
-    /// Subject, issuer, validity and pin; the first line without what indents the others.
+    /// Subject, issuer, validity and pin, without indentation.
     static func lines(_ certificate: Certificate) -> [String] {
         [
             certificate.subject,
@@ -13,7 +13,7 @@ enum CertificateText {
         ]
     }
 
-    /// The hosts it is for; empty if it names none.
+    /// The hosts that it is valid for; empty if it names none.
     static func hosts(_ certificate: Certificate, limit: Int = 10) -> String {
         let names = certificate.dnsNames + certificate.ipAddresses
         let shown = names.prefix(limit).joined(separator: ", ")
@@ -22,7 +22,7 @@ enum CertificateText {
 
     /// `2026-11-01 12:00:00 UTC`
     static func date(_ seconds: Int64) -> String {
-        // Beyond these years there is nothing to read off a date.
+        // Dates outside of the years 0 to 9999 cannot be formatted.
         guard (-62_167_219_200...253_402_300_799).contains(seconds) else {
             return seconds < 0 ? "the distant past" : "the distant future"
         }

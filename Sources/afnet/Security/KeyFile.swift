@@ -2,7 +2,7 @@ import AFURLSession
 import Foundation
 import Glibc
 
-/// What is in a file that names a server: certificates, or a public key.
+/// The content of a file for pins: certificates, or a public key.
 enum KeyFile {
     case certificates([Certificate])
     case publicKey(PublicKeyPin)
@@ -11,7 +11,7 @@ enum KeyFile {
         let message: String
     }
 
-    /// No file of certificates is larger.
+    /// Larger files are refused.
     static let sizeLimit = 16 << 20
 
     init(path: String) throws(Problem) {
@@ -33,7 +33,7 @@ enum KeyFile {
         return .certificates(try Certificate.certificates(in: bytes))
     }
 
-    /// The bytes of a PEM block `PUBLIC KEY`; nil if there are certificates or nothing of the kind.
+    /// The bytes of a PEM block `PUBLIC KEY`; nil if the text has none, or has certificates.
     private static func publicKey(in text: String) throws(Problem) -> [UInt8]? {
         let parts = text.components(separatedBy: "-----BEGIN PUBLIC KEY-----")
         guard parts.count > 1, !text.contains("CERTIFICATE-----"), !text.contains("PRIVATE KEY-----") else {
@@ -49,7 +49,7 @@ enum KeyFile {
 }
 
 extension KeyFile {
-    /// The one key it stands for. With several certificates it would have to be guessed which.
+    /// The pin of the one key in the file. A file with several certificates is refused, because the key is ambiguous.
     func pin(of path: String) throws(Problem) -> PublicKeyPin {
         switch self {
         case .publicKey(let pin): return pin
@@ -65,9 +65,9 @@ extension KeyFile {
     }
 }
 
-/// Tells public keys in DER from anything else, so that no digest is made of what is no key.
+/// Recognizes public keys in DER, so that afnet makes no pin of other bytes.
 enum DERShape {
-    /// Whether it is, to the last byte, `SEQUENCE { SEQUENCE { OBJECT IDENTIFIER … } BIT STRING }`.
+    /// Whether all bytes are one `SEQUENCE { SEQUENCE { OBJECT IDENTIFIER … } BIT STRING }`.
     static func isPublicKey(_ bytes: [UInt8]) -> Bool {
         guard let whole = element(0x30, in: bytes[...]), whole.rest.isEmpty,
             let algorithm = element(0x30, in: whole.content), element(0x06, in: algorithm.content) != nil,

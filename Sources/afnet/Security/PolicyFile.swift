@@ -1,7 +1,7 @@
 import AFNetworking
 import Foundation
 
-/// A file that says which hosts must show which pins: a `SecurityPolicy` in JSON, as a program decodes it.
+/// A file with the pins of hosts: a `SecurityPolicy` in JSON, as a program decodes it.
 struct PolicyFile {
     struct Problem: Error {
         let message: String
@@ -35,7 +35,7 @@ struct PolicyFile {
         }
         guard var policy = object as? [String: Any] else { throw Problem(message: "it has to be one object, { … }") }
         try PolicyKeys.check(policy)
-        // What pins by host rules needs no mode.
+        // Host rules need no pinning mode.
         if policy["SSLPinningMode"] == nil { policy["SSLPinningMode"] = 0 }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom(date)
@@ -75,7 +75,7 @@ struct PolicyFile {
     }
 }
 
-/// The names that there are in such a file: a word that nobody reads would protect nobody.
+/// The names that a policy file may have. A misspelt name is an error, because it would protect no host.
 private enum PolicyKeys {
     private static let policy = [
         "SSLPinningMode", "pinnedCertificates", "allowInvalidCertificates", "validatesDomainName", "hostRules",

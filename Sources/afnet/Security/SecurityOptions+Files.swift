@@ -1,9 +1,9 @@
 import AFNetworking
 import Foundation
 
-/// What the options say, with the files they name read.
+/// The options with the contents of their files.
 extension SecurityOptions {
-    /// - Parameter reportsTo: hears of servers that a rule of `--policy` would refuse, but only reports.
+    /// - Parameter reportsTo: Called for servers that a report-only rule of `--policy` would refuse.
     func serverRules(
         _ reportsTo: @escaping @Sendable (PinningReport) -> Void = { _ in }
     ) throws(TransferFailure) -> ServerRules {
@@ -49,7 +49,7 @@ extension SecurityOptions {
 
     func anchors() throws(TransferFailure) -> TrustAnchors {
         guard let authorities else {
-            // Nobody asks them then, and a machine may well have none.
+            // Nothing is checked against authorities then, and a machine may have none.
             return isInsecure && !hasPins ? .certificates([]) : .system
         }
         do throws(CertificateError) {
@@ -79,7 +79,7 @@ extension SecurityOptions {
         error.rule == .passphraseRequired ? " (--cert-pass-file PATH)" : ""
     }
 
-    /// The first line of its file. It could be read off the command line by everybody.
+    /// The first line of its file. All users of the machine could read a passphrase on the command line.
     private func passphrase() throws(TransferFailure) -> String? {
         guard let passphraseFile else { return nil }
         let bytes: Data

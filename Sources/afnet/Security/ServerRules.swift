@@ -1,14 +1,14 @@
 import AFNetworking
 import Foundation
 
-/// What a server must have to be talked to: a chain that is trusted, unless `--insecure` says
-/// otherwise, and what is pinned.
+/// Which servers afnet accepts: those with a trusted chain, unless there is `--insecure`, and with the
+/// pinned keys or certificates.
 struct ServerRules: ServerEvaluator {
     let verifies: Bool
-    /// One of them must be in the proven part of the chain; none: no key is asked for.
+    /// One of these keys must be in the verified chain. Empty if no key is pinned.
     let keys: Set<PublicKeyPin>
     private let certificates: SecurityPolicy?
-    /// Which hosts must show what.
+    /// The rules of `--policy`.
     private let policy: SecurityPolicy?
 
     init(verifies: Bool, keys: Set<PublicKeyPin>, certificates: [Certificate], policy: SecurityPolicy? = nil) {
@@ -31,7 +31,7 @@ struct ServerRules: ServerEvaluator {
         return refusalByKeys(trust) ?? refusalByCertificates(trust) ?? .accept
     }
 
-    /// Under our name, that of the rule goes into the explanation.
+    /// The decision under afnet's rule name; the policy's own goes into the explanation.
     private static func renamed(_ decision: ServerTrustDecision) -> ServerTrustDecision {
         guard case .reject(let rule, let explanation) = decision else { return decision }
         return .reject(rule: PinRule.policy.rawValue, explanation: "\(rule): \(explanation)")
@@ -39,7 +39,7 @@ struct ServerRules: ServerEvaluator {
 
     private func refusalByKeys(_ trust: ServerTrust) -> ServerTrustDecision? {
         guard !keys.isEmpty else { return nil }
-        // What is not verified may stand anywhere in what the server sent; a key it has proven may not.
+        // Only keys of the verified chain count: an attacker can send any other certificate along.
         let chain = (verifies ? trust.evaluation : trust.evaluate(.basicX509)).verifiedChain
         guard !chain.contains(where: { keys.contains($0.pin) }) else { return nil }
         let pinned = Self.list(keys.map(\.description).sorted())
@@ -74,13 +74,13 @@ struct ServerRules: ServerEvaluator {
         return fingerprint.bytes
     }
 
-    /// Without TLS no pin is looked at.
+    /// Pins need TLS.
     func forbidsPlainText(to host: String) -> Bool {
         !keys.isEmpty || certificates != nil || policy?.forbidsPlainText(to: host) == true
     }
 }
 
-/// Rules that let somebody know which server they are asked about.
+/// Rules that pass on each server that they judge.
 struct WatchedRules: ServerEvaluator {
     let rules: ServerRules
     let seen: @Sendable (ServerTrust) -> Void
@@ -100,13 +100,13 @@ struct WatchedRules: ServerEvaluator {
     private var latest: [String: ServerTrust] = [:]
 
     nonisolated func note(_ trust: ServerTrust) {
-        // The way the session's callbacks take, so that it is known before them.
+        // On the queue of the session's callbacks, so that it arrives before them.
         OperationQueue.main.addOperation {
             MainActor.assumeIsolated { self.latest[Self.key(trust.host)] = trust }
         }
     }
 
-    /// The server of this host, if it was judged since the last time.
+    /// The server of this host, if it was judged since the last call.
     func take(for host: String?) -> ServerTrust? { latest.removeValue(forKey: Self.key(host ?? "")) }
 
     nonisolated private static func key(_ host: String) -> String {

@@ -1,35 +1,35 @@
 import Foundation
 import Glibc
 
-/// What a path of a request stands for in a folder, and nothing outside of it.
+/// Finds the file or folder of a request's path, inside of the served folder only.
 enum FolderPath {
     enum Found: Equatable {
         case file(String)
         case folder(String)
-        /// Nothing that may be shown.
+        /// Nothing that may be served.
         case nothing
     }
 
     /// - Parameters:
-    ///   - path: as it stands in the request, percent-encoded, without its query.
-    ///   - root: the folder, without links in it.
+    ///   - path: The path of the request, percent-encoded, without the query.
+    ///   - root: The real path of the folder.
     static func find(_ path: String, in root: String) -> Found {
         guard let parts = parts(of: path) else { return .nothing }
-        // Links are followed, as far as they lead to something in the folder.
+        // Links are followed if they stay inside of the folder.
         guard let real = realPath(([root] + parts).joined(separator: "/")), isInside(real, root) else {
             return .nothing
         }
         var status = stat()
         guard stat(real, &status) == 0 else { return .nothing }
         switch status.st_mode & S_IFMT {
-        // What ends in a slash is no file.
+        // A path that ends in a slash is not that of a file.
         case S_IFREG: return path.hasSuffix("/") ? .nothing : .file(real)
         case S_IFDIR: return .folder(real)
         default: return .nothing
         }
     }
 
-    /// Without empty ones. Nil if one is none: `..`, or with a slash or a NUL in it.
+    /// The decoded parts without empty ones. Nil if a part is `.` or `..`, or has a slash or a NUL.
     private static func parts(of path: String) -> [String]? {
         var parts: [String] = []
         for part in path.split(separator: "/", omittingEmptySubsequences: true) {

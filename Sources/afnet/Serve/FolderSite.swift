@@ -3,12 +3,12 @@ import AFNetworkingTesting
 import Foundation
 import Glibc
 
-/// Answers requests with what is in a folder.
+/// Answers requests with the content of a folder.
 struct FolderSite: Sendable {
-    /// Without links in it.
+    /// The real path of the folder.
     private let root: String
 
-    /// Nil if it is no folder.
+    /// Nil if there is no such folder.
     init?(_ folder: String) {
         guard let root = FolderPath.realPath(folder), case .folder = FolderPath.find("/", in: root) else { return nil }
         self.root = root
@@ -27,7 +27,7 @@ struct FolderSite: Sendable {
 
     private func folder(_ path: String, _ request: RecordedRequest) -> ServerReply {
         guard request.path.hasSuffix("/") else {
-            // From the root on, and with one slash in front: two would name another host.
+            // With one leading slash: two would name another host.
             let place = "/" + request.path.drop { $0 == "/" } + "/"
             return .text("a folder\n").status(301).header("Location", place)
         }
@@ -37,7 +37,7 @@ struct FolderSite: Sendable {
         return .text(FolderListing.page(of: path, at: request.path), type: "text/html; charset=utf-8")
     }
 
-    /// Read while it is sent, 64 KiB at a time.
+    /// The file, read while it is sent, 64 KiB at a time.
     private func file(_ path: String, _ request: RecordedRequest) -> ServerReply {
         guard let file = ServedFile(path) else { return .text("it cannot be read\n").status(403) }
         if request.headers["If-None-Match"] == file.tag {
@@ -62,12 +62,12 @@ struct FolderSite: Sendable {
 
 /// A page with the names in a folder.
 enum FolderListing {
-    /// A page gets no longer.
+    /// How many names a page has at most.
     private static let limit = 10_000
 
     /// - Parameters:
-    ///   - folder: where they are.
-    ///   - path: how the client called it; it ends in a slash.
+    ///   - folder: The path of the folder.
+    ///   - path: The path of the request, which ends in a slash.
     static func page(of folder: String, at path: String) -> String {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let shown = path.removingPercentEncoding ?? path

@@ -2,7 +2,7 @@ import AFNetworkingTesting
 import Foundation
 import Glibc
 
-/// `afnet serve`: a server for a folder, for this machine only.
+/// `afnet serve`: serves a folder to this machine.
 @MainActor struct ServeCommand {
     private let arguments: Arguments
     private let console: Console
@@ -20,7 +20,7 @@ import Glibc
         hosts = try ServedHosts(arguments.hosts)
     }
 
-    /// Until it is interrupted.
+    /// Runs until it is interrupted.
     func run() async throws(TransferFailure) -> ExitCode {
         let authority = try authority()
         let server = try server(authority)
@@ -28,7 +28,7 @@ import Glibc
         server.route("*", "/*", answering: .head) { [weak server] request in
             let reply = hosts.contain(hostOf: request) ? site.reply(to: request) : Self.misdirected
             if !isSilent { console.say(Self.line(request, reply)) }
-            // What is recorded would grow for as long as this runs.
+            // The records would grow for as long as the server runs.
             server?.forgetRequests()
             return reply
         }
@@ -62,7 +62,7 @@ import Glibc
         }
     }
 
-    /// - Parameter authority: Where the certificate of the authority is.
+    /// - Parameter authority: The path of the authority's certificate.
     private func announce(_ server: TestServer, _ authority: String?) throws(TransferFailure) {
         let place = "serving \(arguments.urls.first ?? "") at \(server.url("/").absoluteString)"
         let text = place + (authority.map { ", with --cacert \($0)" } ?? "")
@@ -73,7 +73,7 @@ import Glibc
         }
     }
 
-    /// Where it was asked for, or in the folder for temporary files.
+    /// Writes the certificate to --ca-out, or to a temporary file, and returns the path.
     private func certificateFile(_ pem: String) throws(TransferFailure) -> String {
         let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
         let path = arguments.authorityFile ?? "\(folder)/afnet-\(UUID().uuidString).pem"

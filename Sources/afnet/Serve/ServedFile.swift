@@ -2,7 +2,7 @@ import AFNetworkingTesting
 import Foundation
 import Glibc
 
-/// A file that is open as long as somebody gets it.
+/// A file that stays open while a reply sends it.
 final class ServedFile: Sendable {
     private static let pieceSize = 64 << 10
 
@@ -12,9 +12,9 @@ final class ServedFile: Sendable {
     let modified: Int64
     private let file: Descriptor
 
-    /// Nil if it cannot be read, or is no file.
+    /// Nil if it cannot be read, or is not a regular file.
     init?(_ path: String) {
-        // Without O_NONBLOCK, a pipe that took its place would keep us waiting.
+        // Without O_NONBLOCK, opening a pipe that has replaced the file would wait.
         guard let file = try? Descriptor.opening(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return nil }
         var status = stat()
         guard fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -34,7 +34,7 @@ final class ServedFile: Sendable {
         try? file.close()
     }
 
-    /// A piece that cannot be read ends the body before its announced end, which the client sees.
+    /// A read that fails ends the body early: the client sees a truncated body.
     func body(_ part: Range<Int>) -> ReplyBody {
         .generated(count: part.count) { [self] offset in
             let length = min(Self.pieceSize, part.count - offset)

@@ -2,12 +2,12 @@ import AFNetworkingTesting
 import AFURLSession
 import Foundation
 
-/// The hosts that a server for this machine answers for.
+/// The hosts that the server answers for.
 ///
-/// A page of another site whose name leads to 127.0.0.1 (DNS rebinding) could otherwise read the folder: to the browser
-/// it would be the page's own site, and only `Host` tells.
+/// Otherwise a page of a site whose name resolves to 127.0.0.1 (DNS rebinding) could read the folder: for the browser
+/// both have the same origin, and only `Host` shows the difference.
 struct ServedHosts: Sendable {
-    /// Names that were given, beside those of this machine.
+    /// The hosts of --host, in addition to those of this machine.
     private let names: [URL]
 
     init(_ names: [String]) throws(TransferFailure) {
@@ -19,10 +19,10 @@ struct ServedHosts: Sendable {
         }
     }
 
-    /// Whether the request is for one of them. One without `Host`, as HTTP/1.0 allows it, comes from no browser.
+    /// Whether the request is for one of them. A request without `Host`, which HTTP/1.0 allows, is not a browser's.
     func contain(hostOf request: RecordedRequest) -> Bool {
         let fields = request.headers.values(of: "Host")
-        // RFC 9112 §3.2.2: what stands in an absolute target goes before Host; here, both have to fit.
+        // RFC 9112 §3.2.2: an absolute target overrides Host. Here both must match.
         let target = request.target.hasPrefix("/") ? nil : URL(string: request.target)
         let urls = fields.map { Self.url(of: $0) } + (request.target.hasPrefix("/") ? [] : [target])
         return fields.count <= 1 && urls.allSatisfy { $0.map(contain) ?? false }
@@ -34,7 +34,7 @@ struct ServedHosts: Sendable {
     }
 
     private static func url(of host: String) -> URL? {
-        // Only what is all host: the rest of a URL would be read as something else.
+        // The text must be a host only, without other parts of a URL.
         guard !host.isEmpty, !host.utf8.contains(where: { "/?#@\\".utf8.contains($0) }) else { return nil }
         return URL(string: "http://\(host)/")
     }
@@ -46,7 +46,7 @@ struct ServedHosts: Sendable {
         return components?.url
     }
 
-    /// `localhost`, what is below it (RFC 6761 §6.3), and the addresses of this machine.
+    /// `localhost` and names below it (RFC 6761 §6.3), and the loopback addresses.
     private static func isOfThisMachine(_ url: URL) -> Bool {
         let host = (url.host() ?? "").lowercased()
         let name = host.hasSuffix(".") ? String(host.dropLast()) : host

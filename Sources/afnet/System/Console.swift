@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
 
-/// What is said to people: on standard error, line by line, harmless for terminals.
+/// Writes messages to standard error, line by line, with control characters escaped.
 struct Console {
     let isSilent: Bool
-    /// In front of each line but errors, which say themselves what they are about.
+    /// The prefix of each line except errors.
     private let prefix: String
     private let stream = Descriptor.standardError
 
@@ -15,7 +15,7 @@ struct Console {
 
     var isTerminal: Bool { stream.isTerminal }
 
-    /// Columns of the terminal.
+    /// How many columns the terminal has.
     var width: Int { TerminalSize(of: stream.number).columns }
 
     func report(_ message: String) {
@@ -26,15 +26,15 @@ struct Console {
         write(TerminalText.escaped(prefix + line) + "\n")
     }
 
-    /// Nothing can be done, and no one told, when standard error cannot be written.
+    /// A failure to write standard error is ignored: there is no other place for a message.
     func write(_ text: String) {
         try? stream.write(Data(text.utf8))
     }
 }
 
-/// Text from elsewhere, made harmless for a terminal.
+/// Makes text safe for a terminal.
 package enum TerminalText {
-    /// Control characters, and those that hide or reorder others, become `\u{…}`.
+    /// Escapes control characters, and characters that hide or reorder others, as `\u{…}`.
     package static func escaped(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -48,11 +48,11 @@ package enum TerminalText {
     }
 }
 
-/// How much room a terminal has.
+/// The size of a terminal.
 package struct TerminalSize: Sendable, Equatable {
     package let columns: Int
     package let rows: Int
-    /// The size of a character, in pixels.
+    /// The size of a character in pixels.
     package let cell: (width: Int, height: Int)
 
     package init(columns: Int, rows: Int, cell: (width: Int, height: Int) = (8, 16)) {
@@ -61,7 +61,7 @@ package struct TerminalSize: Sendable, Equatable {
         self.cell = cell
     }
 
-    /// That of a descriptor; 80 × 24 if it has none.
+    /// The size of the terminal behind a descriptor; 80 × 24 if it is unknown.
     init(of descriptor: Int32) {
         var size = winsize()
         let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
@@ -70,7 +70,7 @@ package struct TerminalSize: Sendable, Equatable {
             return
         }
         let (columns, rows) = (Int(size.ws_col), Int(size.ws_row))
-        // Many terminals do not say how many pixels they have.
+        // Many terminals do not report pixels.
         let hasPixels = size.ws_xpixel > 0 && size.ws_ypixel > 0
         let cell = hasPixels ? (max(Int(size.ws_xpixel) / columns, 1), max(Int(size.ws_ypixel) / rows, 1)) : (8, 16)
         self.init(columns: columns, rows: rows, cell: cell)

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A file descriptor, and the calls on it that may be interrupted or must wait.
+/// A file descriptor. Its calls handle EINTR and EAGAIN.
 struct Descriptor {
     static let standardInput = Descriptor(number: STDIN_FILENO)
     static let standardOutput = Descriptor(number: STDOUT_FILENO)
@@ -15,7 +15,7 @@ struct Descriptor {
         try Descriptor(number: checked { open(path, flags | O_CLOEXEC, mode) })
     }
 
-    /// Nil if there is nothing.
+    /// Nil if there is no such file.
     private static func status(of path: String) throws(SystemFailure) -> stat? {
         var status = stat()
         do throws(SystemFailure) {
@@ -27,19 +27,19 @@ struct Descriptor {
         }
     }
 
-    /// Fails if there is nothing.
+    /// Throws if there is no such file.
     static func isRegularFile(_ path: String) throws(SystemFailure) -> Bool {
         guard let status = try status(of: path) else { throw SystemFailure(code: ENOENT) }
         return status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// In bytes; nil if there is no such file.
+    /// The size in bytes; nil if there is no such file.
     static func size(of path: String) throws(SystemFailure) -> Int64? {
         try status(of: path).map { Int64($0.st_size) }
     }
 
-    /// Puts a file that only its owner may read in the place of another, all at once. What is no file, as a
-    /// terminal, is written to.
+    /// Replaces a file atomically; only its owner may read the new one. If the path is not a regular file, a terminal
+    /// for instance, writes to it.
     static func replace(_ path: String, with data: Data) throws(SystemFailure) {
         if let status = try status(of: path), status.st_mode & S_IFMT != S_IFREG {
             return try opening(path, O_WRONLY).writeLast(data)
@@ -55,20 +55,20 @@ struct Descriptor {
         }
     }
 
-    /// To the end of a file; `-` is standard output.
+    /// Appends to a file; `-` is standard output.
     static func append(_ data: Data, to path: String) throws(SystemFailure) {
         if path == "-" { return try standardOutput.write(data) }
         try opening(path, O_WRONLY | O_CREAT | O_APPEND).writeLast(data)
     }
 
-    /// Closes it, too, whatever comes of it.
+    /// Writes, and closes the descriptor even if that fails.
     private func writeLast(_ data: Data) throws(SystemFailure) {
         let result = Result { () throws(SystemFailure) in try write(data) }
         try close()
         try result.get()
     }
 
-    /// A file, as long as it has no more than `limit` bytes.
+    /// The content of a file. Throws EFBIG if it has more than `limit` bytes.
     static func contents(of path: String, limit: Int = .max) throws(SystemFailure) -> Data {
         let file = try opening(path, O_RDONLY)
         let result = Result { () throws(SystemFailure) in try file.readToEnd(limit: limit) }
@@ -76,7 +76,7 @@ struct Descriptor {
         return try result.get()
     }
 
-    /// A file without a name, which goes away when it is closed.
+    /// A file without a name, which the system deletes when it is closed.
     static func temporary() throws(SystemFailure) -> Descriptor {
         let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
         var path = Array("\(folder)/afnet-XXXXXX".utf8CString)
@@ -86,7 +86,7 @@ struct Descriptor {
         return file
     }
 
-    /// Makes the folders that a path goes through, for their owner and his group, as far as they are not there.
+    /// Makes the missing folders of a path, accessible to their owner and group.
     static func makeFolders(above path: String) throws(SystemFailure) {
         for (index, byte) in path.utf8.enumerated() where byte == UInt8(ascii: "/") && index > 0 {
             let folder = String(decoding: path.utf8.prefix(index), as: UTF8.self)
@@ -94,7 +94,7 @@ struct Descriptor {
         }
     }
 
-    /// Everything that was written to it goes to another.
+    /// Copies the whole file to another descriptor.
     func copyFromStart(to other: Descriptor) throws(SystemFailure) {
         _ = try Self.checked { lseek(number, 0, SEEK_SET) }
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -108,11 +108,11 @@ struct Descriptor {
     }
 
     func close() throws(SystemFailure) {
-        // Not again after EINTR: Linux has closed it then.
+        // Linux has closed the descriptor even after EINTR.
         if Glibc.close(number) == -1, errno != EINTR { throw SystemFailure(code: errno) }
     }
 
-    /// Returns when all of it is written.
+    /// Writes all of the data.
     func write(_ data: Data) throws(SystemFailure) {
         var rest = data[...]
         while !rest.isEmpty {
@@ -125,7 +125,7 @@ struct Descriptor {
         }
     }
 
-    /// Everything up to the end, which some devices do not have.
+    /// Reads to the end. Throws EFBIG after `limit` bytes, because some devices have no end.
     func readToEnd(limit: Int = .max) throws(SystemFailure) -> Data {
         var data = Data()
         while true {
@@ -136,7 +136,7 @@ struct Descriptor {
         }
     }
 
-    /// What there is, and something if it is not the end.
+    /// Waits for at least one byte and reads what there is; empty at the end.
     func readSome() throws(SystemFailure) -> Data {
         var buffer = Data(count: 64 << 10)
         let result = buffer.withUnsafeMutableBytes { bytes in
@@ -145,7 +145,7 @@ struct Descriptor {
         return buffer.prefix(try result.get())
     }
 
-    /// How much there is, and something if it is not the end.
+    /// Waits for at least one byte and reads what there is; 0 at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemFailure) -> Int {
         try Self.checked {
             Glibc.read(number, buffer.baseAddress, buffer.count)
@@ -154,30 +154,30 @@ struct Descriptor {
         }
     }
 
-    // MARK: What a download is recognized by
+    // MARK: The validator of a download
 
-    /// The extended attributes of a file. Foundation has no constant for it.
+    /// The extended attributes of a file. Foundation has no constant for this key.
     private static let attributes = FileAttributeKey(rawValue: "NSFileExtendedAttributes")
     private static let validatorName = "user.afnet.validator"
 
-    /// Keeps in a file what the resource in it is recognized by, for `--resume`. File systems without extended attributes
-    /// keep nothing; then the offsets alone have to fit.
+    /// Keeps the validator of a partial download in an extended attribute of its file, for `--resume`. On file systems
+    /// without extended attributes, `--resume` checks offsets only.
     ///
-    /// - Parameter validator: Nil: none. The attribute is empty then, if it was there.
+    /// - Parameter validator: Nil to empty the attribute, if there is one.
     static func setValidator(_ validator: String?, of path: String) {
         if validator == nil, Self.validator(of: path) == nil { return }
         let values = [validatorName: Data((validator ?? "").utf8)]
         try? FileManager.default.setAttributes([attributes: values], ofItemAtPath: path)
     }
 
-    /// Nil if it is not known.
+    /// The validator of a partial download; nil if it is unknown.
     static func validator(of path: String) -> String? {
         let all = try? FileManager.default.attributesOfItem(atPath: path)
         let value = (all?[attributes] as? [String: Data])?[validatorName] ?? Data()
         return value.isEmpty ? nil : String(validating: value, as: UTF8.self)
     }
 
-    /// The streams we inherit may be non-blocking.
+    /// Waits: the streams that the process inherits may be non-blocking.
     private func wait(for event: Int32) {
         var entry = pollfd(fd: number, events: Int16(event), revents: 0)
         _ = poll(&entry, 1, -1)
@@ -205,6 +205,6 @@ struct SystemFailure: Error {
 
     var isMissingFile: Bool { code == ENOENT }
 
-    /// In words, as the system has them.
+    /// The system's text for the error.
     var text: String { String(cString: strerror(code)) }
 }

@@ -1,14 +1,14 @@
 import Dispatch
 import Glibc
 
-/// Hears of ctrl-C, and of the wish of others that we end.
+/// Handles SIGINT and SIGTERM.
 @MainActor final class Interruption {
     private var sources: [any DispatchSourceSignal] = []
 
-    /// - Parameter handler: called on the main queue.
+    /// - Parameter handler: Called on the main queue.
     func onArrival(_ handler: @escaping @MainActor @Sendable () -> Void) {
         for number in [SIGINT, SIGTERM] {
-            // The source hears of it all the same.
+            // The dispatch source still gets the signal.
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
             source.setEventHandler { MainActor.assumeIsolated { handler() } }
@@ -17,7 +17,7 @@ import Glibc
         }
     }
 
-    /// Returns when it has arrived.
+    /// Waits for one of the signals.
     static func wait() async {
         let interruption = Interruption()
         let (arrivals, continuation) = AsyncStream<Void>.makeStream()

@@ -1,20 +1,20 @@
 import Foundation
 import Glibc
 
-/// Asks on the terminal for what must not be seen there.
+/// Asks for a password on the terminal, without echo.
 enum PasswordQuestion {
     private static let interrupt = UInt8(3)
 
-    /// Nil without a terminal, or without an answer.
+    /// Nil without a terminal. Ctrl-C interrupts the process.
     static func ask(_ question: String) -> String? {
         let device = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard device >= 0 else { return nil }
         defer { close(device) }
         var former = termios()
-        // In the background, changing the terminal would stop the program.
+        // In the background, a change of the terminal would stop the program.
         guard tcgetpgrp(device) == getpgrp(), tcgetattr(device, &former) == 0 else { return nil }
         var quiet = former
-        // Ctrl-C arrives as a byte: the program must not end before the terminal shows again what is typed.
+        // Ctrl-C arrives as a byte: the program must restore the echo before it ends.
         quiet.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)
         guard tcsetattr(device, TCSANOW, &quiet) == 0 else { return nil }
         let terminal = Descriptor(number: device)
@@ -26,7 +26,7 @@ enum PasswordQuestion {
         return answer
     }
 
-    /// Up to the line's end. Nil if it was interrupted.
+    /// Reads to the end of the line. Nil after Ctrl-C.
     private static func line(from device: Int32) -> String? {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0

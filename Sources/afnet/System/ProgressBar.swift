@@ -1,9 +1,9 @@
 import Foundation
 
-/// The line that shows how far a transfer has come. Drawn at most ten times a second.
+/// The line with the progress of a transfer, drawn at most ten times a second.
 package struct ProgressBar {
     private static let interval = Duration.milliseconds(100)
-    /// A bar is no shorter, and in the full line no longer.
+    /// The lengths of a bar; the plain bar may be longer.
     private static let barWidths = 5...30
 
     private let expected: Int64
@@ -13,9 +13,9 @@ package struct ProgressBar {
     private var drawn: ContinuousClock.Instant?
 
     /// - Parameters:
-    ///   - expected: the length of the body; negative if it was not announced.
-    ///   - width: of the terminal, in columns. The last one is left free: some terminals begin a new line there.
-    ///   - isPlain: nothing but a bar and the percentage.
+    ///   - expected: The length of the body; negative if it is unknown.
+    ///   - width: The columns of the terminal. The last one stays free, because some terminals begin a new line there.
+    ///   - isPlain: Whether to draw only a bar and the percentage.
     package init(expected: Int64, width: Int = 80, isPlain: Bool = false, now: ContinuousClock.Instant = .now) {
         self.expected = expected
         self.width = max(width - 1, 1)
@@ -23,14 +23,14 @@ package struct ProgressBar {
         start = now
     }
 
-    /// The line, if it is time for one.
+    /// The line; nil if the last one is less than a tenth of a second old.
     package mutating func line(received: Int64, now: ContinuousClock.Instant = .now) -> String? {
         if let drawn, now - drawn < Self.interval { return nil }
         drawn = now
         return text(received: received, now: now)
     }
 
-    /// No wider than the terminal: what does not fit is left out, the least important first.
+    /// The line. Parts that do not fit into the terminal are left out, the least important first.
     package func text(received: Int64, now: ContinuousClock.Instant = .now) -> String {
         if isPlain { return plainText(received) }
         let seconds = max((now - start) / .seconds(1), 0.001)
@@ -66,7 +66,7 @@ package struct ProgressBar {
         return String(repeating: "#", count: filled) + String(repeating: " ", count: room - filled)
     }
 
-    /// How long the rest takes at this rate; nil if there is none, or nobody can say.
+    /// The time left at this rate; nil if nothing is left, the rate is 0, or it is more than 100 hours.
     private static func left(_ count: Int64, _ perSecond: Double) -> String? {
         guard count > 0, perSecond > 0 else { return nil }
         let seconds = (Double(count) / perSecond).rounded(.up)
@@ -77,14 +77,14 @@ package struct ProgressBar {
     }
 }
 
-/// A number of bytes as people read it.
+/// A number of bytes with a unit.
 package enum ByteCount {
     package static func text(_ count: Int64) -> String {
         if count < 1000 { return "\(count) B" }
         var value = Double(count)
         for unit in ["kB", "MB", "GB"] {
             value /= 1000
-            // What would be rounded up to 1000 belongs to the next unit.
+            // A number that would be rounded up to 1000 gets the next unit.
             if value < 999.95 { return String(format: "%.1f \(unit)", value) }
         }
         return String(format: "%.1f TB", value / 1000)

@@ -1,29 +1,29 @@
 import Foundation
 import Glibc
 
-/// Where a body goes: a file, or standard output. Writing waits until the bytes are taken.
+/// Where a body goes: a file, or standard output. A write waits until all bytes are written.
 @MainActor final class BodySink {
     enum Mode {
-        /// The file is replaced once there is a response.
+        /// The file is replaced when the response begins.
         case replaces
-        /// The file stays, and what comes is added to it.
+        /// The body is appended to the file.
         case appends
-        /// There must be no such file.
+        /// The file must not exist.
         case makesNew
     }
 
     private(set) var path: String?
-    /// What was written, heads included.
+    /// How many bytes were written, heads included.
     private(set) var written: Int64 = 0
     private let mode: Mode
     private let makesFolders: Bool
-    /// Standard output is shared; this is our place in it.
+    /// The place in the queue for standard output, if transfers run in parallel.
     private let place: (queue: OutputQueue, index: Int)?
     private var stream: Descriptor?
-    /// How long the file was when it was opened.
+    /// The size of the file when it was opened.
     private var formerSize: Int64?
 
-    /// - Parameter path: of a file; `-` is standard output.
+    /// - Parameter path: The path of a file; `-` is standard output.
     init(
         _ path: String,
         _ mode: Mode,
@@ -41,17 +41,17 @@ import Glibc
     var isOpen: Bool { stream != nil }
     var isTerminal: Bool { stream?.isTerminal ?? false }
 
-    /// Whether the server may say how it is called.
+    /// Whether the server may name the file.
     var mayBeRenamed: Bool { mode == .makesNew }
 
-    /// Another name in the same folder, before it is opened.
+    /// Gives the file another name in the same folder. Call it before `open`.
     func rename(to name: String) {
         guard let path else { return }
         let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? ""
         self.path = folder + name
     }
 
-    /// - Parameter validator: What the resource is recognized by if its transfer breaks off.
+    /// - Parameter validator: The validator of the resource, for `--resume` if the transfer breaks off.
     func open(recognizedBy validator: String? = nil) throws(SystemFailure) {
         guard let path else {
             stream = .standardOutput
@@ -66,7 +66,7 @@ import Glibc
             }
         let stream = try Descriptor.opening(path, O_WRONLY | O_CREAT | flags)
         self.stream = stream
-        // What is appended to keeps the one it was begun with.
+        // A file that is appended to keeps its validator.
         if mode == .appends {
             formerSize = try Descriptor.size(of: path)
         } else {
@@ -84,16 +84,16 @@ import Glibc
         }
     }
 
-    /// Some file systems tell only now that there was no room.
+    /// Closes the file. Some file systems report a full disk only now.
     ///
-    /// - Parameter isComplete: There is nothing to go on with.
+    /// - Parameter isComplete: Whether the download is complete and needs no validator.
     func close(isComplete: Bool) throws(SystemFailure) {
         guard let path, let stream else { return }
         if isComplete { Descriptor.setValidator(nil, of: path) }
         try stream.close()
     }
 
-    /// Takes back what was written to a file. What a file is replaced with, the next try replaces.
+    /// Removes the bytes that were written. The next try truncates a file that is replaced.
     func undo() {
         guard isOpen, let path else { return }
         switch mode {
@@ -104,17 +104,17 @@ import Glibc
     }
 }
 
-/// Standard output for transfers that run at the same time: what is not first waits in a file, so that bodies stay
-/// whole and in the order of the URLs.
+/// Standard output for transfers that run in parallel. All but the first wait in files, so that bodies stay whole and
+/// in the order of the URLs.
 @MainActor final class OutputQueue {
-    /// Each that waits is an open file, and of those a process usually may have 1024, its connections included.
+    /// Each waiting transfer needs an open file, and a process usually may have 1024, connections included.
     private static let mostWaiting = 100
 
     private var turn = 0
     private var waiting: [Int: Descriptor] = [:]
     private var finished: Set<Int> = []
 
-    /// Whether the next one may begin: what is under way can always end, and with the first of it others get their turn.
+    /// Whether the next transfer may begin. Running transfers can always finish, and make room.
     var hasRoom: Bool { waiting.count < Self.mostWaiting }
 
     func write(_ data: Data, of index: Int) throws(SystemFailure) {
@@ -123,7 +123,7 @@ import Glibc
         try waiting[index]?.write(data)
     }
 
-    /// What came of this one is complete: the next ones may go on.
+    /// The output of this transfer is complete: lets the next ones through.
     func finish(_ index: Int) throws(SystemFailure) {
         finished.insert(index)
         while finished.remove(turn) != nil {

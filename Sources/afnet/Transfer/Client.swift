@@ -10,7 +10,7 @@ import Foundation
         sessions = Sessions(servers)
     }
 
-    /// Goes on after a failure; the code is that of the last group.
+    /// Continues after a failure. The code is that of the last group.
     func run(_ groups: [Arguments]) async -> ExitCode {
         var code = ExitCode.done
         for group in groups {
@@ -38,7 +38,7 @@ import Foundation
         return finish(jar, arguments) ?? code
     }
 
-    /// The URLs of the group have been reported as they were; a jar that cannot be written is no failure of theirs.
+    /// A jar that cannot be written does not change the reports of the URLs.
     private func finish(_ jar: CookieKeeper, _ arguments: Arguments) -> ExitCode? {
         do throws(TransferFailure) {
             try jar.finish()
@@ -53,7 +53,8 @@ import Foundation
         guard arguments.security.isInsecure, arguments.urls.contains(where: { $0.lowercased().hasPrefix("https:") })
         else { return }
         let rest =
-            arguments.security.hasPins ? "only what is pinned" : "anybody on the way can read and change all of it"
+            arguments.security.hasPins
+            ? "only what is pinned" : "every machine on the way can read and change all of it"
         Console(arguments).report(
             "--insecure: certificates are not checked for their issuer, their dates or the host: \(rest)"
         )

@@ -1,8 +1,8 @@
 package import AFURLSession
 import Foundation
 
-/// The jar of one group: fills it from files, and writes it. Cookies of the command line are the request's, and never in
-/// it: by its rules they would go to every port of their host, and unsecured.
+/// The jar of one group: reads it from files, and writes it. Cookies of the command line belong to the request and
+/// never to the jar, which would send them to every port of their host, and without TLS.
 @MainActor final class CookieKeeper {
     private let options: CookieOptions
     private let storage: HTTPCookieStorage
@@ -13,7 +13,7 @@ import Foundation
         for path in options.files { try load(path) }
     }
 
-    /// A file that is not there has no cookies yet.
+    /// A missing file has no cookies yet.
     private func load(_ path: String) throws(TransferFailure) {
         let data: Data
         do throws(SystemFailure) {
@@ -31,7 +31,7 @@ import Foundation
         }
     }
 
-    /// The group is over.
+    /// Writes the jar after the last URL of the group.
     func finish() throws(TransferFailure) {
         guard let path = options.jar else { return }
         do throws(SystemFailure) {
@@ -52,7 +52,7 @@ package enum CookieText {
     static let sizeLimit = 16 << 20
     private static let hiddenPrefix = "#HttpOnly_"
 
-    /// What is no cookie is passed over.
+    /// Ignores lines that are not cookies.
     package static func cookies(in text: String) -> [HTTPCookie] {
         text.split(whereSeparator: \.isNewline).compactMap { cookie(String($0)) }
     }
@@ -62,7 +62,7 @@ package enum CookieText {
         if line.hasPrefix("#"), !isHidden { return nil }
         var fields = line.dropFirst(isHidden ? hiddenPrefix.count : 0)
             .split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-        // Some write nothing at all for an empty value.
+        // Some programs leave out an empty value with its tab.
         if fields.count == 6 { fields.append("") }
         guard fields.count == 7, let expires = Double(fields[4]) else { return nil }
         let host = fields[0].drop { $0 == "." }
@@ -79,8 +79,8 @@ package enum CookieText {
     private static func isYes(_ field: String) -> Bool { field.uppercased() == "TRUE" }
 
     package static func text(of cookies: [HTTPCookie]) -> String {
-        let head = "# Netscape HTTP Cookie File\n# Written by afnet. Whoever reads it can be you.\n\n"
-        // A tab in a value, though a cookie may have one, would end its field.
+        let head = "# Netscape HTTP Cookie File\n# Written by afnet. A program that reads it can log in as you.\n\n"
+        // A tab in a value, which a cookie may have, would end the field: leave such cookies out.
         return head + cookies.map(line).filter { $0.count(where: { $0 == "\t" }) == 6 }.map { $0 + "\n" }.joined()
     }
 

@@ -1,12 +1,12 @@
 import AFNetworking
 import Foundation
 
-/// The body of a multipart form. Files are read while it is sent, and never held in memory as a whole.
+/// The body of a multipart form. Files are read while it is sent, and never held in memory whole.
 struct FormBody {
-    /// Copies of it are sent, each of them once.
+    /// Each request sends a copy.
     private let stream: MultipartBodyStream
 
-    /// Whoever may not read a file is told before anything is sent.
+    /// Throws if a file cannot be read, before anything is sent.
     init(_ parts: [FormPart]) throws(TransferFailure) {
         var failure: TransferFailure?
         let made = Result {
@@ -31,12 +31,12 @@ struct FormBody {
         if case .failure(let error) = result { error.localizedDescription } else { "it has no parts" }
     }
 
-    /// For the field of that name.
+    /// The value of Content-Type.
     var contentType: String { "multipart/form-data; boundary=\(stream.boundary)" }
 
     var contentLength: Int64 { stream.contentLength }
 
-    /// The form from its beginning, for each request that sends it.
+    /// A new stream of the form, for one request.
     var newStream: InputStream? { stream.copy(with: nil) as? InputStream }
 
     // MARK: Parts
@@ -72,7 +72,7 @@ struct FormBody {
     ) throws(TransferFailure) {
         let fileName = part.fileName ?? (path == "-" ? "-" : (path as NSString).lastPathComponent)
         let type = part.type ?? type(of: fileName)
-        // A pipe has no length that could be announced.
+        // A pipe has no known length.
         guard path != "-", try isRegularFile(path, part) else {
             let contents = try contents(of: path, part)
             return form.appendPart(withFileData: contents, name: part.name, fileName: fileName, mimeType: type)
@@ -112,7 +112,7 @@ struct FormBody {
         FileTypes.mimeType(ofExtension: (fileName as NSString).pathExtension)
     }
 
-    /// What would end the quotes, or the line, as browsers write it.
+    /// Percent-encodes quotes and control characters, as browsers do.
     private static func quotable(_ name: String) -> String {
         let bytes = name.utf8.flatMap { byte -> [UInt8] in
             let isHarmless = byte != UInt8(ascii: "\"") && byte >= 0x20 && byte != 0x7F

@@ -1,19 +1,19 @@
 import AFURLSession
 import Foundation
 
-/// Who we are to servers and proxies that ask.
+/// The credentials for challenges of servers and proxies.
 struct Identity: Sendable {
     private let origin: URL
     private let login: Login?
     private let scheme: LoginScheme
-    /// Whoever we are sent to may ask.
+    /// Whether servers of other origins get the credentials, too.
     private let isTrusting: Bool
     private let proxyLogin: Login?
     private let proxyScheme: LoginScheme
 
     init(_ url: URL, _ login: Login?, _ arguments: Arguments) {
         origin = url
-        // It has been told already.
+        // With basic, the request has them already.
         self.login = arguments.loginScheme == .basic ? nil : login
         scheme = arguments.loginScheme
         isTrusting = arguments.redirects.isTrusting
@@ -21,7 +21,7 @@ struct Identity: Sendable {
         proxyScheme = arguments.proxy.scheme
     }
 
-    /// Whether there is anybody to whom we are somebody.
+    /// Whether there are any credentials.
     var mayAnswer: Bool { login != nil || proxyLogin != nil }
 
     func answer(

@@ -2,24 +2,24 @@ import AFURLSession
 import Foundation
 import Glibc
 
-/// What is sent, and whether it is in memory. Files and streams never are as a whole.
+/// The body to send. Files and streams are never held in memory whole.
 struct Payload {
     private enum Source {
         case none
         case memory(Data)
         case file(URL)
-        /// Something without a length, as a pipe.
+        /// A path without a length, such as a pipe.
         case stream(String)
         case standardInput
         case form(FormBody)
     }
 
     private let source: Source
-    /// Somebody asked for chunks, although the length is known.
+    /// Whether the command line asks for chunks.
     private let isChunked: Bool
 
-    /// In memory are the parts of the command line, standard input where several URLs may get it, and what
-    /// must be there again although a redirect has dropped it.
+    /// Keeps in memory: fields of the command line, standard input that several URLs may get, and a body that
+    /// --keep-post may send again.
     init(_ arguments: Arguments) throws(TransferFailure) {
         isChunked = arguments.fields.contains { $0.asksForChunks } && !arguments.isQuery
         if case .form(let parts) = arguments.body {
@@ -54,14 +54,14 @@ struct Payload {
     }
 
     private static func source(at path: String) throws(SystemFailure) -> Source {
-        // Whoever may not read it is told before anything is sent.
+        // Throws if the file cannot be read, before anything is sent.
         guard try Descriptor.isRegularFile(path) else { return .stream(path) }
         let file = try Descriptor.opening(path, O_RDONLY)
         try file.close()
         return .file(URL(fileURLWithPath: path))
     }
 
-    /// Nothing but a file, as with `--data-file`: that need not be held in memory.
+    /// The path if the body is exactly one file, which need not be held in memory.
     private static func onlyFile(_ pieces: [BodyPiece]) -> String? {
         guard pieces.count == 1, case .file(let path, .binary) = pieces[0], path != "-" else { return nil }
         return path
@@ -80,7 +80,7 @@ struct Payload {
         return data
     }
 
-    /// Whether it can be sent again from its beginning.
+    /// Whether the body can be sent again.
     var isRepeatable: Bool {
         switch source {
         case .stream, .standardInput: false
@@ -93,10 +93,10 @@ struct Payload {
         return data
     }
 
-    /// Of a multipart form, with its boundary.
+    /// The media type of a multipart form, with its boundary.
     var contentType: String? { if case .form(let form) = source { form.contentType } else { nil } }
 
-    /// The body once more, where it can be had again.
+    /// A new stream of the body, if it can be sent again as a stream.
     var newStream: InputStream? {
         switch source {
         case .form(let form): form.newStream
@@ -118,7 +118,7 @@ struct Payload {
         case .form(let form):
             var request = request
             request.httpBodyStream = form.newStream
-            // With chunks it has no length, whoever asked for them.
+            // A chunked body has no Content-Length.
             if request.value(forHTTPHeaderField: "Transfer-Encoding") == nil {
                 request.setValue("\(form.contentLength)", forHTTPHeaderField: "Content-Length")
             }
@@ -139,8 +139,8 @@ struct Payload {
     }
 }
 
-/// The bytes behind a descriptor, from where it stands. Opened anew by its name a file would begin at its beginning, and
-/// a socket cannot be.
+/// The bytes of a descriptor from its current position. Opening it again by name would begin a file at its start, and
+/// fail for a socket.
 final class DescriptorStream: InputStream {
     private let source: Descriptor
     private var status = Stream.Status.notOpen
@@ -165,7 +165,7 @@ final class DescriptorStream: InputStream {
         status = .closed
     }
 
-    /// Waits until there is something. 0 at the end.
+    /// Waits for at least one byte. 0 at the end.
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
         guard status == .open else { return 0 }
         do throws(SystemFailure) {
@@ -179,7 +179,7 @@ final class DescriptorStream: InputStream {
         }
     }
 
-    /// Has no buffer to show.
+    /// The stream has no buffer.
     override func getBuffer(
         _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>,
         length len: UnsafeMutablePointer<Int>

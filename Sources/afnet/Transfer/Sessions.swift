@@ -1,7 +1,7 @@
 import AFURLSession
 import Foundation
 
-/// The sessions of one run: as few as its groups allow, with one memory for all of them.
+/// The sessions of one run: as few as its groups allow. They share cookies, caches and credentials.
 @MainActor final class Sessions {
     private var made: [(options: SessionOptions, session: URLSession)] = []
     private var caches: [String: URLCache] = [:]
@@ -51,16 +51,16 @@ import Foundation
         return configuration
     }
 
-    /// Waits until what is to be kept is on the disk, where the next run looks for it.
+    /// Waits until the caches are on the disk, so that the next run finds them.
     ///
-    /// - Parameter other: A session of somebody else's, with a configuration of ours.
+    /// - Parameter other: Another session with a configuration of `configuration(_:)`.
     func finish(besides other: URLSession? = nil) async {
         guard !caches.isEmpty else { return }
-        // A response goes to the cache once its delegate was asked, and nobody waits for that but whoever comes behind.
+        // A response goes to the cache after its delegate was asked, which may be after the task has completed.
         for session in made.map(\.session) + [other].compactMap(\.self) {
             await withCheckedContinuation { done in session.flush { done.resume() } }
         }
-        // Asking for its size waits for all that is under way.
+        // The size is known once all writes are done.
         for cache in caches.values { _ = cache.currentDiskUsage }
     }
 
@@ -91,7 +91,7 @@ import Foundation
     }
 }
 
-/// What makes a session. Groups that agree on all of it share one, and so its connections.
+/// The options that make a session. Groups with equal options share a session and its connections.
 struct SessionOptions: Equatable {
     let security: SecurityOptions
     let proxy: ProxyOptions
@@ -105,12 +105,12 @@ struct SessionOptions: Equatable {
     let connections: Int?
     let usesCookies: Bool
     let isCompressed: Bool
-    /// A folder; nil for no cache.
+    /// The folder of the cache; nil for no cache.
     let cache: String?
     let netrc: String?
-    /// Nobody wants to hear of servers that a policy only reports.
+    /// Whether messages about servers that a policy only reports are left out.
     let isSilent: Bool
-    /// Somebody has named a password for whoever asks.
+    /// Whether a netrc file gives passwords, which may then be sent without TLS.
     let mayTellPasswords: Bool
 
     init(_ arguments: Arguments) {
@@ -130,7 +130,7 @@ struct SessionOptions: Equatable {
         mayTellPasswords = arguments.netrc != nil
     }
 
-    /// Without what files say, and without memory.
+    /// The configuration without files, cookies and caches.
     var plainConfiguration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.hostOverrides = overrides

@@ -1,7 +1,7 @@
 import AFURLSession
 import Foundation
 
-/// A table of when each phase of a transfer happened, and over which connection.
+/// The connection of a transfer, and a table of its phases.
 struct TimingReport {
     let lines: [String]
 
@@ -11,7 +11,7 @@ struct TimingReport {
             guard let start, let begin, let end else { return Self.row(name, "-", "-") }
             return Self.row(name, Self.text(end.timeIntervalSince(begin)), Self.text(end.timeIntervalSince(start)))
         }
-        // For https, connecting goes on until the connection is secured.
+        // For https, `connectEndDate` is the end of the TLS handshake.
         let secured = transaction.secureConnectionStartDate
         let isSecured = transaction.request.url?.scheme?.lowercased() == "https"
         var lines = [Self.connection(transaction)] + TLSReport(transaction, server).lines
@@ -63,9 +63,9 @@ struct TimingReport {
     }
 }
 
-/// How a connection is secured, and who is at the other end.
+/// The TLS version, suite and certificate of a connection.
 struct TLSReport {
-    /// None for plain http.
+    /// Empty for plain http.
     let lines: [String]
 
     init(_ transaction: URLSessionTaskTransactionMetrics, _ server: ServerTrust?) {

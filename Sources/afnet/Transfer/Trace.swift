@@ -2,7 +2,7 @@ import AFURLSession
 import Foundation
 import Glibc
 
-/// What `--verbose` tells: `>` was sent, `<` was received, `*` is said by us.
+/// The lines of `--verbose`: `>` was sent, `<` was received, `*` is a note of afnet.
 struct Trace {
     private let console: Console
     private let secrets: SecretText
@@ -12,13 +12,13 @@ struct Trace {
         self.secrets = secrets
     }
 
-    /// - Parameter length: of its body, as far as is known.
+    /// - Parameter length: The length of the body, if it is known.
     func request(_ request: URLRequest, length: Int64) {
         for line in head(of: request, length) { console.say("> \(line)") }
         console.say(">")
     }
 
-    /// The request of a task that got no answer, if it was sent at all.
+    /// The request of a task without a response, if it was sent.
     func request(_ metrics: URLSessionTaskMetrics) {
         guard let transaction = metrics.transactionMetrics.last, transaction.requestStartDate != nil else { return }
         request(transaction.request, length: transaction.countOfRequestBodyBytesSent)
@@ -32,14 +32,14 @@ struct Trace {
         console.say("<")
     }
 
-    /// - Parameter server: who showed up, if it was asked about.
+    /// - Parameter server: The server, if its trust was evaluated.
     func times(_ metrics: URLSessionTaskMetrics, _ server: ServerTrust?) {
         guard let transaction = metrics.transactionMetrics.last else { return }
         let report = TimingReport(transaction, server, total: metrics.taskInterval.duration)
         for line in report.lines { console.say("* \(line)") }
     }
 
-    /// As the library puts it together: Host, the request's fields, framing.
+    /// The head as the library sends it: Host, the request's fields, framing.
     private func head(of request: URLRequest, _ length: Int64) -> [String] {
         let (host, target) = Self.parts(of: request.url?.absoluteString ?? "")
         let version = request.usesHTTP10 ? "1.0" : "1.1"
@@ -59,10 +59,10 @@ struct Trace {
         return lines
     }
 
-    /// What is said in another place, or is the connection's.
+    /// Fields that have lines elsewhere, or belong to the connection.
     private static let unsent: Set<String> = ["host", "transfer-encoding", "connection", "keep-alive", "te", "trailer"]
 
-    /// Of a URL that was sent, so there is nothing left in it to refuse.
+    /// Host and target of a URL that was sent and is therefore valid.
     private static func parts(of url: String) -> (host: String, target: String) {
         let rest = url.prefix { $0 != "#" }.drop { $0 != "/" }.dropFirst(2)
         var host = rest.prefix { $0 != "/" && $0 != "?" }
@@ -73,7 +73,7 @@ struct Trace {
     }
 }
 
-/// What is shown to people of requests and responses: secrets are `***`, unless they are wanted.
+/// Masks secrets of requests and responses as `***`, unless `--show-secrets` shows them.
 struct SecretText {
     let isShown: Bool
     private let mask = SecretMask()
@@ -91,7 +91,7 @@ struct SecretText {
         return target[...mark] + mask.query(target[target.index(after: mark)...])
     }
 
-    /// A URL as it was given, which may be none: without user name and password.
+    /// The text of a URL, which may be malformed, without user name and password.
     static func withoutPassword(_ text: String) -> String {
         guard let slashes = text.range(of: "//") else { return text }
         let authority = text[slashes.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
@@ -103,7 +103,7 @@ struct SecretText {
 /// The heads of all responses to one URL, for `--include` and `--dump-header`.
 @MainActor final class HeadLog {
     private let path: String?
-    /// Those that stand before the body.
+    /// The heads so far.
     private(set) var text = ""
 
     init(_ path: String?) {
@@ -122,14 +122,14 @@ struct SecretText {
         }
     }
 
-    /// For a terminal, line by line.
+    /// The heads for a terminal, with control characters escaped.
     var harmlessText: String {
         text.components(separatedBy: "\r\n").map(TerminalText.escaped).joined(separator: "\r\n")
     }
 }
 
 extension HTTPURLResponse {
-    /// The first line of the head, as the server sent it. The space behind the status is there also if no phrase follows
-    /// (RFC 9112 §4); a response of the cache has none.
+    /// The status line. The space after the status is there even without a reason phrase (RFC 9112 §4). A response of
+    /// the cache has no phrase.
     var statusLine: String { "\(httpVersion) \(statusCode) \(reasonPhrase)" }
 }

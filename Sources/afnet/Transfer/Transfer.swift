@@ -1,10 +1,10 @@
 import AFURLSession
 import Foundation
 
-/// One URL: asks for it, and passes on what arrives.
+/// Loads one URL and writes the body to its sink.
 ///
-/// The session's ``TransferListener`` calls on the main queue, and a call returns when the bytes are written. While it
-/// waits for a slow reader, the session stops reading, and so the server has to wait too.
+/// The session's ``TransferListener`` calls it on the main queue. `take` returns when the bytes are written: while it
+/// waits for a slow reader, the session stops reading, and the server has to wait too.
 @MainActor final class Transfer {
     private let task: URLSessionDataTask
     private let arguments: Arguments
@@ -18,23 +18,23 @@ import Foundation
     private let heads: HeadLog
     private let attempts: Attempts
 
-    /// The request under way; redirects change it.
+    /// The current request; redirects change it.
     private(set) var request: URLRequest?
     private var progress: ProgressBar?
     private var sending: ProgressBar?
     private(set) var received: Int64 = 0
-    /// What the download goes on from; nil if it begins at its beginning.
+    /// The download to resume; nil for a whole download.
     private var part: PartialTransfer?
-    /// The body is none that was asked for.
+    /// Whether the body is not the one that was asked for.
     private var dropsBody = false
-    /// What the transfer is to fail with once it is over.
+    /// The failure to report when the transfer is over.
     private var verdict: TransferFailure?
     private(set) var metrics: URLSessionTaskMetrics?
-    /// Who showed up, if it was asked about.
+    /// The server, if its trust was evaluated.
     private(set) var server: ServerTrust?
-    /// In seconds; the response is one that is asked for again.
+    /// The seconds before a retry, if the response leads to one.
     private(set) var wait: Double?
-    /// Why the transfer was given up on our side; the first reason stays.
+    /// Why afnet gave the transfer up; the first reason stays.
     private var failure: TransferFailure?
     private var completion: CheckedContinuation<(any Error)?, Never>?
 
@@ -96,7 +96,7 @@ import Foundation
 
     var response: HTTPURLResponse? { task.response as? HTTPURLResponse }
 
-    /// Somebody else has failed, and nothing else is wanted.
+    /// Cancels the transfer because another one has failed and there is --fail-early.
     func abandon() {
         giveUp(TransferFailure(.otherProtocolError, "given up because of --fail-early"))
     }
@@ -112,7 +112,7 @@ import Foundation
 extension Transfer {
     func collected(_ metrics: URLSessionTaskMetrics) {
         self.metrics = metrics
-        // Only now it is known whether there was a connection to say it on.
+        // Only the metrics show whether the request was sent.
         if arguments.isVerbose, task.response == nil { trace.request(metrics) }
     }
 
@@ -140,7 +140,7 @@ extension Transfer {
         return next
     }
 
-    /// A response that is perhaps not the last one.
+    /// Shows and logs the head of any response.
     private func note(_ response: HTTPURLResponse) {
         if arguments.isVerbose {
             if let request { trace.request(request, length: task.countOfBytesExpectedToSend) }
@@ -153,7 +153,7 @@ extension Transfer {
         }
     }
 
-    /// Whether the body is wanted.
+    /// A response has arrived. Returns whether to receive the body.
     func begin(_ response: URLResponse) -> Bool {
         if let response = response as? HTTPURLResponse {
             accept(response)
@@ -185,7 +185,7 @@ extension Transfer {
         if showsProgress { progress = newBar(length) }
     }
 
-    /// The plain bar is shown beside standard output as well, as long as that is another place.
+    /// The plain bar is also shown for standard output, unless that is a terminal.
     private var showsProgress: Bool {
         guard !arguments.isSilent, !arguments.isParallel, console.isTerminal else { return false }
         switch arguments.progress {
@@ -199,7 +199,7 @@ extension Transfer {
         ProgressBar(expected: expected, width: console.width, isPlain: arguments.progress == .plain)
     }
 
-    /// Whether the body is for the output. If not, it is given up or dropped.
+    /// Decides whether to write the body, to drop it, or to give the transfer up. False if it is given up.
     private func mayBegin(_ response: HTTPURLResponse) -> Bool {
         let answer = part?.answer(response)
         if answer == .complete {
@@ -233,14 +233,14 @@ extension Transfer {
     }
 
     func sent(_ count: Int64, of expected: Int64) {
-        // Standard output may be the same terminal.
+        // Once the body arrives, standard output may be the same terminal.
         guard showsProgress, task.response == nil else { return }
         var bar = sending ?? newBar(expected)
         if let line = bar.line(received: count) { drawProgress(line) }
         sending = bar
     }
 
-    /// For a request that is sent once more.
+    /// The body for a request that is sent again.
     var newBodyStream: InputStream? { payload.newStream }
 
     private func finishSending() {

@@ -1,15 +1,15 @@
 import AFURLSession
 import Foundation
 
-/// What is known of one URL when it is over, in curl's words and units.
+/// The variables of `--write-out` for one URL, with curl's names and units.
 struct TransferFigures {
-    /// Values by curl's names, as text; numbers have no quotes in JSON.
+    /// The value of a variable, as text. Numbers have no quotes in JSON.
     enum Value {
         case text(String)
         case number(String)
         /// Three digits, as text.
         case status(Int)
-        /// There is none.
+        /// There is no value.
         case missing
 
         var text: String {
@@ -32,13 +32,13 @@ struct TransferFigures {
     private var request: URLRequest? { result.request }
     private var metrics: URLSessionTaskMetrics? { result.metrics }
 
-    /// All of them, as one line of JSON.
+    /// All variables as one line of JSON.
     var json: String {
         let items = WriteOutFormat.Variable.allCases.map { "\"\($0.rawValue)\":\(Self.json(value(of: $0)))" }
         return "{\(items.joined(separator: ","))}"
     }
 
-    /// The fields of the response: names in lower case, values in the order received.
+    /// The fields of the response as JSON: names in lower case, values in their order.
     var headerJSON: String {
         var names: [String] = []
         var values: [String: [String]] = [:]
@@ -133,7 +133,7 @@ extension TransferFigures {
         (metrics?.transactionMetrics ?? []).reduce(0) { $0 + $1[keyPath: path] }
     }
 
-    /// Since the URL was begun; 0 for a phase that there was not.
+    /// The seconds from the start of the transfer; 0 for a phase that did not take place.
     private func time(_ date: Date?) -> Value {
         guard let start = metrics?.taskInterval.start, let date else { return Self.seconds(0) }
         return Self.seconds(date.timeIntervalSince(start))

@@ -1,7 +1,7 @@
 import AFURLSession
 import Foundation
 
-/// The URLs of one group: one after the other, or several at a time.
+/// Loads the URLs of one group, one after the other or in parallel.
 @MainActor final class TransferGroup {
     private let arguments: Arguments
     private let session: URLSession
@@ -11,10 +11,10 @@ import Foundation
     private let payload: Payload
     private let writeOut: WriteOut?
     private let console: Console
-    /// Of standard output, if several want it at a time.
+    /// The queue for standard output, if transfers run in parallel.
     private let queue: OutputQueue?
     private var running: [Int: Transfer] = [:]
-    /// Nothing more is begun, and what ends now has no importance.
+    /// Whether the group has stopped: no transfer begins, and results are ignored.
     private var isOver = false
 
     init(
@@ -35,7 +35,7 @@ import Foundation
         queue = arguments.isParallel ? OutputQueue() : nil
     }
 
-    /// The code of the last URL. In parallel: of the one that failed last.
+    /// Returns the code of the last URL; in parallel, of the URL that failed last.
     func run() async -> ExitCode {
         arguments.isParallel ? await runInParallel() : await runInOrder()
     }
@@ -66,7 +66,7 @@ import Foundation
                 if result != .done { code = result }
                 if arguments.failsEarly, result != .done {
                     stop()
-                    // Those that wait for their next try.
+                    // Ends the waits for retries.
                     group.cancelAll()
                 }
             }
@@ -74,12 +74,12 @@ import Foundation
         return code
     }
 
-    /// - Parameter count: how many are under way. With none there is nobody who could make room.
+    /// - Parameter count: How many transfers run. Without any, none could make room, so the next one may begin.
     private func mayBegin(beside count: Int) -> Bool {
         count == 0 || count < arguments.parallelMaximum ?? Self.usualMaximum && queue?.hasRoom ?? true
     }
 
-    /// curl's.
+    /// How many transfers run at a time, as in curl.
     nonisolated static let usualMaximum = 50
 
     private func stop() {
@@ -99,13 +99,13 @@ extension TransferGroup {
             outcome.failure = error
         }
         if isOver {
-            // What others had to say goes out.
+            // Lets the output of other transfers through.
             try? queue?.finish(index)
             return .done
         }
         var result = result(outcome, index)
         if var failure = result.failure {
-            // If it is tried again, it is not kept.
+            // Said only here, after the last try: a retry replaces the file.
             if let file = failure.keptIn { failure.message += " What arrived is kept in \(file)." }
             if arguments.isParallel {
                 failure.message = "\(SecretText.withoutPassword(arguments.urls[index])): \(failure.message)"
@@ -121,7 +121,7 @@ extension TransferGroup {
         return result.code
     }
 
-    /// To whoever wants to know what came of it.
+    /// Writes the result for --write-out and --report.
     private func tell(_ result: TransferResult) throws(TransferFailure) {
         do throws(SystemFailure) {
             try write(result)
@@ -132,7 +132,7 @@ extension TransferGroup {
         if let path = arguments.report { try reports.add(result, to: path) }
     }
 
-    /// What came of the last try.
+    /// The result of the last try.
     private struct Outcome {
         var transfer: Transfer?
         var file: String?
@@ -210,14 +210,14 @@ extension TransferGroup {
             Identity(plan.url, plan.login, arguments),
             listeners,
             sink,
-            // What several say at a time would be nobody's.
+            // In parallel, each line needs the number of its URL.
             arguments.isParallel ? Console(arguments, prefix: "[\(index)] ") : console,
             servers,
             attempts
         )
     }
 
-    /// In seconds, until the next try; nil if there is none.
+    /// Returns the seconds before the next try; nil if there is none.
     private func finish(
         _ transfer: Transfer,
         from part: PartialTransfer?,
@@ -230,7 +230,7 @@ extension TransferGroup {
             announce(TransferFailure.refused(status).message, wait, attempts)
             return wait
         } catch {
-            // What has gone to standard output cannot be taken back.
+            // Bytes on standard output cannot be taken back.
             guard !isOver, sink.isFile || sink.written == 0,
                 let wait = attempts.wait(after: error, transfer.response)
             else { throw error }
@@ -245,7 +245,7 @@ extension TransferGroup {
         console.report("\(reason); next try in \(seconds) s, \(attempts.left - 1) left after it")
     }
 
-    /// Nil for a download from its beginning.
+    /// The download to resume; nil for a whole download.
     private func part(_ resume: ResumeOption?, of path: String) throws(TransferFailure) -> PartialTransfer? {
         switch resume {
         case nil: return nil

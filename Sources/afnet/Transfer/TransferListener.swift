@@ -1,7 +1,7 @@
 import AFURLSession
 import Foundation
 
-/// The transfers that run, by their tasks.
+/// The running transfers by their tasks.
 @MainActor final class TransferRoster {
     private var transfers: [URLSessionTask: Transfer] = [:]
 
@@ -13,14 +13,14 @@ import Foundation
     }
 }
 
-/// Hears what sessions say of transfers, on the main queue.
+/// A delegate that passes callbacks on to transfers, on the main queue.
 ///
-/// There is one of each kind for all transfers: tasks share connections with those that have the same delegate.
+/// All transfers share one delegate of each kind, because tasks share connections only with tasks of the same delegate.
 protocol TransferListener: URLSessionDataDelegate {
     var roster: TransferRoster { get }
 }
 
-/// The delegate of sessions. It has no method for challenges, so that handshakes can be resumed.
+/// The delegate of sessions. It has no method for challenges, so that TLS sessions can be resumed.
 final class PlainListener: TransferListener {
     let roster: TransferRoster
 
@@ -29,7 +29,7 @@ final class PlainListener: TransferListener {
     }
 }
 
-/// The delegate of tasks that have a password for servers or proxies that ask.
+/// The delegate of tasks with credentials for challenges.
 final class AskedListener: TransferListener {
     let roster: TransferRoster
 
@@ -49,7 +49,7 @@ final class AskedListener: TransferListener {
     }
 }
 
-/// Both, for all sessions of a run.
+/// Both delegates, for all sessions of a run.
 struct TransferListeners {
     let plain: PlainListener
     let asked: AskedListener
@@ -60,7 +60,7 @@ struct TransferListeners {
         asked = AskedListener(roster)
     }
 
-    /// Has a transfer called with what the session says of its task, until that has completed.
+    /// Passes the callbacks of a task on to a transfer until the task completes.
     @MainActor func attach(_ transfer: Transfer, to task: URLSessionTask) {
         roster[task] = transfer
         if transfer.identity.mayAnswer { task.delegate = asked }

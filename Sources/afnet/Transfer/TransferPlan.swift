@@ -1,18 +1,18 @@
 import Foundation
 
-/// A URL of the command line, taken apart: what is asked for, and who asks.
+/// A URL of the command line, split into the URL to load and the credentials.
 struct TransferPlan {
     let url: URL
     let login: Login?
 
-    /// - Parameter fields: for the query.
+    /// - Parameter fields: The fields for the query.
     init(_ text: String, _ arguments: Arguments, query fields: Data? = nil) throws(TransferFailure) {
         let text = Self.withName(of: arguments, Self.withQuery(fields, text))
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
             let shown = SecretText.withoutPassword(text)
             throw TransferFailure(.malformedURL, "not a URL: \(shown) (are special characters percent-encoded?)")
         }
-        // What stands in the URL is as good as --user, and is then not the library's to use.
+        // Credentials in the URL count like --user, and are taken out of the URL.
         var components = URLComponents(url: url, resolvingAgainstBaseURL: false)
         login = arguments.login ?? Login(of: components)
         if components?.user != nil || components?.password != nil {
@@ -24,7 +24,7 @@ struct TransferPlan {
         self.url = components?.url ?? url
     }
 
-    /// With the fields of a form, for `--get`.
+    /// Adds the fields of a form to the query, for `--get`.
     private static func withQuery(_ fields: Data?, _ text: String) -> String {
         guard let fields else { return text }
         let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
@@ -33,7 +33,7 @@ struct TransferPlan {
         return front + sign + String(decoding: fields, as: UTF8.self) + fragment
     }
 
-    /// With the name of the file that is sent, behind a path that ends in a slash.
+    /// Adds the name of the uploaded file to a path that ends in a slash.
     private static func withName(of arguments: Arguments, _ text: String) -> String {
         guard arguments.namesUpload, case .upload(let path) = arguments.body, path != "-", !text.contains("?"),
             !text.contains("#")
@@ -57,12 +57,12 @@ struct TransferPlan {
         return arguments.outputFolder.map { "\($0)/\(name)" } ?? name
     }
 
-    /// The last part of the path, as it stands there: no slash can be in it.
+    /// The last part of the path, percent-encoded, so that it has no slash.
     private func remoteName(_ mayBeMissing: Bool) throws(TransferFailure) -> String {
         let path = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedPath ?? ""
         let name = path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
         if !["", ".", ".."].contains(name) { return name }
-        // The server may still give one.
+        // The server may name the file.
         if mayBeMissing { return "download" }
         throw TransferFailure(.cannotWrite, "--remote-name: the path of the URL ends without a name; use --output PATH")
     }

@@ -2,7 +2,7 @@ import AFURLSession
 import Foundation
 import Glibc
 
-/// What `--report` says of one URL: an object of JSON on a line. Its names are for other programs, and stay.
+/// The line of `--report` about one URL: an object of JSON. Other programs rely on its names.
 struct TransferReport: Encodable {
     private struct Security: Encodable {
         let version: String
@@ -27,7 +27,7 @@ struct TransferReport: Encodable {
         }
     }
 
-    /// `null` where a value is missing, so that no member is.
+    /// Encodes a missing value as `null`, so that the member is always there.
     private struct Nullable: Encodable {
         let text: String?
 
@@ -88,7 +88,7 @@ struct TransferReport: Encodable {
         http_connect = heads.last { $0.kind == .connect }?.response.statusCode ?? 0
         suggested_filename = Nullable(text: result.response?.contentDispositionFilename)
         time_namelookup = result.seconds(to: \.domainLookupEndDate)
-        // For https, connecting goes on until the connection is secured.
+        // For https, `connectEndDate` is the end of the TLS handshake.
         let isSecured = exchange?.secureConnectionStartDate != nil
         time_connect = result.seconds(to: isSecured ? \.secureConnectionStartDate : \.connectEndDate)
         time_appconnect = result.seconds(to: \.secureConnectionEndDate)
@@ -106,7 +106,7 @@ struct TransferReport: Encodable {
         }
     }
 
-    /// Also what `--insecure` let pass.
+    /// The error of the certificate check, also if `--insecure` ignores it.
     private static func verifyError(_ result: TransferResult) -> String {
         switch result.code {
         case .serverNotTrusted, .pinMismatch: result.failure?.message ?? ""
@@ -114,7 +114,7 @@ struct TransferReport: Encodable {
         }
     }
 
-    /// With its line break.
+    /// The line with its line break.
     var line: Data {
         get throws {
             let encoder = JSONEncoder()
@@ -124,7 +124,7 @@ struct TransferReport: Encodable {
     }
 }
 
-/// The files of `--report`: begun anew in each run, and added to by every group that names them.
+/// The files of `--report`. Each run replaces them, and every group of the run adds to them.
 @MainActor final class ReportLog {
     private var begun: Set<String> = []
 

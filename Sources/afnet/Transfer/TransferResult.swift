@@ -1,25 +1,25 @@
 import AFURLSession
 import Foundation
 
-/// What came of one URL.
+/// The result of one URL.
 struct TransferResult {
-    /// As it was given.
+    /// The URL as on the command line.
     let text: String
-    /// Which of its group, from 0.
+    /// The index in its group.
     var index = 0
-    /// How often it was tried again.
+    /// How many retries there were.
     var retries = 0
     /// The file with the body; nil for standard output.
     var file: String?
-    /// The last request; nil if none could be made.
+    /// The last request; nil if there was none.
     var request: URLRequest?
     var failure: TransferFailure?
     var metrics: URLSessionTaskMetrics?
     /// The last response.
     var response: HTTPURLResponse?
-    /// Who showed up, if it was asked about.
+    /// The server, if its trust was evaluated.
     var server: ServerTrust?
-    /// Of the body, as the program got it.
+    /// How many bytes of the body arrived.
     var received: Int64 = 0
 
     init(_ text: String, _ failure: TransferFailure? = nil) {
@@ -29,16 +29,16 @@ struct TransferResult {
 
     var code: ExitCode { failure?.code ?? .done }
 
-    /// Those with a request: one for each time something was sent, or was to be.
+    /// One transaction for each request that was sent, or was to be sent.
     var transactions: [URLSessionTaskTransactionMetrics] { metrics?.transactionMetrics ?? [] }
 
-    /// The last that was on the network.
+    /// The last transaction on the network.
     var exchange: URLSessionTaskTransactionMetrics? { transactions.last { $0.resourceFetchType != .localCache } }
 
-    /// Where it led to in the end.
+    /// The URL after redirects.
     var effectiveURL: URL? { transactions.last?.request.url ?? request?.url }
 
-    /// Where a redirect that was not followed leads to.
+    /// The target of a redirect that was not followed.
     var redirectURL: URL? {
         guard let response, (300..<400).contains(response.statusCode),
             let location = response.value(forHTTPHeaderField: "Location")
@@ -48,7 +48,7 @@ struct TransferResult {
 
     var connectionsMade: Int { transactions.count { !$0.isReusedConnection && $0.remoteAddress != nil } }
 
-    /// The seconds from the beginning of an exchange.
+    /// The seconds from the beginning of the last exchange.
     func seconds(to date: KeyPath<URLSessionTaskTransactionMetrics, Date?>) -> Double {
         guard let exchange, let start = exchange.fetchStartDate, let end = exchange[keyPath: date] else { return 0 }
         return max(0, end.timeIntervalSince(start))
@@ -58,7 +58,7 @@ struct TransferResult {
 // MARK: - Heads
 
 extension TransferResult {
-    /// The head of a response, and what it was for.
+    /// The head of a response, and its kind.
     struct Head {
         enum Kind: String, Encodable { case informational, connect, redirect, auth, final }
 
@@ -67,7 +67,7 @@ extension TransferResult {
         var trailers: [(name: String, value: String)] = []
     }
 
-    /// All heads in the order in which they came.
+    /// All heads in the order of arrival.
     var heads: [Head] {
         transactions.indices.flatMap { index in
             let transaction = transactions[index]
@@ -85,12 +85,12 @@ extension TransferResult {
         }
     }
 
-    /// The proxy refused to lead on, and what it said stands in the place of an answer.
+    /// Whether the proxy refused the tunnel, so that its reply stands in place of the response.
     private func isOfTunnel(_ transaction: URLSessionTaskTransactionMetrics) -> Bool {
         transaction.proxyResponse != nil && transaction.requestStartDate == nil
     }
 
-    /// The server said that what the cache has still holds.
+    /// Whether a 304 of the server confirmed the cached response.
     private func isConfirmation(_ response: HTTPURLResponse, before next: Int) -> Bool {
         response.statusCode == 304 && transactions[next].resourceFetchType == .localCache
     }

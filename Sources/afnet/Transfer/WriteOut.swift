@@ -1,12 +1,12 @@
 import Foundation
 
-/// What `--write-out` says behind each URL.
+/// The text of `--write-out` after each URL.
 struct WriteOut {
     private static let sizeLimit = 1 << 20
 
     private let parts: [WriteOutFormat.Part]
 
-    /// - Parameter format: of the command line; `@FILE` has it.
+    /// - Parameter format: The format, or `@FILE`.
     init(_ format: String) throws(TransferFailure) {
         do throws(ArgumentError) {
             parts = try WriteOutFormat.parts(
@@ -29,7 +29,7 @@ struct WriteOut {
         }
     }
 
-    /// What is for standard output, and what for standard error. Terminals get nothing of the server's to obey.
+    /// The texts for standard output and standard error. On a terminal, the server's text is escaped.
     func text(_ figures: TransferFigures) -> (output: String, error: String) {
         var (output, error) = ("", "")
         var isError = false
