@@ -153,6 +153,23 @@ import Testing
         #expect(file.hasSuffix(".pem") && !FileManager.default.fileExists(atPath: String(file)))
     }
 
+    @Test func `a signal that arrives before the first line ends it, too`() async throws {
+        // The pipe is full, so that the server waits before it can write the line.
+        let script = """
+            mkfifo "$2/pipe" && exec 3<>"$2/pipe"
+            dd if=/dev/zero of="$2/pipe" bs=4096 oflag=nonblock 2>/dev/null
+            "$1" serve --tls --ca-out "$2/root.pem" "$2/public" >&3 & server=$!
+            until [ -s "$2/root.pem" ]; do sleep 0.01; done
+            kill -TERM $server
+            cat <&3 >/dev/null & reader=$!
+            wait $server; code=$?
+            kill $reader
+            exit $code
+            """
+
+        #expect(try await Program.run(inShell: script, [folder.url.path]).code == 0)
+    }
+
     @Test func `what cannot be served is said`() async throws {
         #expect(try await Program.run("serve", folder.path("none")).code == 43)
         #expect(try await Program.run("serve", folder.path("secret")).code == 43)

@@ -22,6 +22,9 @@ import Glibc
 
     /// Runs until it is interrupted.
     func run() async throws(TransferFailure) -> ExitCode {
+        // Before the first line: the user may interrupt as soon as it is there.
+        let interruption = Interruption()
+        let arrivals = interruption.arrivals()
         let authority = try authority()
         let server = try server(authority)
         let (site, hosts, console, isSilent) = (site, hosts, console, arguments.isSilent)
@@ -35,7 +38,8 @@ import Glibc
         let file = try authority.map { authority throws(TransferFailure) in try certificateFile(authority.pem) }
         defer { if arguments.authorityFile == nil, let file { unlink(file) } }
         try announce(server, file)
-        await Interruption.wait()
+        for await _ in arrivals {}
+        interruption.stop()
         server.stop()
         return .done
     }

@@ -17,13 +17,11 @@ import Glibc
         }
     }
 
-    /// Waits for one of the signals.
-    static func wait() async {
-        let interruption = Interruption()
+    /// Ends with the first signal from now on.
+    func arrivals() -> AsyncStream<Void> {
         let (arrivals, continuation) = AsyncStream<Void>.makeStream()
-        interruption.onArrival { continuation.finish() }
-        for await _ in arrivals {}
-        interruption.stop()
+        onArrival { continuation.finish() }
+        return arrivals
     }
 
     func stop() {
