@@ -3,7 +3,7 @@ import AFTLS
 import Foundation
 import Testing
 
-/// Runs what `Docs/TestServer.md` shows.
+/// Runs the code of `Docs/TestServer.md`.
 @Suite struct DocumentationTests {
     @Test func `the first server answers`() throws {
         let server = try TestServer()
@@ -61,7 +61,7 @@ import Testing
         #expect(throws: RawClient.Failure.self) { try client.readToEnd() }
     }
 
-    @Test func `the replies are what the page says`() throws {
+    @Test func `the replies are as the page says`() throws {
         let created = ServerReply.json(#"{"id": 7}"#).status(201).header("Location", "/users/7")
         let trickle = ServerReply.text("slow").delayed(by: .milliseconds(50)).dribbling(1, every: .milliseconds(5))
         let chunked = ServerReply.text("abcdefgh").chunked(1, 3, trailers: ["X-Sum": "8"])
@@ -105,7 +105,7 @@ import Testing
         #expect(try Visit(server, "/cookies").status == 200)
     }
 
-    /// Stands for the code under test: loads a page through a proxy.
+    /// The code under test: loads a page through a proxy.
     private func load(_ url: String, through proxy: URL) -> String? {
         let client = try? RawClient(ListenAddress.ipv4Loopback(port: UInt16(proxy.port ?? 0)))
         let credentials = Data("ann:secret".utf8).base64EncodedString()
@@ -132,7 +132,7 @@ import Testing
         #expect(load("http://origin.test/", through: proxy.url)?.contains("not") == true)
     }
 
-    /// Stands for the code under test: loads a text, trusting only what one authority issued.
+    /// The code under test: loads a text and trusts only the certificates of one authority.
     private func load(_ url: URL, pinning authority: Certificate) -> String? {
         let address = ListenAddress.ipv4Loopback(port: UInt16(url.port ?? 0))
         guard let client = try? TLSClient(address, .init(anchors: [authority])) else { return nil }
@@ -193,7 +193,7 @@ import Testing
         try server.use(tls: tls)
     }
 
-    @Test func `an upload is looked at as shown`() throws {
+    @Test func `an upload is checked as shown`() throws {
         let server = try TestServer()
         defer { server.stop() }
         let client = try RawClient(server)

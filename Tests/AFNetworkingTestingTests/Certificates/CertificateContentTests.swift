@@ -11,7 +11,7 @@ import Testing
         authority = try CertificateAuthority("Content Root")
     }
 
-    @Test func `names stand where they belong`() throws {
+    @Test func `names stand in their fields`() throws {
         let issued = try authority.issue(for: "a.test", "*.b.test", "127.0.0.1", "::1") {
             $0.subject = [.country("DE"), .organization("O, CN=x"), .unit("Ünit"), .commonName("cn")]
             $0.alternativeNames += [.email("me@a.test"), .uri("https://a.test/"), .other("1.2.3", value: [5, 0])]
@@ -35,7 +35,7 @@ import Testing
         #expect(Data(issued.der).ranges(of: Data(bytes)).count == 2)
     }
 
-    @Test func `ten thousand names are no problem`() throws {
+    @Test func `a certificate can have ten thousand names`() throws {
         let issued = try authority.issue(for: "first.test") {
             $0.alternativeNames += (1..<10_000).map { .dns("host\($0).test") }
         }
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `what cannot be made is an error that says so`() throws {
+    @Test func `a certificate or key that cannot be made is an error with the reason`() throws {
         let keyError = #expect(throws: CertificateMakingError.self) { try CertificateKey(.rsa(bits: 1)) }
         #expect(keyError?.description == "Making a key (rsa(bits: 1)) failed: key size too small")
         let digestError = #expect(throws: CertificateMakingError.self) {
@@ -89,7 +89,7 @@ import Testing
         let bio = BIO_new(BIO_s_mem())
         defer { BIO_free(bio) }
         BIO_write(bio, pem, Int32(pem.utf8.count))
-        // Without a function OpenSSL takes the last argument for the passphrase.
+        // Without a callback OpenSSL takes the last argument as the passphrase.
         return (passphrase ?? "").withCString { text in
             PEM_read_bio_PrivateKey(bio, nil, nil, UnsafeMutableRawPointer(mutating: text))
         }
@@ -135,7 +135,7 @@ import Testing
         defer { PKCS12_free(file) }
         #expect(PKCS12_verify_mac(file, "open", -1) == 1)
         #expect(PKCS12_verify_mac(file, "shut", -1) == 0)
-        // The old algorithms live in a provider that this process has not loaded.
+        // The old algorithms need OpenSSL's legacy provider, which this process has not loaded.
         let isOpened = PKCS12_parse(file, "open", nil, nil, nil) == 1
         #expect(isOpened == (encryption == .modern))
         ERR_clear_error()

@@ -3,7 +3,7 @@ import AFTLS
 import CAFOpenSSL
 import Testing
 
-/// Each defect is seen by OpenSSL as that defect and no other.
+/// OpenSSL reports each defect as that defect and no other.
 @Suite struct CertificateDefectTests {
     private let authority: CertificateAuthority
 
@@ -22,7 +22,7 @@ import Testing
         try authority.issue(for: "a.test", kind: kind, change)
     }
 
-    @Test func `without a change there is no defect, by the strictest rules`() throws {
+    @Test func `an unchanged template passes the strictest rules`() throws {
         let intermediate = try authority.makeIntermediate()
 
         #expect(verify(try site { _ in }, level: 2, isStrict: true) == X509_V_OK)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: [.rsa(bits: 1024), .p256, .p384, .p192, .ed25519] as [CertificateKey.Kind])
-    func `every kind of key signs and is signed`(kind: CertificateKey.Kind) throws {
+    func `every kind of key can sign and be certified`(kind: CertificateKey.Kind) throws {
         let root = try CertificateAuthority(kind: kind)
         let issued = try root.issue(for: "a.test", kind: kind)
 
@@ -39,7 +39,7 @@ import Testing
 
     // MARK: - Times and signatures
 
-    @Test func `times`() throws {
+    @Test func `a certificate can be expired or not yet valid`() throws {
         #expect(verify(try site { $0.expire() }) == X509_V_ERR_CERT_HAS_EXPIRED)
         #expect(verify(try site { $0.postpone() }) == X509_V_ERR_CERT_NOT_YET_VALID)
 
@@ -48,7 +48,7 @@ import Testing
         #expect(result == X509_V_ERR_CERT_HAS_EXPIRED)
     }
 
-    @Test func `times in other centuries are read as they were meant`() throws {
+    @Test func `dates in other centuries are read back`() throws {
         let issued = try site {
             $0.notBefore = .init(timeIntervalSince1970: -62_167_219_200)
             $0.notAfter = .init(timeIntervalSince1970: 253_402_300_799)
@@ -59,7 +59,7 @@ import Testing
         #expect(verify(issued) == X509_V_OK)
     }
 
-    @Test func `signatures`() throws {
+    @Test func `a broken signature is refused`() throws {
         #expect(verify(try site { $0.breaksSignature = true }) == X509_V_ERR_CERT_SIGNATURE_FAILURE)
 
         let forged = try authority.issue(.server(for: ["a.test"]), signedBy: CertificateKey())
@@ -72,13 +72,13 @@ import Testing
 
         #expect(impostor.certificate.subject == authority.certificate.subject)
         #expect(impostor.key.publicKeyBytes != authority.key.publicKeyBytes)
-        // The identifier of the key gives it away before its signature is looked at.
+        // OpenSSL compares the key identifiers before it checks the signature.
         #expect(verify(try impostor.issue(for: "a.test")) == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY)
         let quiet = try impostor.issue(for: "a.test") { $0.hasKeyIdentifiers = false }
         #expect(verify(quiet) == X509_V_ERR_CERT_SIGNATURE_FAILURE)
     }
 
-    @Test func `weak keys and digests`() throws {
+    @Test func `weak keys and digests are refused`() throws {
         #expect(verify(try site(kind: .rsa(bits: 1024)) { _ in }, level: 2) == X509_V_ERR_EE_KEY_TOO_SMALL)
         #expect(verify(try site(kind: .rsa(bits: 512)) { _ in }, level: 1) == X509_V_ERR_EE_KEY_TOO_SMALL)
         #expect(verify(try site(kind: .p192) { _ in }, level: 2) == X509_V_ERR_EE_KEY_TOO_SMALL)
@@ -90,7 +90,7 @@ import Testing
         #expect(result == X509_V_ERR_CA_MD_TOO_WEAK)
     }
 
-    @Test func `a curve written out as numbers`() throws {
+    @Test func `a curve with explicit parameters is refused`() throws {
         let intermediate = try authority.makeIntermediate(kind: .explicitP256)
 
         let result = verify(try intermediate.issue(for: "a.test"), isStrict: true)
@@ -100,7 +100,7 @@ import Testing
 
     // MARK: - Extensions
 
-    @Test func `purposes`() throws {
+    @Test func `a certificate for another purpose is refused`() throws {
         #expect(verify(try site { $0.extendedKeyUsage = [.codeSigning] }) == X509_V_ERR_INVALID_PURPOSE)
         #expect(verify(try site { $0.extendedKeyUsage = [] }) == X509_V_ERR_INVALID_PURPOSE)
         #expect(verify(try site { $0.extendedKeyUsage = nil }) == X509_V_OK)
@@ -108,7 +108,7 @@ import Testing
         #expect(verify(try authority.issueClient("me")) == X509_V_ERR_INVALID_PURPOSE)
     }
 
-    @Test func `authorities that may not be`() throws {
+    @Test func `an issuer that is not an authority is refused`() throws {
         let plain = try authority.makeIntermediate { $0.basicConstraints = .endEntity }
         let silent = try authority.makeIntermediate { $0.basicConstraints = nil }
         let mute = try authority.makeIntermediate { $0.keyUsage = .digitalSignature }
@@ -123,7 +123,7 @@ import Testing
         #expect(verify(try ancient.issue(for: "a.test")) == X509_V_ERR_INVALID_CA)
     }
 
-    @Test func `too long a path`() throws {
+    @Test func `a path that is too long is refused`() throws {
         let last = try authority.makeIntermediate { $0.basicConstraints?.pathLength = 0 }
         let beyond = try last.makeIntermediate()
 
@@ -131,7 +131,7 @@ import Testing
         #expect(verify(try beyond.issue(for: "a.test")) == X509_V_ERR_PATH_LENGTH_EXCEEDED)
     }
 
-    @Test func `names outside of what an authority may certify`() throws {
+    @Test func `names outside of the name constraints are refused`() throws {
         let ours = try authority.makeIntermediate {
             $0.nameConstraints = .init(permitted: [.dns("ours.test"), .ip([10, 0, 0, 0, 255, 0, 0, 0])])
         }
@@ -143,7 +143,7 @@ import Testing
         #expect(verify(try others.issue(for: "a.ours.test")) == X509_V_ERR_EXCLUDED_VIOLATION)
     }
 
-    @Test func `a critical extension nobody knows`() throws {
+    @Test func `an unknown critical extension is refused`() throws {
         let issued = try site { $0.otherExtensions = [.unknownCritical] }
 
         #expect(verify(issued) == X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION)
@@ -151,7 +151,7 @@ import Testing
 
     // MARK: - Chains
 
-    @Test func `chains that lead nowhere`() throws {
+    @Test func `incomplete and self-signed chains are refused`() throws {
         let deep = try authority.makeIntermediate().makeIntermediate().issue(for: "a.test")
         let own = try IssuedCertificate.selfSigned(.server(for: ["a.test"]))
         let stranger = try CertificateAuthority()

@@ -2,7 +2,7 @@ import AFNetworkingTesting
 import AFTLS
 import CAFOpenSSL
 
-/// What OpenSSL thinks of a chain.
+/// OpenSSL's verdict on a chain.
 struct Verification {
     var anchors: [Certificate]
     var level: Int32 = 0

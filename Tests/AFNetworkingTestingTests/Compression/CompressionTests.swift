@@ -20,7 +20,7 @@ import Testing
         return [[], [0], Array("abcabcabc".utf8), Array(0...255), text, gaps, [UInt8](repeating: 7, count: 1_000)]
     }
 
-    @Test func `what is compressed or stored is the same after`() throws {
+    @Test func `compressed and stored bytes decompress to the same bytes`() throws {
         for sample in Self.samples() {
             for (coding, format) in Self.formats {
                 for packed in [coding.encode(sample), coding.store(sample)] {
@@ -33,14 +33,14 @@ import Testing
         #expect(ContentCoding.gzip.encode(Self.samples()[4]).count < 200)
     }
 
-    @Test func `what is longer than a stored block is several`() throws {
+    @Test func `bytes longer than a stored block make several blocks`() throws {
         let sample = [UInt8](repeating: 9, count: 140_000)
         let packed = ContentCoding.rawDeflate.store(sample)
         #expect(packed.count == 140_000 + 3 * 5)
         #expect(try inflater.inflate(packed, .raw).bytes == sample)
     }
 
-    @Test func `a bomb of any size is that many zeros in a thousandth of the bytes`() throws {
+    @Test func `a bomb of any size is that many zeros, compressed 1000 to 1`() throws {
         for count in [0, 1, 2, 257, 258, 259, 260, 1_031, 1_032, 1_033, 100_003] {
             for (coding, format) in Self.formats {
                 let packed = try bytes(of: .bomb(coding, count: count))
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: [("gzip", Inflater.Format.gzip), ("deflate", .zlib), ("raw-deflate", .raw)])
-    func `the plain routes say what was received`(name: String, format: Inflater.Format) throws {
+    func `the plain routes answer with the request`(name: String, format: Inflater.Format) throws {
         let reply = try visit("/\(name)?a=1", method: "POST")
 
         #expect(reply.status == 200)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: [("gzip", Inflater.Format.gzip), ("deflate", .zlib), ("raw-deflate", .raw)])
-    func `every defect is what its name says`(name: String, format: Inflater.Format) throws {
+    func `every kind of body has its defect`(name: String, format: Inflater.Format) throws {
         let alphabet = (0..<5_000).map { UInt8(ascii: "a") + UInt8($0 % 26) }
         func kind(_ kind: String, _ query: String = "") throws -> Visit {
             try visit("/compressed/\(name)/\(kind)?size=5000\(query)")

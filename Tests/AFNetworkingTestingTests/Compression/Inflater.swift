@@ -1,6 +1,6 @@
 import Glibc
 
-/// The system's zlib, where there is one: another's opinion about what we compress.
+/// The system's zlib, if there is one: an independent check of compressed bodies.
 struct Inflater {
     private typealias Start = @convention(c) (UnsafeMutableRawPointer, Int32, UnsafePointer<CChar>, Int32) -> Int32
     private typealias Step = @convention(c) (UnsafeMutableRawPointer, Int32) -> Int32
@@ -10,7 +10,7 @@ struct Inflater {
         let code: Int32
     }
 
-    /// What `inflateInit2` calls them.
+    /// The window bits of `inflateInit2`.
     enum Format: Int32 {
         case gzip = 31
         case zlib = 15
@@ -32,7 +32,7 @@ struct Inflater {
         self.end = unsafeBitCast(end, to: End.self)
     }
 
-    /// One member; gives what was inside, and how many bytes were not used.
+    /// Decompresses one member. Returns its content, and how many bytes were not used.
     func inflate(_ bytes: [UInt8], _ format: Format) throws -> (bytes: [UInt8], surplus: Int) {
         var output: [UInt8] = []
         let surplus = try inflate(bytes, format) { output += $0 }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct BehaviourTests {
     private static let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    /// A server that gives one reply, and a client that has asked for it.
+    /// A server with one reply, and a client that has sent the request for it.
     private func ask(_ replies: ServerReply...) throws -> (TestServer, RawClient) {
         let server = try TestServer()
         for reply in replies { server.enqueue(reply) }
@@ -24,7 +24,7 @@ import Testing
         #expect(ContinuousClock.now - start >= .milliseconds(30))
     }
 
-    @Test func `a delayed body leaves after its head`() throws {
+    @Test func `the server sends a delayed body after its head`() throws {
         let start = ContinuousClock.now
         let (server, client) = try ask(.text("x").delayingBody(by: .milliseconds(30)))
         defer { server.stop() }
@@ -60,7 +60,7 @@ import Testing
         #expect(server.connections[0].bytesSent == 10)
     }
 
-    @Test func `a stalled reply stays silent until the client closes`() throws {
+    @Test func `a stalled reply sends nothing more until the client closes`() throws {
         let (server, client) = try ask(.text("0123456789").stalling(after: 4))
         defer { server.stop() }
 
@@ -107,21 +107,21 @@ import Testing
         #expect(try server.waitForEnd(ofConnection: 1) == .serverClosed)
     }
 
-    @Test func `a reply can close without a byte`() throws {
+    @Test func `the server can close without sending a byte`() throws {
         let (server, client) = try ask(.text("x").closing(after: 0, of: .message))
         defer { server.stop() }
 
         #expect(try client.readToEnd() == "")
     }
 
-    @Test func `a chunked reply is cut on the wire`() throws {
+    @Test func `a cut counts the bytes of the chunk framing`() throws {
         let (server, client) = try ask(.text("abcdef").chunked(3).closing(after: 7))
         defer { server.stop() }
 
         #expect(try client.readToEnd().hasSuffix("\r\n\r\n3\r\nabc\r"))
     }
 
-    @Test func `what arrives after the server closed is dropped and causes no reset`() throws {
+    @Test func `bytes that arrive after the server closed are dropped and cause no reset`() throws {
         let (server, client) = try ask(.text("x").keepAlive(false))
         defer { server.stop() }
         #expect(try client.readToEnd().hasSuffix("x"))
@@ -154,7 +154,7 @@ import Testing
         #expect(try client.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
     }
 
-    @Test func `keepAlive overrules the client in both directions`() throws {
+    @Test func `keepAlive overrides what the client wants`() throws {
         let (server, client) = try ask(.text("x").keepAlive(false))
         defer { server.stop() }
         #expect(try client.readToEnd().contains("\r\nConnection: close\r\n"))
@@ -172,7 +172,7 @@ import Testing
 
     private static let upload = "POST /up HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\nabc"
 
-    @Test func `an early answer does not wait for the body and closes`() throws {
+    @Test func `an early answer does not wait for the body and closes the connection`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.route("POST", "/up", .status(413).withoutReadingBody())
@@ -188,7 +188,7 @@ import Testing
         #expect(request.body.isEmpty)
     }
 
-    @Test func `an early answer that keeps the connection discards the rest of the body`() throws {
+    @Test func `an early answer with keepAlive discards the rest of the body`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.route("POST", "/up", answering: .head) { request in
@@ -207,7 +207,7 @@ import Testing
         #expect(server.requests.map(\.target) == ["/up", "/"])
     }
 
-    @Test func `a handler asked at the head may still let the body be read`() throws {
+    @Test func `a handler that answers at the head may still have the body read`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.route("POST", "/up", answering: .head) { .text("\($0.bodyByteCount)") }

@@ -37,7 +37,7 @@ import Testing
         #expect(server.connections[0].completedSteps == 1)
     }
 
-    @Test func `a client that closes in the middle of what is expected ends the script`() throws {
+    @Test func `a client that closes in the middle of expected bytes ends the script`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.script(.expect("GET /"))
@@ -77,7 +77,7 @@ import Testing
         #expect(server.requests.map(\.bodyText) == ["abc", ""])
     }
 
-    @Test func `what is no request fails the script`() throws {
+    @Test func `a malformed request fails the script`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.script(.expectHead)
@@ -92,7 +92,7 @@ import Testing
         #expect(reason.hasPrefix("step 1: not a request: "))
     }
 
-    @Test func `bytes instead of the end fail the script`() throws {
+    @Test func `bytes in place of the end fail the script`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.script(.expectEnd)
@@ -103,7 +103,7 @@ import Testing
         #expect(try server.waitForEnd(ofConnection: 1) == .scriptFailed(#"step 1: expected the end but received "!""#))
     }
 
-    @Test func `a number of bytes is received whatever they are`() throws {
+    @Test func `receive takes any bytes`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.script(.expectHead, .receive(200_000), .expect("!"), .send("got it"))
@@ -119,7 +119,7 @@ import Testing
     @Test func `a split send makes one write of each piece`() throws {
         let server = try TestServer()
         defer { server.stop() }
-        // Offsets out of order, doubled and outside are harmless.
+        // Offsets that are out of order, doubled or out of range do no harm.
         server.script(.sendSplit("abcdef", at: [4, 1, 1, 0, 6, 99, -1], pause: .milliseconds(20)))
         let client = try RawClient(server)
         let start = ContinuousClock.now
@@ -226,7 +226,7 @@ import Testing
         #expect(queued.allSatisfy { $0.isSilent })
     }
 
-    @Test func `scripts go to the connections they are meant for`() throws {
+    @Test func `scripts are played on their connections`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.script(on: .connection(3), .send("three"))
@@ -239,7 +239,7 @@ import Testing
         #expect(replies == ["next one", "next two", "three", "every", "every"])
     }
 
-    @Test func `a script can hand over to HTTP`() throws {
+    @Test func `a script can go on as HTTP`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.route("GET", "/") { _ in .text("served") }

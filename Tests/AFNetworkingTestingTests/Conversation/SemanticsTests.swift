@@ -19,7 +19,7 @@ import Testing
         #expect(client.isSilent)
     }
 
-    @Test(arguments: [204, 304]) func `a reply that may have no body is sent without one`(status: Int) throws {
+    @Test(arguments: [204, 304]) func `a reply whose status has no body is sent without one`(status: Int) throws {
         let server = try TestServer()
         defer { server.stop() }
         server.enqueue(.text("forbidden").status(status), .text("next"))
@@ -52,7 +52,7 @@ import Testing
         ("HTTP/1.0", "", false, "close"),
         ("HTTP/1.0", "Connection: Keep-Alive\r\n", true, "keep-alive"),
     ])
-    func `version and Connection decide whether the connection stays`(
+    func `version and Connection decide whether the connection stays open`(
         version: String,
         field: String,
         stays: Bool,
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `an old client never gets chunks`() throws {
+    @Test func `a 1.0 client never gets chunks`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.enqueue(.text("hello").chunked(1))
@@ -106,7 +106,7 @@ import Testing
         #expect(server.requests.map(\.indexOnConnection) == Array(0...20))
     }
 
-    @Test func `100 Continue is sent when the body is about to be read`() throws {
+    @Test func `the server sends 100 Continue before it reads the body`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.route("POST", "/") { .data($0.body) }
@@ -120,7 +120,7 @@ import Testing
         #expect(try client.read(4) == "body")
     }
 
-    @Test func `a client that asks first is refused before it sends its body`() throws {
+    @Test func `a client with Expect is refused before it sends its body`() throws {
         let server = try TestServer()
         defer { server.stop() }
         let client = try RawClient(server)
@@ -131,7 +131,7 @@ import Testing
         #expect(server.requests.map(\.isComplete) == [false])
     }
 
-    @Test func `a server told not to answer Expect just waits for the body`() throws {
+    @Test func `a server that ignores Expect waits for the body`() throws {
         var options = TestServer.Options()
         options.answersExpectContinue = false
         let server = try TestServer(options: options)
@@ -151,7 +151,7 @@ import Testing
         "GET / HTTP/2.0\r\nHost: x\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ])
-    func `what is no request is answered 400 and the connection closes`(text: String) throws {
+    func `a malformed request is answered with 400 and the connection closes`(text: String) throws {
         let server = try TestServer()
         defer { server.stop() }
         let client = try RawClient(server)
@@ -165,7 +165,7 @@ import Testing
         #expect(server.connections[0].refusal != nil)
     }
 
-    @Test func `after 2xx to CONNECT the connection is no HTTP any more`() throws {
+    @Test func `after 2xx to CONNECT the bytes are not HTTP`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.route("CONNECT", "api.test:443", .status(200))
@@ -180,7 +180,7 @@ import Testing
         #expect(server.connections[0].refusal == nil)
     }
 
-    @Test func `an absolute target is routed by its path`() throws {
+    @Test func `a target in absolute form is routed by its path`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.route("GET", "/a") { .text($0.query ?? "-") }

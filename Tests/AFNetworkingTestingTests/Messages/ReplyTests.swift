@@ -21,7 +21,7 @@ import Testing
         )
     }
 
-    @Test func `a field that may stand once replaces the former, others are added`() throws {
+    @Test func `a field that a response has only once replaces the previous one, others are added`() throws {
         let text = try answer(
             .text("x").header("content-type", "text/html").header("ETag", "1").header("etag", "2")
                 .header("Set-Cookie", "a=1").header("Set-Cookie", "b=2").header("Vary", "A").header("Vary", "B")
@@ -114,7 +114,7 @@ import Testing
         #expect(tooShort.hasSuffix("\r\n\r\nAB"))
     }
 
-    @Test func `raw bytes are sent as they are and the connection stays`() throws {
+    @Test func `raw bytes are sent unchanged and the connection stays open`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.enqueue(.raw("HTTP/1.1 200 \r\nX:y\nContent-Length:0\r\n\r\n"), .raw("ICY"))
@@ -126,7 +126,7 @@ import Testing
         #expect(client.isSilent)
     }
 
-    @Test func `header fields are found without regard to ASCII case only`() {
+    @Test func `lookups of header fields ignore the case of ASCII letters only`() {
         var fields: HeaderFields = ["Content-Type": "a", "KEY": "b", "content-type": "c"]
 
         #expect(fields["CONTENT-TYPE"] == "a")

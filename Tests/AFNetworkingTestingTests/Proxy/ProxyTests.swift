@@ -18,7 +18,7 @@ import Testing
         try Visit(proxy.server, "http://origin.test\(path)", ["Host: origin.test"] + fields)
     }
 
-    /// A connection on which CONNECT was answered with this head.
+    /// A connection with an open tunnel, and the head that answered CONNECT.
     private func tunnel(_ fields: String = "") throws -> (client: RawClient, head: String) {
         let client = try RawClient(proxy.server)
         try client.send(
@@ -29,7 +29,7 @@ import Testing
 
     // MARK: - Requests in absolute form
 
-    @Test func `a request in absolute form is passed on in origin form`() throws {
+    @Test func `the proxy forwards a request in absolute form in origin form`() throws {
         let reply = try get(
             "/anything?a=1",
             "X-Hop: 1",
@@ -56,7 +56,7 @@ import Testing
         #expect(forwarding.bytesToClient == proxy.connections[0].bytesSent)
     }
 
-    @Test func `one connection of a client serves many requests, of several origins`() throws {
+    @Test func `one connection of a client carries requests to several origins`() throws {
         let other = try TestServer()
         other.route("GET", "/", .text("other"))
         proxy.rules.names["other.test"] = other.address
@@ -78,7 +78,7 @@ import Testing
         #expect(proxy.connections.map(\.requestCount) == [3])
     }
 
-    @Test func `bodies go through whole, with a length or in chunks`() throws {
+    @Test func `bodies pass whole, with a length or in chunks`() throws {
         let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let reply = try Visit(
             proxy.server,
@@ -100,7 +100,7 @@ import Testing
         #expect(try get("/stream-bytes/100000").body.count == 100_000)
     }
 
-    @Test func `a client that waits is told to go on`() throws {
+    @Test func `a client that waits for 100 gets it`() throws {
         let client = try RawClient(proxy.server)
         let fields = "Host: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\nConnection: close\r\n\r\n"
         try client.send("POST http://origin.test/post HTTP/1.1\r\n" + fields)
@@ -109,7 +109,7 @@ import Testing
         #expect(try Visit(readingFrom: client).json()["data"] as? String == "ab")
     }
 
-    @Test func `replies without a body and those cut short stay what they are`() throws {
+    @Test func `replies without a body and truncated replies are forwarded as such`() throws {
         let head = try Visit(proxy.server, "http://origin.test/bytes/10", method: "HEAD", ["Host: h"])
         #expect(head["content-length"] == "10")
         #expect(head.body.isEmpty)
@@ -126,7 +126,7 @@ import Testing
         #expect(try get("/nothing").status == 502)
     }
 
-    @Test func `a request for the proxy itself is answered by its routes`() throws {
+    @Test func `the routes of the proxy answer requests in origin form`() throws {
         proxy.server.route("GET", "/proxy.pac", .text("DIRECT"))
         #expect(try Visit(proxy.server, "/proxy.pac").text == "DIRECT")
         #expect(try Visit(proxy.server, "/other").status == 404)
@@ -160,7 +160,7 @@ import Testing
         #expect(try origin.waitForEnd(ofConnection: 1) == .clientClosed)
     }
 
-    @Test func `bytes sent too early are not lost`() throws {
+    @Test func `bytes that the client sends before the tunnel is open reach the target`() throws {
         let client = try RawClient(proxy.server)
         let early = "GET /status/204 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
         try client.send("CONNECT origin.test:\(origin.port) HTTP/1.1\r\nHost: x\r\n\r\n" + early)
@@ -202,7 +202,7 @@ import Testing
         #expect(proxy.forwardings[0].outcome == .ended)
     }
 
-    @Test func `clients reach it through TLS, and others through its tunnel`() throws {
+    @Test func `clients speak TLS to the proxy, and to the target inside of the tunnel`() throws {
         let authority = try CertificateAuthority()
         let outer = try authority.issue(for: "localhost")
         let secure = try TestProxy(tls: ServerTLS(outer))
@@ -219,9 +219,9 @@ import Testing
         #expect(secure.connections[0].tls?.isComplete == true)
     }
 
-    // MARK: - Who may, and where to
+    // MARK: - Authentication and targets
 
-    @Test func `user and password are asked for`() throws {
+    @Test func `the proxy asks for user and password`() throws {
         proxy.rules.authentication = .password(user: "ann", password: "secret", realm: "gate")
         let refusal = try get("/get")
         #expect(refusal.status == 407)
@@ -235,7 +235,7 @@ import Testing
         #expect(proxy.forwardings[0].outcome == .refused("user or password is wrong or missing"))
     }
 
-    @Test func `a client may try again on the connection that was refused`() throws {
+    @Test func `a client may try again on the connection that got 407`() throws {
         proxy.rules.authentication = .password(user: "a", password: "b")
         let (client, head) = try tunnel()
         #expect(head.hasPrefix("HTTP/1.1 407"))
@@ -248,7 +248,7 @@ import Testing
         #expect(proxy.connections.count == 1)
     }
 
-    @Test func `digest covers the target as the proxy sees it`() throws {
+    @Test func `Digest covers the target of the request to the proxy`() throws {
         var rules = DigestRules(user: "ann", password: "secret")
         rules.algorithm = .sha256
         rules.qualities = [.request, .body]
@@ -270,12 +270,12 @@ import Testing
         #expect(try get("/get", "Proxy-Authorization: \(again)")["proxy-authenticate"]?.contains("stale=true") == true)
     }
 
-    @Test func `it challenges as often as told, whatever it is shown`() throws {
+    @Test func `it challenges as often as told, even if the credentials are right`() throws {
         proxy.challenge(2)
         #expect(try (0..<3).map { _ in try get("/get").status } == [407, 407, 200])
     }
 
-    @Test func `hosts are limited and nobody else is asked`() throws {
+    @Test func `the proxy connects to allowed hosts only and asks no resolver`() throws {
         #expect(try Visit(proxy.server, "http://192.0.2.1/").status == 403)
         #expect(try Visit(proxy.server, "http://unknown.test/").status == 502)
         proxy.rules.refusedHosts = ["ORIGIN.test"]
@@ -294,7 +294,7 @@ import Testing
         #expect(refused.text.contains("Connection refused"))
     }
 
-    @Test func `told so, it asks the system for names`() throws {
+    @Test func `with reachesOtherMachines it asks the system's resolver`() throws {
         var rules = ProxyRules()
         rules.reachesOtherMachines = true
         rules.connectTimeout = .seconds(5)
@@ -321,7 +321,7 @@ import Testing
         #expect(origin.requests.count == 1)
     }
 
-    @Test func `it says more than that the tunnel is there`() throws {
+    @Test func `it sends its own reply and surplus bytes when the tunnel opens`() throws {
         let odd = ServerReply.status(201, reason: "Odd").header("Content-Length", "3").interim(103)
         proxy.enqueue(.forwarding.establishing(with: odd).surplus("\u{16}junk"))
         let (client, interim) = try tunnel()
@@ -332,7 +332,7 @@ import Testing
         #expect(try client.readHead().hasPrefix("HTTP/1.1 204"))
     }
 
-    @Test func `it closes and resets at the byte`() throws {
+    @Test func `it closes and resets at the given byte`() throws {
         proxy.enqueue(.forwarding.closing(after: 12), .forwarding.resetting(after: 12), .forwarding.closing(after: 0))
         let request = "GET /get HTTP/1.1\r\nHost: x\r\n\r\n"
         let (first, _) = try tunnel()
@@ -358,7 +358,7 @@ import Testing
         #expect(throws: RawClient.Failure.self) { try get("/get") }
     }
 
-    @Test func `it falls silent, and it is slow`() throws {
+    @Test func `it stalls, and it dribbles`() throws {
         proxy.enqueue(.forwarding.stalling(after: 12), .forwarding.stalling(after: 12))
         let (client, _) = try tunnel()
         try client.send("GET /get HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -380,7 +380,7 @@ import Testing
         #expect(ContinuousClock.now - start >= .milliseconds(40))
     }
 
-    @Test func `a script says exact bytes`() throws {
+    @Test func `a script sends exact bytes`() throws {
         proxy.server.script(.expectHead, .send("HTTP/1.1 200"), .reset)
         let client = try RawClient(proxy.server)
         try client.send("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -389,7 +389,7 @@ import Testing
     }
 }
 
-/// Everything that comes back for these bytes.
+/// Sends these bytes and reads everything that comes back.
 enum RawReply {
     static func of(_ server: TestServer, _ request: String) throws -> String {
         let client = try RawClient(server)

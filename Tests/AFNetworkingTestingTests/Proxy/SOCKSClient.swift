@@ -1,6 +1,6 @@
 import AFNetworkingTesting
 
-/// The client's half of SOCKS 5.
+/// The client side of SOCKS 5.
 struct SOCKSClient {
     enum Target {
         case name(String, UInt16)
@@ -24,7 +24,7 @@ struct SOCKSClient {
         raw = try RawClient(proxy.server)
     }
 
-    /// The method the proxy chose.
+    /// The method that the proxy chose.
     func greet(_ methods: [UInt8] = [0]) throws -> [UInt8] {
         try raw.send(bytes: [5, UInt8(methods.count)] + methods)
         return try read(2)

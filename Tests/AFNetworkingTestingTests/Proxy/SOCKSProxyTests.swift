@@ -19,7 +19,7 @@ import Testing
         return try client.raw.readToEnd()
     }
 
-    @Test func `an address or a name leads to the target`() throws {
+    @Test func `the proxy connects to an address or a name`() throws {
         let other = try TestServer(on: .ipv6Loopback)
         other.route("GET", "/", .text("hi"))
         proxy.rules.names["Origin.test"] = .ipv4Loopback
@@ -44,7 +44,7 @@ import Testing
         #expect(proxy.url.absoluteString == "socks5://127.0.0.1:\(proxy.port)")
     }
 
-    @Test func `user and password are asked for and compared`() throws {
+    @Test func `the proxy asks for user and password and compares them`() throws {
         proxy.rules.authentication = .password(user: "ann", password: "secret")
         #expect(try SOCKSClient(proxy).greet([0]) == [5, 255])
         let stranger = try SOCKSClient(proxy)
@@ -69,7 +69,7 @@ import Testing
         return try client.ask(target, command: command).dropFirst().first
     }
 
-    @Test func `every refusal has its code`() throws {
+    @Test func `every refusal has its reply code`() throws {
         let gone = try TestServer()
         gone.stop()
         proxy.rules.refusedHosts = ["evil.test"]
@@ -90,7 +90,7 @@ import Testing
         #expect(origin.acceptedConnections == 0)
     }
 
-    @Test func `it misbehaves as told`() throws {
+    @Test func `a SOCKS proxy misbehaves as told`() throws {
         let target = SOCKSClient.Target.ipv4([127, 0, 0, 1], origin.port)
         proxy.enqueue(.forwarding.choosing(method: 2), .sending(bytes: [5, 0]), .answering(.status(500)))
         #expect(try SOCKSClient(proxy).greet([0]) == [5, 2])
@@ -106,7 +106,7 @@ import Testing
         #expect(try get(cut) == "junkHTTP/1.1 2")
     }
 
-    @Test func `another protocol is no SOCKS`() throws {
+    @Test func `a client of another protocol is refused`() throws {
         let client = try RawClient(proxy.server)
         try client.send("GET / HTTP/1.1\r\n\r\n")
         #expect(throws: RawClient.Failure.self) { try client.readToEnd() }

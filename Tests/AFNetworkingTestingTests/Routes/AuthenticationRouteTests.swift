@@ -10,7 +10,7 @@ import Testing
         server.install(.authentication)
     }
 
-    @Test func `basic wants user and password to the byte`() throws {
+    @Test func `Basic compares user and password byte by byte`() throws {
         func visit(_ path: String, _ credentials: String?) throws -> Visit {
             let encoded = credentials.map { "Authorization: basic " + Data($0.utf8).base64EncodedString() }
             return try Visit(server, path, encoded.map { [$0] } ?? [])
@@ -30,7 +30,7 @@ import Testing
         #expect(try Visit(server, "/basic-auth/a/b", ["Authorization: Basic !!!"]).status == 401)
     }
 
-    @Test func `bearer wants a token, or that token`() throws {
+    @Test func `Bearer accepts any token, or one token`() throws {
         #expect(try Visit(server, "/bearer")["www-authenticate"] == "Bearer realm=\"test\"")
         #expect(try Visit(server, "/bearer", ["Authorization: Bearer t0"]).json()["token"] as? String == "t0")
         #expect(try Visit(server, "/bearer/t1", ["Authorization: Bearer t1"]).status == 200)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: ["MD5", "MD5-sess", "SHA-256", "SHA-256-sess", "SHA-512-256", "SHA-512-256-sess"])
-    func `every algorithm with and without the body`(algorithm: String) throws {
+    func `every algorithm works with auth and auth-int`(algorithm: String) throws {
         for quality in ["auth", "auth-int"] {
             let path = "/digest-auth/\(quality)/ann/secret/\(algorithm)"
             var client = try challenge(path)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `the vector of RFC 7616 is computed here as there`() {
+    @Test func `the example of RFC 7616 has the same response`() {
         let challenge =
             "Digest realm=\"http-auth@example.org\", algorithm=SHA-256, "
             + "nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", opaque=\"FQhe\""
@@ -83,7 +83,7 @@ import Testing
         #expect(field.contains("753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"))
     }
 
-    @Test func `without qop as of old`() throws {
+    @Test func `without qop the challenge is that of RFC 2069`() throws {
         let path = "/digest-auth/none/ann/secret"
         var client = try challenge(path)
         #expect(client.parameters["qop"] == nil)
@@ -92,7 +92,7 @@ import Testing
         #expect(try Visit(server, path, ["Authorization: \(client.answer("GET", path, "auth"))"]).status == 401)
     }
 
-    @Test func `a count is good once`() throws {
+    @Test func `a count can be used once`() throws {
         let path = "/digest-auth/auth/ann/secret"
         var client = try challenge(path)
         let first = client.answer("GET", path, "auth")
@@ -107,7 +107,7 @@ import Testing
         #expect(try Visit(server, path, ["Authorization: \(third)"]).status == 200)
     }
 
-    @Test func `a nonce that is used up is stale, and so is one of somebody else`() throws {
+    @Test func `a nonce that is used up, or of another server, is stale`() throws {
         let path = "/digest-auth/auth/ann/secret/MD5/2"
         var client = try challenge(path)
         for _ in 0..<2 {
@@ -126,7 +126,7 @@ import Testing
         #expect(try Visit(other, path, ["Authorization: \(field)"]).text == "the nonce is not one of ours\n")
     }
 
-    @Test func `the next nonce is given if asked for`() throws {
+    @Test func `with next=1 the reply has the next nonce`() throws {
         let path = "/digest-auth/auth/ann/secret/SHA-256/1?next=1"
         var client = try challenge(path)
         for _ in 0..<3 {
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `what is wrong is said`() throws {
+    @Test func `the reply says what is wrong`() throws {
         let path = "/digest-auth/auth/ann/secret/MD5"
         func reason(_ change: (inout DigestClient) -> Void, target: String? = nil) throws -> String {
             var client = try challenge(path)

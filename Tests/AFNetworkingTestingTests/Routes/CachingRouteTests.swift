@@ -16,7 +16,7 @@ import Testing
 
     private func number(_ visit: Visit) throws -> Int? { try visit.json()["visit"] as? Int }
 
-    @Test func `each answer with a body is a visit`() throws {
+    @Test func `each answer with a body counts as a visit`() throws {
         #expect(try number(visit("/cache")) == 1)
         #expect(try number(visit("/cache")) == 2)
         #expect(try number(visit("/cache/5")) == 1)
@@ -29,7 +29,7 @@ import Testing
         #expect(try number(visit("/cache")) == 3)
     }
 
-    @Test func `lifetimes are said in both ways`() throws {
+    @Test func `lifetimes are sent as Cache-Control or Expires`() throws {
         #expect(try visit("/cache/60")["cache-control"] == "public, max-age=60")
         let reply = try visit("/expires/90")
         #expect(reply["date"] == "Sun, 06 Nov 1994 08:49:37 GMT")
@@ -41,7 +41,7 @@ import Testing
         #expect(own["age"] == "7")
     }
 
-    @Test func `tags are compared strongly or weakly as the condition wants`() throws {
+    @Test func `tags are compared strongly or weakly, by the condition`() throws {
         #expect(try visit("/etag/v1")["etag"] == "\"v1\"")
         #expect(try visit("/etag/v1?weak=1")["etag"] == "W/\"v1\"")
         #expect(try visit("/etag/v1", "If-None-Match: \"v0\", W/\"v1\"").status == 304)
@@ -53,7 +53,7 @@ import Testing
         #expect(try visit("/etag/v1?weak=1", "If-Match: W/\"v1\"").status == 412)
     }
 
-    @Test func `dates are compared`() throws {
+    @Test func `conditions with dates are compared`() throws {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         let path = "/last-modified/784111777"
         #expect(try visit(path)["last-modified"] == date)
@@ -64,7 +64,7 @@ import Testing
         #expect(try visit("/last-modified/999999999999999").status == 400)
     }
 
-    @Test func `what varies says by what`() throws {
+    @Test func `an answer with Vary has the values of its fields`() throws {
         let reply = try visit("/vary/Accept-Language,X-A", "accept-language: de")
         #expect(reply["vary"] == "Accept-Language,X-A")
         let varied = try #require(try reply.json()["varied"] as? [String: Any])
@@ -72,7 +72,7 @@ import Testing
         #expect(varied["X-A"] is NSNull)
     }
 
-    @Test func `without a clock of one's own the date is today's`() throws {
+    @Test func `without another clock the date is that of the wall clock`() throws {
         let server = try TestServer()
         server.install(.caching)
         let year = Calendar(identifier: .gregorian).component(.year, from: Date())

@@ -9,12 +9,12 @@ import Testing
         server.install(.cookies)
     }
 
-    @Test func `cookies are listed as they came`() throws {
+    @Test func `the cookies of the request are listed`() throws {
         let reply = try Visit(server, "/cookies", ["Cookie: a=1; b=x=y;c", "Cookie: d=\"q\""])
         #expect(reply.text == #"{"cookies": {"a": "1", "b": "x=y", "c": "", "d": "\"q\""}}"# + "\n")
     }
 
-    @Test func `cookies are set and deleted on the way to the list`() throws {
+    @Test func `cookies are set and deleted with a redirect to the list`() throws {
         let set = try Visit(server, "/cookies/set?a=1&b=x%20y")
         #expect(set.status == 302)
         #expect(set["location"] == "/cookies")
@@ -24,7 +24,7 @@ import Testing
         #expect(try Visit(server, "/cookies/delete?a").values("set-cookie") == [gone])
     }
 
-    @Test func `lines of one's own are sent exactly`() throws {
+    @Test func `raw lines are sent exactly`() throws {
         let target = "/cookies/raw?line=a%3D1%3B%20Secure&line=%3Db%09&status_code=307&url=/x"
         let reply = try Visit(server, target, method: "POST")
         #expect(reply.status == 307)

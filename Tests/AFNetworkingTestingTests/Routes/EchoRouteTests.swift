@@ -10,7 +10,7 @@ import Testing
         server.install(.echo)
     }
 
-    @Test func `anything says what was received`() throws {
+    @Test func `anything answers with the request`() throws {
         let reply = try Visit(
             server,
             "/anything/deep?a=1&b=x%20y&a=2",
@@ -33,7 +33,7 @@ import Testing
         #expect((json["json"] as? [String: Any])?.keys.sorted() == ["k"])
     }
 
-    @Test func `forms and files are taken apart`() throws {
+    @Test func `forms are split into fields and files`() throws {
         let type = "Content-Type: application/x-www-form-urlencoded"
         let form = try Visit(server, "/post", method: "POST", [type], body: "a=1+2&b=%C3%A9&a=3&c".utf8).json()
         let fields = try #require(form["form"] as? [String: Any])
@@ -52,7 +52,7 @@ import Testing
         #expect((parts["files"] as? [String: String]) == ["f": "line\r\n\r\nline"])
     }
 
-    @Test func `bytes that are no text become a data URL, and text that is no JSON null`() throws {
+    @Test func `bytes that are not UTF-8 become a data URL, and text that is not JSON becomes null`() throws {
         let reply = try Visit(server, "/post", method: "POST", body: [0xFF, 0x00]).json()
         #expect(reply["data"] as? String == "data:application/octet-stream;base64,/wA=")
         #expect(reply["json"] is NSNull)
@@ -65,19 +65,19 @@ import Testing
         ("[1}", false), ("nul", false), ("\"\t\"", false), ("\"\\x\"", false), ("1 2", false), ("[", false),
         ("]", false),
     ])
-    func `what is JSON is told from what is not`(text: String, isJSON: Bool) throws {
+    func `JSON is recognized`(text: String, isJSON: Bool) throws {
         let reply = try Visit(server, "/post", method: "POST", body: text.utf8).json()
         #expect(!(reply["json"] is NSNull) == isJSON)
     }
 
-    @Test func `any depth of JSON is looked at`() throws {
+    @Test func `JSON of any depth is parsed`() throws {
         let deep = String(repeating: "[", count: 20_000) + String(repeating: "]", count: 20_000)
         let reply = try Visit(server, "/anything", method: "POST", body: deep.utf8)
         #expect(reply.status == 200)
         #expect(reply.text.contains("\"json\": [[["))
     }
 
-    @Test func `the named routes want their methods`() throws {
+    @Test func `the named routes accept their methods only`() throws {
         for (path, method) in [
             ("get", "GET"), ("post", "POST"), ("put", "PUT"), ("patch", "PATCH"), ("delete", "DELETE"),
         ] {
@@ -89,13 +89,13 @@ import Testing
         #expect(try Visit(server, "/user-agent", ["User-Agent: me/1"]).json()["user-agent"] as? String == "me/1")
     }
 
-    @Test func `fields of the reply are those asked for`() throws {
+    @Test func `the query sets fields of the reply`() throws {
         let reply = try Visit(server, "/response-headers?Set-Cookie=a%3D1&Set-Cookie=b&content-type=x/y")
         #expect(reply.values("set-cookie") == ["a=1", "b"])
         #expect(reply.values("content-type") == ["x/y"])
     }
 
-    @Test func `statuses come one after the other`() throws {
+    @Test func `a list of statuses is answered in order`() throws {
         let statuses = try (0..<4).map { _ in try Visit(server, "/status/503,429,200").status }
         #expect(statuses == [503, 429, 200, 200])
         #expect(try Visit(server, "/status/418", method: "DELETE").status == 418)

@@ -16,7 +16,7 @@ import Testing
         ("bytes=25-99", "zabcd", "bytes 25-29/30"), ("bytes=-99", "abcdefghijklmnopqrstuvwxyzabcd", "bytes 0-29/30"),
         ("bytes=40-, 1-1", "b", "bytes 1-1/30"),
     ])
-    func `one range is a part`(range: String, body: String, content: String) throws {
+    func `one range is answered with 206`(range: String, body: String, content: String) throws {
         let reply = try Visit(server, "/range/30", ["Range: \(range)"])
         #expect(reply.status == 206)
         #expect(reply.text == body)
@@ -33,13 +33,13 @@ import Testing
     }
 
     @Test(arguments: ["lines=1-2", "bytes=3-1", "bytes=a-b", "bytes=+1-2", "bytes=", "bytes=1", "bytes=1-2,x", "1-2"])
-    func `what is no range in bytes gets the whole`(range: String) throws {
+    func `the answer to a malformed range is the whole`(range: String) throws {
         let reply = try Visit(server, "/range/30", ["Range: \(range)"])
         #expect(reply.status == 200)
         #expect(reply.body.count == 30)
     }
 
-    @Test func `several ranges are several parts in the order asked for`() throws {
+    @Test func `several ranges are several parts in the order of the request`() throws {
         let reply = try Visit(server, "/range/30", ["Range: bytes=28-, 0-1,99-"])
         #expect(reply.status == 206)
         #expect(reply["content-type"] == "multipart/byteranges; boundary=THIS_STRING_SEPARATES")
@@ -62,7 +62,7 @@ import Testing
         #expect(reply["content-length"] == "\(reply.body.count)")
     }
 
-    @Test func `a condition that no longer holds gets the whole`() throws {
+    @Test func `the answer to If-Range of another version is the whole`() throws {
         func status(_ condition: String, _ query: String = "") throws -> Int {
             try Visit(server, "/range/30\(query)", ["Range: bytes=0-3", "If-Range: \(condition)"]).status
         }
@@ -74,7 +74,7 @@ import Testing
         #expect(try status("Sun, 06 Nov 1994 08:49:38 GMT") == 200)
     }
 
-    @Test func `the query changes what the server is like`() throws {
+    @Test func `the query changes the answers`() throws {
         #expect(try Visit(server, "/range/30?ignore=1", ["Range: bytes=1-2"])["accept-ranges"] == nil)
         #expect(try Visit(server, "/range/30?etag=")["etag"] == nil)
         let shifted = try Visit(server, "/range/30?shift=2", ["Range: bytes=4-9"])
@@ -86,7 +86,7 @@ import Testing
         #expect(try Visit(server, "/range/x").status == 400)
     }
 
-    @Test func `the end of something huge is near`() throws {
+    @Test func `the end of a huge body can be requested`() throws {
         let reply = try Visit(server, "/range/1000000000000", ["Range: bytes=999999999997-"])
         #expect(reply.body.count == 3)
         #expect(reply["content-range"] == "bytes 999999999997-999999999999/1000000000000")

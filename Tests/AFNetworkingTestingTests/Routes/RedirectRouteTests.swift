@@ -10,7 +10,7 @@ import Testing
         server.install(.redirects)
     }
 
-    @Test func `a chain counts down, as paths or with scheme and host`() throws {
+    @Test func `a chain counts down, with paths or whole URLs`() throws {
         #expect(try Visit(server, "/redirect/2").status == 302)
         #expect(try Visit(server, "/redirect/2?k=v")["location"] == "/redirect/1?k=v")
         #expect(try Visit(server, "/relative-redirect/1", method: "POST")["location"] == "/relative-redirect/0")
@@ -29,20 +29,20 @@ import Testing
         #expect(try Visit(server, "/redirect/1?status_code=1").status == 400)
     }
 
-    @Test func `anything can be the target`() throws {
+    @Test func `any text can be the target`() throws {
         let reply = try Visit(server, "/redirect-to?url=ftp%3A%2F%2Fx%2F%20y&status_code=301")
         #expect(reply.status == 301)
         #expect(reply["location"] == "ftp://x/ y")
         #expect(try Visit(server, "/redirect-to").status == 400)
     }
 
-    @Test func `loops go on for ever`() throws {
+    @Test func `loops do not end`() throws {
         #expect(try Visit(server, "/redirect/loop?status_code=307")["location"] == "/redirect/loop?status_code=307")
         #expect(try Visit(server, "/redirect/growing")["location"] == "/redirect/growing?n+")
         #expect(try Visit(server, "/redirect/growing?n+")["location"] == "/redirect/growing?n++")
     }
 
-    @Test func `a path leads over several servers`() throws {
+    @Test func `the chain of a path goes over several servers`() throws {
         let servers = try (0..<3).map { _ in try TestServer() }
         for server in servers { server.install(.redirects(over: servers.map { $0.url("/ignored?x") })) }
 
@@ -57,7 +57,7 @@ import Testing
         #expect(try Visit(servers[2], "/chain/x").status == 400)
     }
 
-    @Test func `the origin is what the client calls it, through TLS too`() throws {
+    @Test func `the origin is that of the request, also through TLS`() throws {
         let authority = try CertificateAuthority()
         let site = try authority.issue(for: "localhost")
         let secure = try TestServer(tls: ServerTLS(site))

@@ -3,7 +3,7 @@ import AFURLSession
 import Foundation
 import Testing
 
-/// The ready-made routes as our own client sees them.
+/// The ready-made routes, loaded with a `URLSession` of this package.
 @Suite struct RouteSessionTests {
     private let server: TestServer
     private let session = URLSession(configuration: .ephemeral)
@@ -20,7 +20,7 @@ import Testing
         return (data, try #require(response as? HTTPURLResponse))
     }
 
-    @Test func `what is echoed is what was asked for`() async throws {
+    @Test func `a session gets the echo of its request`() async throws {
         let (data, response) = try await load("/anything/x?a=1", method: "DELETE")
         let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
         #expect(response.statusCode == 200)
@@ -28,7 +28,7 @@ import Testing
         #expect(json["url"] as? String == server.url("/anything/x?a=1").absoluteString)
     }
 
-    @Test func `streams, drips and ranges arrive whole`() async throws {
+    @Test func `a session gets streams, drips and ranges whole`() async throws {
         let bytes = try await load("/bytes/40000?seed=3").0
         #expect(bytes.count == 40_000)
         #expect(try await load("/stream-bytes/40000?seed=3&chunk_size=777").0 == bytes)
@@ -37,7 +37,7 @@ import Testing
         #expect(try await load("/status/503").1.statusCode == 503)
     }
 
-    @Test func `a reply that is held comes after its signal`() async throws {
+    @Test func `a held reply arrives after its signal`() async throws {
         async let reply = load("/held/now", method: "POST")
         try await server.waitForRequests(1)
         server.signal("now")

@@ -16,7 +16,7 @@ import Testing
         return (visit, ContinuousClock.now - start)
     }
 
-    @Test func `answers come as late as asked`() throws {
+    @Test func `delayed answers take at least that long`() throws {
         let (reply, duration) = try timed { try Visit(server, "/delay/0.03", method: "POST") }
         #expect(try reply.json()["method"] as? String == "POST")
         #expect(duration >= .milliseconds(30))
@@ -34,7 +34,7 @@ import Testing
         server.stop()
     }
 
-    @Test func `what drips takes its time`() throws {
+    @Test func `a dripping body takes its time`() throws {
         let target = "/drip?numbytes=5&duration=0.05&delay=0.02&code=206"
         let (reply, duration) = try timed { try Visit(server, target) }
         #expect(reply.status == 206)
@@ -43,7 +43,7 @@ import Testing
         #expect(try Visit(server, "/drip?numbytes=0&duration=9").body.isEmpty)
     }
 
-    @Test func `what is held waits for its signal`() throws {
+    @Test func `a held answer waits for its signal`() throws {
         let client = try RawClient(server)
         try client.send("GET /held/go HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         try server.waitForRequests(1)
@@ -54,7 +54,7 @@ import Testing
 
     // MARK: - Bytes
 
-    @Test func `bytes depend on seed and count alone`() throws {
+    @Test func `bytes depend on seed and count only`() throws {
         let whole = try Visit(server, "/bytes/70001?seed=7").body
         #expect(whole.count == 70_001)
         #expect(try Visit(server, "/bytes/1000?seed=7").body == Array(whole.prefix(1_000)))
@@ -65,7 +65,7 @@ import Testing
         #expect(try Visit(server, "/stream-bytes/99999999999999999999").status == 400)
     }
 
-    @Test func `bytes cost no memory`() throws {
+    @Test func `bodies of any size take no memory`() throws {
         let client = try RawClient(server)
         try client.send("GET /bytes/1000000000000 HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(try client.readHead().contains("\r\nContent-Length: 1000000000000\r\n"))
@@ -74,7 +74,7 @@ import Testing
         try server.waitUntilIdle()
     }
 
-    @Test func `lines come in chunks of their own`() throws {
+    @Test func `each line has a chunk`() throws {
         let client = try RawClient(server)
         try client.send("GET /stream/3?interval=0.001 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
         let reply = try client.readToEnd()

@@ -6,8 +6,8 @@ import Testing
 @Suite struct LifecycleTests {
     private static let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    /// What the open descriptors of this process are, sockets only: all that a server opens, and
-    /// nothing that the test runner and Foundation open and close by themselves.
+    /// The open sockets of this process: all that a server opens, without the files that the test runner
+    /// and Foundation open and close.
     private static func openSockets() -> Set<String> {
         let manager = FileManager.default
         let numbers = (try? manager.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
@@ -15,15 +15,14 @@ import Testing
         return Set(targets.filter { $0.hasPrefix("socket:") })
     }
 
-    /// The names of this process's threads that belong to a server; the runtime has threads of its own.
+    /// The names of this process's threads that belong to servers.
     private static func serverThreads() -> [String] {
         let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
         return tasks.compactMap { try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8) }
             .filter { $0.hasPrefix("AFTest") }
     }
 
-    /// Waits for the end of what may take a moment: a thread that was joined stays listed while the
-    /// kernel takes it apart.
+    /// Waits until the threads and sockets are gone: the kernel lists a joined thread for a moment longer.
     private static func settles(sockets: Set<String>, threads: Int) -> Bool {
         let deadline = ContinuousClock.now + .seconds(60)
         while openSockets() != sockets || serverThreads().count != threads {
@@ -33,7 +32,7 @@ import Testing
         return true
     }
 
-    /// A server with a connection in every state there is, and the clients that keep them there.
+    /// A server with a connection in every state, and the clients that keep them there.
     private static func crowd(on address: ListenAddress = .ipv4Loopback) throws -> (TestServer, [RawClient]) {
         let server = try TestServer(on: address)
         server.route("GET", "/delayed", .text("x").delayed(by: .seconds(600)))
@@ -71,7 +70,7 @@ import Testing
         return (server, clients)
     }
 
-    @Test func `stop leaves nothing behind, whatever the connections are doing`() async {
+    @Test func `stop leaves nothing behind in any state of the connections`() async {
         await #expect(processExitsWith: .success) {
             let sockets = LifecycleTests.openSockets()
 
@@ -88,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `a server that is forgotten stops by itself`() async {
+    @Test func `a server stops when its last reference goes away`() async {
         await #expect(processExitsWith: .success) {
             let sockets = LifecycleTests.openSockets()
 
@@ -119,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `stop ends what clients see`() throws {
+    @Test func `stop ends the connections of clients`() throws {
         let server = try TestServer()
         let client = try RawClient(server)
         try server.waitForConnections(1)
@@ -184,7 +183,7 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test func `a port in use is reported with its reason`() throws {
+    @Test func `a port in use is an error with the reason`() throws {
         let server = try TestServer()
         defer { server.stop() }
 
@@ -234,11 +233,11 @@ import Testing
     }
 
     @Test(arguments: ["", "/nowhere/at/all.sock", "/tmp/" + String(repeating: "x", count: 200)])
-    func `an impossible Unix path is an error`(path: String) {
+    func `an invalid Unix path is an error`(path: String) {
         #expect(throws: TestServerError.self) { try TestServer(on: .unix(path)) }
     }
 
-    // MARK: - Crowds
+    // MARK: - Many connections
 
     @Test func `two hundred connections are served at the same time`() throws {
         let server = try TestServer()
@@ -277,7 +276,7 @@ import Testing
         #expect(server.acceptedConnections == 2)
     }
 
-    @Test func `running out of descriptors is survived`() async {
+    @Test func `the server goes on after it ran out of descriptors`() async {
         await #expect(processExitsWith: .success) {
             let server = try TestServer()
             server.route("GET", "/") { _ in .text("x") }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct RecordingTests {
-    @Test func `a request is recorded as it was sent`() throws {
+    @Test func `a request is recorded exactly as sent`() throws {
         let server = try TestServer()
         defer { server.stop() }
         let head = "PoST /a%20b?x=1%3D2&y&z= HTTP/1.1\r\nhOST:  x \r\nX-A: 1\r\nx-a: 2\r\nContent-Length: 2\r\n\r\n"
@@ -30,7 +30,7 @@ import Testing
         #expect(request.description == "PoST /a%20b?x=1%3D2&y&z= (connection 1, request 0)")
     }
 
-    @Test func `a head that arrives byte by byte is the same head`() throws {
+    @Test func `a head that arrives byte by byte is recorded like any other`() throws {
         let server = try TestServer()
         defer { server.stop() }
         let head = "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -41,7 +41,7 @@ import Testing
         #expect(try server.waitForRequests(1).map(\.rawHead) == [Data(head.utf8)])
     }
 
-    @Test func `requests carry their connection and their place on it`() throws {
+    @Test func `requests have the number of their connection and their index on it`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.route("GET", "/*") { _ in .status(200) }
@@ -93,7 +93,7 @@ import Testing
         #expect(request.bodyText == "abc")
     }
 
-    @Test func `each end of a connection is told from the others`() throws {
+    @Test func `each kind of end of a connection is recorded`() throws {
         let server = try TestServer()
         server.script(on: .connection(3), .close)
         server.script(on: .connection(4), .reset)
@@ -115,7 +115,7 @@ import Testing
         #expect(server.acceptedConnections == 5)
     }
 
-    @Test func `a client gone before its reply is a reset, not a signal`() throws {
+    @Test func `a client that goes away before its reply is a reset, not a signal`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.enqueue(.stream(.repeating("x", count: 100_000_000)).held(until: "gone"))
@@ -129,7 +129,7 @@ import Testing
         #expect(try server.waitForEnd(ofConnection: 1) == .clientReset)
     }
 
-    @Test func `a wait in vain says what was seen`() throws {
+    @Test func `the error of a wait says what was recorded`() throws {
         let server = try TestServer()
         defer { server.stop() }
         let client = try RawClient(server)
@@ -173,7 +173,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await waiting.value }
     }
 
-    @Test func `forgotten requests are not waited for again`() throws {
+    @Test func `forgotten requests do not count for a wait`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.route("GET", "/*") { _ in .status(200) }

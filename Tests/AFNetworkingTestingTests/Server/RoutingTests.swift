@@ -27,7 +27,7 @@ import Testing
         )
     }
 
-    @Test func `captures are handed over percent-decoded`() throws {
+    @Test func `the handler gets captures percent-decoded`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.route("GET", "/users/:id/posts/:post") { request in
@@ -42,7 +42,7 @@ import Testing
         #expect(server.requests.map(\.parameters["id"]) == ["a/b", nil, nil, nil])
     }
 
-    @Test func `a path known under other methods is 405 with Allow`() throws {
+    @Test func `a path with routes for other methods is 405 with Allow`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.route("GET", "/thing") { _ in .text("x") }
@@ -67,7 +67,7 @@ import Testing
         #expect(try get("/a/1", from: server).hasSuffix("replaced"))
     }
 
-    @Test func `enqueued replies answer in order and then there is 404`() throws {
+    @Test func `enqueued replies answer in order, then the server answers 404`() throws {
         let server = try TestServer()
         defer { server.stop() }
         server.route("GET", "/routed") { _ in .text("routed") }

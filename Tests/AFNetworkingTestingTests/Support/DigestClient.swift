@@ -1,7 +1,7 @@
 import CAFOpenSSL
 import Foundation
 
-/// The client's half of Digest authentication, written once more.
+/// The client side of Digest authentication, which shares no code with the library.
 struct DigestClient {
     struct NoDigest: Error {}
 
@@ -39,7 +39,7 @@ struct DigestClient {
         return text
     }
 
-    /// What `rspauth` should be.
+    /// The expected `rspauth`.
     func proof(_ target: String, _ quality: String?, body: String) -> String { response(":\(target)", quality, body) }
 
     private var nc: String { String(format: "%08x", count) }

@@ -1,8 +1,8 @@
 import AFNetworkingTesting
 import Glibc
 
-/// A blocking client that knows nothing of HTTP. Reads give up after ten seconds, so a broken
-/// server fails a test instead of hanging it.
+/// A blocking client for plain bytes. Reads time out after ten seconds, so that a broken server fails
+/// a test and does not hang it.
 final class RawClient {
     struct Failure: Error, Equatable {
         let call: String
@@ -60,7 +60,7 @@ final class RawClient {
         }
     }
 
-    /// What one read gives; empty at the end of the stream.
+    /// The bytes of one read; empty at the end of the stream.
     func read(atMost count: Int = 64 * 1024) throws -> [UInt8] {
         while true {
             var failed = false
@@ -74,7 +74,7 @@ final class RawClient {
         }
     }
 
-    /// Exactly so many bytes as text, fewer only at the end of the stream.
+    /// Exactly `count` bytes as text, fewer only at the end of the stream.
     func read(_ count: Int) throws -> String {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -85,7 +85,7 @@ final class RawClient {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A head up to and with its empty line.
+    /// A head with its empty line.
     func readHead() throws -> String {
         var bytes: [UInt8] = []
         while bytes.suffix(4) != [13, 10, 13, 10] {
@@ -106,7 +106,7 @@ final class RawClient {
         }
     }
 
-    /// Counts the bytes up to the end of the stream without keeping them.
+    /// Counts the bytes up to the end of the stream, and drops them.
     func countToEnd() throws -> Int {
         var count = 0
         while true {

@@ -2,13 +2,13 @@ import AFNetworkingTesting
 import AFTLS
 import CAFOpenSSL
 
-/// A blocking TLS client on memory buffers, as plain as OpenSSL allows.
+/// A simple, blocking TLS client on OpenSSL's memory buffers.
 final class TLSClient {
     struct Failure: Error, Equatable {
         let reason: String
     }
 
-    /// What a client may want, apart from the usual.
+    /// Settings of a client other than the defaults.
     struct Wishes {
         var serverName: String? = "localhost"
         var anchors: [Certificate] = []
@@ -35,7 +35,7 @@ final class TLSClient {
     private let ssl: OpaquePointer
     private let input: OpaquePointer
     private let output: OpaquePointer
-    /// The content types of the records the server sent, as they were on the wire.
+    /// The content types of the server's records on the wire.
     private(set) var records: [(type: UInt8, count: Int)] = []
     private var wire: [UInt8] = []
 
@@ -82,13 +82,13 @@ final class TLSClient {
 
     // MARK: - Handshake
 
-    /// Whether a certificate verifies is not for this client to judge; `verifyResult` says what OpenSSL thinks.
+    /// This client accepts every certificate; `verifyResult` has OpenSSL's verdict.
     func handshake() throws {
         SSL_set_verify(ssl, SSL_VERIFY_NONE, nil)
         try verifyingHandshake()
     }
 
-    /// A handshake that ends if the certificates do not verify.
+    /// A handshake that fails if the certificates do not verify.
     func verifyingHandshake() throws {
         try run { SSL_connect(ssl) }
     }
@@ -100,7 +100,7 @@ final class TLSClient {
     /// The session, with its ticket if one has arrived.
     var session: Session? { SSL_get1_session(ssl).map { Session($0) } }
 
-    /// What the server sent, DER.
+    /// The certificates of the server in DER.
     var servedChain: [[UInt8]] {
         let stack = SSL_get_peer_cert_chain(ssl)
         return (0..<caf_x509_count(stack)).map { index in
@@ -131,14 +131,14 @@ final class TLSClient {
         }
     }
 
-    /// What one read gives; empty at the announced end of the stream.
+    /// The bytes of one read; empty after close_notify.
     func read(atMost count: Int = 64 * 1024) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let got = try run(endsQuietly: true) { SSL_read(ssl, &bytes, Int32(count)) }
         return Array(bytes.prefix(Int(max(got, 0))))
     }
 
-    /// Exactly so many bytes as text, fewer only at the end of the stream.
+    /// Exactly `count` bytes as text, fewer only at the end of the stream.
     func read(_ count: Int) throws -> String {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -149,7 +149,7 @@ final class TLSClient {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Everything up to the announced end of the stream.
+    /// Everything up to close_notify.
     func readToEnd() throws -> String {
         var bytes: [UInt8] = []
         while true {
@@ -159,7 +159,7 @@ final class TLSClient {
         }
     }
 
-    /// Announces the end, and closes.
+    /// Sends close_notify and closes.
     func close() throws {
         SSL_shutdown(ssl)
         try flush()
@@ -177,7 +177,7 @@ final class TLSClient {
             if result > 0 { return result }
             if cause == SSL_ERROR_ZERO_RETURN, endsQuietly { return 0 }
             guard cause == SSL_ERROR_WANT_READ else { throw Failure(reason: reason ?? "error \(cause)") }
-            // After a message of its own, a ticket for instance, OpenSSL wants to be asked again.
+            // After a message without data, such as a ticket, SSL_read must be called again.
             if BIO_ctrl_pending(input) > 0 { continue }
             let bytes = try raw.read()
             if bytes.isEmpty { throw Failure(reason: "unannounced end") }

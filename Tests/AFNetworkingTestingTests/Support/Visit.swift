@@ -1,7 +1,7 @@
 import AFNetworkingTesting
 import Foundation
 
-/// One request and what came back, over a connection of its own.
+/// One request and its response, over a new connection.
 struct Visit {
     let status: Int
     let fields: [(name: String, value: String)]

@@ -45,7 +45,7 @@ import Testing
         #expect(tls.clientCertificates.isEmpty)
     }
 
-    @Test func `an old client has no list of versions`() throws {
+    @Test func `a TLS 1.2 client has no list of versions`() throws {
         let server = try serve()
         defer { server.stop() }
         let client = try TLSClient(server, .init(serverName: nil, versions: 0x0303...0x0303))
@@ -57,14 +57,14 @@ import Testing
         #expect(tls.serverName == nil && tls.sessionID.isEmpty)
     }
 
-    @Test func `the bytes on the wire are not those that were received`() throws {
+    @Test func `the bytes on the wire are recorded apart from the decrypted ones`() throws {
         let server = try serve()
         defer { server.stop() }
         let client = try TLSClient(server)
 
         try client.handshake()
         try client.send(Self.request)
-        // Closing with the answer unread would be a reset.
+        // Closing before the answer is read would reset the connection.
         #expect(try client.read(15) == "HTTP/1.1 200 OK")
         try client.close()
         #expect(try server.waitForEnd(ofConnection: 1) == .clientClosed)
@@ -78,7 +78,7 @@ import Testing
         #expect(connection.tls?.receivedEnd == true)
     }
 
-    @Test func `without TLS both are the same`() throws {
+    @Test func `without TLS both records are the same`() throws {
         let server = try TestServer()
         defer { server.stop() }
         let client = try RawClient(server)
@@ -91,7 +91,7 @@ import Testing
         #expect(server.connections[0].tls == nil)
     }
 
-    @Test func `a client that refuses the certificate says so, and sends nothing`() throws {
+    @Test func `a client that refuses the certificate sends an alert and no data`() throws {
         let server = try serve()
         defer { server.stop() }
         let neighbour = try TLSClient(server)
@@ -110,7 +110,7 @@ import Testing
         #expect(try neighbour.read(15) == "HTTP/1.1 200 OK")
     }
 
-    @Test func `a client that is not there, or does not speak TLS, fails alone`() throws {
+    @Test func `a client that closes, or does not speak TLS, fails its handshake`() throws {
         let server = try serve()
         defer { server.stop() }
 
@@ -126,7 +126,7 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 
-    @Test func `a server that stops waits for no handshake`() throws {
+    @Test func `stop does not wait for a handshake`() throws {
         let server = try serve()
         let silent = try RawClient(server)
         try server.waitForConnections(1)
@@ -143,7 +143,7 @@ import Testing
         let client = try TLSClient(server, wishes)
         try client.handshake()
         try client.send(Self.request)
-        // Whatever came before the answer has been read: a ticket, for instance.
+        // Messages before the answer, such as tickets, are read now.
         #expect(try client.read(15) == "HTTP/1.1 200 OK")
         return client
     }
@@ -165,7 +165,7 @@ import Testing
         #expect(server.connections.map { $0.tls?.isResumed } == [false, true])
     }
 
-    @Test func `a session id resumes where there are no tickets`() throws {
+    @Test func `a session id resumes without tickets`() throws {
         let server = try serve { $0.ticketCount = 0 }
         defer { server.stop() }
         let first = try visit(server, .init(versions: 0x0303...0x0303))
@@ -181,7 +181,7 @@ import Testing
         #expect(server.connections[1].tls?.isResumed == true)
     }
 
-    @Test func `a resumed session remembers who the client was`() throws {
+    @Test func `a resumed session has the client's certificate`() throws {
         let me = try authority.issueClient("me")
         let server = try serve { $0.clientCertificates = .required(by: [authority.certificate]) }
         defer { server.stop() }
@@ -193,7 +193,7 @@ import Testing
         #expect(server.connections.map { $0.tls?.clientCertificates } == [[me.certificate], [me.certificate]])
     }
 
-    @Test func `neither tickets nor ids, no resumption`() throws {
+    @Test func `without tickets and ids there is no resumption`() throws {
         let server = try serve { ($0.ticketCount, $0.keepsSessions) = (0, false) }
         defer { server.stop() }
         for version in [0x0303, 0x0304] as [Int32] {
@@ -204,13 +204,14 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 5])
-    func `as many tickets as told`(count: Int) throws {
+    func `the server sends as many tickets as told`(count: Int) throws {
         let server = try serve { $0.ticketCount = count }
         defer { server.stop() }
 
         let client = try visit(server, .init(versions: 0x0304...0x0304))
 
-        // Hello, change of cipher, and one record each: extensions, certificate, proof, end; then tickets and answer.
+        // ServerHello, ChangeCipherSpec, and one record each for EncryptedExtensions, Certificate, CertificateVerify
+        // and Finished; then the tickets and the answer.
         let encrypted = client.records.filter { $0.type == 23 }.count
         let none = try serve { $0.ticketCount = 0 }
         defer { none.stop() }
@@ -219,7 +220,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `an invitation to send early data stands in the ticket`(invites: Bool) throws {
+    func `the ticket allows early data or not, as told`(invites: Bool) throws {
         let server = try serve { $0.invitesEarlyData = invites }
         defer { server.stop() }
 
@@ -228,7 +229,7 @@ import Testing
         #expect((SSL_SESSION_get_max_early_data(session.handle) > 0) == invites)
     }
 
-    @Test func `the announcement of early data is noticed`() throws {
+    @Test func `an offer of early data is recorded`() throws {
         let server = try serve()
         defer { server.stop() }
         let client = try TLSClient(server)
@@ -248,7 +249,7 @@ import Testing
     /// The same message with one more extension at its end.
     private static func announcingEarlyData(_ hello: [UInt8]) -> [UInt8] {
         var bytes = hello + [0, 42, 0, 0]
-        // Head of the record, head of the message, version and random number; then fields with their lengths.
+        // The headers of record and message, version and random number; then fields with their lengths.
         var offset = 5 + 4 + 2 + 32
         offset += 1 + Int(bytes[offset])
         offset += 2 + Int(bytes[offset]) << 8 + Int(bytes[offset + 1])

@@ -33,7 +33,7 @@ import Testing
     // MARK: - The handshake
 
     @Test(arguments: [0, 1, 5, 100, 700])
-    func `a handshake is cut after exactly so many bytes`(count: Int) throws {
+    func `a handshake is cut after exactly this many bytes`(count: Int) throws {
         for fault in [ServerTLS.HandshakeFault.close(after: count), .stall(after: count)] {
             let server = try serve { $0.handshakeFault = fault }
             defer { server.stop() }
@@ -61,7 +61,7 @@ import Testing
         #expect(try server.waitForEnd(ofConnection: 1) == .serverReset)
     }
 
-    @Test func `the first message is answered with an alert`() throws {
+    @Test func `the ClientHello is answered with an alert`() throws {
         let server = try serve { $0.handshakeFault = .alert(80) }
         defer { server.stop() }
 
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// What a client sends first.
+    /// The ClientHello of a client.
     private func firstMessage() throws -> [UInt8] {
         let server = try serve()
         defer { server.stop() }
@@ -85,7 +85,7 @@ import Testing
     // MARK: - The end
 
     @Test(arguments: [0x0303, 0x0304] as [Int32])
-    func `an end is announced or not, as told`(version: Int32) throws {
+    func `close_notify is sent or not, as told`(version: Int32) throws {
         let polite = try serve(.send("a"), .close)
         defer { polite.stop() }
         let script = try serve(.send("a"), .closeUnannounced)
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(arguments: [0x0303, 0x0304] as [Int32])
-    func `data may follow the announced end`(version: Int32) throws {
+    func `data may follow close_notify`(version: Int32) throws {
         let server = try serve(.send("before"), .announceEnd, .send("after"), .closeUnannounced)
         defer { server.stop() }
         let client = try connect(server, version)
@@ -134,7 +134,7 @@ import Testing
 
     // MARK: - After the handshake
 
-    @Test func `records have the size one asks for`() throws {
+    @Test func `records have the size of the step`() throws {
         let server = try serve(.receive(1), .send("0123456789", recordsOf: 3), .close) { $0.ticketCount = 0 }
         defer { server.stop() }
         let client = try connect(server)
@@ -143,13 +143,13 @@ import Testing
         try client.send("x")
         #expect(try client.readToEnd() == "0123456789")
 
-        // One byte for the type and sixteen for the seal; the last record announces the end.
+        // One byte for the type and sixteen for the tag; the last record is close_notify.
         let sizes = client.records.dropFirst(before).map(\.count)
         #expect(sizes == [20, 20, 20, 18, 19])
     }
 
     @Test(arguments: [false, true])
-    func `new keys come in any number`(asksBack: Bool) throws {
+    func `keys are updated any number of times`(asksBack: Bool) throws {
         let server = try serve(
             .updateKeys(50, asksBack: asksBack),
             .send("still here"),
@@ -166,7 +166,7 @@ import Testing
         #expect(client.records.filter { $0.type == 23 }.count >= 50)
     }
 
-    @Test func `tickets come in any number`() throws {
+    @Test func `any number of tickets is sent`() throws {
         let server = try serve(.receive(1), .sendTickets(40), .send("done"), .close) { $0.ticketCount = 0 }
         defer { server.stop() }
         let client = try connect(server)
@@ -201,7 +201,7 @@ import Testing
         client.raw.close()
 
         try server.waitForEnd(ofConnection: 1)
-        // unexpected_message: the client never said it would answer.
+        // unexpected_message: the client has not offered post_handshake_auth.
         #expect(server.connections[0].tls?.receivedAlert == .init(number: 10))
     }
 
@@ -211,7 +211,7 @@ import Testing
             "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384",
         ]
     )
-    func `alerts and other records are sealed like OpenSSL's own`(suite: String) throws {
+    func `alerts and other records are encrypted like OpenSSL's own`(suite: String) throws {
         let isNew = suite.hasPrefix("TLS_")
         let server = try serve(
             .send("one "),
@@ -229,14 +229,14 @@ import Testing
         #expect(throws: TLSClient.Failure(reason: "tlsv1 alert internal error")) { try client.read(1) }
     }
 
-    @Test func `the end is announced after records of one's own too`() throws {
+    @Test func `close_notify can be sent after records of the script`() throws {
         let server = try serve(.sendRecord(type: 23, bytes: "a".utf8), .close)
         defer { server.stop() }
 
         #expect(try connect(server).readToEnd() == "a")
     }
 
-    @Test func `bytes beneath TLS break it`() throws {
+    @Test func `plain bytes on the wire break TLS`() throws {
         let server = try serve(.sendOnWire(bytes: "HTTP/1.1 200 OK\r\n\r\n".utf8), .expectEnd)
         defer { server.stop() }
         let client = try connect(server)
@@ -246,7 +246,7 @@ import Testing
         try server.waitForEnd(ofConnection: 1)
     }
 
-    @Test func `what cannot be done fails the script and says why`() throws {
+    @Test func `an action that fails fails the script and says why`() throws {
         let cases: [(TestServer, Int32, String)] = [
             (try serve(.updateKeys()), 0x0303, "step 1: OpenSSL does not send KeyUpdate: wrong ssl version"),
             (
@@ -260,7 +260,7 @@ import Testing
         ]
         for (server, version, reason) in cases {
             defer { server.stop() }
-            // A client that goes away early would be another end.
+            // If the client closed early, the connection would end otherwise.
             let client = try connect(server, version)
             #expect(try server.waitForEnd(ofConnection: 1) == .scriptFailed(reason))
             client.raw.close()
@@ -278,7 +278,7 @@ import Testing
 
     // MARK: - Where TLS begins
 
-    @Test func `a proxy speaks plainly, then with TLS`() throws {
+    @Test func `a proxy speaks plain HTTP, then TLS`() throws {
         let proxy = try TestServer()
         defer { proxy.stop() }
         proxy.enqueue(.text("inside").keepAlive(false))
@@ -299,7 +299,7 @@ import Testing
         #expect(connection.wire.starts(with: Data("CONNECT a.test".utf8)))
     }
 
-    @Test func `a first message that comes too early is still the client's first message`() throws {
+    @Test func `a ClientHello that arrives before its step is read`() throws {
         let server = try serve(.expect("STARTTLS"), .handshake, .expect("secret"), .send("ok"))
         defer { server.stop() }
         let hello = try firstMessage()

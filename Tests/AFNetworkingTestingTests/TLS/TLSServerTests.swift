@@ -62,7 +62,7 @@ import Testing
         #expect(server.connections[0].bytesReceived > body.utf8.count)
     }
 
-    @Test func `the URL says https, and names the host one asks for`() throws {
+    @Test func `the URL has https and the requested host`() throws {
         let server = try serve()
         defer { server.stop() }
         let port = server.port
@@ -73,7 +73,7 @@ import Testing
         #expect(server.url("/", host: "[::1]").absoluteString == "http://[::1]:\(port)/")
     }
 
-    @Test func `what cannot be served is an error at once`() throws {
+    @Test func `settings that OpenSSL refuses are an error of the initializer`() throws {
         let other = ServerTLS.Credential(certificates: site.chain, key: try CertificateKey())
         let wrong = #expect(throws: TestServerError.self) { try TestServer(tls: ServerTLS(credentials: [other])) }
         #expect(wrong?.description.contains("refuses credential 1: private key mismatch") == true)
@@ -84,7 +84,7 @@ import Testing
 
     // MARK: - Certificates
 
-    @Test func `the chain is sent as it is given`() throws {
+    @Test func `the server sends the chain as given`() throws {
         let deep = try authority.makeIntermediate().makeIntermediate().issue(for: "localhost")
         let extra = try CertificateAuthority().certificate
         let chains = [[], deep.issuers, deep.issuers.reversed(), deep.issuers + deep.issuers, [extra] + deep.issuers]
@@ -147,7 +147,7 @@ import Testing
 
     // MARK: - Versions, suites, protocols
 
-    @Test func `versions and suites are what was asked for`() throws {
+    @Test func `versions and suites are those of the settings`() throws {
         let old = try serve { ($0.minimumVersion, $0.maximumVersion) = (.tls10, .tls10) }
         defer { old.stop() }
         let suite = try serve {
@@ -168,7 +168,7 @@ import Testing
         #expect(suite.connections[0].tls?.cipherSuite == "ECDHE-ECDSA-CHACHA20-POLY1305")
     }
 
-    @Test func `a server without certificates is left with suites that need none`() throws {
+    @Test func `a server without certificates has only suites without authentication`() throws {
         var tls = ServerTLS(credentials: [])
         (tls.maximumVersion, tls.cipherList) = (.tls12, "aNULL")
         let server = try TestServer(tls: tls)
@@ -186,7 +186,7 @@ import Testing
             (.nothing, ["h2"], nil), (.always("h2"), ["h2", "http/1.1"], "h2"),
         ] as [(ServerTLS.ALPN, [String], String?)]
     )
-    func `the protocol is chosen as told`(alpn: ServerTLS.ALPN, offered: [String], chosen: String?) throws {
+    func `the server chooses the protocol as told`(alpn: ServerTLS.ALPN, offered: [String], chosen: String?) throws {
         let server = try serve { $0.alpn = alpn }
         defer { server.stop() }
         let client = try TLSClient(server, .init(protocols: offered))
@@ -200,7 +200,7 @@ import Testing
         #expect(server.connections[0].tls?.chosenProtocol == chosen)
     }
 
-    @Test func `a protocol nobody offered, and a refusal, reach the client`() throws {
+    @Test func `a protocol that the client did not offer, and a refusal, reach the client`() throws {
         let hostile = try serve {
             $0.alpn = .always([0, 0xFF, 10])
             $0.maximumVersion = .tls12
@@ -217,7 +217,7 @@ import Testing
         #expect(hostile.connections[0].tls?.offeredProtocols == ["http/1.1"])
     }
 
-    // MARK: - Clients that say who they are
+    // MARK: - Client certificates
 
     @Test(arguments: versions)
     func `a client's certificate is recorded`(version: Int32) throws {
@@ -252,15 +252,15 @@ import Testing
         #expect(server.connections[0].tls?.isComplete == true)
     }
 
-    @Test func `a certificate that is required is missed, and a wrong one is refused`() throws {
+    @Test func `a missing certificate that is required, and a wrong one, are refused`() throws {
         let clients = try CertificateAuthority("Clients")
         let stranger = try CertificateAuthority("Strangers").issueClient("them")
         let server = try serve { $0.clientCertificates = .required(by: [clients.certificate]) }
         defer { server.stop() }
 
-        let nobody = try TLSClient(server)
-        try nobody.handshake()
-        #expect(throws: TLSClient.Failure.self) { try nobody.readToEnd() }
+        let anonymous = try TLSClient(server)
+        try anonymous.handshake()
+        #expect(throws: TLSClient.Failure.self) { try anonymous.readToEnd() }
         let them = try TLSClient(server, .init(identity: stranger))
         try them.handshake()
         #expect(throws: TLSClient.Failure(reason: "tlsv1 alert unknown ca")) { try them.readToEnd() }
@@ -272,7 +272,7 @@ import Testing
         #expect(server.connections.allSatisfy { $0.bytesReceived == 0 })
     }
 
-    @Test func `a certificate that is requested may be any or none`() throws {
+    @Test func `a client may send any certificate or none if it is only requested`() throws {
         let stranger = try CertificateAuthority("Strangers").issueClient("them")
         let server = try serve { $0.clientCertificates = .requested }
         defer { server.stop() }

@@ -7,7 +7,7 @@ import afnet
         #expect(try Arguments(words).urls == ["http://h/"])
     }
 
-    @Test func `letters stand for the long names and may be run together`() throws {
+    @Test func `letters stand for long names and may be combined`() throws {
         let long = try Arguments([
             "--request", "PUT", "--header", "A: b", "--data", "x", "--output", "f", "--include", "--fail",
             "--max-time", "2.5", "--silent", "--show-error", "--verbose", "u",
@@ -18,12 +18,12 @@ import afnet
         #expect(long.method == "PUT" && long.maximumTime == 2.5 && long.outputs == ["f"])
     }
 
-    @Test func `--next begins anew`() throws {
+    @Test func `--next begins a new group`() throws {
         let groups = try Arguments.groups(["-s", "-X", "PUT", "a", "b", "--next", "-o", "--next", "c", "-:", "d"])
 
         #expect(groups.map(\.urls) == [["a", "b"], ["c"], ["d"]])
         #expect(groups.map(\.isSilent) == [true, false, false] && groups.map(\.method) == ["PUT", nil, nil])
-        // What follows an option is its value, whatever it looks like.
+        // The word after an option is its value, even if it looks like an option.
         #expect(groups[1].outputs == ["--next"])
         for words in [["u", "--next"], ["--next", "u"], ["pins", "h", "--next", "u"]] {
             #expect { try Arguments.groups(words) } throws: { ($0 as? ArgumentError)?.code == .usage }
@@ -52,7 +52,7 @@ import afnet
         #expect(short.isHead && short.includesHead)
     }
 
-    @Test func `some letters do what curl's do, and their long names what they always did`() throws {
+    @Test func `some letters do what curl's do, and their long names differ`() throws {
         #expect(try Arguments(["-d", "@f", "u"]).body == .pieces([.file("f", .text)]))
         #expect(try Arguments(["--data", "@f", "u"]).body == .text("@f"))
         #expect(try Arguments(["-T", "f", "u"]).namesUpload && !Arguments(["--upload-file", "f", "u"]).namesUpload)
@@ -119,7 +119,7 @@ import afnet
         }
     }
 
-    @Test func `words in UTF-8 are what they were`() throws {
+    @Test func `words in UTF-8 stay unchanged`() throws {
         let words = ["", "café", "\u{FFFD}", "🙂"]
 
         #expect(try CommandWords.text(of: words.map { Array($0.utf8) }) == words)

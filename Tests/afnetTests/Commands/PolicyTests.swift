@@ -3,7 +3,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// `afnet lint` and `--policy`. One process at a time: other tests measure the machine.
+/// `afnet lint` and `--policy`. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class PolicyTests {
     private static let strange = SecuredSite.strangePin
     private let folder: Program.Folder
@@ -35,7 +35,7 @@ import Testing
         #expect(try await Program.run("lint", "-s", file).text == "")
     }
 
-    @Test func `the policy of the help is one, for programs, too`() async throws {
+    @Test func `the policy of the help is valid, also for programs`() async throws {
         let text = try await Program.run("help", "policy").text
         let lines = text.components(separatedBy: "\n")
         let first = try #require(lines.firstIndex(of: "{"))
@@ -69,7 +69,7 @@ import Testing
         #expect(run.text.hasSuffix("\(file): 4 host rules, 2 problems\n"))
     }
 
-    @Test func `--host says which rule counts`() async throws {
+    @Test func `--host shows the rule that counts`() async throws {
         let end = #", "expiry": {"date": "2099-01-01T00:00:00Z", "choice": "failClosed"}, "isReportOnly": true"#
         let rules = Self.rule("**.example.com", [Self.other], end) + #",{"hosts": "cdn.example.com", "noPins": true}"#
         let open = try await Program.run(
@@ -116,7 +116,7 @@ import Testing
             ),
         ]
     )
-    func `a file that is no policy is 2, and why is said`(text: String, reason: String) async throws {
+    func `a file that is not a policy is 2, with the reason`(text: String, reason: String) async throws {
         let file = try folder.make("f", Data(text.utf8))
         let run = try await Program.run("lint", file)
 
@@ -127,7 +127,7 @@ import Testing
         #expect(try await Program.run("--policy", file, "https://127.0.0.1:1/").code == 43)
     }
 
-    @Test func `a file that is not there is 2`() async throws {
+    @Test func `a missing file is 2`() async throws {
         #expect(try await Program.run("lint", folder.path("none")).code == 2)
         #expect(try await Program.run("lint").code == 2)
     }
@@ -148,7 +148,7 @@ import Testing
         #expect(try await site.run("--policy", strict).code == 90)
     }
 
-    @Test func `a rule that only reports says so, and lets pass`() async throws {
+    @Test func `a report-only rule reports and accepts the server`() async throws {
         let site = try SecuredSite()
         let file = try policy(Self.rule("127.0.0.1", [Self.other], #", "isReportOnly": true"#))
         let run = try await site.run("--policy", file)
@@ -157,7 +157,7 @@ import Testing
         #expect(run.errors.hasPrefix("afnet: --policy: 127.0.0.1 would be refused, but its rule only reports: "))
     }
 
-    @Test func `a pinned host is not loaded in the clear`() async throws {
+    @Test func `a pinned host is not loaded over plain http`() async throws {
         let server = try TestServer()
         defer { server.stop() }
         let file = try policy(Self.rule("127.0.0.1", [Self.other]))
@@ -168,7 +168,7 @@ import Testing
 
     // MARK: Versions
 
-    @Test func `the versions of TLS are those that are wanted`() async throws {
+    @Test func `the versions of TLS are those of the options`() async throws {
         let old = try SecuredSite { _ in
         } tls: { tls, _ in
             tls.maximumVersion = .tls12

@@ -21,7 +21,7 @@ import Testing
         return (run.code, lines)
     }
 
-    @Test func `each line is an empty jar, and is answered`() async throws {
+    @Test func `each line is answered with an empty jar`() async throws {
         let (code, lines) = try await answers(
             """
             {"id":"x","steps":[{"op":"set","url":"http://a.example/p","lines":["k=v; Path=/"],"now":1502236800},\
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: ["nonsense", "{}", #"{"id":"x","steps":[{"op":"drop","url":"http://a/","now":1}]}"#])
-    func `a line that is no question is a bad command`(line: String) async throws {
+    func `a malformed line is a bad command`(line: String) async throws {
         let run = try await Program.run(["cookies"], input: Data("{\"id\":\"a\",\"steps\":[]}\n\(line)\n".utf8))
 
         #expect(run.code == 2 && run.text == "{\"cookies\":[],\"id\":\"a\"}\n" && run.errors.contains("line 2"))
@@ -69,7 +69,7 @@ import Testing
 
     private var now: String { String(Int(Date().timeIntervalSince1970)) }
 
-    @Test func `a path that is good is 0, by name and by address`() async throws {
+    @Test func `a valid path is 0, by name and by address`() async throws {
         let chain = try Chain(in: folder, for: ["api.test", "127.0.0.1", "::1"])
 
         #expect(try await verify(chain, "--host", "api.test", "--time", now).code == 0)

@@ -2,7 +2,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// Every exit code, and one line that says why. One process at a time: other tests measure the machine.
+/// Every exit code, and one line that says why. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class ExitCodeTests {
     let server: TestServer
 
@@ -71,18 +71,18 @@ import Testing
         #expect(try await code(after: .send("SSH-2.0-OpenSSH_9.2\r\n"), .close) == 1)
     }
 
-    @Test func `a head that is not understood, or too long, is 8`() async throws {
+    @Test func `a malformed or too long head is 8`() async throws {
         #expect(try await code(after: .send("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), .close) == 8)
         let long =
             "HTTP/1.1 200 OK\r\n" + String(repeating: "A: \(String(repeating: "b", count: 5000))\r\n", count: 100)
         #expect(try await code(after: .send(long), .close) == 8)
     }
 
-    @Test func `a body that is cut short is 18`() async throws {
+    @Test func `a truncated body is 18`() async throws {
         #expect(try await code(after: .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab"), .close) == 18)
     }
 
-    @Test func `a body that is not what its coding makes is 61`() async throws {
+    @Test func `a body that cannot be decoded is 61`() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n"
         #expect(try await code("--compressed", after: .send("\(head)ab"), .close) == 61)
     }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import afnet
 
-/// The help, and the completions. One process at a time: other tests measure the machine.
+/// The help, and the completions. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) struct HelpTests {
     private static let topics = [
         "transfers", "bodies", "login", "cookies", "output", "write-out", "retries", "parallel", "cache", "proxies",
@@ -26,11 +26,11 @@ import afnet
     }
 
     @Test(arguments: topics)
-    func `a topic has a text that fits the screen, and examples that can be run`(topic: String) async throws {
+    func `a topic has a text that fits the screen, and valid examples`(topic: String) async throws {
         let text = try await Program.run("help", topic).text
 
         let lines = text.split(separator: "\n")
-        // An example can be copied only if it is one line.
+        // An example must be one line, so that it can be copied.
         let isLong = { (line: Substring) in line.hasPrefix("    ") || line.hasPrefix("usage: ") }
         #expect(text.count > 200 && lines.allSatisfy { $0.count < (isLong($0) ? 95 : 80) })
         #expect(try await Program.run("--help", topic).text == text)
@@ -39,14 +39,14 @@ import afnet
         }
     }
 
-    @Test func `the examples of --help can be run`() throws {
+    @Test func `the examples of --help are valid`() throws {
         let examples = Self.examples(in: try #require(HelpText.text(on: nil)))
 
         #expect(examples.count >= 5)
         for example in examples { #expect(throws: Never.self, "\(example)") { try Arguments.groups(example) } }
     }
 
-    @Test func `commands have help of their own, and what there is not is 2`() async throws {
+    @Test func `commands have help topics, and an unknown topic is 2`() async throws {
         #expect(try await Program.run("serve", "--help").text.hasPrefix("usage: afnet serve "))
         #expect(try await Program.run("pins", "-h").text.contains("--cacert PATH"))
         let unknown = try await Program.run("help", "nonsense")
@@ -57,9 +57,9 @@ import afnet
         #expect(Set(OptionNames.all).count == OptionNames.all.count)
     }
 
-    /// The words of the lines that begin with the name of the program, as a shell would split them.
+    /// The words of the lines that begin with `afnet`, split as by a shell.
     private static func examples(in text: String) -> [[String]] {
-        // That of verify-chain is for programs, and takes its words otherwise.
+        // verify-chain has a parser of its own.
         let lines = text.components(separatedBy: "\n").filter { !$0.contains(" verify-chain ") }
         return lines.filter { $0.hasPrefix("    afnet ") }.map { line in
             var words: [String] = []
@@ -77,7 +77,7 @@ import afnet
                 }
             }
             if let word { words.append(word) }
-            // What follows is the shell's.
+            // The rest is for the shell.
             return Array(words.prefix { $0 != ">" })
         }
     }
@@ -109,7 +109,7 @@ import afnet
     }
 
     @Test(arguments: [("bash", "/bin/bash"), ("zsh", "/usr/bin/zsh"), ("fish", "/usr/bin/fish")])
-    func `each shell can read it, as far as it is there`(shell: String, program: String) async throws {
+    func `each installed shell can read its script`(shell: String, program: String) async throws {
         let run = try await Program.run("completion", shell)
         #expect(run.code == 0 && run.text.contains("retry-connrefused"))
         guard FileManager.default.isExecutableFile(atPath: program) else { return }
@@ -119,7 +119,7 @@ import afnet
         #expect(try ChildProcess.answer(of: program, ["-n", file], environment: environment).status == 0)
     }
 
-    @Test func `a shell that there is not is 2`() async throws {
+    @Test func `an unknown shell is 2`() async throws {
         #expect(try await Program.run("completion", "tcsh").code == 2)
     }
 }

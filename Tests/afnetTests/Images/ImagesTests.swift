@@ -33,7 +33,7 @@ import afnet
 
     // MARK: - The command
 
-    @Test func `pictures are named in the order of the command line, and not drawn into files`() async throws {
+    @Test func `images are named in the order of the command line, and not drawn into files`() async throws {
         let run = try await Program.run("images", url("/slow.png"), url("/a.png"), url("/odd.png"))
 
         #expect(run.code == 0 && run.errors == "")
@@ -42,7 +42,7 @@ import afnet
         #expect(server.requests.allSatisfy { $0.headers["Accept"] == "image/*" })
     }
 
-    @Test func `redirects are followed, and a picture is drawn as blocks if that is asked for`() async throws {
+    @Test func `redirects are followed, and --graphics blocks draws blocks`() async throws {
         let run = try await Program.run("images", "--graphics", "blocks", url("/moved.png"))
 
         let drawing =
@@ -51,13 +51,13 @@ import afnet
         #expect(run.text == "\(url("/moved.png")): PNG 2×2\n" + drawing)
     }
 
-    @Test func `pictures that were kept are there in the next run`() async throws {
+    @Test func `the next run has images from the cache`() async throws {
         let png = try Self.picture([Self.red], width: 1).pngData()
         let kept = ServerReply.data(png, type: "image/png").header("Cache-Control", "max-age=60")
         server.route("GET", "/kept/:number", kept)
         let folder = try Program.Folder()
         let urls = (1...2).map { url("/kept/\($0)") }
-        // The last one may be on the disk in time by chance.
+        // The last one might be on the disk in time by chance.
         for round in 1...4 {
             for _ in 1...2 {
                 let run = try await Program.run(["images", "--cache", folder.path("\(round)")] + urls)
@@ -67,14 +67,14 @@ import afnet
         #expect(server.requests.count == 8)
     }
 
-    @Test func `pictures for those who are asked who they are, and with cookies`() async throws {
+    @Test func `images are loaded with credentials and cookies`() async throws {
         server.install(.digestAuthentication)
         let png = try Self.picture([Self.red], width: 1).pngData()
         server.route("GET", "/bake", ServerReply.data(png, type: "image/png").header("Set-Cookie", "s=1; Max-Age=99"))
         let folder = try Program.Folder()
         let login = url("/digest-auth/auth/me/secret")
 
-        // What comes with the right password is no picture; with a wrong one nothing comes.
+        // With the right password the answer is JSON and not an image; with a wrong one it is 401.
         #expect(try await Program.run("images", "--auth", "digest", "-u", "me:secret", login).code == 91)
         let wrong = try await Program.run("images", "--digest", "-u", "me:guess", login)
         #expect(wrong.code == 22 && !wrong.errors.contains("guess"), "\(wrong)")
@@ -83,7 +83,7 @@ import afnet
         #expect(server.requests.suffix(2).map { $0.headers["Cookie"] } == ["x=2", "s=1"])
     }
 
-    @Test func `what is given by hand stays with its origin, unless it is trusted on`() async throws {
+    @Test func `credentials of images stay with their origin, unless there is --location-trusted`() async throws {
         let other = try TestServer()
         defer { other.stop() }
         other.route("GET", "/a.png", .data(try Self.picture([Self.red], width: 1).pngData(), type: "image/png"))
@@ -95,7 +95,7 @@ import afnet
     }
 
     @Test(arguments: [("/gone.png", 22), ("/page.png", 91)] as [(String, Int32)])
-    func `what is no picture is said, and the others are shown`(path: String, code: Int32) async throws {
+    func `a file that is not an image is reported, and the others are shown`(path: String, code: Int32) async throws {
         let run = try await Program.run("images", url(path), url("/a.png"))
 
         #expect(run.code == code)
@@ -110,7 +110,7 @@ import afnet
         #expect(try await Program.run("images", "-s", url("/page.png")).errors == "")
     }
 
-    @Test func `a terminal that does not answer gets blocks, below a line that is taken away again`() async throws {
+    @Test func `a terminal that does not answer gets blocks, below a line that is cleared`() async throws {
         let run = try await Program.runOnTerminal("images", url("/slow.png"))
 
         #expect(run.code == 0)
@@ -118,7 +118,7 @@ import afnet
         #expect(run.text.contains("\r\u{1B}[K"))
     }
 
-    @Test func `the command takes the options of pictures, and no others`() throws {
+    @Test func `the command takes the options of images, and no others`() throws {
         let arguments = try Arguments(["images", "--graphics", "sixel", "--width", "40", "-H", "A: b", "u", "v"])
         #expect(arguments.action == .images && arguments.graphics == .sixel && arguments.width == 40)
         #expect(arguments.urls == ["u", "v"])
@@ -136,7 +136,7 @@ import afnet
 
     // MARK: - Drawing
 
-    @Test func `a picture becomes as small as it must, and no larger`() throws {
+    @Test func `an image is scaled down to fit, and never enlarged`() throws {
         let wide = try Self.picture(Array(repeating: Self.red, count: 40), width: 20)
         #expect(Raster.size(of: wide, fitting: (10, 10)) == (10, 1))
         #expect(Raster.size(of: wide, fitting: (100, 100)) == (20, 2))
@@ -150,7 +150,7 @@ import afnet
         #expect(try Raster(clear, fitting: (2, 2)).image == clear)
     }
 
-    @Test func `colours are named where they change, and the background shows through`() throws {
+    @Test func `colours are set where they change, and the background shows through`() throws {
         let rows = [
             [Self.red, Self.red, Self.clear], [Self.clear, Self.clear, Self.clear], [Self.clear, Self.blue, Self.red],
         ]
@@ -170,7 +170,7 @@ import afnet
         #expect(text == "\u{1B}P0;1;0q\"1;1;8;7#210;2;100;0;0#210!8~$-#210!8@$-\u{1B}\\")
     }
 
-    @Test func `kitty gets the file in pieces`() {
+    @Test func `kitty graphics send the file in pieces`() {
         let text = KittyGraphics.text(png: Data(count: 4000), columns: 7)
         let pieces = text.components(separatedBy: "\u{1B}\\")
 
@@ -187,7 +187,7 @@ import afnet
             ("\u{1B}_Gi=31;EINVAL\u{1B}\\\u{1B}[?62;4c", true, .sixel), ("noise\u{1B}[?4c", true, .sixel),
         ] as [(String, Bool, GraphicsMode)]
     )
-    func `a terminal says what it can draw`(answer: String, isComplete: Bool, mode: GraphicsMode) {
+    func `the mode follows from the terminal's answer`(answer: String, isComplete: Bool, mode: GraphicsMode) {
         #expect(TerminalQuestion.isComplete(Array(answer.utf8)) == isComplete)
         #expect(TerminalQuestion.mode(answer: Array(answer.utf8)) == mode)
     }

@@ -4,13 +4,13 @@ import Foundation
 import Testing
 import afnet
 
-/// `afnet pins`. One process at a time: other tests measure the machine.
+/// `afnet pins`. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) struct PinsTests {
     private func lines(_ run: Program.Run) -> [String] {
         run.text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// What is printed in front of the code.
+    /// The output before the code.
     private func block(_ mark: String, _ certificate: Certificate, hosts: String = "") -> String {
         let dates = "valid \(date(certificate.notBeforeSeconds)) to \(date(certificate.notAfterSeconds))"
         let names = hosts.isEmpty ? "" : "     for \(hosts)\n"
@@ -70,7 +70,7 @@ import afnet
         #expect(connections.count == 1 && connections[0].tls?.isComplete == false && site.gotNothing)
     }
 
-    /// The code that is printed, for the compiler. Never called: there is no such file.
+    /// The printed code, so that it is compiled. Never called, because there is no such file.
     private func printedCode() throws -> URLSession {
         let policy = SecurityPolicy()
         let keys = ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
@@ -83,7 +83,7 @@ import afnet
         return session
     }
 
-    /// The same without what is not always there.
+    /// The same without the optional line.
     private func shortCode() throws -> URLSession {
         let policy = SecurityPolicy()
         let keys = ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
@@ -111,7 +111,7 @@ import afnet
         }
     }
 
-    @Test func `the session it makes talks to the server, and to no other`() async throws {
+    @Test func `the session of the code loads from the server, and from no other`() async throws {
         let site = try SecuredSite()
         let other = try site.authority.issue(for: "127.0.0.1")
         let policy = SecurityPolicy()
@@ -131,7 +131,7 @@ import afnet
         #expect(error?.loadFailure?.reason == .trust && site.server.requests.count == 1)
     }
 
-    @Test func `a chain that is not trusted is shown all the same, with the reason and without code`() async throws {
+    @Test func `an untrusted chain is shown with the reason and without code`() async throws {
         let site = try SecuredSite(for: ["elsewhere.test"])
         let target = "localhost:\(site.server.port)"
 
@@ -146,7 +146,7 @@ import afnet
         #expect(wrongName.text.contains("elsewhere.test"))
     }
 
-    @Test func `a certificate that leads nowhere is marked`() async throws {
+    @Test func `a certificate outside of the trusted chain is marked`() async throws {
         let site = try SecuredSite()
         let other = try CertificateAuthority("Other")
         try site.server.use(
@@ -208,11 +208,11 @@ import afnet
         ("[2001:db8::1]:8443", "2001:db8::1", "[2001:db8::1]:8443"),
         ("2001:db8::1:8443", "2001:db8::1:8443", "[2001:db8::1:8443]:443"),
     ])
-    func `a host has the port 443 unless it says another`(text: String, name: String, peer: String) throws {
+    func `a host has the port 443 by default`(text: String, name: String, peer: String) throws {
         #expect(try PinsTarget(text) == .host(name, peer: peer))
     }
 
-    @Test func `names of a certificate do not get into the code, or to the terminal, as they are`() async throws {
+    @Test func `names of a certificate are escaped in the code and for the terminal`() async throws {
         let evil = "x\"]); system(\"true\u{1B}[2J"
         let site = try SecuredSite(for: [evil, "good.example.test"])
         let file = try site.folder.make("evil.pem", Data(site.issued.chainPEM.utf8))
@@ -235,13 +235,13 @@ import afnet
     }
 
     @Test(arguments: ["https://h/", "a b", "h:0", "h:65536", "h:x", "h:", "[::1]x", "[::1", "no/such/file", ""])
-    func `what is neither host nor file is 43`(target: String) async throws {
+    func `an operand that is neither host nor file is 43`(target: String) async throws {
         let run = try await Program.run("pins", target)
 
         #expect(run.code == 43 && run.text == "" && run.errors.filter(\.isNewline).count == 1, "\(run.errors)")
     }
 
-    @Test func `what keeps a server from showing its certificates has its usual code`() async throws {
+    @Test func `failures before the server's certificates have their usual codes`() async throws {
         let plain = try TestServer()
         defer { plain.stop() }
         plain.script(.receive(1), .send("HTTP/1.1 400 Bad Request\r\n\r\n"), .close)

@@ -3,7 +3,7 @@ import AFURLSession
 import Foundation
 import Testing
 
-/// Our own certificate. One process at a time: other tests measure the machine.
+/// The client certificate. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class IdentityTests {
     private static let passphrase = "canary-passphrase"
 
@@ -15,7 +15,7 @@ import Testing
         } tls: { tls, authority in
             tls.clientCertificates = .required(by: [authority.certificate])
         }
-        client = try site.authority.issueClient("somebody")
+        client = try site.authority.issueClient("ann")
     }
 
     private func make(_ name: String, _ text: String) throws -> String { try site.folder.make(name, Data(text.utf8)) }
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: [ServerTLS.Version.tls12, .tls13])
-    func `a certificate that is wanted and not there is 58`(version: ServerTLS.Version) async throws {
+    func `a missing certificate that the server requires is 58`(version: ServerTLS.Version) async throws {
         var tls = ServerTLS(site.issued)
         tls.clientCertificates = .required(by: [site.authority.certificate])
         tls.maximumVersion = version
@@ -90,7 +90,7 @@ import Testing
         #expect(run.text == "")
     }
 
-    @Test func `what cannot be used as an identity is 58 and names the file`() async throws {
+    @Test func `an unusable certificate is 58 and names the file`() async throws {
         let (certificate, key) = try files()
         let other = try make("other.key", CertificateKey().pem)
         let sealed = try make("sealed.key", client.key.pem(passphrase: Self.passphrase))
@@ -118,7 +118,7 @@ import Testing
         #expect(site.server.acceptedConnections == 0)
     }
 
-    @Test func `nothing secret is ever said`() async throws {
+    @Test func `no message has a secret`() async throws {
         let (certificate, _) = try files()
         let secret = try client.key.pem(passphrase: Self.passphrase)
         let key = try make("sealed.key", secret)
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `an untrusted server does not see the certificate`() async throws {
+    @Test func `an untrusted server does not get the certificate`() async throws {
         let (certificate, key) = try files()
 
         let run = try await Program.run("--cert", certificate, "--key", key, site.url)

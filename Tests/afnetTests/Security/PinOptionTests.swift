@@ -3,7 +3,7 @@ import AFURLSession
 import Foundation
 import Testing
 
-/// `--pin` and `--pinned-cert`. One process at a time: other tests measure the machine.
+/// `--pin` and `--pinned-cert`. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) struct PinOptionTests {
     @Test("every member of the chain can be pinned, in each spelling, T-TLS-22")
     func members() async throws {
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `a pin that does not match is 90, the message has both sides, and nothing was sent`() async throws {
+    @Test func `a pin that does not match is 90, the message has both pins, and nothing was sent`() async throws {
         let site = try SecuredSite()
 
         let run = try await site.run("--pin", SecuredSite.strangePin, "-d", "canary")
@@ -90,7 +90,7 @@ import Testing
             #expect(try await Program.run("-k", "--pinned-cert", file, site.url).code == 0)
         }
         #expect(try await site.run("--pinned-cert", other, "--pinned-cert", leaf).code == 0)
-        // The key is the same, and that is not enough.
+        // The key is the same, but the certificate differs.
         #expect(try await site.run("--pin", other).code == 0)
         let refused = try await site.run("--pinned-cert", other)
         #expect(refused.code == 90 && refused.errors.contains("pinned certificates"))
@@ -127,7 +127,7 @@ import Testing
         #expect(site.gotNothing)
     }
 
-    @Test("plain http, where nobody looks at pins, is refused, T-TLS-20")
+    @Test("plain http, which has no pins, is refused, T-TLS-20")
     func plainText() async throws {
         let server = try TestServer()
         defer { server.stop() }
@@ -142,7 +142,7 @@ import Testing
         #expect(server.acceptedConnections == 0)
     }
 
-    @Test func `pins hold on every URL, over a resumed connection too`() async throws {
+    @Test func `pins hold for every URL, also over a resumed connection`() async throws {
         let site = try SecuredSite()
         let other = try SecuredSite()
         let both = try site.folder.make("both.pem", Data((site.authority.pem + other.authority.pem).utf8))
@@ -155,7 +155,7 @@ import Testing
     }
 }
 
-/// The text form of binary things.
+/// PEM text for binary data.
 enum PEM {
     static func text(_ label: String, _ bytes: some Collection<UInt8>) -> String {
         let lines = Data(bytes).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])

@@ -3,7 +3,7 @@ import AFURLSession
 import Foundation
 import Testing
 
-/// Whom the program trusts. One process at a time: other tests measure the machine.
+/// Which servers the program trusts. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) struct TrustTests {
     // MARK: Authorities
 
@@ -15,7 +15,7 @@ import Testing
         #expect(run.code == 0 && run.text == "answer" && run.errors == "")
     }
 
-    @Test func `an unknown authority is 60, the message says what to do, and nothing was sent`() async throws {
+    @Test func `an unknown authority is 60, the message has the option, and nothing was sent`() async throws {
         let site = try SecuredSite()
 
         let run = try await Program.run(site.url)
@@ -26,7 +26,7 @@ import Testing
         #expect(site.gotNothing)
     }
 
-    @Test func `authorities given take the place of those of the system`() async throws {
+    @Test func `authorities of --cacert replace those of the system`() async throws {
         let site = try SecuredSite()
         let other = try site.folder.make("other.pem", Data(CertificateAuthority().pem.utf8))
 
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: ["another host", "expired", "not yet valid"])
-    func `a certificate that is not good here and now is 60`(fault: String) async throws {
+    func `a certificate for another host or time is 60`(fault: String) async throws {
         let site = try SecuredSite(for: fault == "another host" ? ["elsewhere.test"] : ["127.0.0.1"]) { template in
             if fault == "expired" { template.expire() }
             if fault == "not yet valid" { template.postpone() }
@@ -63,7 +63,7 @@ import Testing
 
     private static let noAuthorities = ["SSL_CERT_FILE": "/no/such/file", "SSL_CERT_DIR": "/no/such/folder"]
 
-    @Test func `a system without authorities is 77, and of no importance to --insecure`() async throws {
+    @Test func `a system without authorities is 77, but not with --insecure`() async throws {
         let site = try SecuredSite()
 
         let strict = try await Program.run([site.url], environment: Self.noAuthorities)
@@ -131,7 +131,7 @@ import Testing
 
     // MARK: Verbose
 
-    @Test func `--verbose shows how the connection is secured, and by whom`() async throws {
+    @Test func `--verbose shows TLS version, suite and certificate`() async throws {
         let site = try SecuredSite()
 
         let run = try await site.run("-v", site.closingURL)
@@ -177,7 +177,7 @@ import Testing
         #expect(site.server.connections.map(\.requestCount) == [3])
     }
 
-    @Test func `--verbose says so when an accepted server is not trusted`() async throws {
+    @Test func `--verbose says that an accepted server is not trusted`() async throws {
         let site = try SecuredSite(for: ["elsewhere.test"])
 
         let run = try await site.run("-kv")
@@ -185,7 +185,7 @@ import Testing
         #expect(run.code == 0 && run.errors.contains("\n*   not trusted: "))
     }
 
-    @Test func `--verbose adds what a refused server showed`() async throws {
+    @Test func `--verbose adds the certificates of a refused server`() async throws {
         let site = try SecuredSite()
 
         let run = try await Program.run("-v", site.url)
@@ -238,7 +238,7 @@ import Testing
         #expect(try await Program.run(address).code == 35)
     }
 
-    @Test func `a secured connection that breaks later has the codes of any other`() async throws {
+    @Test func `a TLS connection that breaks later has the usual codes`() async throws {
         let site = try SecuredSite()
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab"
         let forged: [UInt8] = [0x17, 3, 3, 0, 32] + Array(repeating: 0, count: 32)

@@ -2,7 +2,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// `afnet serve` and `afnet reach`. One process at a time: other tests measure the machine.
+/// `afnet serve` and `afnet reach`. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class ServeTests {
     let folder: Program.Folder
     private let bytes = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 ^ ($0 >> 8)) })
@@ -28,7 +28,7 @@ import Testing
         return (server, String(try #require(words.last).prefix { $0 != "," }))
     }
 
-    @Test func `files, parts, heads and pages`() async throws {
+    @Test func `files, ranges, heads and pages are served`() async throws {
         let (server, root) = try await serve()
 
         let whole = try await Program.run("-i", "\(root)big.bin")
@@ -59,7 +59,7 @@ import Testing
         #expect(server.errors.contains("\nHEAD /a%20%26%20%3Cb%3E.txt 200\n"))
     }
 
-    @Test func `nothing outside of the folder`() async throws {
+    @Test func `nothing outside of the folder is served`() async throws {
         let (server, root) = try await serve("-s")
         let port = try #require(URL(string: root)?.port)
 
@@ -83,7 +83,7 @@ import Testing
         #expect(server.errors == "")
     }
 
-    @Test func `T-FIL-30 a host of another site that leads here gets nothing`() async throws {
+    @Test func `T-FIL-30 a request for a host of another site gets nothing`() async throws {
         let (server, root) = try await serve("-s", "--host", "Files.Test")
         let port = try #require(URL(string: root)?.port)
         func status(_ head: String) throws -> Substring {
@@ -111,7 +111,7 @@ import Testing
         #expect(try await server.interrupt() == 0)
     }
 
-    /// Sends exactly these bytes: a client would tidy the path.
+    /// Sends exactly these bytes: a client would normalize the path.
     private static func answer(to request: String, port: Int) throws -> String {
         let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(socket) }
@@ -133,7 +133,7 @@ import Testing
         return String(decoding: answer, as: UTF8.self)
     }
 
-    @Test func `--tls has an authority of its own`() async throws {
+    @Test func `--tls makes an authority`() async throws {
         let (server, root) = try await serve("--tls", "--ca-out", folder.path("root.pem"), "--port", "0")
 
         #expect(root.hasPrefix("https://127.0.0.1:"))
@@ -144,7 +144,7 @@ import Testing
         #expect(try await server.interrupt() == 0)
     }
 
-    @Test func `the certificate of an authority goes with it`() async throws {
+    @Test func `the certificate of the authority is removed at the end`() async throws {
         let (server, root) = try await serve("--tls")
         let file = try #require(server.text.components(separatedBy: "--cacert ").last?.dropLast())
         #expect(try await Program.run("--cacert", String(file), "\(root)page/").text == "<p>index")
@@ -170,7 +170,7 @@ import Testing
         #expect(try await Program.run(inShell: script, [folder.url.path]).code == 0)
     }
 
-    @Test func `what cannot be served is said`() async throws {
+    @Test func `the reason why a folder cannot be served is reported`() async throws {
         #expect(try await Program.run("serve", folder.path("none")).code == 43)
         #expect(try await Program.run("serve", folder.path("secret")).code == 43)
         let taken = try TestServer()
@@ -180,7 +180,7 @@ import Testing
 
     // MARK: reach
 
-    @Test func `this machine can be reached from itself`() async throws {
+    @Test func `reach --once says whether a host is reachable`() async throws {
         let run = try await Program.run("reach", "--once", "127.0.0.1")
 
         #expect(run.code == 0 && run.text.hasSuffix("Z  reachable by lo\n"))
@@ -188,7 +188,7 @@ import Testing
         #expect(try await Program.run("reach", "a b").code == 43)
     }
 
-    @Test func `it watches until it is interrupted`() async throws {
+    @Test func `reach watches until it is interrupted`() async throws {
         let watch = try Program.begin(["reach", "127.0.0.1"])
 
         #expect(try await watch.firstLine().hasSuffix("Z  reachable by lo"))

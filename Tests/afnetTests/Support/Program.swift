@@ -3,7 +3,7 @@ import AFNetworkingTesting
 import Foundation
 import Glibc
 
-/// Runs the program that was built beside the tests.
+/// Runs the program that was built with the tests.
 struct Program {
     struct Run {
         let code: Int32
@@ -18,7 +18,7 @@ struct Program {
 
     static var path: String { executable.path }
 
-    /// A folder of its own for each test, removed when the last reference goes away.
+    /// A folder for one test, removed when the last reference goes away.
     final class Folder: Sendable {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("afnet-\(UUID().uuidString)")
 
@@ -40,7 +40,7 @@ struct Program {
         func contents(_ name: String) -> Data? { FileManager.default.contents(atPath: path(name)) }
     }
 
-    /// Output and errors go to files: no pipe can fill up while nobody reads it.
+    /// Output and errors go to files, because a pipe without a reader would fill up.
     static func run(
         _ arguments: [String],
         input: Data = Data(),
@@ -61,7 +61,7 @@ struct Program {
 
     static func run(_ arguments: String...) async throws -> Run { try await run(arguments) }
 
-    /// One that runs until it is interrupted.
+    /// A process that runs until it is interrupted.
     final class Running: Sendable {
         let folder: Folder
         private let end: Task<Int32, any Error>
@@ -71,18 +71,18 @@ struct Program {
             self.end = end
         }
 
-        /// What it has written so far.
+        /// Its output so far.
         var text: String { String(decoding: folder.contents("output") ?? Data(), as: UTF8.self) }
         var errors: String { String(decoding: folder.contents("errors") ?? Data(), as: UTF8.self) }
 
-        /// Its first line, once it is there.
+        /// Waits for its first line.
         func firstLine() async throws -> String {
             let limit = ContinuousClock.now + .seconds(60)
             while !text.contains("\n"), ContinuousClock.now < limit { try await Task.sleep(for: .milliseconds(5)) }
             return text.components(separatedBy: "\n")[0]
         }
 
-        /// Interrupts it, and waits.
+        /// Interrupts it and waits for its end.
         func interrupt() async throws -> Int32 {
             let number = String(decoding: folder.contents("pid") ?? Data(), as: UTF8.self)
             if let pid = pid_t(number.trimmingCharacters(in: .whitespacesAndNewlines)) { kill(pid, SIGINT) }
@@ -90,12 +90,12 @@ struct Program {
         }
     }
 
-    /// Starts it, and does not wait.
+    /// Starts it without waiting for its end.
     static func begin(_ arguments: [String]) throws -> Running {
         let folder = try Folder()
         let output = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("output")))
         let errors = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("errors")))
-        // The shell knows its own number, which then is the program's.
+        // `exec` keeps the shell's process id for the program.
         let script = "echo $$ > \"$0\"; exec \"$@\""
         let words = ["-c", script, folder.path("pid"), executable.path] + arguments
         let end = Task {
@@ -110,7 +110,7 @@ struct Program {
         return Running(folder, end)
     }
 
-    /// Standard output is a pipe whose reader is gone.
+    /// Runs the program with standard output as a pipe without a reader.
     static func runWithoutReader(_ arguments: String...) async throws -> Run {
         let folder = try Folder()
         let errors = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("errors")))
@@ -121,14 +121,14 @@ struct Program {
         return Run(code: code, output: Data(), errors: text)
     }
 
-    /// Standard output and standard error are a terminal; what it was told is the output.
+    /// Runs the program with standard output and standard error on a terminal, whose text is the output.
     static func runOnTerminal(_ arguments: String...) async throws -> Run {
         let terminal = try Terminal()
         let code = try await start(arguments, nil, terminal.device, terminal.device)
         return Run(code: code, output: terminal.finish(), errors: "")
     }
 
-    /// A shell runs it, with a script in which `"$@"` is the program and what it is given.
+    /// Runs a script of the shell in which `"$@"` is the program with its arguments.
     static func run(inShell script: String, _ arguments: [String]) async throws -> Run {
         let folder = try Folder()
         let output = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("output")))

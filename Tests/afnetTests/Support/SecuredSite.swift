@@ -2,7 +2,7 @@ import AFNetworkingTesting
 import AFURLSession
 import Foundation
 
-/// A TLS server with an authority of its own, whose files are in a folder.
+/// A TLS server with its own authority, whose files are in a folder.
 final class SecuredSite {
     let authority: CertificateAuthority
     let intermediate: CertificateAuthority
@@ -38,24 +38,24 @@ final class SecuredSite {
     }
 
     var url: String { server.url("/x").absoluteString }
-    /// The connection ends with the answer, "closed".
+    /// Answers "closed" and closes the connection.
     var closingURL: String { server.url("/close").absoluteString }
     var leafPin: String { issued.certificate.pin.description }
     var intermediatePin: String { intermediate.certificate.pin.description }
     var rootPin: String { authority.certificate.pin.description }
 
-    /// The pin as curl writes it.
+    /// The pin in curl's spelling.
     static func curls(_ pin: String) -> String { pin.replacing("sha256/", with: "sha256//", maxReplacements: 1) }
 
     /// A pin that no key has.
     static let strangePin = PublicKeyPin(publicKeyBytes: [1, 2, 3]).description
 
-    /// Runs the program with the root of the site trusted, and its URL.
+    /// Runs the program with the root of the site, and its URL.
     func run(_ arguments: String...) async throws -> Program.Run {
         try await Program.run(["--cacert", root] + arguments + [url])
     }
 
-    /// Whether anything at all was ever sent to it but greetings.
+    /// Whether a client has sent anything besides handshakes.
     var gotNothing: Bool {
         server.requests.isEmpty && server.connections.allSatisfy { $0.received.isEmpty }
     }

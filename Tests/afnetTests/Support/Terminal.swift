@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A pseudo-terminal: the program's side is `device`.
+/// A pseudo-terminal; `device` is the program's side.
 struct Terminal {
     struct Unavailable: Error {}
 
@@ -20,7 +20,7 @@ struct Terminal {
         device = FileHandle(fileDescriptor: number, closeOnDealloc: true)
     }
 
-    /// Everything written so far, which has to be less than the terminal's own 4 KiB.
+    /// Everything that was written, which must fit into the terminal's buffer of 4 KiB.
     func finish() -> Data {
         var buffer = [UInt8](repeating: 0, count: 4096)
         var data = Data()

@@ -2,7 +2,7 @@ import Testing
 import afnet
 
 @Suite struct OutputTests {
-    @Test func `what a terminal would obey is escaped, the rest is left alone`() {
+    @Test func `control characters are escaped, the rest stays`() {
         #expect(
             TerminalText.escaped("a\u{1B}[2Jb\r\n\u{9B}1m\u{202E}\u{0}")
                 == #"a\u{1B}[2Jb\u{D}\u{A}\u{9B}1m\u{202E}\u{0}"#
@@ -47,7 +47,7 @@ import afnet
         #expect(line == text && line.count < width)
     }
 
-    @Test func `hours are left as well, or nobody can say`() {
+    @Test func `the time left may be hours, or unknown`() {
         let start = ContinuousClock.now
         let bar = ProgressBar(expected: 10_000_000, now: start)
 

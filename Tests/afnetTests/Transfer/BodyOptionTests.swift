@@ -3,7 +3,8 @@ import Foundation
 import Testing
 import afnet
 
-/// curl's ways to give a body, and what else makes up a request. One process at a time: other tests measure the machine.
+/// curl's options for bodies, and other options about the request.
+/// Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class BodyOptionTests {
     let server: TestServer
     let folder: Program.Folder
@@ -37,7 +38,7 @@ import afnet
         #expect(try await sent("--data-raw", "@\(file)", "-d", "z").bodyText == "@\(file)&z")
     }
 
-    @Test func `what is not UTF-8 is refused and not changed, and a file can have it`() async throws {
+    @Test func `a word that is not UTF-8 is refused, and a file may have such bytes`() async throws {
         for words in ["--data \"$bytes\"", "-o \"$bytes\"", "\"$bytes\"", "cookies \"$bytes\""] {
             let script = "bytes=\"$(printf 'caf\\351')\"; exec \"$1\" \(words) \"$2\""
             let run = try await Program.run(inShell: script, [url])
@@ -81,7 +82,7 @@ import afnet
         #expect(request.bodyText == "a+b%26%C3%BC&a%3Db&n m=a%40b&a+b%0A&name=a+b%0A&plain=1 2")
     }
 
-    @Test func `--json sends and wants JSON, unless it is said otherwise`() async throws {
+    @Test func `--json sends and accepts JSON, unless --header says otherwise`() async throws {
         let file = try folder.make("f", Data("\"x\"\n}".utf8))
         let request = try await sent("--json", "{\"a\":", "--json", "@\(file)")
         let other = try await sent("--json", "1", "-H", "Content-Type: application/ld+json", "-X", "PATCH")
@@ -113,7 +114,7 @@ import afnet
         #expect(server.requests.map(\.target) == ["/d/a%20%C3%BC.txt", "/a%20%C3%BC.txt", "/x", "/d/"])
     }
 
-    @Test func `of a file that is sent with POST nothing is said, as curl does, unless -H says it`() async throws {
+    @Test func `a file that is sent with POST has no Content-Type, as in curl, unless -H sets it`() async throws {
         let file = try folder.make("f", Data("1".utf8))
         _ = try await Program.run("-X", "POST", "-T", file, url)
         _ = try await Program.run("-X", "POST", "-T", file, "-H", "Content-Type: text/csv", url)
@@ -123,7 +124,7 @@ import afnet
         #expect(server.requests.map(\.method) == ["POST", "POST", "POST"])
     }
 
-    @Test func `-A and -e name us and where we come from`() async throws {
+    @Test func `-A and -e set User-Agent and Referer`() async throws {
         let request = try await sent("-A", "Me/1", "-e", "http://h/")
         #expect(request.headers.values(of: "User-Agent") == ["Me/1"] && request.headers["Referer"] == "http://h/")
 
@@ -133,7 +134,7 @@ import afnet
         #expect(hops == [nil, address, server.url("/redirect/1").absoluteString])
     }
 
-    @Test func `T-RED-27 -e with ;auto tells a server without TLS nothing of a URL with TLS`() async throws {
+    @Test func `T-RED-27 -e with ;auto sends no Referer with an https URL to an http server`() async throws {
         let authority = try CertificateAuthority("test")
         let root = try folder.make("root.pem", Data(authority.pem.utf8))
         let secured = try TestServer(tls: ServerTLS(try authority.issue(for: "127.0.0.1")))
@@ -153,7 +154,7 @@ import afnet
         #expect(try await Program.run("--url", url, url).text == "answeranswer")
     }
 
-    @Test func `--limit-rate holds up both ways`() async throws {
+    @Test func `--limit-rate limits both directions`() async throws {
         let file = try folder.make("f", Data(count: 40_000))
         let start = ContinuousClock.now
         #expect(try await Program.run("--limit-rate", "20k", server.url("/big").absoluteString).output.count == 40_000)

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import afnet
 
-/// Cookies of a run, and files of them. One process at a time: other tests measure the machine.
+/// The options about cookies, and cookie files. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class CookieFileTests {
     let server: TestServer
     let folder: Program.Folder
@@ -30,14 +30,14 @@ import afnet
 
     private var sent: [String?] { server.requests.filter { $0.target == "/see" }.map { $0.headers["Cookie"] } }
 
-    @Test func `cookies are off, and on`() async throws {
+    @Test func `cookies are off by default`() async throws {
         _ = try await Program.run(set, see)
         _ = try await Program.run("--cookies", set, see)
 
         #expect(sent == [nil, "s=1; k=2"])
     }
 
-    @Test func `--cookie is sent as it is given`() async throws {
+    @Test func `--cookie is sent unchanged`() async throws {
         _ = try await Program.run("-b", "b=2; a=1", see)
         _ = try await Program.run("--cookie", "b=2", "--cookie", "a==", see)
 
@@ -45,7 +45,7 @@ import afnet
         #expect(try await Program.run("--cookie", "file", see).code == 43)
     }
 
-    @Test func `a jar brings cookies to the next run`() async throws {
+    @Test func `the next run sends the cookies of the jar`() async throws {
         let jar = folder.path("jar")
         _ = try await Program.run("-c", jar, "-b", "extra=1", set, see)
         _ = try await Program.run("--cookie-file", jar, see)
@@ -74,7 +74,7 @@ import afnet
         #expect(site.server.requests.map { $0.headers["Cookie"] } == ["sid=secret; b=2", "sid=secret; b=2"])
     }
 
-    @Test func `--cookie takes nothing out of the jar`() async throws {
+    @Test func `--cookie removes nothing from the jar`() async throws {
         let line = "127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\tkept\n"
         let file = try folder.make("file", Data(line.utf8))
 
@@ -89,7 +89,7 @@ import afnet
         #expect(try await Program.run("--cookie-file", folder.url.path, see).code == 26)
     }
 
-    @Test func `a jar that cannot be written is no failure of the URLs, which are reported once`() async throws {
+    @Test func `a jar that cannot be written does not change the reports of the URLs`() async throws {
         let run = try await Program.run("--report", folder.path("report"), "-c", folder.path("no/jar"), see, see)
 
         let lines = try #require(folder.contents("report")).split(separator: UInt8(ascii: "\n"))
@@ -100,7 +100,7 @@ import afnet
     @Test func `no cookies stay in another file when there is no room for the jar`() async throws {
         let jar = try folder.make("jar", Data("# former\n".utf8))
 
-        // No file may have a byte, which is as if the disk were full.
+        // A file size limit of 0 acts like a full disk.
         let limited = "trap '' XFSZ; ulimit -f 0; exec \"$@\""
         let run = try await Program.run(inShell: limited, ["-c", jar, "-o", "/dev/null", set])
 
@@ -114,13 +114,13 @@ import afnet
 
         #expect(run.code == 0 && sent == ["s=1; k=2", nil])
         #expect(server.requests.map { $0.headers["X-Mine"] } == ["1", nil, nil])
-        // The first two share a session, and its connection.
+        // The first two groups share a session and its connection.
         #expect(server.requests.map(\.connection).prefix(2) == [1, 1])
     }
 
     // MARK: The format
 
-    @Test func `every kind of line is read, and what is none is passed over`() throws {
+    @Test func `every kind of line is read, and others are ignored`() throws {
         let text = """
             # Netscape HTTP Cookie File
             #HttpOnly_.example.com\tTRUE\t/a\tTRUE\t4102444800\tname\tvalue with = and ;x
@@ -138,7 +138,7 @@ import afnet
         #expect(cookies.map(\.isSessionOnly) == [false, true, true] && cookies[0].path == "/a")
     }
 
-    @Test func `what is written is read again`() throws {
+    @Test func `cookies that are written are read back`() throws {
         let text = """
             #HttpOnly_.example.com\tTRUE\t/a\tTRUE\t4102444800\tname\tvalue
             www.example.com\tFALSE\t/\tFALSE\t0\tempty\t

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import afnet
 
-/// Multipart forms. One process at a time: other tests measure the machine.
+/// Multipart forms. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class FormTests {
     let server: TestServer
     let folder: Program.Folder
@@ -22,14 +22,14 @@ import afnet
 
     private func url(_ path: String) -> String { server.url(path).absoluteString }
 
-    /// A form as its server reads it: the heads of the parts without their lines' ends, and the bodies.
+    /// A form as the server reads it: the lines of each part's head, and the bodies.
     private static func parts(of request: RecordedRequest) throws -> [(head: [String], body: String)] {
         let type = try #require(request.headers["Content-Type"])
         let boundary = try #require(type.components(separatedBy: "multipart/form-data; boundary=").last)
         let pieces = request.bodyText.components(separatedBy: "--\(boundary)")
         #expect(pieces.last == "--\r\n" && type.hasPrefix("multipart/form-data"))
         return pieces.dropFirst().dropLast().map { piece in
-            // A line's end is one character.
+            // CRLF is one character.
             let halves = piece.components(separatedBy: "\r\n\r\n")
             let head = halves[0].components(separatedBy: "\r\n").filter { !$0.isEmpty }
             return (head.sorted(), String(halves.dropFirst().joined(separator: "\r\n\r\n").dropLast()))
@@ -70,7 +70,7 @@ import afnet
         )
     }
 
-    @Test func `another kind of multipart has a boundary, too`() async throws {
+    @Test func `another multipart type has the boundary, too`() async throws {
         _ = try await Program.run("-F", "a=b", "-H", "Content-Type: multipart/mixed", url("/take"))
         let request = try await server.waitForRequests(1)[0]
 
@@ -82,7 +82,7 @@ import afnet
     @Test(arguments: [
         "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "multipart",
     ])
-    func `a form is not sent as what it is not, nor with another boundary`(type: String) async throws {
+    func `a form is not sent with another type or boundary`(type: String) async throws {
         for option in [["-F", "a=b"], ["--part", #"{"name": "a", "value": "b"}"#]] {
             let run = try await Program.run(option + ["-H", "content-type: \(type)", url("/take")])
             #expect(
@@ -92,7 +92,7 @@ import afnet
         #expect(server.acceptedConnections == 0)
     }
 
-    @Test func `a large file is sent from the disk, and again where a redirect wants it`() async throws {
+    @Test func `a large file is sent from the disk, and again after a redirect`() async throws {
         let size = 40_000_000
         let file = try folder.make("big", Data(repeating: 7, count: size))
 
@@ -106,7 +106,7 @@ import afnet
         #expect(requests[2].body == requests[3].body && requests[3].bodyByteCount > 0)
     }
 
-    @Test func `a file that is not there is 26, and nothing is sent`() async throws {
+    @Test func `a missing file is 26, and nothing is sent`() async throws {
         let run = try await Program.run("-F", "f=@\(folder.path("none"))", url("/take"))
 
         #expect(run.code == 26)
@@ -114,7 +114,7 @@ import afnet
         #expect(server.acceptedConnections == 0)
     }
 
-    @Test func `what a name may not have in the head of a part is escaped`() async throws {
+    @Test func `characters that the head of a part may not have are escaped`() async throws {
         _ = try await Program.run("-F", "a\"\r\nX: y=1;type=text/css", url("/take"))
         let part = try Self.parts(of: try await server.waitForRequests(1)[0])[0]
 

@@ -3,7 +3,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// Who we say we are. One process at a time: other tests measure the machine.
+/// Credentials for servers. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class LoginTests {
     let server: TestServer
     let folder: Program.Folder
@@ -23,13 +23,13 @@ import Testing
 
     private var authorizations: [String?] { server.requests.map { $0.headers["Authorization"] } }
 
-    @Test func `--user is told at once`() async throws {
+    @Test func `--user is sent with the first request`() async throws {
         #expect(try await Program.run("-u", "me:pass:word", url("/open")).code == 0)
 
         #expect(authorizations == ["Basic bWU6cGFzczp3b3Jk"])
     }
 
-    @Test func `what stands in a URL is as good as --user`() async throws {
+    @Test func `credentials in a URL count like --user`() async throws {
         let address = url("/open").replacing("http://", with: "http://me:pass%3Aword@", maxReplacements: 1)
 
         #expect(try await Program.run(address).code == 0)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: ["digest", "any"])
-    func `others wait until they are asked`(scheme: String) async throws {
+    func `other schemes wait for a challenge`(scheme: String) async throws {
         let address = url("/digest-auth/auth/me/secret/SHA-256")
 
         let run = try await Program.run("--auth", scheme, "-u", "me:secret", "-f", address, address)
@@ -57,7 +57,7 @@ import Testing
         #expect(authorizations[0] == nil && authorizations[1]?.hasPrefix("Digest ") == true)
     }
 
-    @Test func `digest tells no password to a server that asks for it as it is`() async throws {
+    @Test func `digest sends no password to a server that asks for Basic`() async throws {
         let address = url("/basic-auth/me/secret")
 
         let digest = try await Program.run("--auth", "digest", "-u", "me:secret", "-f", address)
@@ -74,7 +74,7 @@ import Testing
         #expect(!run.errors.contains("guess"))
     }
 
-    @Test func `another origin that asks is told nothing, unless it is trusted`() async throws {
+    @Test func `another origin gets no credentials, unless there is --location-trusted`() async throws {
         let other = try TestServer()
         defer { other.stop() }
         other.install(.digestAuthentication)
@@ -111,11 +111,11 @@ import Testing
         #expect(atHome.code == 0)
     }
 
-    /// Makes a terminal, and runs a command there.
+    /// Runs a command on a new terminal.
     private static let script = "/usr/bin/script"
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: script)))
-    func `-u with a user alone asks on the terminal, and shows nothing of the answer`() async throws {
+    func `-u with a user alone asks on the terminal, without echo`() async throws {
         let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: folder.make("input", Data("secret\n".utf8))))
         let shown = try folder.make("shown")
         let output = try FileHandle(forWritingTo: URL(fileURLWithPath: shown))
@@ -132,7 +132,7 @@ import Testing
         #expect(text.contains("password of me for the server: "))
     }
 
-    @Test func `the long name asks nobody`() async throws {
+    @Test func `the long name does not ask`() async throws {
         _ = try await Program.run("--user", "me", url("/open"))
 
         #expect(authorizations == ["Basic bWU6"])

@@ -2,7 +2,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// Files that get their names from URLs and servers. One process at a time: other tests measure the machine.
+/// Files that are named after URLs or by servers. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class NamedOutputTests {
     let server: TestServer
     let folder: Program.Folder
@@ -30,7 +30,7 @@ import Testing
 
     private func text(_ name: String) -> String? { folder.contents(name).map { String(decoding: $0, as: UTF8.self) } }
 
-    @Test func `-O takes the name of the URL, -o and -O go to the URLs in their order`() async throws {
+    @Test func `-O takes the name of the URL, -o and -O belong to the URLs in order`() async throws {
         let run = try await run(
             "-O",
             "-o",
@@ -73,7 +73,7 @@ import Testing
         #expect(try await run("-OJ", url("/plain")).code == 0 && text("plain") == "body of /plain")
     }
 
-    @Test func `T-FIL-08 -J reads what servers write in place of what they should`() async throws {
+    @Test func `T-FIL-08 -J reads malformed fields of servers`() async throws {
         for (index, (given, name)) in [
             ("filename=a.txt", "a.txt"), ("attachment; filename=a b.txt", "a b.txt"),
             ("attachment; filename=../../etc/c d", "c d"), ("attachment; x; filename=\"e.txt\"", "e.txt"),
@@ -100,7 +100,7 @@ import Testing
         #expect(run.code == 23 && run.errors.contains("report.pdf: File exists") && text("report.pdf") == "mine")
     }
 
-    @Test func `--create-dirs makes what is missing`() async throws {
+    @Test func `--create-dirs makes missing folders`() async throws {
         #expect(try await run("-o", "a/b/c", url("/x")).code == 23)
         #expect(try await run("--create-dirs", "-o", "a/b/c", url("/x")).code == 0)
         #expect(text("a/b/c") == "body of /x")

@@ -2,7 +2,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// Several URLs at a time. One process at a time: other tests measure the machine.
+/// URLs that are loaded in parallel. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class ParallelTests {
     let server: TestServer
     let folder: Program.Folder
@@ -27,8 +27,8 @@ import Testing
 
     private func url(_ path: String) -> String { server.url(path).absoluteString }
 
-    @Test func `they run at the same time, and standard output stays in order`() async throws {
-        // The first is answered once the last was: one after the other, it would never be.
+    @Test func `transfers run at the same time, and standard output stays in order`() async throws {
+        // The server answers the first after the last: one after the other, this would never end.
         let run = try await Program.run(
             "-Z",
             "-w",
@@ -45,9 +45,9 @@ import Testing
         #expect(run.text == "late[0]<1>[1]\(big)[2]<3>[3]released[4]")
     }
 
-    @Test func `bodies that wait for their turn are no more than there can be open files`() async throws {
+    @Test func `no more bodies wait than the process may have open files`() async throws {
         server.route("GET", "/slow", ServerReply.text("slow").delayed(by: .seconds(3)))
-        // Two hundred quick ones would be there before it.
+        // Two hundred quick transfers could finish before it.
         let words = ["-Z", "--parallel-max", "8", url("/slow")] + (0..<200).map { url("/n/\($0)") }
 
         let run = try await Program.run(inShell: "ulimit -n 160; exec \"$@\"", words)
@@ -56,7 +56,7 @@ import Testing
         #expect(run.text == "slow" + (0..<200).map { "<\($0)>" }.joined())
     }
 
-    @Test func `each has its file`() async throws {
+    @Test func `each body has its file`() async throws {
         let words = (0..<20).flatMap { ["-o", folder.path("\($0)"), url("/n/\($0)")] }
 
         #expect(try await Program.run(["-Z", "--parallel-max", "3"] + words).code == 0)
@@ -65,7 +65,7 @@ import Testing
         #expect(server.acceptedConnections <= 3)
     }
 
-    @Test func `the code is that of the last that failed`() async throws {
+    @Test func `the code is that of the URL that failed last`() async throws {
         let run = try await Program.run("-Z", "-f", url("/gone"), url("/n/1"), "ftp://h/")
 
         #expect([1, 22].contains(run.code) && run.text == "<1>")
@@ -73,7 +73,7 @@ import Testing
         #expect(try await Program.run("-Z", "-f", url("/gone"), url("/n/1")).code == 22)
     }
 
-    @Test func `--verbose says which one it is about`() async throws {
+    @Test func `--verbose has the number of the URL`() async throws {
         let run = try await Program.run("-Z", "-v", url("/n/1"), url("/n/2"))
 
         #expect(run.errors.contains("[0] > GET /n/1 HTTP/1.1\n") && run.errors.contains("[1] > GET /n/2 HTTP/1.1\n"))

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import afnet
 
-/// Ways through a proxy. One process at a time: other tests measure the machine.
+/// The options about proxies. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class ProxyOptionTests {
     let origin: TestServer
     let proxy: TestProxy
@@ -21,7 +21,7 @@ import afnet
     private var url: String { origin.url("/x").absoluteString }
     private var address: String { "127.0.0.1:\(proxy.server.port)" }
 
-    @Test func `http goes through it as it is, or in a tunnel`() async throws {
+    @Test func `http goes through the proxy in absolute form, or in a tunnel`() async throws {
         let plain = try await Program.run("-x", address, "--proxy-header", "X-Tunnel: 1", url)
         let tunnel = try await Program.run("-x", "http://\(address)", "-p", "--proxy-header", "X-Tunnel: 1", url)
 
@@ -37,7 +37,7 @@ import afnet
             (["-A", "mine/1", "--proxy-header", "User-Agent: office/1"], "office/1"), (["-H", "User-Agent:"], nil),
         ] as [([String], String?)]
     )
-    func `a proxy that is asked for a tunnel hears the User-Agent that the server hears`(
+    func `a CONNECT has the User-Agent of the request`(
         options: [String],
         agent: String?
     ) async throws {
@@ -49,7 +49,7 @@ import afnet
         #expect(proxy.requests.first?.headers["X-Canary"] == nil)
     }
 
-    @Test func `--noproxy names who is reached without it`() async throws {
+    @Test func `--noproxy names hosts that are reached without the proxy`() async throws {
         for list in ["127.0.0.1", "*", "other.test,127.0.0.0/8"] {
             #expect(try await Program.run("-x", address, "--noproxy", list, url).code == 0)
         }
@@ -58,7 +58,7 @@ import afnet
         #expect(proxy.requests.count == 1)
     }
 
-    @Test func `the environment names one, and an empty --proxy none`() async throws {
+    @Test func `the environment names a proxy, and an empty --proxy means none`() async throws {
         let named = try #require(URL(string: "http://origin.test:\(origin.port)/x"))
         proxy.rules.names["origin.test"] = origin.address
         let environment = ["http_proxy": "http://\(address)", "no_proxy": ""]
@@ -69,7 +69,7 @@ import afnet
     }
 
     @Test(arguments: [["-U", "ann:secret"], ["-U", "ann:secret", "-p"], []])
-    func `a password that is told at once`(options: [String]) async throws {
+    func `basic credentials are sent with the first request to the proxy`(options: [String]) async throws {
         proxy.rules.authentication = .password(user: "ann", password: "secret")
         let place = options.isEmpty ? "ann:secret@\(address)" : address
 
@@ -80,7 +80,7 @@ import afnet
     }
 
     @Test(arguments: ["digest", "any"], [[], ["-p"]])
-    func `and one that waits until it is asked for`(scheme: String, options: [String]) async throws {
+    func `other credentials wait for the challenge of the proxy`(scheme: String, options: [String]) async throws {
         proxy.rules.authentication = .digest(DigestRules(user: "ann", password: "secret"))
 
         let run = try await Program.run(["-x", address, "-U", "ann:secret", "--proxy-auth", scheme] + options + [url])
@@ -90,7 +90,7 @@ import afnet
         #expect(proxy.requests.last?.headers["Proxy-Authorization"]?.hasPrefix("Digest ") == true)
     }
 
-    @Test func `what goes wrong has a code of its own`() async throws {
+    @Test func `failures of a proxy have their codes`() async throws {
         proxy.rules.authentication = .password(user: "ann", password: "secret")
         let wrong = try await Program.run("-x", address, "-U", "ann:canary", "-p", url)
         #expect(wrong.code == 56 && !wrong.errors.contains("canary"))
@@ -101,7 +101,7 @@ import afnet
         #expect(try await Program.run("-x", address, url).code == 7)
     }
 
-    @Test func `SOCKS by its scheme`() async throws {
+    @Test func `the scheme decides where SOCKS names are looked up`() async throws {
         let socks = try TestProxy(.socks5)
         socks.rules.names["origin.test"] = origin.address
 
@@ -115,7 +115,7 @@ import afnet
         let place = "127.0.0.1:\(socks.server.port)"
         let named = "http://origin.test:\(origin.port)/x"
         #expect(try await Program.run("--socks5-hostname", place, named).text == "answer")
-        // The name is looked up here, where nobody knows it.
+        // The client looks up the name, which does not exist.
         #expect(try await Program.run("--socks5", place, "http://afnet.invalid:\(origin.port)/x").code == 6)
         #expect(try await Program.run("--socks5", place, url).text == "answer")
     }

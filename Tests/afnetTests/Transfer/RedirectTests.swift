@@ -2,7 +2,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// What the options about redirects do. One process at a time: other tests measure the machine.
+/// The options about redirects. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class RedirectTests {
     let server: TestServer
     let other: TestServer
@@ -34,7 +34,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func `a redirect that leads nowhere is an answer, too, until it is to be followed`() async throws {
+    @Test func `a redirect without a valid target is an answer, unless it is to be followed`() async throws {
         server.route("GET", "/nowhere", ServerReply.text("here").status(302).header("Location", "http://a b/"))
 
         let plain = try await Program.run(url("/nowhere"))
@@ -54,7 +54,7 @@ import Testing
         )
     }
 
-    @Test func `--max-redirs is how many, 50 unless given`() async throws {
+    @Test func `--max-redirs limits redirects, by default to 50`() async throws {
         #expect(try await Program.run("-L", "--max-redirs", "2", url("/redirect/2")).code == 0)
         #expect(try await Program.run("-L", "--max-redirs", "1", url("/redirect/2")).code == 47)
         #expect(try await Program.run("-L", "--max-redirs", "0", url("/redirect/1")).code == 47)
@@ -62,7 +62,9 @@ import Testing
         #expect(try await Program.run("-L", url("/redirect/51")).code == 47)
     }
 
-    @Test func `what was given by hand stays with its origin, unless it is trusted on`() async throws {
+    @Test func `credentials of the command line stay with their origin, unless there is --location-trusted`()
+        async throws
+    {
         let options = ["-u", "me:secret", "-b", "a=1", "-H", "X-Mine: 1"]
         _ = try await Program.run(["-L"] + options + [away()])
         _ = try await Program.run(["--location-trusted"] + options + [away()])
@@ -109,7 +111,7 @@ import Testing
         #expect(try await Program.run("-D", folder.path("no/heads"), url("/get")).code == 23)
     }
 
-    @Test func `--verbose tells every hop`() async throws {
+    @Test func `--verbose shows every hop`() async throws {
         let run = try await Program.run("-L", "-v", url("/redirect/1"))
 
         #expect(

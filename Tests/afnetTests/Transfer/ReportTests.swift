@@ -2,7 +2,8 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// The line about each URL that other programs read. One process at a time: other tests measure the machine.
+/// The line about each URL that other programs read.
+/// Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class ReportTests {
     /// A line of the report.
     struct Report: Decodable {
@@ -60,7 +61,7 @@ import Testing
         return try lines.map { try JSONDecoder().decode(Report.self, from: $0) }
     }
 
-    @Test func `a line says everything about a URL`() async throws {
+    @Test func `a line has everything about a URL`() async throws {
         let script = """
             HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\nHTTP/1.1 200 Quite OK\r\nX-B:  1 \r\nx-a: 2\r\nX-B: 3\r\n\
             Content-Type: text/plain; x=y\r\nContent-Disposition: attachment; filename="../../etc/name.txt"\r\n\
@@ -120,7 +121,7 @@ import Testing
         #expect(server.acceptedConnections == 0)
     }
 
-    @Test func `a redirect is told of, followed or not`() async throws {
+    @Test func `the report has redirects, followed or not`() async throws {
         let (_, stayed) = try await report(url("/away"))
         let (_, followed) = try await report("-L", url("/away"))
 
@@ -132,7 +133,7 @@ import Testing
         #expect(line.num_connects == 1)
     }
 
-    @Test func `an answer to a challenge is told of`() async throws {
+    @Test func `the report has answers to challenges`() async throws {
         let (run, lines) = try await report(
             "--auth",
             "digest",
@@ -145,7 +146,7 @@ import Testing
         #expect(lines.first?.kinds == ["auth 401", "final 200"])
     }
 
-    @Test func `so are tunnels, granted and refused`() async throws {
+    @Test func `the report has tunnels, granted and refused`() async throws {
         let proxy = try TestProxy()
         defer { proxy.stop() }
         let (_, granted) = try await report("-x", "127.0.0.1:\(proxy.port)", "-p", url("/x"), url("/y"))
@@ -159,7 +160,7 @@ import Testing
         #expect(run.code == 56 && refused.first?.kinds == ["connect 403"] && refused.first?.http_connect == 403)
     }
 
-    @Test func `a proxy that wants to know who we are is asked twice`() async throws {
+    @Test func `a request is sent twice to a proxy that asks for credentials`() async throws {
         let proxy = try TestProxy()
         defer { proxy.stop() }
         proxy.rules.authentication = .password(user: "u", password: "p")
@@ -171,7 +172,7 @@ import Testing
         #expect(try reports().first?.kinds == ["connect 407", "connect 200", "final 200"])
     }
 
-    @Test func `the cache is told of`() async throws {
+    @Test func `the report has the use of the cache`() async throws {
         let cache = folder.path("cache")
         _ = try await Program.run("--cache", cache, url("/cache/60"), url("/etag/abc"))
 
@@ -182,7 +183,7 @@ import Testing
         #expect(lines.map(\.num_connects) == [0, 1])
     }
 
-    @Test func `TLS is told of, also what --insecure let pass`() async throws {
+    @Test func `the report has TLS, also errors that --insecure ignores`() async throws {
         let site = try SecuredSite()
         let (_, trusted) = try await report("--cacert", site.root, site.url)
         let (_, insecure) = try await report("-k", site.url)
@@ -197,7 +198,7 @@ import Testing
         #expect(run.code == 60 && refused.first?.tls.verify_error != "" && refused.first?.exitcode == 60)
     }
 
-    @Test func `a body that is cut short is told of with what came of it`() async throws {
+    @Test func `the report has a truncated body with its error and size`() async throws {
         let (run, lines) = try await report(url("/cut"))
 
         #expect(run.code == 18 && lines.first?.exitcode == 18 && lines.first?.size_download == 4)

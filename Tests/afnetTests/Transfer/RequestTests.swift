@@ -2,7 +2,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// What the options make of the request. One process at a time: other tests measure the machine.
+/// The options about the request. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class RequestTests {
     let server: TestServer
 
@@ -17,7 +17,7 @@ import Testing
 
     private var url: String { server.url("/x?y=1").absoluteString }
 
-    @Test func `a plain request is what the defaults say`() async throws {
+    @Test func `a plain request has the default method and fields`() async throws {
         let run = try await Program.run("get", "\(url)#fragment")
         let request = try await server.waitForRequests(1)[0]
 
@@ -63,7 +63,7 @@ import Testing
         #expect(request.headers["Content-Type"] == "application/x-www-form-urlencoded")
     }
 
-    @Test func `another type, or none, can be given to the body`() async throws {
+    @Test func `a body can have another type, or none`() async throws {
         _ = try await Program.run("-d", "{}", "-H", "content-type: application/json", url)
         _ = try await Program.run("-d", "{}", "-H", "Content-Type:", "-X", "PATCH", url)
         let requests = try await server.waitForRequests(2)
@@ -90,7 +90,7 @@ import Testing
         #expect(short.code == 0 && short.text.hasPrefix("HTTP/1.1 200 OK\r\n") && short.text.hasSuffix("\r\n\r\n"))
     }
 
-    @Test func `--unix-socket connects there, and the URL gives the host`() async throws {
+    @Test func `--unix-socket connects to the socket, and Host is that of the URL`() async throws {
         let folder = try Program.Folder()
         let path = folder.path("socket")
         let other = try TestServer(on: .unix(path))

@@ -2,7 +2,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// What becomes of the response. One process at a time: other tests measure the machine.
+/// What happens to the response. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class ResponseTests {
     let server: TestServer
     let folder: Program.Folder
@@ -27,7 +27,7 @@ import Testing
         #expect(folder.contents("f") == bytes)
     }
 
-    @Test func `each URL has its output, what is left over goes to standard output`() async throws {
+    @Test func `each URL has its output, further ones go to standard output`() async throws {
         server.enqueue(.text("one"), .text("two"), .text("three"))
 
         let run = try await Program.run("-o", folder.path("1"), "--output", folder.path("2"), url, url, url)
@@ -91,7 +91,7 @@ import Testing
         #expect(folder.contents("f") == nil)
     }
 
-    @Test func `a file is left alone until there is a response, and keeps what arrived`() async throws {
+    @Test func `a file is replaced when the response begins, and keeps the bytes that arrived`() async throws {
         let file = try folder.make("f", Data("earlier".utf8))
         server.script(on: .connection(1), .expectRequest, .close)
         server.script(
@@ -118,7 +118,7 @@ import Testing
         #expect(try await Program.run("--max-filesize", "4", url).text == "1234")
     }
 
-    @Test func `a reader that went away is 23, not a signal`() async throws {
+    @Test func `a reader that goes away is 23, not a signal`() async throws {
         server.route("GET", "/x", .stream(.repeating("0123456789", count: 50_000_000)))
 
         let run = try await Program.runWithoutReader(url)
@@ -127,7 +127,7 @@ import Testing
         #expect(run.errors == "afnet: cannot write standard output: Broken pipe\n")
     }
 
-    @Test func `a full device and a folder that is not there are 23`() async throws {
+    @Test func `a full device and a missing folder are 23`() async throws {
         server.route("GET", "/x", .text("body"))
 
         let full = try await Program.run("-o", "/dev/full", url)
@@ -137,7 +137,7 @@ import Testing
         #expect(missing.code == 23 && missing.errors.contains("No such file or directory"))
     }
 
-    @Test func `--silent says nothing, --show-error only errors`() async throws {
+    @Test func `--silent writes no message, --show-error only errors`() async throws {
         server.route("GET", "/x", .status(500))
 
         #expect(try await Program.run("-sf", url).errors == "")
@@ -156,7 +156,7 @@ import Testing
         #expect(!run.text.unicodeScalars.contains { "\u{1B}\u{9B}\u{202E}".unicodeScalars.contains($0) })
     }
 
-    @Test func `a binary body is kept from a terminal`() async throws {
+    @Test func `a binary body is not written to a terminal`() async throws {
         server.route("GET", "/x", .data([0x1B, 0x5B, 0x32, 0x4A, 0]))
 
         let run = try await Program.runOnTerminal(url)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import afnet
 
-/// Trying again. One process at a time: other tests measure the machine.
+/// Retries. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class RetryTests {
     let server: TestServer
     let folder: Program.Folder
@@ -20,7 +20,7 @@ import afnet
     private var url: String { server.url("/x").absoluteString }
 
     @Test(arguments: [429, 500, 502, 503, 504, 522, 524])
-    func `a status that may heal is asked again, and its body is dropped`(status: Int) async throws {
+    func `a request with a temporary status is sent again, and the body is dropped`(status: Int) async throws {
         server.enqueue(.text("sorry").status(status), .text("sorry").status(status), .text("fine"))
 
         let run = try await Program.run(
@@ -39,13 +39,13 @@ import afnet
         #expect(run.errors.components(separatedBy: "next try in 0.0 s").count == 3)
     }
 
-    @Test func `408 is asked again, too`() async throws {
+    @Test func `a request with 408 is sent again, too`() async throws {
         server.enqueue(.text("sorry").status(408), .text("fine"))
 
         #expect(try await Program.run("--retry", "1", "--retry-delay", "0", url).text == "fine")
     }
 
-    @Test func `the last response stays, whatever it is`() async throws {
+    @Test func `the last response is written, also if it is an error`() async throws {
         server.enqueue(.text("1").status(503), .text("2").status(503), .text("3").status(503))
 
         let run = try await Program.run("-s", "--retry", "1", "--retry-delay", "0", url)
@@ -53,7 +53,7 @@ import afnet
         #expect(try await Program.run("-f", "--retry", "0", url).code == 22)
     }
 
-    @Test func `others are not asked again, unless all errors are`() async throws {
+    @Test func `other failures are not retried without --retry-all-errors`() async throws {
         server.enqueue(.status(404), .status(404), .text("fine"), .status(403))
 
         #expect(try await Program.run("-f", "--retry", "3", "--retry-delay", "0", url).code == 22)
@@ -63,7 +63,7 @@ import afnet
         #expect(server.requests.count == 4)
     }
 
-    @Test func `a server that asks for time gets it`() async throws {
+    @Test func `afnet waits as long as Retry-After says`() async throws {
         server.enqueue(ServerReply.status(503).header("Retry-After", "1"), .text("fine"))
         let start = ContinuousClock.now
 
@@ -74,7 +74,7 @@ import afnet
         #expect(try await Program.run("--retry", "1", "--retry-max-time", "20", url).text == "later")
     }
 
-    @Test func `a refused connection only if that is wanted`() async throws {
+    @Test func `a refused connection is retried only with --retry-connrefused`() async throws {
         let address = url
         server.stop()
 
@@ -85,7 +85,7 @@ import afnet
         #expect(wanted.code == 7 && wanted.errors.components(separatedBy: "next try").count == 3)
     }
 
-    @Test func `what came from standard input is sent again only if it is in memory`() async throws {
+    @Test func `standard input is sent again only if it is in memory`() async throws {
         server.enqueue(.text("busy").status(503), .text("busy").status(503), .text("fine"))
         let options = ["--retry", "1", "--retry-delay", "0"]
 
@@ -96,7 +96,7 @@ import afnet
         #expect(server.requests.map(\.bodyText) == ["in", "in", "in"])
     }
 
-    @Test func `each try has its time, and a file begins anew`() async throws {
+    @Test func `each try has its own time limit, and a file begins anew`() async throws {
         let file = try folder.make("f")
         server.script(
             on: .connection(1),
@@ -111,7 +111,7 @@ import afnet
         #expect(run.code == 0 && folder.contents("f") == Data("the whole".utf8))
     }
 
-    @Test func `what is on standard output is not said twice`() async throws {
+    @Test func `a body on standard output is not written twice`() async throws {
         server.script(
             on: .connection(1),
             .expectRequest,
@@ -135,7 +135,7 @@ import afnet
         #expect(options.wait(after: 1, elapsed: 5, asked: 6) == nil)
     }
 
-    @Test func `T-RTY-04 a server that asks for more than ten minutes is not asked again, unless there is time`() {
+    @Test func `T-RTY-04 a Retry-After of more than ten minutes ends the retries, unless --retry-max-time allows it`() {
         var options = RetryOptions()
         options.count = 1
         #expect(options.wait(after: 1, elapsed: 0, asked: 600) == 600)
@@ -147,7 +147,7 @@ import afnet
     }
 
     @Test(arguments: ["99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
-    func `T-RTY-04 a server that asks for a hundred years gets no other request`(value: String) async throws {
+    func `T-RTY-04 a Retry-After of a hundred years ends the retries`(value: String) async throws {
         server.enqueue(ServerReply.text("never").status(503).header("Retry-After", value), .text("fine"))
 
         let run = try await Program.run("--retry", "1", url)

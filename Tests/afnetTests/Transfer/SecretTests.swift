@@ -2,7 +2,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// What `--verbose` shows and hides. One process at a time: other tests measure the machine.
+/// What `--verbose` shows and hides. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class SecretTests {
     let server: TestServer
 
@@ -24,7 +24,7 @@ import Testing
         )
     }
 
-    @Test func `no secret is in what --verbose says`() async throws {
+    @Test func `--verbose shows no secret`() async throws {
         let run = try await run()
 
         #expect(run.code == 0 && !run.errors.contains("canary") && !run.errors.contains("bWU6"))
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `a URL that is none keeps its password in errors, too`() async throws {
+    @Test func `the error about a malformed URL does not show its password`() async throws {
         for words in [
             ["http://me:canary@a b/"], ["images", "http://me:canary@a b/"], ["-Z", "http://me:canary@h:x/"],
         ] {

@@ -5,7 +5,7 @@ import Glibc
 import Testing
 import afnet
 
-/// Parts, codings, uploads and the cache. One process at a time: other tests measure the machine.
+/// Parts, codings, uploads and the cache. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class TransferOptionTests {
     let server: TestServer
     let folder: Program.Folder
@@ -26,24 +26,24 @@ import afnet
 
     // MARK: Parts
 
-    @Test func `--range asks for a part`() async throws {
+    @Test func `--range requests a part`() async throws {
         let whole = try await Program.run(url("/range/1000")).output
 
         #expect(try await Program.run("-r", "10-19", url("/range/1000")).output == whole[10..<20])
         #expect(try await Program.run("--range", "-5", url("/range/1000")).output == whole[995...])
     }
 
-    @Test func `--resume goes on behind what is there`() async throws {
+    @Test func `--resume continues after the bytes of the file`() async throws {
         let whole = try await Program.run(url("/range/1000")).output
         let file = try folder.make("f", whole.prefix(400))
 
         #expect(try await Program.run("--resume", "-o", file, url("/range/1000")).code == 0)
         #expect(folder.contents("f") == whole)
-        // Now there is nothing more.
+        // Now the file is complete.
         #expect(try await Program.run("-C", "-", "-o", file, url("/range/1000")).code == 0)
         #expect(folder.contents("f") == whole)
         #expect(server.requests.map { $0.headers["Range"] } == [nil, "bytes=400-", "bytes=1000-"])
-        // And of a file that is not there everything.
+        // A missing file gets the whole.
         #expect(try await Program.run("--resume", "-o", folder.path("new"), url("/range/1000")).code == 0)
         #expect(folder.contents("new") == whole)
     }
@@ -54,7 +54,7 @@ import afnet
         #expect(try await Program.run("--resume-from", "990", url("/range/1000")).output == whole[990...])
     }
 
-    @Test func `a server that does not go on there is 33, and the file is left alone`() async throws {
+    @Test func `a server that does not send the rest is 33, and the file stays`() async throws {
         let file = try folder.make("f", Data("1234".utf8))
         let replies: [ServerReply] = [
             .text("whole"), .status(404),
@@ -71,7 +71,7 @@ import afnet
         #expect(try await Program.run("-f", "-C", "-", "-o", file, url("/x")).code == 22)
     }
 
-    @Test func `T-FIL-11 what broke off goes on only while the server's resource is the same`() async throws {
+    @Test func `T-FIL-11 a download is resumed only while the resource is the same`() async throws {
         let file = folder.path("f")
         let whole = ServerReply.text("123456789").header("ETag", "\"one\"")
         server.enqueue(whole.closing(after: 4))
@@ -79,7 +79,7 @@ import afnet
         #expect(folder.contents("f") == Data("1234".utf8))
         let rest = ServerReply.text("56789").status(206).header("Content-Range", "bytes 4-8/9")
 
-        // It ignores If-Range, and has something else.
+        // The server ignores If-Range and has another resource.
         for other in [rest.header("ETag", "\"two\""), rest, whole.header("ETag", "\"two\"")] {
             server.enqueue(other)
             let run = try await Program.run("-C", "-", "-o", file, url("/x"))
@@ -91,7 +91,7 @@ import afnet
         #expect(try await Program.run("-C", "-", "-o", file, url("/x")).code == 0)
         #expect(folder.contents("f") == Data("123456789".utf8))
 
-        // A file that is complete needs nothing to be recognized by.
+        // A complete file has no validator.
         server.enqueue(ServerReply.text("").status(416).header("Content-Range", "bytes */9"))
         #expect(try await Program.run("-C", "-", "-o", file, url("/x")).code == 0)
         #expect(server.requests.last?.headers["If-Range"] == nil)
@@ -108,7 +108,7 @@ import afnet
 
     // MARK: Codings
 
-    @Test func `a coded body is left as it is, and decoded with --compressed`() async throws {
+    @Test func `a coded body stays coded, and is decoded with --compressed`() async throws {
         let plain = try await Program.run(url("/gzip"))
         let decoded = try await Program.run("--compressed", url("/gzip"))
 
@@ -130,7 +130,7 @@ import afnet
         #expect(requests[0].headers["Content-Length"] == "200000" && requests[0].headers["Content-Type"] == nil)
     }
 
-    @Test func `standard input goes in chunks, unless its length is said`() async throws {
+    @Test func `standard input is sent in chunks, unless there is a Content-Length`() async throws {
         let length = "Content-Length: \(bytes.count)"
         #expect(try await Program.run(["-v", "-T", "-", url("/take")], input: bytes).code == 0)
         #expect(try await Program.run(["-T", "-", "-H", length, url("/take")], input: bytes).code == 0)
@@ -141,7 +141,7 @@ import afnet
         #expect(requests[1].headers["Content-Length"] == "200000" && requests[1].headers["Transfer-Encoding"] == nil)
     }
 
-    @Test func `standard input is sent from where it is, also if it is a socket`() async throws {
+    @Test func `standard input is sent from its current position, also if it is a socket`() async throws {
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: folder.make("f", Data("sent before".utf8))))
         try file.seek(toOffset: 5)
         #expect(try await Program.run(["-T", "-", url("/take")], from: file).code == 0)
@@ -170,7 +170,7 @@ import afnet
     }
 
     @Test func `an upload shows a bar on a terminal`() async throws {
-        // A small one would be over before there is something to draw.
+        // A small upload would end before a bar is drawn.
         let file = try folder.make("f", Data(count: 30_000_000))
 
         let shown = try await Program.runOnTerminal("-T", file, "-o", folder.path("o"), url("/take"))
@@ -193,7 +193,7 @@ import afnet
 
     // MARK: The cache
 
-    @Test func `there is no cache unless it has a folder, which later runs share`() async throws {
+    @Test func `there is no cache without --cache, and later runs share its folder`() async throws {
         let address = url("/cache/60")
         _ = try await Program.run(address, address)
         #expect(server.requests.count == 2)
@@ -204,7 +204,7 @@ import afnet
         #expect(server.requests.count == 3 && first.output == second.output && !first.output.isEmpty)
     }
 
-    @Test func `each mode of the cache`() async throws {
+    @Test func `each mode of the cache works`() async throws {
         func run(_ mode: String) async throws -> [Int] {
             let before = server.requests.count
             let run = try await Program.run("--cache", folder.url.path, "--cache-mode", mode, url("/cache/60"))

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import afnet
 
-/// The bytes of requests, and where they go. One process at a time: other tests measure the machine.
+/// The bytes of requests, and host overrides. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class WireTests {
     let server: TestServer
     let folder: Program.Folder
@@ -21,7 +21,7 @@ import afnet
 
     private var url: String { server.url("/x").absoluteString }
 
-    /// The lines of the one request that arrives.
+    /// The lines of the request that arrives.
     private func lines(_ arguments: String...) async throws -> [String] {
         let run = try await Program.run(arguments + [url])
         #expect(run.code == 0, "\(run.errors)")
@@ -32,7 +32,7 @@ import afnet
 
     private var host: String { "Host: 127.0.0.1:\(server.port)" }
 
-    @Test func `a plain request is as lean as curl's`() async throws {
+    @Test func `a plain request has the fields of curl's`() async throws {
         let sent = try await lines("-H", "X-Two: 2", "-H", "X-One: 1")
 
         #expect(sent.first == "GET /x HTTP/1.1")
@@ -40,18 +40,18 @@ import afnet
         #expect(sent[4...] == ["X-Two: 2", "X-One: 1"])
     }
 
-    @Test func `fields of ours can be left out`() async throws {
+    @Test func `default fields can be left out`() async throws {
         #expect(try await lines("-H", "Accept:", "-H", "User-Agent:") == ["GET /x HTTP/1.1", host])
     }
 
     @Test(arguments: ["Host:", "Content-Length:"])
-    func `what an exchange needs cannot`(field: String) async throws {
+    func `fields that a request needs cannot be left out`(field: String) async throws {
         let run = try await Program.run("-H", field, url)
 
         #expect(run.code == 43 && server.acceptedConnections == 0)
     }
 
-    @Test func `--http1.0 says so`() async throws {
+    @Test func `--http1.0 sends HTTP/1.0`() async throws {
         let sent = try await lines("--http1.0", "-d", "a=1", "-H", "Accept:", "-H", "User-Agent:")
 
         #expect(
@@ -59,13 +59,13 @@ import afnet
         )
     }
 
-    @Test func `--http1.0 cannot send what has no length`() async throws {
+    @Test func `--http1.0 cannot send a body without a length`() async throws {
         let run = try await Program.run(["--http1.0", "-T", "-", url], input: Data("abc".utf8))
 
         #expect(run.code == 43 && run.errors.contains("Content-Length") && server.requests.isEmpty)
     }
 
-    @Test func `a body is sent in chunks when the field says so, and again after a redirect`() async throws {
+    @Test func `a body is sent in chunks if Transfer-Encoding says so, and again after a redirect`() async throws {
         let file = try folder.make("body", Data("from a file".utf8))
         for body in [["-d", "from the line"], ["-T", file], ["--data-file", file]] {
             let target = server.url("/away").absoluteString
@@ -80,7 +80,7 @@ import afnet
         #expect(requests.allSatisfy { $0.headers["Content-Length"] == nil })
     }
 
-    @Test func `parts make a form, in their order`() async throws {
+    @Test func `parts make a form, in order`() async throws {
         let file = try folder.make("picture.png", Data("PNG".utf8))
         let run = try await Program.run(
             "--part",
@@ -113,16 +113,16 @@ import afnet
             #"{"name":1,"value":"b"}"#, #"{"name":"a","value":"b","kind":"c"}"#,
         ]
     )
-    func `what is no part is 43`(part: String) async throws {
+    func `a malformed part is 43`(part: String) async throws {
         let run = try await Program.run("--part", part, url)
 
         #expect(run.code == 43 && run.errors.hasPrefix("afnet: --part"))
     }
 
-    // MARK: - Places
+    // MARK: - Host overrides
 
     @Test(arguments: ["api.test:80:127.0.0.1", "*:80:127.0.0.1", "api.test:80:[127.0.0.1]"])
-    func `--resolve knows an address`(place: String) async throws {
+    func `--resolve gives a host an address`(place: String) async throws {
         let port = "80"
         let place = place.replacing(":\(port):", with: ":\(server.port):")
 
@@ -132,7 +132,7 @@ import afnet
         #expect(server.requests.first?.headers["Host"] == "api.test:\(server.port)")
     }
 
-    @Test func `--connect-to leads elsewhere, and TLS keeps the name`() async throws {
+    @Test func `--connect-to connects elsewhere, and TLS keeps the name`() async throws {
         let site = try SecuredSite(for: ["api.test"])
         for place in ["api.test:443:127.0.0.1:\(site.server.port)", "::127.0.0.1:\(site.server.port)"] {
             let run = try await Program.run(
@@ -156,7 +156,7 @@ import afnet
         #expect(site.server.connections.map(\.tls?.serverName) == ["api.test", "api.test", "other.test"])
     }
 
-    @Test func `a place for others is not taken`() async throws {
+    @Test func `an override for another host is not used`() async throws {
         let run = try await Program.run("--connect-to", "api.test:80:127.0.0.1:1", url)
 
         #expect(run.text == "answer")
@@ -170,7 +170,7 @@ import afnet
             ["--connect-to", "[::1:80:c:80"], ["--connect-to", "a:x:c:80"],
         ]
     )
-    func `a place that is none is 49`(arguments: [String]) async throws {
+    func `a malformed override is 49`(arguments: [String]) async throws {
         let run = try await Program.run(arguments + [url])
 
         #expect(run.code == 49 && run.errors.contains(arguments[0]) && server.acceptedConnections == 0)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import afnet
 
-/// `--write-out`. One process at a time: other tests measure the machine.
+/// `--write-out`. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) final class WriteOutTests {
     let server: TestServer
     let folder: Program.Folder
@@ -30,7 +30,7 @@ import afnet
         try await Program.run(["-o", "/dev/null", "-w", format] + options).text
     }
 
-    @Test func `what people ask for`() async throws {
+    @Test func `the usual variables have their values`() async throws {
         let format = "%{http_code} %{response_code} %{size_download} %{size_upload} %{method} %{scheme} %{content_type}"
         #expect(try await out(format, "-d", "abc", url("/x")) == "200 200 4 3 POST HTTP text/plain; charset=utf-8")
 
@@ -41,7 +41,7 @@ import afnet
         #expect(try await out(place, url("/redirect/2")) == "\(url("/redirect/2")) 0 \(url("/redirect/1"))")
     }
 
-    @Test func `times are in seconds, one behind the other`() async throws {
+    @Test func `times are in seconds, in the order of the phases`() async throws {
         let names = ["namelookup", "connect", "appconnect", "pretransfer", "starttransfer", "total"]
         let text = try await out(names.map { "%{time_\($0)}" }.joined(separator: " "), url("/x"))
         let times = text.split(separator: " ").compactMap { Double($0) }
@@ -51,7 +51,7 @@ import afnet
         #expect(text.split(separator: " ").allSatisfy { $0.split(separator: ".").last?.count == 6 })
     }
 
-    @Test func `fields, escapes, and where it goes`() async throws {
+    @Test func `fields, escapes and streams are written`() async throws {
         #expect(try await out("%header{x-one}|%header{none}|\\t\\n\\r\\x%%%d", url("/x")) == "1||\t\n\r\\x%%d")
         #expect(try await out("%{header_json}", url("/x")).contains(#""x-two":["a","\"b"]"#))
         let run = try await Program.run("-w", "a%{stderr}b%{stdout}c", url("/x"))
@@ -61,7 +61,7 @@ import afnet
         #expect(try await Program.run("-w", "@\(folder.path("none"))", url("/x")).code == 26)
     }
 
-    @Test func `a terminal gets nothing to obey`() async throws {
+    @Test func `text for a terminal is escaped`() async throws {
         server.route("GET", "/evil", ServerReply.status(200).header("X-Evil", "\u{9B}31m"))
 
         let run = try await Program.runOnTerminal("-w", "\\t%header{x-evil}|%{stderr}%header{x-evil}", url("/evil"))
@@ -87,7 +87,7 @@ import afnet
         #expect(try JSONSerialization.jsonObject(with: Data(failed.utf8)) is [String: Any])
     }
 
-    @Test func `what there is not is said before anything is sent`() async throws {
+    @Test func `an unknown variable is an error before anything is sent`() async throws {
         let run = try await Program.run("-w", "%{http_cod}", url("/x"))
         #expect(run.code == 2 && run.errors.contains("%{http_cod}") && server.acceptedConnections == 0)
     }
