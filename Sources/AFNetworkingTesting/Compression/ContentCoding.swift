@@ -44,9 +44,10 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
 
     /// `count` zero bytes, compressed about 1000 to 1. The zeros are never made.
     func bomb(_ count: Int) -> DeflateBomb {
-        let bomb = DeflateBomb(count: count)
-        let end = trailer(crc: Checksum.crc32(zeros: count), adler: Checksum.adler32(zeros: count), count: count)
-        return DeflateBomb(start: header + bomb.start, zeros: bomb.zeros, end: bomb.end + end)
+        var bomb = DeflateBomb(count: count)
+        bomb.start = header + bomb.start
+        bomb.end += trailer(crc: Checksum.crc32(zeros: count), adler: Checksum.adler32(zeros: count), count: count)
+        return bomb
     }
 }
 

@@ -4,13 +4,9 @@
 /// such pairs are one zero byte, which stands for 1032 zero bytes.
 struct DeflateBomb {
     /// The bytes before the run of zero bytes, the length of the run, and the bytes after it.
-    let start: [UInt8]
+    var start: [UInt8]
     let zeros: Int
-    let end: [UInt8]
-
-    init(start: [UInt8], zeros: Int, end: [UInt8]) {
-        (self.start, self.zeros, self.end) = (start, zeros, end)
-    }
+    var end: [UInt8]
 
     init(count: Int) {
         var output = BitWriter()
