@@ -50,7 +50,7 @@ extension CommandOption {
         CommandOption("--socks5-hostname HOST[:PORT]", "--proxy socks5h://: the proxy looks names up", for: .loading) {
             $0.proxy.address = "socks5h://\($1.value)"
         },
-        CommandOption("-U, --proxy-user U:P", "who we are to it, as -u", for: .loading) {
+        CommandOption("-U, --proxy-user U:P", "user and password for it, as -u", for: .loading) {
             $0.proxy.login = Login($1.value, mayAsk: $1.name == "-U")
         },
         .choice("--proxy-auth SCHEME", "as --auth", for: .loading) { $0.proxy.scheme = $1 },

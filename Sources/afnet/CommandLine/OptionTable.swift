@@ -42,17 +42,17 @@ struct OptionTable: Sendable {
     static let standard = OptionTable([
         Section("The request", .bodies, CommandOption.request),
         Section("Its body", .bodies, CommandOption.bodies),
-        Section("Who we are", .login, CommandOption.login),
+        Section("Credentials", .login, CommandOption.login),
         Section("Cookies", .cookies, CommandOption.cookies),
         Section("The response", .output, CommandOption.response),
         Section("Redirects and retries", .retries, CommandOption.repetition),
         Section("The cache", .cache, CommandOption.cache),
-        Section("The way there", .transfers, CommandOption.connection + CommandOption.places),
+        Section("Connections", .transfers, CommandOption.connection + CommandOption.places),
         Section("Proxies", .proxies, CommandOption.proxies),
         Section("Certificates and pins", .tls, CommandOption.security),
         Section("Several URLs", .parallel, CommandOption.order),
-        Section("Of single commands", nil, CommandOption.commands),
-        Section("What is said", .output, CommandOption.words),
+        Section("Single commands", nil, CommandOption.commands),
+        Section("Messages", .output, CommandOption.words),
     ])
 
     let sections: [Section]
