@@ -32,7 +32,13 @@ import Foundation
     private func run(_ arguments: Arguments) async throws(TransferFailure) -> ExitCode {
         let session = try sessions.session(for: SessionOptions(arguments))
         let jar = try CookieKeeper(arguments.cookies, sessions.cookies)
-        let group = try TransferGroup(arguments, session, sessions.listeners, servers, reports)
+        let group = try TransferGroup(
+            arguments,
+            session: session,
+            listeners: sessions.listeners,
+            servers: servers,
+            reports: reports
+        )
         warn(arguments)
         let code = await group.run()
         return finish(jar, arguments) ?? code

@@ -41,13 +41,13 @@ import Foundation
     init(
         _ task: URLSessionDataTask,
         _ arguments: Arguments,
-        _ payload: Payload,
-        _ identity: Identity,
-        _ listeners: TransferListeners,
-        _ sink: BodySink,
-        _ console: Console,
-        _ servers: TrustLog,
-        _ attempts: Attempts
+        payload: Payload,
+        identity: Identity,
+        listeners: TransferListeners,
+        sink: BodySink,
+        console: Console,
+        servers: TrustLog,
+        attempts: Attempts
     ) {
         self.task = task
         self.arguments = arguments

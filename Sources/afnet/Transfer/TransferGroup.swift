@@ -19,10 +19,10 @@ import Foundation
 
     init(
         _ arguments: Arguments,
-        _ session: URLSession,
-        _ listeners: TransferListeners,
-        _ servers: TrustLog,
-        _ reports: ReportLog
+        session: URLSession,
+        listeners: TransferListeners,
+        servers: TrustLog,
+        reports: ReportLog
     ) throws(TransferFailure) {
         self.arguments = arguments
         self.session = session
@@ -206,14 +206,14 @@ extension TransferGroup {
         return Transfer(
             payload.task(for: request, in: session),
             arguments,
-            payload,
-            Identity(plan.url, plan.login, arguments),
-            listeners,
-            sink,
+            payload: payload,
+            identity: Identity(plan.url, plan.login, arguments),
+            listeners: listeners,
+            sink: sink,
             // In parallel, each line needs the number of its URL.
-            arguments.isParallel ? Console(arguments, prefix: "[\(index)] ") : console,
-            servers,
-            attempts
+            console: arguments.isParallel ? Console(arguments, prefix: "[\(index)] ") : console,
+            servers: servers,
+            attempts: attempts
         )
     }
 
