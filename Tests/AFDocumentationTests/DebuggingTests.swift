@@ -15,7 +15,7 @@ import Testing
         let gone = try TestServer()
         let (session, url) = (site.session, gone.url("/"))
         gone.stop()
-        func use(_ data: Data) { Issue.record("somebody answered") }
+        func use(_ data: Data) { Issue.record("a server answered") }
 
         do {
             let (data, _) = try await session.data(from: url)

@@ -21,7 +21,7 @@ private func finish(_ error: (any Error)?) { finished.add(error == nil) }
 
 /// The snippets of the article for those who begin.
 @Suite struct GettingStartedTests {
-    /// Compiled as it stands, and not run: nobody is at its URL.
+    /// Compiled as it stands, and not run: there is no server at its URL.
     private func load(with session: URLSession) async throws -> (Data, URLResponse) {
         let url = URL(string: "http://api.example/items")!
         let (data, response) = try await session.data(from: url)

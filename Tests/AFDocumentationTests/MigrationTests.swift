@@ -73,7 +73,7 @@ private struct Ticket: Decodable, Sendable { let ticket: String }
     private let key = "sha256/i7WTqTvh0OioIruIfFR4kMPnBqrS2rdiVPl/s2uC/CY="
     private let spare = "sha256/hxqRlPTu1bMS/0DITB1SSu0vd4u/8l8TjPgfaAp63Gc="
 
-    /// Compiled as it stands, and not run: nobody is at its URL.
+    /// Compiled as it stands, and not run: there is no server at its URL.
     private func load() async throws -> User {
         let api = HTTPSessionManager(baseURL: URL(string: "https://api.example.com/v1/"))
         let user = try await api.get("users/1", decode: User.self)

@@ -64,7 +64,7 @@ extension HttpbinTests {
             #expect(answer.status == 401)
         }
 
-        @Test func `a stale nonce is replaced, and nobody is asked`() async throws {
+        @Test func `a stale nonce is replaced, and the delegate is not asked`() async throws {
             let session = URLSession.fresh()
             // Good for one request; the server keeps count in cookies.
             let place = try Server.httpbin.url("/digest-auth/auth/user/passwd/MD5/1")

@@ -218,7 +218,7 @@ struct ProxyTests {
 
     @Test(arguments: ProxyRoad.open.filter { $0.kind != .http })
     func `names behind a SOCKS proxy may have an address of their own kind only`(road: ProxyRoad) async throws {
-        // Nobody listens on it for IPv6.
+        // No server listens on it for IPv6.
         let port = try #require(try Nginx.url("/").port)
         let url = try #require(URL(string: "http://[::1]:\(port)/small"))
 

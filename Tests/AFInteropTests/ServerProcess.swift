@@ -2,7 +2,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// A server of somebody else's, run for one test and ended with it.
+/// A server program of another project, run for one test and ended with it.
 final class ServerProcess {
     let port: Int
     private let process = Process()

@@ -11,7 +11,7 @@ struct ChannelRegistryTests {
         ReadyEvent(token: token, readiness: readiness)
     }
 
-    @Test func `T-RES-25 an event for an earlier owner of a slot reaches nobody`() {
+    @Test func `T-RES-25 an event for an earlier owner of a slot reaches no target`() {
         var registry = ChannelRegistry()
         let (old, new) = (Target(), Target())
         let stale = registry.add(old, modes: .all)
@@ -25,7 +25,7 @@ struct ChannelRegistryTests {
         #expect(registry.count == 1)
     }
 
-    @Test func `tokens nobody ever gave out reach nobody`() {
+    @Test func `tokens that the registry never gave out reach no target`() {
         var registry = ChannelRegistry()
         _ = registry.add(Target(), modes: .all)
 

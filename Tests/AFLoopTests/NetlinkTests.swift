@@ -46,7 +46,7 @@ struct NetlinkTests {
         }
     }
 
-    @Test func `a socket is open only while somebody wants to know`() {
+    @Test func `a socket is open only while the monitor has a client`() {
         let loop = EventLoop(poller: EpollPoller())
         let monitor = NetlinkMonitor(loop: loop)
         let clients = (0..<3).map { _ in Client() }
@@ -62,7 +62,7 @@ struct NetlinkTests {
         #expect(loop.registeredChannels == 0 && loop.armedTimers == 0)
     }
 
-    @Test func `where netlink is refused nobody is told, and nothing breaks`() async {
+    @Test func `where netlink is refused no client is told, and nothing breaks`() async {
         await #expect(processExitsWith: .success) {
             let loop = EventLoop(poller: EpollPoller())
             let monitor = NetlinkMonitor(loop: loop)

@@ -52,7 +52,7 @@ struct AsyncAPITests {
         }
 
         #expect(seen == ["one", "two"])
-        // Whoever reads no more is gone.
+        // The connection of a sequence that is no longer read is closed.
         try await server.waitForEnd(ofConnection: 1)
     }
 

@@ -45,7 +45,7 @@ import Testing
         #expect(parsed > 20)
     }
 
-    @Test("damaged authorities do not vouch for anybody, T-TLS-55", arguments: 1...4 as ClosedRange<UInt64>)
+    @Test("damaged authorities vouch for no certificate, T-TLS-55", arguments: 1...4 as ClosedRange<UInt64>)
     func mutatedAuthorities(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let other = try TrustStore([CertificateAuthority().certificate])

@@ -176,7 +176,7 @@ import Testing
         #expect(try judge([own.certificate], anchors: [root]).failure?.reason == .selfSigned)
     }
 
-    @Test("a critical extension nobody knows is refused on every link, T-TLS-52")
+    @Test("an unknown critical extension is refused on every link, T-TLS-52")
     func criticalExtension() throws {
         #expect(try reason("a.test", host: "a.test") { $0.otherExtensions = [.unknownCritical] } == .criticalExtension)
         let site = try root.issue(for: "good.test") { $0.otherExtensions = [.unknownCritical] }

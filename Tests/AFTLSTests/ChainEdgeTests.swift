@@ -205,7 +205,7 @@ import Testing
 
     // MARK: - What is left behind
 
-    @Test("no error of OpenSSL's is left for whoever asks next")
+    @Test("no error is left in OpenSSL's queue for the next call")
     func errors() throws {
         let stranger = try CertificateAuthority("Stranger")
         let forged = try root.makeImpostor().issue(for: "good.test")

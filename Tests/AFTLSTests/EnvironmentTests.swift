@@ -20,7 +20,7 @@ import Testing
             #expect(pin.digest != [UInt8](repeating: 0, count: 32))
             #expect(store.count == 0)
             #expect(OBJ_txt2nid("aftlsCanary") == NID_undef)
-            // It would have been found: whoever asks for it gets it.
+            // It would have been found: loading it by name works.
             #expect(CONF_modules_load_file(file.path, nil, 0) > 0)
             #expect(OBJ_txt2nid("aftlsCanary") != NID_undef)
         }

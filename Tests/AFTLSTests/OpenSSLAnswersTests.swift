@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// Judges certificates that nobody else holds.
+    /// Judges certificates to which this call holds the only references.
     private func judgeMarked(_ served: [[UInt8]]) throws -> Bool {
         let certificates = try served.map { try Certificate(der: $0) }
         for certificate in certificates { try #require(FreedCertificates.mark(certificate)) }

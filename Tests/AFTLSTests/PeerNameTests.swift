@@ -67,7 +67,7 @@ import Testing
         #expect(PeerName(host) == .ip(bytes))
     }
 
-    @Test("a name shows itself, also one that nobody should have made")
+    @Test("the description of a name is readable, also of one that no parser made")
     func description() {
         #expect(PeerName("[2001:DB8::1]")?.description == "2001:db8::1")
         #expect(PeerName("A.test")?.description == "a.test")

@@ -111,7 +111,7 @@ struct WorldTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `a session that nobody refers to any more is gone after the end`() {
+    @Test func `a session without a reference to it is gone after the end`() {
         let world = VirtualWorld()
         world.script("api.test", .expectRequest, .reply(WorldTests.plain))
         do {

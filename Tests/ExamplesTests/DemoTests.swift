@@ -18,7 +18,7 @@ import Testing
         #expect(lines.filter { $0.count > Screen.width } == [])
         for title in Self.titles { #expect(lines.count { $0.hasPrefix("ok  \(title) ") } == 1, "\(title)") }
         #expect(run.lines.last?.hasPrefix("All as claimed: ") == true)
-        // Bars appear once, as they end, where nobody watches.
+        // Bars appear once, at their end, where the output is no terminal.
         #expect(lines.count { $0.contains("[###") } == 3)
         #expect(!run.output.contains("\r") && !run.output.contains("\u{1B}"))
     }

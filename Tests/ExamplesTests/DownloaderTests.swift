@@ -23,7 +23,7 @@ import Testing
         return download
     }
 
-    /// Falls silent after the first part, and answers whoever asks for the rest.
+    /// Falls silent after the first part, and answers a request for the rest.
     private func stallingServer() throws -> TestServer {
         let server = try TestServer()
         let film = film

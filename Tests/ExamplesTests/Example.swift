@@ -23,7 +23,7 @@ enum Example {
         try await start(path(name), arguments)
     }
 
-    /// What a program writes goes to a file: no pipe can fill up while nobody reads it.
+    /// What a program writes goes to a file: a pipe could fill up while no thread reads it.
     static func start(
         _ program: String,
         _ arguments: [String],

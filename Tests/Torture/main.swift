@@ -26,7 +26,7 @@ do {
 
 /// Plays one scenario in this process, and tells of it on standard output.
 func play(_ scenario: Scenario, _ options: Torture.Options) async {
-    // As in any program: whoever has started this one may ignore it.
+    // The default, as in most programs: the parent process may have set it to be ignored.
     signal(SIGPIPE, SIG_DFL)
     let torture = Torture(
         scenario,

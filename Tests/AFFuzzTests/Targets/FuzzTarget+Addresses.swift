@@ -25,8 +25,8 @@ extension FuzzTarget {
         try expect(again.endpoint == url.endpoint && again.target == url.target, "\(url.text) is not itself")
         try expect(!url.target.contains { $0 <= 0x20 || $0 == 0x7F || $0 >= 0x80 }, "the target would break the head")
         try expect(!url.endpoint.hostField.utf8.contains { $0 <= 0x20 || $0 >= 0x7F }, "the host would break the head")
-        // Whoever else reads it, as it came or as we write it, goes to the same host. What Foundation does not
-        // understand we need not either.
+        // Another parser that reads the text, as it came or as we write it, goes to the same host. A text that
+        // Foundation does not understand is left out.
         for text in [input.text, url.text] {
             guard let host = URL(string: text, encodingInvalidCharacters: false)?.host else { continue }
             let bare = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]")).lowercased()

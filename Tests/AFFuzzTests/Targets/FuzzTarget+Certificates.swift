@@ -34,7 +34,7 @@ extension FuzzTarget {
         _ = try? Certificate.certificates(in: input)
     }
 
-    /// Nobody but the authority can make a certificate that is trusted, whatever the bytes.
+    /// Only the authority can make a certificate that is trusted, whatever the bytes.
     private static let chain = FuzzTarget("chain", seeds: [site.map { $0.issued.der }].compactMap { $0 }) { input in
         guard let site, let shown = try? Certificate(der: input) else { return }
         let trust = ServerTrust(
@@ -43,7 +43,7 @@ extension FuzzTarget {
             anchors: .certificates([site.authority.certificate])
         )
         guard trust.evaluation.isTrusted else { return }
-        try expect(shown == site.issued.certificate, "a certificate that nobody has issued is trusted")
+        try expect(shown == site.issued.certificate, "a certificate that the authority has not issued is trusted")
     }
 
     private static let pkcs12 = FuzzTarget(

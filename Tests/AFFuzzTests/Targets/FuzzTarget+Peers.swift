@@ -43,7 +43,7 @@ extension FuzzTarget {
             for piece in pieces {
                 switch piece.span.withUnsafeBytes({ exchange.receive($0) }) {
                 case .needsMore, .send: continue
-                // What comes behind it is surplus, if it came along; and else nobody asks.
+                // Bytes behind the answer are surplus if they came in the same piece; otherwise no code reads them.
                 case .established: return "established"
                 case .failed(.surplus): return "established"
                 // What is shown of a bad line is what there was of it.

@@ -5,11 +5,11 @@ import Foundation
 @testable import AFWire
 
 extension FuzzTarget {
-    /// What we write of a program's words, read by somebody who does not know how it was written. The words stand
+    /// What we write of a program's words, read by a parser that does not know how it was written. The words stand
     /// between bytes 1E.
     static let requests = [requestHead, form, query]
 
-    /// Nobody puts a second request, or another field, into a request by the words of the first.
+    /// The words of a request can put no second request and no other field into it.
     private static let requestHead = FuzzTarget(
         "request-head",
         "GET\u{1E}http://a.test/x?y\u{1E}Accept\u{1E}text/*\u{1E}X-A\u{1E} b\tc ",
@@ -37,7 +37,7 @@ extension FuzzTarget {
         try expect(lines[0].count { $0 == 0x20 } == 2, "the request line is \(Array(lines[0]).text.debugDescription)")
         for line in lines.dropFirst() {
             let name = HTTPText.lowered(Array(line.prefix { $0 != UInt8(ascii: ":") }).text)
-            try expect(names.contains(name), "there is a field \(name.debugDescription) that nobody has set")
+            try expect(names.contains(name), "there is a field \(name.debugDescription) that the request does not set")
         }
         // And as the strictest does.
         var decoder = RequestDecoder()

@@ -5,8 +5,8 @@ import Foundation
 @testable import AFURLSession
 
 extension FuzzTarget {
-    /// Files of ours, which somebody else may have written. Those with a checksum get a right one, or nothing behind
-    /// it would ever be read.
+    /// Files of ours, which another program may have written. Those with a checksum get a right one: otherwise the
+    /// reader would stop there.
     static let stores = [resumeData, cookieFile, cookieRecord, cacheEntry, cacheHead, cacheIndex, netrc, policyArchive]
 
     private static let resumeData = FuzzTarget(

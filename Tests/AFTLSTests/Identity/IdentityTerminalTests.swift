@@ -5,7 +5,7 @@ import Glibc
 import Testing
 
 @Suite struct IdentityTerminalTests {
-    @Test("an encrypted key without its passphrase asks nobody on the terminal, T-TLS-77")
+    @Test("an encrypted key without its passphrase asks no question on the terminal, T-TLS-77")
     func terminal() async {
         await #expect(processExitsWith: .success) {
             let terminal = try #require(ControllingTerminal())
@@ -46,7 +46,7 @@ import Testing
     }
 }
 
-/// A terminal of which this process becomes the foreground: whoever opens `/dev/tty` gets it.
+/// A terminal of which this process becomes the foreground: code that opens `/dev/tty` gets it.
 private struct ControllingTerminal {
     private let master: Int32
 

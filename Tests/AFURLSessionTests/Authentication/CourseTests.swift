@@ -40,7 +40,7 @@ struct CourseTests {
         }
     }
 
-    @Test("a challenge that cannot be answered is not put to anybody, T-AUT-13, T-AUT-06")
+    @Test("a challenge that cannot be answered reaches no delegate, T-AUT-13, T-AUT-06")
     func unanswerable() throws {
         let exchange = try AuthenticationExchange.get("https://a.test/x")
         for challenge in ["", "New realm=a", "Basic", "Digest realm=a", "Basic realm=\"a", "Basic realm=a, realm=b"] {
@@ -274,7 +274,7 @@ struct CourseTests {
         #expect(task.answer(nil, .rejectProtectionSpace).name == "deliver")
     }
 
-    @Test("a password goes in the clear only where somebody said so, T-AUT-04")
+    @Test("a password goes in the clear only where the caller said so, T-AUT-04")
     func inTheClear() throws {
         let basic = "Basic realm=r"
         let url = "http://alice:canary-word@a.test/"
@@ -456,7 +456,7 @@ struct CourseTests {
                 == "alice"
         )
         #expect(task.answer(nil, .performDefaultHandling).name == "again")
-        // Not so for anybody else.
+        // Another task is not proposed it.
         var other = TaskTalk(proven)
         #expect(other.challenge("Basic realm=r", to: next).question?.proposedCredential == nil)
         #expect(proven.settings.storage?.allCredentials.isEmpty == true)
@@ -744,7 +744,7 @@ struct CourseTests {
         for other in ["http://a.test/", "https://a.test:444/", "https://b.test/"] {
             #expect(later.send(try .get(other)).authorization == nil)
         }
-        // Refused: whoever is asked hears of one failure, and the token is not proposed again.
+        // The server refuses it: the challenge counts one failure, and does not propose the token again.
         _ = later.send(exchange)
         let refused = later.receive(
             401,
@@ -777,7 +777,7 @@ struct CourseTests {
         }
 
         #expect(try sent("http://a.test/") == nil)
-        // Nobody can read it on the way to this very machine.
+        // On the way to this very machine it cannot be read.
         #expect(try sent("http://127.0.0.1/") == "Bearer canary.1")
         // The token of one place is no token of another, whatever the session allows.
         let secured = ChallengingParty.origin(try Endpoint(scheme: .https, host: "b.test", port: 80))

@@ -97,7 +97,7 @@ struct NetrcTests {
         try body(folder)
     }
 
-    @Test("only a file of the user's own, that nobody else can read, is used", arguments: [0o600, 0o400, 0o700])
+    @Test("only a file of the user's own, that no other user can read, is used", arguments: [0o600, 0o400, 0o700])
     func privateFile(permissions: Int) throws {
         try Self.withFolder { folder in
             let file = folder.appendingPathComponent("netrc")

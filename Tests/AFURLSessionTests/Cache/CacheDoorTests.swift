@@ -39,21 +39,21 @@ extension CacheTests {
             #expect(try scene.body(question) == "the content")
         }
 
-        @Test("nobody is answered with what other credentials were for, T-CAC-02")
+        @Test("a request is not answered with a response to other credentials, T-CAC-02")
         func credentials() throws {
             let scratch = try CacheScene()
             let scene = DoorScene(URLCache(store: scratch.store))
             let one = scene.question(try frozen("http://a.test/page", ["Authorization": "Basic canary1"]))
             let other = scene.question(try frozen("http://a.test/page", ["Authorization": "Basic canary2"]))
-            let nobody = scene.question(try frozen())
+            let plain = scene.question(try frozen())
             try scene.store("of one", fresh + [("Vary", "Accept")], for: one)
 
             #expect(try scene.body(one) == "of one")
             #expect(isNetwork(try scene.lookUp(other)))
-            #expect(isNetwork(try scene.lookUp(nobody)))
-            try scene.store("of all", fresh, for: nobody)
+            #expect(isNetwork(try scene.lookUp(plain)))
+            try scene.store("of all", fresh, for: plain)
             #expect(isNetwork(try scene.lookUp(other)))
-            #expect(try scene.body(one) == "of one" && scene.body(nobody) == "of all")
+            #expect(try scene.body(one) == "of one" && scene.body(plain) == "of all")
             scratch.store.catchUp()
             #expect(scratch.files.count == 1)
         }
@@ -135,7 +135,7 @@ extension CacheTests {
                         isDecoded: true
                     )
                     for byte in body[..<count] { [byte].withUnsafeBytes { writer?.append($0) } }
-                    // Cancelled, cut short, not to be decoded: nobody says that it is complete.
+                    // Cancelled, cut short or not to be decoded: the writer is never told that the body is complete.
                 }
                 #expect(isNetwork(try scene.lookUp(question)))
             }
@@ -394,7 +394,7 @@ extension CacheTests {
             #expect(findings.all == ["s"])
         }
 
-        @Test func `nobody waits for a disk that hangs, until it answers, T-FIL-28`() throws {
+        @Test func `no load waits for a disk that hangs, until it answers, T-FIL-28`() throws {
             let (scene, question, findings) = try lookUp(.returnCacheDataElseLoad, onDiskThatTakes: .seconds(60))
 
             scene.virtual.advance(by: .seconds(3))

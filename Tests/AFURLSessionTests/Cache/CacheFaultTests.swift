@@ -121,7 +121,7 @@ extension CacheTests {
             #expect(try scene.get("http://a.test/1", from: scene.reopened()) == nil)
         }
 
-        @Test("a folder that cannot be made has nothing in it, and costs nobody anything, T-CAC-22")
+        @Test("a folder that cannot be made stores nothing, and fails no request, T-CAC-22")
         func missing() throws {
             let scene = try CacheScene()
             let file = scene.scratch.file("file")
@@ -221,7 +221,7 @@ extension CacheTests {
             return result?.exitStatus == .signal(SIGKILL)
         }
 
-        @Test("whoever is killed in front of any call leaves a store that serves nothing wrong, T-CAC-18")
+        @Test("a process killed in front of any call leaves a store that serves nothing wrong, T-CAC-18")
         func kills() async throws {
             var count = 0
             let calls = CacheTests.killsAll ? Array(1...1000) : Faults.fewCalls

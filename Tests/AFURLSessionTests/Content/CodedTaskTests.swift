@@ -95,7 +95,7 @@ struct CodedTaskTests {
         #expect(try await URLSession.loopback().outcome(of: server.url("/file")).data == text)
     }
 
-    @Test func `T-RES-04 a coding nobody knows is delivered as it came, its field kept`() async throws {
+    @Test func `T-RES-04 a body in an unknown coding is delivered as it came, its field kept`() async throws {
         serve("/file", Data("as it came".utf8), "aes128gcm")
 
         let outcome = try await URLSession.loopback().outcome(of: server.url("/file"))
@@ -300,7 +300,7 @@ struct CodedTaskTests {
 
     // MARK: - Counting
 
-    @Test func `T-FIL-26 progress counts what was decoded, of a total nobody knows; metrics tell both`() async throws {
+    @Test func `T-FIL-26 progress counts decoded bytes, of an unknown total; metrics tell both`() async throws {
         let folder = try ScratchFolder()
         let text = Coded.text(2_000_000)
         let body = Coded.gzip(text)

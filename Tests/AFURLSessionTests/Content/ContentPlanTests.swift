@@ -22,7 +22,7 @@ struct ContentPlanTests {
         #expect(plan("gzip", "gzip", "gzip, gzip", "gzip") == .decode([.gzip, .gzip, .gzip, .gzip, .gzip]))
     }
 
-    @Test func `T-RES-04 a coding nobody knows leaves the whole body as it is`() {
+    @Test func `T-RES-04 an unknown coding leaves the whole body as it is`() {
         #expect(plan("compress") == .asItIs)
         #expect(plan("gzip, aes128gcm") == .asItIs)
         #expect(plan("aes128gcm, gzip") == .asItIs)

@@ -34,7 +34,8 @@ struct VirtualContentTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `a decoded body that nobody takes ends with the resource timeout, though all of it has arrived`() {
+    @Test
+    func `a decoded body that is not taken ends with the resource timeout, though all of it has arrived`() {
         let world = VirtualWorld()
         world.configure { $0.timeoutIntervalForResource = 30 }
         serve(world, "dense.test", Coded.gzip(Data(count: 10 << 20), level: 9))

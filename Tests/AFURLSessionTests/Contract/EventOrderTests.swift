@@ -58,7 +58,7 @@ struct EventOrderTests {
         #expect(task.countOfBytesSent == 300_000)
     }
 
-    @Test func `15.3 15.8 an answer from the cache goes the same way, and nobody is asked whether to keep it`()
+    @Test func `15.3 15.8 an answer from the cache goes the same way, and no delegate is asked whether to keep it`()
         async throws
     {
         let server = try TestServer()

@@ -38,7 +38,7 @@ struct LoadingContractTests {
         }
     }
 
-    @Test func `15.4 a GET with a body is refused, and a stream that nobody brings is exhausted`() async throws {
+    @Test func `15.4 a GET with a body is refused, and without a delegate a stream is exhausted`() async throws {
         let get = URLRequest("GET", server.url("/see"), body: Data("x".utf8))
         #expect(try await session.outcome(of: get).error?.code == .dataLengthExceedsMaximum)
 

@@ -220,7 +220,7 @@ struct SessionContractTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `15.9 the resource time runs also while nobody says who asks a proxy for a tunnel`() throws {
+    @Test func `15.9 the resource time runs also while a challenge of a proxy waits for its answer`() throws {
         let world = VirtualWorld()
         world.respond("proxy.test", port: 3128) { _, moment, client in
             guard moment == .complete else { return }
@@ -241,7 +241,7 @@ struct SessionContractTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `15.9 the resource time runs also while somebody is asked about what the cache says`() throws {
+    @Test func `15.9 the resource time runs also while the delegate is asked about a cached redirect`() throws {
         let world = VirtualWorld()
         let isAsked = Lock(false)
         world.respond("a.test") { request, moment, client in
@@ -266,7 +266,7 @@ struct SessionContractTests {
         #expect(world.finish() == [])
     }
 
-    // MARK: - Questions that nobody answers
+    // MARK: - Questions that the delegate does not answer
 
     @Test func `a delegate that keeps its questions for ever keeps neither its session nor itself`() async throws {
         let challenge = "Basic realm=\"a\""

@@ -15,7 +15,7 @@ extension CookieRules {
             }
         }
 
-        @Test("nobody sets a cookie for a public suffix, except the suffix itself, T-COO-01, T-COO-02")
+        @Test("no host sets a cookie for a public suffix, except the suffix itself, T-COO-01, T-COO-02")
         func publicSuffixes() throws {
             for (attribute, host) in [
                 ("com", "example.com"), (".com", "example.com"), ("co.uk", "shop.co.uk"), ("uk", "shop.co.uk"),
@@ -52,7 +52,7 @@ extension CookieRules {
             #expect(try cookies.sent(to: "http://example.com/") == "a=b")
         }
 
-        @Test("nobody is below an address, T-COO-05")
+        @Test("no host is below an address, T-COO-05")
         func addresses() throws {
             for (attribute, host, expected) in [
                 ("168.0.1", "192.168.0.1", nil), ("1", "192.168.0.1", nil), (".168.0.1", "192.168.0.1", nil),

@@ -21,7 +21,7 @@ extension CookieRules {
 
         private func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
 
-        @Test("one decision for both directions, whoever's policy it is, T-COO-30")
+        @Test("one decision for both directions, by the stricter of the storage's and the session's policy, T-COO-30")
         func policies() throws {
             let policies: [HTTPCookie.AcceptPolicy] = [.always, .never, .onlyFromMainDocumentDomain]
             let documents: [(String?, isForeign: Bool)] = [

@@ -81,7 +81,7 @@ extension DownloadTests {
             }
         }
 
-        @Test func `an awaited file is its caller's, and a cancelled one nobody's`() async throws {
+        @Test func `an awaited file is its caller's, and a cancelled one is removed`() async throws {
             let body = pattern(200_000)
             server.route("GET", "/file", .data(body))
             server.route("GET", "/slow", .data(body).stalling(after: 100_000))
@@ -147,7 +147,7 @@ extension DownloadTests {
                     task.resume()
                     #expect(try await outcomes.first().contents == Data("content".utf8))
                 }
-                // Whoever waited for the disk now would never get so far.
+                // A request that waited for the disk now would never get so far.
                 _ = try await session.outcome(of: url)
                 #expect(folder.leftovers.count == 1)
                 disk.goOn()

@@ -185,7 +185,7 @@ extension LoopbackTests.Alone {
         }
     }
 
-    @Test func `T-FIL-25 whoever is killed in front of any call leaves the old file or the new one`() async throws {
+    @Test func `T-FIL-25 a process killed in front of any call leaves the old file or the new one`() async throws {
         var ends: [Data] = []
         for call in 1...24 {
             let moving = try Moving(from: Moving.elsewhere)

@@ -83,7 +83,7 @@ extension DownloadTests {
             #expect(folder.leftovers.isEmpty)
         }
 
-        @Test func `T-FIL-18 whoever waits for resume data gets what a slow disk saves`() throws {
+        @Test func `T-FIL-18 a caller who waits for resume data gets what a slow disk saves`() throws {
             let world = world(Self.half)
             world.workers.take(.seconds(2))
             let task = begin(in: world)
@@ -102,7 +102,7 @@ extension DownloadTests {
         }
 
         @Test(arguments: [false, true])
-        func `T-FIL-18, 28 whoever waits for resume data waits a minute for a disk that hangs`(isWhole: Bool) {
+        func `T-FIL-18, 28 a caller who waits for resume data waits a minute for a disk that hangs`(isWhole: Bool) {
             let world = world(isWhole ? Self.all : Self.half)
             hang(world)
             let task = begin(in: world)

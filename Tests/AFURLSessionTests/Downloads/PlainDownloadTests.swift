@@ -58,7 +58,7 @@ extension DownloadTests {
         }
 
         @Test(arguments: [false, true])
-        func `a part is a file if it was asked for, whoever put that into the request`(byAdapter: Bool) async throws {
+        func `a part is a file if it was asked for, by the request or by an adapter`(byAdapter: Bool) async throws {
             let body = pattern(200)
             server.route("GET", "/file") { .file(body, entityTag: "\"1\"", to: $0) }
             server.route("GET", "/deaf", ServerReply.data(body).header("ETag", "\"1\"").closing(after: 50))
@@ -145,7 +145,7 @@ extension DownloadTests {
         }
 
         @Test(arguments: [206, 416])
-        func `a part that nobody asked for is refused, T-MSG-19`(status: Int) async throws {
+        func `a part that the request did not ask for is refused, T-MSG-19`(status: Int) async throws {
             server.route("GET", "/file", .text("part").status(status).header("Content-Range", "bytes 5-8/20"))
             let session = URLSession.downloading(to: folder)
 
@@ -155,7 +155,7 @@ extension DownloadTests {
             try await folder.isEmptyAtLast()
         }
 
-        @Test func `nobody wants the file of a session without a delegate`() async throws {
+        @Test func `the file of a session without a delegate is removed`() async throws {
             server.route("GET", "/file", .data(pattern(2_000_000)))
             let session = URLSession.downloading(to: folder)
 

@@ -71,7 +71,7 @@ struct InterceptedBodyTests {
         #expect(source.questions.value == 1)
     }
 
-    @Test func `T-RTY-07 a stream that nobody has again is not sent again, and the error says so`() async throws {
+    @Test func `T-RTY-07 a stream without a second copy is not sent again, and the error says so`() async throws {
         let bodies = refuse(1, on: server)
         let canSendAgain = Lock<[Bool]>([])
         let session = URLSession.loopback {
@@ -113,7 +113,7 @@ struct InterceptedBodyTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test func `T-RTY-01 a POST that may have been acted on is not sent again, one that nobody got is`() async throws {
+    @Test func `T-RTY-01 a POST is sent again only where no server can have acted on it`() async throws {
         let session = URLSession.loopback { $0.requestInterceptors = [RetryRules()] }
         server.route("POST", "/up", ServerReply.text("x").closing(after: 0, of: .message))
         let post = URLRequest("POST", server.url("/up"), body: Data("once".utf8))
@@ -200,7 +200,7 @@ struct InterceptedBodyTests {
         #expect(server.requests.count { $0.path == "/cut" } == 1)
     }
 
-    @Test func `a credential is asked for first, and a 401 that nobody has an answer to goes to interceptors`()
+    @Test func `a credential is asked for first, and a 401 without a credential goes to interceptors`()
         async throws
     {
         server.install(.authentication)
@@ -221,7 +221,7 @@ struct InterceptedBodyTests {
         #expect(server.requests.count == 2)
     }
 
-    @Test func `what the cache answers concerns nobody`() async throws {
+    @Test func `interceptors are not asked about what the cache answers`() async throws {
         server.route("GET", "/kept", ServerReply.text("gone").status(410).header("Cache-Control", "max-age=1000"))
         let asked = Lock(0)
         let session = URLSession.loopback {

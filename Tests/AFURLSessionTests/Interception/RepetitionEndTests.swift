@@ -202,7 +202,7 @@ struct RepetitionEndTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `T-RTY-15 one that is slow holds up nobody but its task`() {
+    @Test func `T-RTY-15 a slow interceptor holds up only its own task`() {
         let world = VirtualWorld()
         world.configure { _ in }
         world.serveEcho("api.test")

@@ -189,7 +189,7 @@ struct RepetitionTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `answers below 400 concern nobody`() {
+    @Test func `interceptors are not asked about answers below 400`() {
         let world = world(RetryingInterceptor { _ in .fail(URLError(.unknown)) })
         world.script("api.test", .expectRequest, .reply("HTTP/1.1 399 Odd\r\nContent-Length: 0\r\n\r\n"))
 
@@ -273,7 +273,7 @@ struct RepetitionTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `T-RTY-02 nobody sends without end`() {
+    @Test func `T-RTY-02 a request is not sent again without end`() {
         let count = Lock(0)
         let world = world(
             RetryingInterceptor { _ in

@@ -54,7 +54,7 @@ final class RepetitionBook {
 
     func note(_ request: VirtualRequest, _ moment: HTTPResponder.Moment) {
         let name = request.headers.first("X-Task") ?? ""
-        guard let plan = plans[name] else { return violations.append("a request of nobody") }
+        guard let plan = plans[name] else { return violations.append("a request of no task") }
         if moment == .head || plan.body.isEmpty { heads[name, default: 0] += 1 }
         guard moment == .complete else { return }
         if !plan.body.isEmpty { bodies[name, default: 0] += 1 }

@@ -47,7 +47,7 @@ struct HostOverrideTests {
         #expect(wrong.error?.loadFailure?.detail == .name && site.server.requests.count == 1)
     }
 
-    @Test func `the first that fits counts, and nobody else is led elsewhere`() {
+    @Test func `the first rule that fits counts, and no other host is led elsewhere`() {
         let world = makeWorld(
             HostOverride(host: "api.test", port: 81, toHost: "192.0.2.81"),
             HostOverride(host: "api.test", toHost: "192.0.2.7"),

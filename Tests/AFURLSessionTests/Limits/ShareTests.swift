@@ -62,7 +62,7 @@ struct ShareTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `T-RES-44 who leaves while nobody may dial leaves room for the others`() {
+    @Test func `T-RES-44 a request that leaves while none may dial leaves room for the others`() {
         let world = VirtualWorld()
         world.configure { $0.maximumConnections = 1 }
         for host in ["a.test", "b.test", "c.test"] { world.serveEcho(host, after: .seconds(1)) }
@@ -122,7 +122,7 @@ struct ShareTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `whoever waits for its share is not idle`() {
+    @Test func `a load that waits for its share is not idle`() {
         let world = VirtualWorld()
         world.configure { $0.maximumBytesReceivedPerSecond = 10 }
         let hosts = (0..<4).map { "host\($0).test" }

@@ -39,7 +39,7 @@ struct TimeoutTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `T-RES-15 whoever a connection is made for does not wait for a turn`() throws {
+    @Test func `T-RES-15 a request for which a connection is made does not wait for its turn`() throws {
         let world = VirtualWorld()
         world.configure {
             $0.httpMaximumConnectionsPerHost = 1

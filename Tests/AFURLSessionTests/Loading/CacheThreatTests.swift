@@ -52,7 +52,7 @@ struct CacheThreatTests {
         #expect(outcome.status == 304 && server.requests.count == 5)
     }
 
-    @Test func `T-CAC-09 a 304 that nobody asked for is the answer, and stored nowhere`() async throws {
+    @Test func `T-CAC-09 a 304 without a condition in the request is the answer, and stored nowhere`() async throws {
         server.enqueue(fresh(.status(304)).header("ETag", "\"1\""), .text("body"))
 
         #expect(try await session.outcome(of: server.url("/1")).status == 304)

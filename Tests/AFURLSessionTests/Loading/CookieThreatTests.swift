@@ -55,7 +55,7 @@ struct CookieThreatTests {
     }
 
     @Test(arguments: [false, true])
-    func `T-COO-24 a cookie of a proxy is nobody's`(tunnels: Bool) async throws {
+    func `T-COO-24 a cookie of a proxy is not stored`(tunnels: Bool) async throws {
         let proxy = try TestProxy()
         let cookie = ("Set-Cookie", "proxy=1; Path=/")
         let asking = ServerReply.text("who?").status(407).header("Proxy-Authenticate", "Basic realm=\"p\"")
@@ -114,7 +114,7 @@ struct CookieThreatTests {
         }
     }
 
-    /// Cookies know their scheme and no more of how a server was judged; whoever wants less shared makes a store.
+    /// Cookies know their scheme and no more of how a server was judged; a caller who wants less shared makes a store.
     @Test func `15.1 T-COO-33 default sessions share the jar, as Apple's do, and all others have one of their own`()
         async throws
     {

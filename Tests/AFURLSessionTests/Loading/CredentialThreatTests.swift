@@ -174,7 +174,7 @@ extension LoopbackTests.Alone {
 
             #expect(!wasOpened())
             #expect((server.requests + other.requests).allSatisfy { $0.headers["Authorization"] == nil })
-            // The watch does see it when somebody opens one.
+            // The watch does see it when code opens one.
             _ = try Data(contentsOf: files[0])
             #expect(wasOpened())
         }

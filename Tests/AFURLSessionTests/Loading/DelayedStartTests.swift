@@ -58,7 +58,7 @@ struct DelayedStartTests {
         }
     }
 
-    @Test func `a date that is over, and a delegate without the method, ask nobody`() {
+    @Test func `a date in the past asks no delegate, and one without the method is not waited for`() {
         final class Deaf: URLSessionTaskDelegate {}
         let world = world()
         let past = task(in: world, after: -10)

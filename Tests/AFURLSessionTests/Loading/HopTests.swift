@@ -24,7 +24,7 @@ struct HopTests {
 
     // MARK: - Held responses
 
-    @Test func `a coded body that was held back is decoded once nobody holds it up`() async throws {
+    @Test func `a coded body that was held back is decoded once no step holds it back`() async throws {
         let coded = ServerReply.text(String(repeating: "who are you? ", count: 2000)).compressed(.gzip)
         server.route("GET", "/401", coded.status(401).header("WWW-Authenticate", "Basic realm=\"r\""))
         server.route("GET", "/302", coded.status(302).header("Location", "/see"))

@@ -30,7 +30,7 @@ struct RedirectThreatTests {
         await session.settled()
     }
 
-    @Test func `T-RED-27 nobody is told where a redirect came from`() async throws {
+    @Test func `T-RED-27 no server is told where a redirect came from`() async throws {
         server.route("GET", "/1", ServerReply.status(302).header("Location", "/2?token=canary"))
         server.route("GET", "/2", ServerReply.status(302).header("Location", other.url("/end").absoluteString))
 

@@ -170,7 +170,7 @@ struct ConnectionKeyTests {
         }
     }
 
-    @Test func `T-TLS-84 a proxy is the same whoever answers for servers behind it`() throws {
+    @Test func `T-TLS-84 a proxy is the same, whichever judge answers for servers behind it`() throws {
         let own = context(1)
         let key = try #require(keys().first { $0.route == proxy && $0.proxySecurity == own })
 

@@ -14,7 +14,7 @@ extension LoopbackTests {
             server.route("GET", "/hello", .text("hello"))
         }
 
-        /// A port nobody listens on: one that a server has just given back.
+        /// A port without a server: one that a server has just given back.
         private static func closedPort() throws -> UInt16 {
             let gone = try TestServer()
             defer { gone.stop() }

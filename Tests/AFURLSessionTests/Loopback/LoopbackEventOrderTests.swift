@@ -168,7 +168,7 @@ extension LoopbackTests {
         }
 
         @Test(arguments: [63 << 10, 65 << 10])
-        func `T-MSG-51 a body nobody hears is drained in full`(size: Int) async throws {
+        func `T-MSG-51 a body without a receiver is drained in full`(size: Int) async throws {
             // A session without a delegate takes the body from the wire and drops it.
             let session = URLSession.loopback()
             server.route("GET", "/size") { _ in .stream(.repeating("x", count: size)) }

@@ -187,7 +187,7 @@ extension LoopbackTests.Alone {
                 #expect(all.count { $0.code == -999 } == 500 && all.count { $0.code == -1001 } == 500)
                 #expect((1...4).contains(LookupGate.mostHeld))
                 LookupGate.release()
-                // Whoever asks next is served: the threads did not hang.
+                // The next request is served: the threads did not hang.
                 let next = try await session.outcome(of: try #require(URL(string: "http://next.test/")))
                 #expect(next.code == -1003)
                 session.finishTasksAndInvalidate()

@@ -151,7 +151,7 @@ extension LoopbackTests.Alone {
         }
     }
 
-    @Test func `T-RES-41 an upload nobody reads is not read ahead`() async {
+    @Test func `T-RES-41 an upload that the server does not read is not read ahead`() async {
         await #expect(processExitsWith: .success) {
             let server = try TestServer()
             server.script(.expectHead, .stall)

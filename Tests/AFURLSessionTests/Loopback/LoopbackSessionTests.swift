@@ -164,7 +164,7 @@ extension LoopbackTests {
             session.invalidateAndCancel()
         }
 
-        @Test func `getAllTasks answers somebody who blocks the delegate queue for it`() async throws {
+        @Test func `getAllTasks answers a caller who blocks the delegate queue for it`() async throws {
             let answered = Watched<Bool?>(nil)
             let log = EventLog { _, task in
                 let semaphore = DispatchSemaphore(value: 0)
@@ -482,7 +482,7 @@ extension LoopbackTests {
         }
     }
 
-    /// Waits for what nobody announces: that the last reference is gone.
+    /// Waits for what no callback announces, such as the end of the last reference.
     static func eventually(seconds: Double = 60, _ condition: () -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while !condition() {

@@ -72,7 +72,7 @@ extension LoopbackTests {
             #expect(server.acceptedConnections == 2)
         }
 
-        @Test func `T-MSG-41 an upgrade nobody asked for is refused`() async throws {
+        @Test func `T-MSG-41 an upgrade that the request did not ask for is refused`() async throws {
             server.script(.expectRequest, .send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"), .stall)
 
             let outcome = try await URLSession.loopback().outcome(of: server.url())
@@ -81,7 +81,7 @@ extension LoopbackTests {
             try await server.waitForEnd(ofConnection: 1)
         }
 
-        // MARK: - Bytes nobody asked for
+        // MARK: - Bytes that no request asked for
 
         @Test(arguments: [nil, 0, 1, 10, 50])
         func `T-MSG-42 a forged response on an idle connection is never delivered`(delay: Int?) async throws {

@@ -69,7 +69,7 @@ private struct PoolBooks {
             }
             #expect(idle.count + inUse.count + dialing + redialing <= limit)
         }
-        // Nobody waits while something could be done about it.
+        // No request waits while the machine could serve it.
         #expect(waiting.isEmpty || idle.isEmpty)
         if waiting.count > dialing {
             #expect(!mayDial || isFull)
@@ -106,7 +106,7 @@ private struct PoolBooks {
             if Bool.random(using: &random) {
                 let claimed = min(dialing, waiting.count)
                 settle()
-                #expect(dialing <= max(claimed, waiting.count), "a dial that nobody waits for has nobody to end it")
+                #expect(dialing <= max(claimed, waiting.count), "no action ends a dial without a request")
             }
         case 4 where dialing > 0:
             let connection = Connection()
@@ -159,7 +159,7 @@ private struct PoolBooks {
         }
     }
 
-    /// On behalf of somebody who waits, or has left.
+    /// On behalf of a request that waits, or has left.
     private mutating func refuseDial(_ random: inout LoopbackRandom) {
         dialing -= 1
         let gone = Waiter()

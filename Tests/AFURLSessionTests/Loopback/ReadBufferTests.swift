@@ -63,7 +63,7 @@ struct ReadBufferTests {
         third.copyBytes(from: repeatElement(3, count: third.count))
 
         #expect(loans[0]?.bytes.allSatisfy { $0 == 2 } == true)
-        // Nobody uses the first any more: it is the next.
+        // The first is no longer in use: it is the next.
         loans = [buffer.lend(UnsafeRawBufferPointer(third))]
         #expect(buffer.forReading().baseAddress == first.baseAddress)
     }

@@ -13,7 +13,7 @@ private final class Waiter: QueuedWaiter {
     }
 }
 
-/// The queue written so that anybody can see that it is right.
+/// The queue in its simplest form, to compare with.
 private struct PlainQueue {
     var entries: [(waiter: Waiter, priority: Float, arrival: Int)] = []
     private var arrivals = 0
@@ -73,7 +73,7 @@ struct WaitQueueTests {
         #expect(queue.isEmpty)
     }
 
-    @Test func `an empty queue keeps nobody alive`() {
+    @Test func `an empty queue keeps no waiter alive`() {
         var queue = WaitQueue<Waiter>()
         weak var left: Waiter?
         weak var served: Waiter?
@@ -91,7 +91,7 @@ struct WaitQueueTests {
         #expect(left == nil && served == nil)
     }
 
-    @Test func `whoever is not waiting can neither leave nor move`() {
+    @Test func `a waiter that is not queued can neither leave nor move`() {
         var queue = WaitQueue<Waiter>()
         let waiter = Waiter(1)
 

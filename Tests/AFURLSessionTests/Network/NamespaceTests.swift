@@ -83,7 +83,7 @@ struct NamespaceTests {
         try Cable.change("addr flush dev v0", "addr add fe80::5/64 dev v0 nodad", "route add ::/0 dev v0")
         #expect(monitor.currentPath.reason?.contains("link-local address only") == true)
 
-        // Nobody knows yet whether another machine has it.
+        // The kernel does not know yet whether another machine has the address.
         try Cable.change("addr add 2001:db8::5/64 dev v0")
         let tentative = monitor.currentPath
         #expect(tentative.status == .unsatisfied)
@@ -230,7 +230,7 @@ struct NamespaceTests {
         #expect(setsockopt(socket.descriptor, SOL_SOCKET, SO_RCVBUF, &size, 4) == 0)
         let dropped = try NetlinkSockets.drops(of: socket)
 
-        // Nobody reads while the network thread is held up.
+        // The monitor does not read while the network thread is held up.
         let gate = DispatchSemaphore(value: 0)
         World.system.loop.enqueue { gate.wait() }
         let lines = (0..<400).map { "addr add 10.\($0 / 250).\($0 % 250).1/32 dev lo" }

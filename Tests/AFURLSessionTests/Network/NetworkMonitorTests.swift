@@ -86,7 +86,7 @@ struct NetworkMonitorTests {
         world.advance(by: .seconds(1))
         let before = world.machine.readings
 
-        // Nobody has looked at the first of them yet when the others come.
+        // The worker has not yet read the state after the first of them when the others come.
         for _ in 1...20 { world.changeNetwork() }
         plug()
         world.advance(by: .seconds(1))
@@ -275,7 +275,7 @@ struct NetworkMonitorTests {
         #expect(world.finish() == [])
     }
 
-    @Test("a lookup that nobody waits for any more is given up, and a name that is none is never begun, T-NET-11")
+    @Test("a lookup without a client is given up, and that of an invalid name is never begun, T-NET-11")
     func lookups() {
         world.host("api.test", "192.0.2.1", after: .seconds(20))
         let (monitor, _) = world.makeMonitor(host: "api.test")
@@ -311,7 +311,7 @@ struct NetworkMonitorTests {
 
     // MARK: - Streams and advice
 
-    @Test func `a stream watches without its monitor, for as long as somebody has it`() {
+    @Test func `a stream watches without its monitor, for as long as the caller holds it`() {
         plug()
         var stream: AsyncStream<NetworkPath>? = world.makeMonitor().monitor.paths
         world.settle()

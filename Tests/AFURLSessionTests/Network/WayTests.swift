@@ -34,7 +34,7 @@ struct WayTests {
         Row(refusal: EHOSTUNREACH, obstacle: .noRoute(EHOSTUNREACH), description: "an unreachable route"),
         Row(refusal: EACCES, obstacle: .noRoute(EACCES), description: "a prohibited one"),
         Row(refusal: EINVAL, obstacle: .noRoute(EINVAL), description: "a black hole"),
-        Row(from: "192.0.2.1", obstacle: .noRoute(ENODEV), description: "by an interface nobody knows"),
+        Row(from: "192.0.2.1", obstacle: .noRoute(ENODEV), description: "by an unknown interface"),
         Row(interface: eth, from: "192.0.2.1", obstacle: nil, description: "a default route"),
         Row(
             interface: ethDown,

@@ -46,7 +46,7 @@ extension LoopbackTests.Alone {
         }
     }
 
-    @Test func `M17 a cookie with an expiry is written to no disk that nobody named`() async {
+    @Test func `M17 a cookie with an expiry is written to no disk unless the caller names a file`() async {
         await #expect(processExitsWith: .success) {
             let folder = try ScratchFolder()
             for name in ["HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
@@ -115,7 +115,7 @@ extension LoopbackTests.Alone {
     }
 }
 
-/// A stream of somebody's who has overridden no more than he must.
+/// A program's own stream, which overrides no more than it must.
 private final class BareStream: InputStream {
     override func open() {}
     override func close() {}

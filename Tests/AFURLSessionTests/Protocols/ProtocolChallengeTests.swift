@@ -112,7 +112,7 @@ struct ProtocolChallengeTests {
         #expect(takers.withLock { $0.first?.answers.value } == ["cancel"])
     }
 
-    @Test func `a challenge that was withdrawn is answered to nobody`() async throws {
+    @Test func `the answer to a withdrawn challenge does not reach the protocol`() async throws {
         let site = site()
         let late = Watched<ChallengeCompletion?>(nil)
         let session = StubSite.session(delegate: ChallengeDelegate { completion in late.change { $0 = completion } })

@@ -392,7 +392,7 @@ struct ProtocolTests {
     }
 }
 
-/// Has a stream for whoever needs one.
+/// Has a stream for each task that needs one.
 private final class BodyProvider: URLSessionDataDelegate {
     let log = EventLog()
 

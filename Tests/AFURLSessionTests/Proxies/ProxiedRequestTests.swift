@@ -134,7 +134,7 @@ extension ProxyTests {
             "socks5h://proxy.test:3128",
         ]
         )
-        func `T-PRX-11 a proxy that fails fails the request, and nobody else is tried`(proxy: String) throws {
+        func `T-PRX-11 a proxy that fails fails the request, and no other is tried`(proxy: String) throws {
             for url in ["http://api.test/", "https://api.test/"] {
                 let bench = try ProxyBench(proxy)
                 bench.world.host("proxy.test", "192.0.2.50")

@@ -9,7 +9,7 @@ import Testing
 enum ProxyTests {}
 
 /// A virtual world with a proxy at `proxy.test`, which plays one script per connection, and the last one on all further
-/// ones. Whoever is reached without it is `log`ged as well, by the name of `direct`.
+/// ones. A connection past the proxy is `log`ged as well, by the name of `direct`.
 final class ProxyBench {
     typealias Stage = LayeredServer.Stage
 

@@ -102,7 +102,7 @@ extension ProxyTests {
                 excepted: ["a.test", "x.a.test", "b.test:81", "10.0.0.1", "x.c.test"],
                 proxied: ["b.test", "c.test", "d.test", "11.0.0.1"]
             ),
-            // What is no entry is nobody.
+            // An invalid entry excepts no host.
             Row(list: "10.0.0.0/33", excepted: [], proxied: ["10.0.0.0"]),
             Row(list: "10.0.0.0/", excepted: [], proxied: ["10.0.0.0"]),
             Row(list: "10.0.0.0/08", excepted: [], proxied: ["10.0.0.0"]),
@@ -185,7 +185,7 @@ extension ProxyTests {
             #expect(try rules.route(for: try endpoint("[2001:db8::1]")) != nil)
         }
 
-        @Test func `T-PRX-12 random text never traps and excepts nobody it does not name`() throws {
+        @Test func `T-PRX-12 random text never traps and excepts no host that it does not name`() throws {
             var random = SystemRandomNumberGenerator()
             let host = try endpoint("victim.test")
             let alphabet = Array("*.:[]/%@,-0123456789abcdef \u{e9}")

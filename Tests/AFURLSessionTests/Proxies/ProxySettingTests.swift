@@ -79,7 +79,7 @@ extension ProxyTests {
             #expect(world.finish() == [])
         }
 
-        @Test func `T-PRX-14 whoever sets proxies, or wants none, leaves the environment unread`() throws {
+        @Test func `T-PRX-14 a configuration that sets proxies, or wants none, leaves the environment unread`() throws {
             let asked: @Sendable () -> [String: String] = {
                 Issue.record("the environment was read")
                 return [:]

@@ -17,7 +17,7 @@ extension ProxyTests {
 
         private func route(_ url: String) throws -> ProxyRoute { ProxyRoute(try ProxyServer(url), number: 1) }
 
-        /// Offers an answer in pieces and says what came of it, and what was sent.
+        /// Offers an answer in pieces and returns how the exchange ended, and what it sent.
         private func play(_ exchange: any TunnelExchange, _ pieces: [[UInt8]]) -> (end: End, sent: [[UInt8]]) {
             var exchange = exchange
             var sent = [exchange.begin()]

@@ -215,7 +215,7 @@ struct RedirectRulesTests {
         "jar:http://x!/", "ldap://b.test/", "smb://b.test/x", "tel:1", "urn:x:y", "chrome://x", "httpx://b.test/",
         "https+unix://x/",
     ])
-    func `T-RED-10 what is no http is followed by nobody, and shown to the delegate without secrets`(
+    func `T-RED-10 what is no http is not followed, and shown to the delegate without secrets`(
         location: String
     ) throws {
         let fields = ["Authorization": "a", "Cookie": "b", "X-Other": "c", "Host": "d"]

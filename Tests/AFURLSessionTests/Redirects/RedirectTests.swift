@@ -124,7 +124,7 @@ struct RedirectTests {
         #expect(source.questions.value == 1)
     }
 
-    @Test func `T-RED-14 a stream that nobody has again ends at the redirect`() async throws {
+    @Test func `T-RED-14 a stream that the caller cannot bring again ends at the redirect`() async throws {
         redirect("/1", to: "/end", status: 307)
         var request = URLRequest("PUT", server.url("/1"))
         request.httpBodyStream = InputStream(data: Data("streamed".utf8))

@@ -22,7 +22,7 @@ struct RedirectTimingTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `T-RED-21 what nobody waits for is given up after two seconds`() {
+    @Test func `T-RED-21 the body of a redirect is given up after two seconds`() {
         let world = VirtualWorld()
         world.script("a.test", .expectRequest, .reply(Self.away), .stall)
         world.script("b.test", .expectRequest, .reply(Self.ok), .again)
@@ -36,7 +36,7 @@ struct RedirectTimingTests {
     }
 
     @Test(arguments: [(5, 1), (64 << 20, 4)])
-    func `T-RES-49 a connection is used again behind a body nobody wants, if that is short`(size: Int, count: Int) {
+    func `T-RES-49 a connection is used again behind the body of a redirect, if that is short`(size: Int, count: Int) {
         let world = VirtualWorld()
         world.network.recordsBytes = false
         let away = "HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: \(size)\r\n\r\n"

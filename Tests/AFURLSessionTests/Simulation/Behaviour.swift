@@ -40,7 +40,7 @@ enum Behaviour: CaseIterable {
         .length, .chunked, .untilClose, .untilClose10, .interim, .noContent, .announcesClose, .dribble, .readsLate,
     ]
 
-    /// Nobody else may send on the connection afterwards.
+    /// Whether no other request may be sent on the connection afterwards.
     var retires: Bool {
         switch self {
         case .length, .chunked, .interim, .noContent, .keepAliveHint, .dribble, .readsLate, .early: false

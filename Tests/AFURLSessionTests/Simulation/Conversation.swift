@@ -172,7 +172,7 @@ final class Conversation {
         }
         interventions.sort { ($0.at, $0.task) < ($1.at, $1.task) }
         while !interventions.isEmpty { pass(until: interventions[0].at) { interveneNow() } }
-        // Whoever is suspended would wait for ever.
+        // A suspended task would wait for ever.
         for index in tasks.indices { while tasks[index].suspensions > 0 { perform(.resume, index) } }
         let end = world.now + .seconds(200_000)
         while !isDone, world.now < end {
@@ -277,7 +277,7 @@ final class Conversation {
         }
     }
 
-    /// Whether its delegate, or nobody else, has cancelled a task.
+    /// Whether its delegate has cancelled a task.
     func isLost(_ nonce: String) -> Bool { lost.withLock { $0.contains(nonce) } }
 
     /// What a delegate does to its own task and session in the middle of a callback.
@@ -303,7 +303,7 @@ final class Conversation {
         }
     }
 
-    /// Somebody forges answers on the connections the task may have used.
+    /// Whether a server forges answers on the connections the task may have used.
     func mayBeForged(_ plan: TaskPlan) -> Bool {
         plans.contains { other in
             (other.behaviour == .poisons || other.behaviour == .poisonsLater) && other.session == plan.session

@@ -61,7 +61,7 @@ struct Oracle {
         case nil: violations += successViolations(record, plan, served, conversation).map(note)
         case .cancelled?
         where !running.isCancelled && !plan.refuses && !member.isEnded && !conversation.isLost(plan.nonce):
-            violations.append(note("nobody cancelled it"))
+            violations.append(note("cancelled without a reason"))
         case let code?:
             let isPossible =
                 Oracle.possibleFailures.contains(code)
@@ -87,7 +87,7 @@ struct Oracle {
         if served.heads == 1, plan.behaviour.isBroken { found.append("a broken answer passed off as a success") }
         let expected = status == 200 && plan.method != "HEAD" ? plan.downloadBody : []
         guard record.body != Data(expected) else { return found }
-        // A body that ends with its connection may be cut off by anybody, and in TLS by the server alone.
+        // A body that ends with its connection may be cut off by any device on the way, and in TLS by the server alone.
         let cuts = conversation.isSecured ? [.tlsFarewellOnly] : Oracle.cuts
         let isCut = cuts.contains { conversation.world.faults.count($0) > 0 }
         let isOpenEnded = plan.behaviour.endsWithConnection

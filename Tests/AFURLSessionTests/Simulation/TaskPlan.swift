@@ -48,7 +48,7 @@ struct TaskPlan {
 extension TaskPlan {
     private static let unit: [UInt8] = (0..<1009).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 3) }
 
-    /// Bytes that nobody else's body has.
+    /// Bytes that no other task's body has.
     static func pattern(_ label: String, _ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count)

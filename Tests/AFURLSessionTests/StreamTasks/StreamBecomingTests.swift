@@ -115,7 +115,7 @@ extension StreamTaskTests {
             #expect(try await server.waitForEnd(ofConnection: 1) == .serverClosed)
         }
 
-        @Test func `streams nobody takes fail the task`() async throws {
+        @Test func `streams that no delegate takes fail the task`() async throws {
             server.script(.stall)
             final class Deaf: URLSessionTaskDelegate {
                 let end = Watched<Int?>(nil)

@@ -120,7 +120,7 @@ extension StreamTaskTests {
             #expect(events.suffix(3) == [.wrote, .writeClosed, .completed(nil)])
         }
 
-        @Test func `T-STR-07 megabytes go both ways at once, and nothing is read that nobody asked for`() async throws {
+        @Test func `T-STR-07 megabytes go both ways at once, and no more is read than was asked for`() async throws {
             let body = pattern(3_000_000)
             server.script(.send(bytes: body), .receive(3_000_000), .expectEnd, .close)
             let session = URLSession.loopback(delegate: log)
@@ -166,7 +166,7 @@ extension StreamTaskTests {
             #expect(log.error.withLock { $0?.loadFailure?.message.contains("127.0.0.1:\(server.port)") } == true)
         }
 
-        @Test func `nobody there fails all that was asked`() async throws {
+        @Test func `a port without a server fails all that was asked`() async throws {
             let port = server.port
             server.stop()
             let task = URLSession.loopback(delegate: log).streamTask(withHostName: "127.0.0.1", port: Int(port))

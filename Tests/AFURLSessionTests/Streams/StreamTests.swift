@@ -172,7 +172,7 @@ struct StreamTests {
         await #expect(throws: URLError.self) { while try await late.next() != nil {} }
     }
 
-    @Test func `bytes nobody reads end their load when they are let go of`() async throws {
+    @Test func `bytes that the caller does not read end their load when they are let go of`() async throws {
         server.route("GET", "/flood") { _ in .stream(.repeating("x\n", count: 1 << 30)) }
         var bytes: URLSession.AsyncBytes? = try await session.bytes(from: server.url("/flood")).0
         let task = try #require(bytes?.task)

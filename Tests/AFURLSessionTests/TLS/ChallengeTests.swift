@@ -159,7 +159,7 @@ extension SecuredTests {
             (.useCredential, nil),
         ]
 
-        @Test("who is not identified goes on as nobody, or not at all, T-TLS-79", arguments: withoutIdentity)
+        @Test("without an identity the handshake shows no certificate, or fails, T-TLS-79", arguments: withoutIdentity)
         func unidentified(disposition: URLSession.AuthChallengeDisposition, code: Int?) async throws {
             var tls = ServerTLS(try site.authority.issue(for: "127.0.0.1"))
             tls.clientCertificates = .requested

@@ -157,7 +157,7 @@ extension SecuredTests {
             link.server.send(body)
             link.arriveFromServer()
 
-            // Between two reads nobody asks for hours; the channel goes on saying that it holds something.
+            // However long the reader waits between two reads, the channel says that it holds bytes.
             while link.received.count < body.count {
                 #expect(link.channel.isReadable)
                 guard case .bytes(3000) = link.read(3000) else { break }
@@ -379,7 +379,7 @@ extension SecuredTests {
 
         // MARK: - The error queue
 
-        @Test("an error of somebody else is not ours, T-TLS-68", arguments: TLSVersion.allCases)
+        @Test("an error that other code left in the queue is not ours, T-TLS-68", arguments: TLSVersion.allCases)
         func poisonedQueue(version: TLSVersion) throws {
             let link = try MemoryLink(MemoryLink.Site(version, tickets: 2))
             link.beforeCall = {

@@ -166,7 +166,7 @@ extension SecuredTests {
             #expect(second.decisions.judged.isEmpty)
         }
 
-        @Test("the handshake stands still until somebody has decided", arguments: TLSVersion.allCases)
+        @Test("the handshake stands still until the client has decided", arguments: TLSVersion.allCases)
         func undecided(version: TLSVersion) throws {
             let site = try Site(version)
             let link = try Link(site)

@@ -37,7 +37,7 @@ extension SecuredTests {
             link.arrive(rest)
             #expect(link.readAll() == .wouldBlock)
 
-            // Whoever writes has written in vain in this turn.
+            // The writer was refused earlier in this turn, so the channel asks for another.
             #expect(link.wire.turnsAskedFor == 1 && link.channel.isWritable)
             #expect(link.write(Self.bytes) == .bytes(100))
             link.server.feed(link.wire.takeWritten())

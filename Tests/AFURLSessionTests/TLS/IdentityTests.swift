@@ -36,7 +36,7 @@ extension SecuredTests {
             }
         }
 
-        @Test func `T-TLS-78 a list without a host shows it to nobody`() async throws {
+        @Test func `T-TLS-78 an identity whose list names no host is shown to no server`() async throws {
             let site = try SecuredSite { tls, _ in tls.clientCertificates = .requested }
             for hosts in [[], ["no pattern at all"], ["**"]] {
                 let identity = try site.identity("somebody", hosts: hosts)

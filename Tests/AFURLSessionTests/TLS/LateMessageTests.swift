@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 extension SecuredTests {
-    /// What a server says on a connection that nobody uses.
+    /// What a server sends on an idle connection.
     struct LateMessages {
         private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

@@ -151,7 +151,7 @@ final class MemoryLink {
         wire.close()
     }
 
-    /// A channel secured within this one, as through a proxy that is secured itself. Whoever asks for it closes it.
+    /// A channel secured within this one, as through a proxy that is secured itself. The caller closes it.
     func channelWithin() throws -> TLSChannel {
         TLSChannel(channel, try site.engine(), TLSBuffers())
     }

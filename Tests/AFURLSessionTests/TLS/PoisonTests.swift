@@ -17,7 +17,7 @@ extension SecuredTests {
     }
 
     struct Poison {
-        /// Whoever decides leaves something in OpenSSL's error queue, as code of users may.
+        /// A client that leaves an error in OpenSSL's queue whenever it decides, as code of users may.
         private final class Poisoner: TLSEngineClient {
             private(set) var judgements = 0
             private(set) var questions = 0
@@ -41,7 +41,7 @@ extension SecuredTests {
             }
         }
 
-        @Test("an error left behind by who decides is not ours, T-TLS-68", arguments: TLSVersion.allCases)
+        @Test("an error that the client leaves in the queue is not ours, T-TLS-68", arguments: TLSVersion.allCases)
         func poisonedDecision(version: TLSVersion) throws {
             let poisoner = Poisoner()
             let link = try MemoryLink(MemoryLink.Site(version, tickets: 2), client: poisoner)

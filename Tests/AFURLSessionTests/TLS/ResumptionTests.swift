@@ -37,7 +37,7 @@ extension SecuredTests {
         }
 
         @Test(
-            "whoever was asked about a server is asked about each connection to it, T-TLS-01",
+            "a delegate that was asked about a server is asked about each connection to it, T-TLS-01",
             arguments: TLSVersion.allCases,
             [URLSession.AuthChallengeDisposition.useCredential, .performDefaultHandling]
         )
@@ -254,7 +254,7 @@ extension SecuredTests {
             #expect(handshakes.map(\.clientCertificates.count) == [1, 0] && handshakes.allSatisfy { $0.isFresh })
         }
 
-        @Test("no early data, whoever invites it, T-TLS-09")
+        @Test("no early data, even where the server invites it, T-TLS-09")
         func earlyData() async throws {
             let site = try SecuredSite.parting { tls, _ in tls.invitesEarlyData = true }
             let session = site.session { $0.speak(.v1_3) }

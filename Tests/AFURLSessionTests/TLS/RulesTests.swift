@@ -118,7 +118,7 @@ extension SecuredTests {
             #expect(
                 Set([bytes("a", "bc"), bytes("a", "b", "c"), bytes("a", "", "bc"), bytes("a", "bc", "")]).count == 4
             )
-            // As long as nobody knows it, an evaluator is a number; and no evaluator is known by one.
+            // An evaluator without a fingerprint is known by a number, which no evaluator with a fingerprint can equal.
             let seven = FixedEvaluator(Array("7".utf8)) { _ in .accept }
             let unnamed = FixedEvaluator { _ in .accept }
             let tls = TLSConfiguration()

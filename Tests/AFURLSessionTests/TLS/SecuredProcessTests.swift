@@ -89,7 +89,7 @@ extension LoopbackTests.Alone {
         }
     }
 
-    @Test func `T-TLS-75 SSL_CERT_FILE is for those who trust the system, and nobody else`() async {
+    @Test func `T-TLS-75 SSL_CERT_FILE counts only where the anchors are the system's`() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
             let site = try SecuredSite()

@@ -122,7 +122,7 @@ extension SecuredTests {
         #expect(SecTrustSetAnchorCertificates(trust, ["text"] as CFArray) == errSecParam)
     }
 
-    @Test func `no anchors at all trust nobody`() {
+    @Test func `without anchors no server is trusted`() {
         let trust = trust(root.certificate)
 
         SecTrustSetAnchorCertificatesOnly(trust, true)

@@ -88,7 +88,7 @@ extension SecuredTests {
         @Test func `who was not trusted, or not judged, is not known`() {
             var servers = TrustedServers()
             servers.keep(trust())
-            #expect(servers.count == 0, "nobody has judged it")
+            #expect(servers.count == 0, "its chain was not judged")
 
             let wrongHost = trust(host: "other.test")
             #expect(!wrongHost.evaluation.isTrusted)

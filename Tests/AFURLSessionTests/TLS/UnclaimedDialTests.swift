@@ -9,7 +9,7 @@ import Testing
 extension SecuredTests {
     /// Connections in the making whose requests were served by others meanwhile.
     struct UnclaimedDials {
-        @Test("T-TLS-30 a server is not trusted while there is nobody to be asked", arguments: TLSVersion.allCases)
+        @Test("T-TLS-30 a server is not trusted while there is no delegate to ask", arguments: TLSVersion.allCases)
         func question(version: TLSVersion) async throws {
             let site = try SecuredSite()
             let delegate = TrustDelegate { TrustDelegate.trusting($0) }
@@ -22,7 +22,7 @@ extension SecuredTests {
             #expect(delegate.methods.value.count == 2 && site.server.acceptedConnections == 2)
         }
 
-        @Test("T-TLS-30 nobody is shown an identity while there is nobody to be asked", arguments: TLSVersion.allCases)
+        @Test("T-TLS-30 no identity is shown while there is no delegate to ask", arguments: TLSVersion.allCases)
         func identity(version: TLSVersion) async throws {
             let site = try SecuredSite { tls, _ in tls.clientCertificates = .required() }
             let client = try site.authority.issueClient("somebody")
@@ -42,7 +42,7 @@ extension SecuredTests {
             #expect(site.server.connections.allSatisfy { $0.tls?.clientCertificates == [client.certificate] })
         }
 
-        @Test("a server that gives up while nobody waits fails no request", arguments: TLSVersion.allCases)
+        @Test("a server that gives up while no request waits fails none", arguments: TLSVersion.allCases)
         func impatientServer(version: TLSVersion) async throws {
             let site = try SecuredSite()
             let delegate = TrustDelegate { TrustDelegate.trusting($0) }
@@ -155,7 +155,7 @@ extension SecuredTests {
             #expect(delegate.methods.value.count == 6)
         }
 
-        @Test func `a dial that nobody waits for makes room for one that somebody needs`() {
+        @Test func `a dial that no request waits for makes room for one that a request needs`() {
             let world = VirtualWorld()
             world.configure { $0.maximumConnections = 2 }
             world.host("api.test", "192.0.2.1")
@@ -181,7 +181,7 @@ extension SecuredTests {
             #expect(slow.body == "/slow" && world.finish() == [])
         }
 
-        @Test func `T-RES-32 a dial that nobody waits for is given up after ten seconds`() {
+        @Test func `T-RES-32 a dial that no request waits for is given up after ten seconds`() {
             let world = VirtualWorld()
             world.host("api.test", "192.0.2.1")
             world.serveEcho("api.test")

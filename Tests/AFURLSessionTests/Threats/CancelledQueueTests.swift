@@ -3,7 +3,7 @@ import AFURLSession
 import Foundation
 import Testing
 
-@Suite("Queues whose operations somebody cancels")
+@Suite("Queues whose operations the program cancels")
 struct CancelledQueueTests {
     @Test("callbacks are made whatever becomes of the operations of their queue, T-API-01", arguments: [1, 4])
     func cancelled(width: Int) async throws {

@@ -12,7 +12,7 @@ import Testing
 private final class SmallDisk: Sendable {
     let url: URL
 
-    /// Whoever may mount.
+    /// Only root may mount.
     static let isPossible = geteuid() == 0 && (try? SmallDisk()) != nil
 
     init() throws {

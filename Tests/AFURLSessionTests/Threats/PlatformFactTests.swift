@@ -38,7 +38,7 @@ struct PlatformFactTests {
         #expect(try Data(contentsOf: target) == Data("x".utf8))
     }
 
-    @Test func `F-13 dates are those of somebody's calendar, and some read none of HTTP's`() {
+    @Test func `F-13 formatters use the user's calendar, and some read none of HTTP's dates`() {
         func formatter(_ locale: String, _ format: String) -> DateFormatter {
             let formatter = DateFormatter()
             formatter.locale = Locale(identifier: locale)

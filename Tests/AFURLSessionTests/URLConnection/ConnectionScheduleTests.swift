@@ -62,7 +62,7 @@ struct ConnectionScheduleTests {
 
         #expect(run.events.last == .finished && log.text == "hello")
         #expect(threads.withLock { $0 } == [own.withLock { $0 }])
-        // The loop was woken and came back; nobody waited for ten seconds.
+        // The loop was woken and came back, instead of waiting ten seconds.
         #expect(run.passes >= 1)
     }
 

@@ -212,7 +212,7 @@ struct ConnectionTests {
         try await LoopbackTests.eventually { weakLog == nil && weakConnection == nil }
     }
 
-    @Test func `nobody has to hold a connection that runs`() async throws {
+    @Test func `a running connection needs no reference to it`() async throws {
         let log = ConnectionLog()
         server.route("GET", "/slow", ServerReply.text("slow").held(until: "go"))
 

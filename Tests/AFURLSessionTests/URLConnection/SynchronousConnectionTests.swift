@@ -16,7 +16,7 @@ struct SynchronousConnectionTests {
         server.route("*", "/hello", .text("hello"))
     }
 
-    /// What came of it, and whether the thread's run loop ran meanwhile.
+    /// The result of a synchronous load, and the status of its response.
     private static func load(_ url: URL) -> (result: Result<Data, any Error>, status: Int?) {
         var response: URLResponse?
         let result = Result { try URLConnection.sendSynchronousRequest(URLRequest(url: url), returning: &response) }

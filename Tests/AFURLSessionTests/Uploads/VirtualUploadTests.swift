@@ -141,7 +141,7 @@ struct VirtualUploadTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `a disk that is slow counts against nobody's time`() throws {
+    @Test func `a slow disk does not count against the request's idle time`() throws {
         let folder = try UploadFolder()
         let file = try folder.file(UploadFolder.pattern(100_000))
         let world = VirtualWorld()

@@ -10,7 +10,7 @@ struct AttributionTests {
 
     /// Milliseconds at which the forgery is sent, and at which the next request starts.
     @Test(arguments: [0, 1, 10, 50], [0, 1, 5, 11, 49, 51, 60])
-    func `T-MSG-42 an answer nobody asked for closes the connection and is never delivered`(
+    func `T-MSG-42 an answer without a request closes the connection and is never delivered`(
         forgedAt: Int,
         askedAt: Int
     ) {

@@ -4,7 +4,7 @@ import AFVirtualWorld
 import Foundation
 import Testing
 
-@Suite("Nobody holds up another")
+@Suite("No load holds up another")
 struct FairnessTests {
     @Test func `T-RES-27 one fast peer leaves room for ninety-nine slow ones`() throws {
         let world = VirtualWorld()
@@ -39,7 +39,7 @@ struct FairnessTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `T-RES-42 T-RES-40 a callback that takes ten seconds holds up its own peer and nobody else`() throws {
+    @Test func `T-RES-42 T-RES-40 a callback that takes ten seconds holds up its own peer and no other`() throws {
         let world = VirtualWorld()
         world.network.link.latency = 1_000_000...1_000_000
         let size = 8 << 20

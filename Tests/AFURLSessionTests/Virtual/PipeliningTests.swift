@@ -98,7 +98,7 @@ struct PipeliningTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `T-PIP-01 what follows the last answer belongs to nobody and ends the connection`() {
+    @Test func `T-PIP-01 bytes behind the last answer belong to no request and end the connection`() {
         let world = makeWorld()
         Server().serve(world) { request, client in
             client.send(VirtualWorld.echo(request.target))
@@ -116,7 +116,7 @@ struct PipeliningTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `T-PIP-01 an answer that comes before its request has left is nobody's`() {
+    @Test func `T-PIP-01 an answer that comes before its request has left is delivered to no task`() {
         let world = makeWorld()
         // Room for the first request and a part of the second, until the server reads.
         world.network.link.sendCapacity = 150
@@ -370,7 +370,7 @@ struct PipeliningTests {
     }
 
     @Test(arguments: 0..<20)
-    func `T-PIP-01, 03, 05 in many interleavings nobody gets another's answer`(batch: UInt64) {
+    func `T-PIP-01, 03, 05 in many interleavings no task gets another's answer`(batch: UInt64) {
         for seed in batch * 25..<(batch + 1) * 25 {
             var random = SeededGenerator(seed: seed)
             let world = makeWorld(seed: seed, connections: random.pick(1...2))

@@ -106,7 +106,7 @@ struct PoolTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `T-RES-45 a host at its limit starves nobody, and cancelled waiters give way`() {
+    @Test func `T-RES-45 a host at its limit starves no other, and cancelled waiters give way`() {
         let world = VirtualWorld()
         world.configure { $0.httpMaximumConnectionsPerHost = 1 }
         world.script("busy.test", .expectRequest, .delay(.seconds(5)), .reply(VirtualWorld.echo("/")), .again)

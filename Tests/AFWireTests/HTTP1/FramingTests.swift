@@ -36,7 +36,7 @@ import Testing
         row.check()
     }
 
-    @Test func `T-MSG-01 an overridden length is not announced to anyone`() {
+    @Test func `T-MSG-01 a length that Transfer-Encoding overrides is not announced`() {
         let wire = Self.ok + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
 
         let outcome = ResponseSetting().outcome(of: wire)

@@ -118,7 +118,7 @@ import Testing
         #expect(decoder.isFinished && !decoder.framedExactly)
     }
 
-    @Test func `an error is said again to whoever asks again`() throws {
+    @Test func `a decoder that has failed throws the same error from every later call`() throws {
         var decoder = ResponseDecoder(method: "GET")
         let wire = Array("nonsense".utf8)
         let first = #expect(throws: HTTP1Error.self) {

@@ -1,7 +1,7 @@
 import AFWire
 import Testing
 
-/// What is noted of a head while its lines are read, so that nobody has to look for the field.
+/// What is noted of a head while its lines are read, so that later code need not search for the field.
 @Suite struct FieldNotesTests {
     struct Notes: Equatable {
         var framing = BodyFraming.untilClose

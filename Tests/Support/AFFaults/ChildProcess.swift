@@ -7,7 +7,7 @@ import Glibc
 /// In the place of Foundation's `Process`, which hears of an end by a descriptor that whatever else is started at the
 /// same moment inherits as well: then it ends for us when the last of those has ended.
 package enum ChildProcess {
-    /// Somebody else has waited for the child, and how it ended is not known.
+    /// Other code of this process has waited for the child, and how it ended is not known.
     package struct LostChild: Error {}
 
     package struct CannotStart: Error, CustomStringConvertible {
@@ -71,7 +71,7 @@ package enum ChildProcess {
         return try end(of: child, within: seconds)
     }
 
-    /// Starts a program, for somebody else to wait for.
+    /// Starts a program; the caller waits for its end.
     ///
     /// - Returns: Its number.
     package static func start(
@@ -148,7 +148,7 @@ package enum ChildProcess {
         input: String = "",
         withErrors: Bool = true
     ) throws -> (status: Int32, output: Data) {
-        // Files, since a pipe can fill up while nobody reads it.
+        // Files, since a pipe can fill up while no thread reads it.
         let folder = FileManager.default.temporaryDirectory.appending(path: "af-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

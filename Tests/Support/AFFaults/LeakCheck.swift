@@ -19,7 +19,7 @@ package struct LeakCheck: Sendable, Equatable {
             let count = readlink("/proc/self/fd/\(name)", &buffer, 255)
             guard count > 0 else { return nil }
             let target = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            // The directory being listed is no descriptor of anybody's, and timers of this
+            // The directory being listed is the descriptor of this listing, and timers of this
             // kind are only used by Dispatch, which opens them as it needs them.
             let isForeign = target.hasPrefix("/proc/") || target.contains("timerfd")
             return isForeign ? nil : target.hasPrefix("socket:") ? "socket" : target

@@ -120,7 +120,7 @@ extension Kind {
                 await session.invalidated()
             }
         },
-        loading("a scheme that nobody knows", .code([URLError.unsupportedURL.rawValue])) { stage, session, _ in
+        loading("an unknown scheme", .code([URLError.unsupportedURL.rawValue])) { stage, session, _ in
             await session.end(of: URL(string: "gopher://localhost/") ?? stage.folder)
         },
         Kind(name: "a session, made and invalidated", expects: .done) { stage in

@@ -78,7 +78,7 @@ extension Kind {
         loading("an upload that is broken off", lost) { stage, session, _ in
             await session.end(of: posting(stage, "/reset", Data(count: 300_000)))
         },
-        Kind(name: "a name that nobody has", expects: .code([-1003]), isAlone: true) { stage in
+        Kind(name: "a name that does not exist", expects: .code([-1003]), isAlone: true) { stage in
             Faults.noNames()
             let session = stage.session()
             let url = URL(string: "http://nobody.test/") ?? stage.folder

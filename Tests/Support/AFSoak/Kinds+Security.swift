@@ -20,7 +20,7 @@ extension Kind {
         getting("no pin matches", "/hello", untrusted, on: \.secured) { configuration, stage in
             configuration.tls = stage.pinned(to: stage.foreignAuthority)
         },
-        getting("nobody trusts the server", "/hello", untrusted, on: \.impostor),
+        getting("the server is not trusted", "/hello", untrusted, on: \.impostor),
         getting("the handshake breaks", "/hello", .code([URLError.secureConnectionFailed.rawValue]), on: \.broken),
         loading("other pins from one to the next", .done, width: 1) { stage, session, number in
             session.tls = number % 2 == 0 ? stage.pinned(to: stage.authority) : stage.pinned(to: stage.foreignAuthority)
@@ -56,7 +56,7 @@ extension Kind {
         through("the proxy wants a password", "http", \.strictProxy, \.plain, .status(407)),
         through("the proxy refuses a tunnel", "http", \.strictProxy, \.secured, .code([310, -1013, -1005, -1012])),
         through("there is no proxy", "http", \.closed, \.secured, .code([310, -1004])),
-        through("SOCKS finds nobody", "socks5", \.socks, \.closed, .code([310, -1004, -1005])),
+        through("SOCKS finds no server", "socks5", \.socks, \.closed, .code([310, -1004, -1005])),
     ]
 
     // MARK: - A server of others

@@ -9,17 +9,17 @@ import Glibc
 struct Addresses: Codable, Sendable {
     var plain: UInt16 = 0
     var secured: UInt16 = 0
-    /// Has a certificate of an authority that nobody trusts.
+    /// Has a certificate of an authority that the sessions do not trust.
     var impostor: UInt16 = 0
     /// Ends every handshake with an alert.
     var broken: UInt16 = 0
     /// Says nothing in the handshake.
     var silent: UInt16 = 0
     var proxy: UInt16 = 0
-    /// Wants a password that nobody has.
+    /// Wants a password that no session has.
     var strictProxy: UInt16 = 0
     var socks: UInt16 = 0
-    /// Nobody is there.
+    /// A port on which no server listens.
     var closed: UInt16 = 0
     var authority = Data()
     /// The one authority's certificate is pinned where pins must match, the other's where they must not.
@@ -123,7 +123,7 @@ private struct Identities {
     }
 }
 
-/// A port at which nobody listens, and which nobody else gets: it is taken.
+/// A port on which no server listens, and which no other process gets: it is bound.
 private enum ClosedPort {
     static let number: UInt16 = {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -171,7 +171,7 @@ private struct Servers {
         faulty.handshakeFault = .stall(after: 0)
         let silent = try server(wanted.silent, faulty)
         var rules = ProxyRules()
-        rules.authentication = .password(user: "ann", password: "a password nobody has")
+        rules.authentication = .password(user: "ann", password: "a password no session has")
         proxies = try [
             proxy(.http, wanted.proxy), proxy(.http, wanted.strictProxy, rules), proxy(.socks5, wanted.socks),
         ]

@@ -76,8 +76,8 @@ static bool is_of_server(void) {
     return known == 1;
 }
 
-// Whether OpenSSL is making the context in which its legacy provider works. What it cannot make of it, 3.0 takes down
-// again without having made it, and the process ends: nobody but OpenSSL can mend that.
+// Whether OpenSSL is making the context in which its legacy provider works. If it cannot make a part of it, OpenSSL 3.0
+// frees that part without having made it, and the process ends: only OpenSSL can mend that.
 static bool is_in_child_context(void) {
     void *frames[64];
     int count = backtrace(frames, 64);

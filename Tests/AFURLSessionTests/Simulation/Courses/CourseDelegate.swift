@@ -70,7 +70,7 @@ final class CourseDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate {
         case .stay: answer = nil
         case .elsewhere(let place):
             answer?.url = URL(string: places[place])
-            // Where it would be somebody else's.
+            // The key must not go to another host.
             if answer?.url?.host() != request.url?.host() {
                 answer?.setValue(nil, forHTTPHeaderField: "X-Api-Key")
             }

@@ -20,7 +20,7 @@ final class CourseBook {
         let name = request.headers.first("X-Task") ?? ""
         let who = "\(name) at \(place.number)"
         if let shown = request.headers.first("Authorization"), shown != CourseBook.basic(place.host) {
-            report("\(who): credentials of somebody else")
+            report("\(who): credentials for another host")
         }
         if let key = request.headers.first("X-Api-Key"), key != CourseMap.password(place.host) {
             report("\(who): a secret of another origin")

@@ -32,7 +32,7 @@ struct PoolModel {
 
     mutating func leave(_ name: Int) { waiting.removeAll { $0.name == name } }
 
-    /// Whoever fails with a dial: the next, if no other dial is for it.
+    /// The request that fails with a dial: the next one, if no other dial is for it.
     mutating func dialFailed() -> Int? {
         dialing -= 1
         guard waiting.count > dialing, let next = first else { return nil }
@@ -40,7 +40,7 @@ struct PoolModel {
         return next
     }
 
-    /// What there is to do at this time, in order. Whoever waits gets the connection used last, or a dial.
+    /// What there is to do at this time, in order. A waiting request gets the connection used last, or a dial.
     mutating func actions(at now: Int, someoneLeft: Bool) -> [String] {
         var actions: [String] = []
         while let waiter = first, let freshest = idle.popLast() {

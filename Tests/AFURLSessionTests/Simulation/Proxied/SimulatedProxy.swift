@@ -184,7 +184,7 @@ final class SimulatedProxy: ServerProgram {
         }
     }
 
-    /// Names are those of the conversation. Among addresses are some that nobody has.
+    /// Names are those of the conversation. Some of the addresses belong to no host.
     private func refuse(_ client: ServerEnd, _ host: String) {
         if host.hasSuffix(".test") { client.report("O4 a proxy was asked for \(host)") }
         client.send(SOCKSNegotiation.unreachable)

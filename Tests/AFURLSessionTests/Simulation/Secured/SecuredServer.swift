@@ -89,7 +89,7 @@ final class SecuredServer: ServerProgram, ServerLayer {
         let reply = engine.take()
         if !reply.isEmpty { client.sendRaw(reply) }
         guard !data.isEmpty else { return }
-        if isImpostor { client.report("O4 a request came to a server whose certificate nobody should accept") }
+        if isImpostor { client.report("O4 a request came to a server whose certificate no session should accept") }
         inner.received(data[...], client)
     }
 

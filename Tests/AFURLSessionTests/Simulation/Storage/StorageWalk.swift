@@ -38,7 +38,7 @@ final class StorageWalk {
 
     // MARK: - Cookies
 
-    /// Whatever happens, the next process finds what was last saved, or what somebody tried to save after that.
+    /// Whatever happens, the next process finds what was last saved, or what the store tried to save after that.
     private func keepCookies() -> () -> Void {
         let store = CookieFileStore(path: disk.file("cookies").path)
         var possible: [[StoredCookie]] = [[]]
@@ -53,14 +53,14 @@ final class StorageWalk {
                 note("step \(step) failed: \(error)")
             }
             if random.chance(30), let found = try? store.read(), !possible.contains(found) {
-                violations.append("cookies: \(found.count) that nobody saved, in step \(step)")
+                violations.append("cookies: \(found.count) that the store never saved, in step \(step)")
             }
         }
         return { [self] in
             do {
                 let found = try CookieFileStore(path: afterwards.file("cookies").path).read()
                 if !possible.contains(found) {
-                    violations.append("cookies: \(found.count) that nobody saved last, of \(possible.map(\.count))")
+                    violations.append("cookies: \(found.count) that were not saved last, of \(possible.map(\.count))")
                 }
             } catch {
                 violations.append("cookies: the next process cannot read them: \(error)")

@@ -1,4 +1,4 @@
-/// What came of it: a line for each scenario, and one for each kind of call.
+/// The results: a line for each scenario, and one for each kind of call.
 struct Table {
     let text: String
 

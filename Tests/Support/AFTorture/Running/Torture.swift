@@ -4,8 +4,8 @@ import Glibc
 
 /// Plays one scenario again and again, with one more call failing each time.
 ///
-/// This is what a process of its own does. It tells whoever started it how it gets on, a line at a time, so that a crash
-/// loses nothing: see ``Report``.
+/// This is what a process of its own does. It tells its parent process how it gets on, a line at a time, so that a
+/// crash loses nothing: see ``Report``.
 package struct Torture: Sendable {
     /// What is left out, and where to start.
     package struct Options: Sendable {

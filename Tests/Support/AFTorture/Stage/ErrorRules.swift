@@ -15,7 +15,9 @@ enum ErrorRules {
         if let failure = error as? RequestFailure { return complaint(about: failure.error, orCodes: others) }
         guard let error = error as? URLError else { return nil }
         let code = error.code.rawValue
-        guard codes.contains(code) || others.contains(code) else { return "an error that nobody expects: \(error)" }
+        guard codes.contains(code) || others.contains(code) else {
+            return "an error that the scenario does not expect: \(error)"
+        }
         if isRude(error) { return "an error that tells control characters: \(text(of: error).debugDescription)" }
         return error.loadFailure == nil && !others.contains(code) ? "an error \(code) without a reason" : nil
     }
@@ -26,7 +28,7 @@ enum ErrorRules {
             || text(of: error).unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 
-    /// All that somebody may write down of an error.
+    /// All texts of an error that a program may log.
     static func text(of error: any Error) -> String {
         let bridged = error as NSError
         let causes = bridged.userInfo.map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " ")

@@ -54,7 +54,7 @@ extension Stage {
         get throws { try Certificates.shared.get().site }
     }
 
-    /// Rules that trust ``authority`` and nobody else.
+    /// Rules that trust ``authority`` and no other.
     package static var trust: TLSConfiguration {
         get throws {
             var tls = TLSConfiguration()
@@ -65,7 +65,7 @@ extension Stage {
 
     // MARK: - Sessions
 
-    /// A session in a world of its own: a loop, a thread, connections that nobody else uses.
+    /// A session in a world of its own: a loop, a thread, connections that no other session uses.
     ///
     /// - Parameters:
     ///   - again: What it must be able to load at the end, after the fault: usually the `/again` of a server. Nil for a

@@ -35,7 +35,7 @@ package final class Stage: Sendable {
     package let point: FaultPoint?
     /// Numbers that are the same whenever the same fault is tried again.
     let seed: UInt64
-    /// A folder of its own, empty at first. What is in it at the end is nobody's business.
+    /// A folder of its own, empty at first. The stage does not care what is in it at the end.
     package let folder: URL
     private let mayFail: Int
 
@@ -51,7 +51,7 @@ package final class Stage: Sendable {
         self.seed = seed
         mayFail = scenario.mayFail
         world = StageWorld(seed: seed)
-        // Nobody who is late, as a store that is still to be saved, gets into the next playing.
+        // Late work, such as a store that is still to be saved, does not get into the next playing.
         folder = temporary.appending(path: "stage-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
     }
@@ -129,7 +129,7 @@ package final class Stage: Sendable {
         hear(ErrorRules.text(of: error), "\(what): the error")
     }
 
-    /// Looks for secrets in what somebody may write down, or what is written down.
+    /// Looks for secrets in what a program may log, or what was written to a file.
     private func hear(_ text: String, _ whose: @autoclosure () -> String) {
         hear(Data(text.utf8), whose())
     }
@@ -220,7 +220,7 @@ package final class Stage: Sendable {
         if !(await world.stop()) { find("the loop of the stage does not stop") }
         for store in state.withLock({ $0.stores }) { store() }
         readFiles()
-        // Somebody may be writing a file to it at this moment.
+        // A thread may be writing a file to it at this moment.
         _ = await Patience.until {
             try? FileManager.default.removeItem(at: folder)
             return !FileManager.default.fileExists(atPath: folder.path)
@@ -235,7 +235,7 @@ package final class Stage: Sendable {
         }
     }
 
-    /// Has what is kept in the folder written before it is looked at and removed: whoever is late makes it anew.
+    /// Has what is kept in the folder written before it is looked at and removed: a late writer would make it anew.
     ///
     /// - Parameter write: Returns when nothing is left to be written.
     package func bringUpToDate(_ write: @escaping @Sendable () -> Void) {

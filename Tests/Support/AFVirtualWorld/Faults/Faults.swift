@@ -1,7 +1,7 @@
 /// Which faults strike in a world, and how often each of them did.
 ///
 /// A point strikes only where it is armed, and then at random, from dice of its own: what one point does changes nothing
-/// for another. Nothing is armed in a world unless somebody does so.
+/// for another. Nothing is armed in a world unless the test arms it.
 package final class Faults {
     private var dice: [SeededGenerator]
     private var rates: [Int]
@@ -45,14 +45,14 @@ package final class Faults {
         return true
     }
 
-    /// The same for a point that somebody else's dice may want to strike as well.
+    /// The same for a point that the caller's own dice may strike as well.
     package func strikes(_ point: FaultPoint, or isPlanned: Bool) -> Bool {
         guard isPlanned else { return strikes(point) }
         note(point)
         return true
     }
 
-    /// For faults that somebody else has planned.
+    /// Counts a fault that the caller has planned.
     package func note(_ point: FaultPoint) {
         counts[point.rawValue] += 1
     }

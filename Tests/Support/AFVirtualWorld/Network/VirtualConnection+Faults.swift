@@ -1,14 +1,14 @@
 import AFLoop
 import Glibc
 
-/// How far the exchange on a connection has come, as somebody on the way sees it.
+/// How far the exchange on a connection has come, as a device on the way sees it.
 enum FaultPhase {
     case idle
     case request
     case answer
 }
 
-/// How somebody ends a connection of others.
+/// How a device on the way ends a connection.
 package enum FaultCut: Sendable {
     case reset
     case end

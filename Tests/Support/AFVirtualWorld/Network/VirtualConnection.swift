@@ -272,7 +272,7 @@ package final class VirtualConnection {
         pump()
     }
 
-    /// Somebody on the way, or the server's own machine, ends it.
+    /// A device on the way, or the server's own machine, ends the connection.
     package func cutOff(_ cut: FaultCut) {
         outgoing.removeAll()
         guard cut == .end, unread.isEmpty else { return serverResets() }

@@ -19,7 +19,7 @@ package final class VirtualMachine: NetworkSource {
 
     package init() {}
 
-    /// How often somebody has looked.
+    /// How often the state of the machine was read.
     package var readings: Int { state.withLock { $0.readings } }
 
     /// Puts an interface in the place of the one with its index, if there is one.

@@ -4,7 +4,7 @@ package import AFLoop
 package final class VirtualMonitor: ChangeMonitor {
     private var clients = ChangeClients()
 
-    /// Whether anybody wants to know.
+    /// Whether the monitor has clients.
     package var isWatched: Bool { !clients.isEmpty }
 
     package func watch(for client: any ChangeMonitorClient) -> Int { clients.add(client) }

@@ -12,7 +12,7 @@ package struct VirtualRequest {
     package let isPersistent: Bool
 }
 
-/// Reads requests and has somebody answer them.
+/// Reads requests and calls a closure to answer them.
 package final class HTTPResponder: ServerProgram {
     package enum Moment {
         /// The head has arrived, and a body is still to come.

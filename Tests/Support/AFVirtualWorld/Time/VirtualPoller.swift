@@ -42,7 +42,7 @@ package final class VirtualPoller: Poller {
         ready.pollEnded(quiet: true)
     }
 
-    /// When whoever wanted to be woken at `time` is.
+    /// When a sleeper that wanted to be woken at `time` wakes.
     private func late(_ time: LoopInstant, _ ready: ReadyList) -> LoopInstant {
         let faults = ready.faults
         if faults.strikes(.processStopped) {
@@ -56,7 +56,7 @@ package final class VirtualPoller: Poller {
     }
 }
 
-/// Remembers that the poller was woken. Nobody ever sleeps here.
+/// Remembers that the poller was woken. No thread ever sleeps here.
 private final class WakeFlag: Waker {
     private let isSet = Lock(false)
 

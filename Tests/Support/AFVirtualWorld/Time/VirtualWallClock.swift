@@ -1,4 +1,4 @@
-/// The time of day: it goes with the virtual clock, and is set by somebody now and then.
+/// The time of day: it goes with the virtual clock, and a test may set it.
 package final class VirtualWallClock {
     private let clock: VirtualClock
     private let faults: Faults
@@ -10,7 +10,7 @@ package final class VirtualWallClock {
         self.faults = faults
     }
 
-    /// Somebody sets the clock.
+    /// Sets the clock, as a user or NTP would.
     package func set(by seconds: Int64) {
         offset += seconds
     }

@@ -39,7 +39,7 @@ package final class VirtualResolver: Resolver {
         answers[name] = answer
     }
 
-    /// Lookups somebody still waits for.
+    /// Lookups that a client still waits for.
     package var waiting: Int { lookups.count { $0.client != nil } }
 
     package func resolve(_ name: String, for client: any ResolverClient) {
@@ -85,7 +85,7 @@ package final class VirtualResolver: Resolver {
         ResolutionFailure(kind, message: "the seed wants it so")
     }
 
-    /// The lookup goes on, as `getaddrinfo` would; its answer reaches nobody.
+    /// The lookup goes on, as `getaddrinfo` would; its answer reaches no client.
     package func cancel(_ client: any ResolverClient) {
         for lookup in lookups where lookup.client === client { lookup.client = nil }
     }

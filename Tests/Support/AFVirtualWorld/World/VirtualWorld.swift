@@ -24,7 +24,7 @@ package final class VirtualWorld {
     package let machine = VirtualMachine()
     package let loop: EventLoop
     package let ready: ReadyList
-    /// What goes wrong here: nothing, unless somebody arms it.
+    /// What goes wrong here: nothing, unless the test arms it.
     package let faults: Faults
     /// Who reads and writes files, and reads streams.
     package let workers: VirtualWorkers
@@ -123,7 +123,7 @@ package final class VirtualWorld {
         if let address = VirtualWorld.address(address, port: port) { network.set(reachability, for: address) }
     }
 
-    /// Tells whoever waits for the network that it has changed.
+    /// Tells the clients of the monitor that the network has changed.
     package func changeNetwork() {
         let monitor = ThreadBound(monitor)
         loop.enqueue { monitor.value.changed() }
@@ -293,7 +293,7 @@ extension VirtualWorld {
     }
 
     /// The loop reads the clock once per turn, so time that passes outside of one
-    /// needs a turn to be noticed before anybody acts.
+    /// needs a turn to be noticed before a callback acts.
     private func passTime(until end: LoopInstant) {
         guard end > now else { return }
         clock.advance(to: end)
@@ -316,7 +316,7 @@ extension VirtualWorld {
     /// Invalidates every session, lets everything come to its end, and says what did
     /// not: an empty list is what a test expects.
     ///
-    /// - Parameter expectsRelease: Nobody else refers to a session or a task, so the
+    /// - Parameter expectsRelease: The test holds no reference to a session or a task, so the
     ///   sessions must be gone.
     package func finish(expectsRelease: Bool = false) -> [String] {
         for session in sessions { session.invalidateAndCancel() }

@@ -30,7 +30,7 @@ void cafl_arm(int function, cafl_way way, long ordinal);
 void cafl_disarm(void);
 bool cafl_fired(void);
 long cafl_calls(int function);
-// Blocks of memory that OpenSSL and zlib hold, whoever asked them to.
+// Blocks of memory that OpenSSL and zlib hold, on behalf of any caller.
 long cafl_held(void);
 // As long as there were more of these with 1 than with -1, the thread is not let down.
 void cafl_spare(int step);

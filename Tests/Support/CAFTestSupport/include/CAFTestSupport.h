@@ -66,11 +66,12 @@ void caft_route(caft_router router, void *context);
 // Ends that, if it is still the router with this context.
 void caft_unroute(void *context);
 
-// Files that are made in the folder from now on may be used by everybody, as far as whoever makes them allows that.
-// Nothing happens where the file system has no lists of rights.
+// Files that are made in the folder from now on may be used by every user, as far as the mode they are made with
+// allows. Nothing happens where the file system has no lists of rights.
 void caft_give_rights_by_default(const char *folder);
 
-// From now on the process passes for one with more rights than whoever started it, as far as `secure_getenv` tells.
+// From now on the process passes for one with more rights than the user who started it, as far as `secure_getenv`
+// tells.
 void caft_claim_more_rights(void);
 
 // MARK: Silence

@@ -4,7 +4,7 @@ import AFTorture
 import Foundation
 
 extension Scenario {
-    /// Servers that ask who somebody is.
+    /// Servers that ask for credentials.
     static let auth: [Scenario] = [
         Scenario(.auth, "basic") { stage in
             try await login(stage, "basic-auth") { _, _ in }

@@ -29,7 +29,7 @@ enum Caching {
             scene.demandVisits(1)
         },
         // The stage looks for secrets in its files.
-        Scenario(.cache, "of-somebody-known") { stage in
+        Scenario(.cache, "with-credentials") { stage in
             let scene = try CacheScene(on: stage) { .kept("version \($0)") }
             let token = "Bearer \(stage.secret("token", for: scene.server))"
             let request = URLRequest("GET", scene.url, ["Authorization": token])

@@ -47,8 +47,8 @@ extension Stage {
 
     /// Nothing is left where downloads of a session gather but what can still be gone on with.
     ///
-    /// Files are removed after the completion, on threads of their own. A file that cannot be looked at or removed is
-    /// left to whoever cleans up there.
+    /// Files are removed after the completion, on threads of their own. A file that cannot be looked at or removed
+    /// stays until the next cleaning of that folder.
     ///
     /// - Parameter parts: How many there may be to go on with; nil for one if there was a fault.
     func demandNoLeftovers(in temporary: URL, parts: Int? = nil) async {

@@ -34,7 +34,7 @@ private enum Cookies {
     /// What a store has in its file, as the next start of the program finds it.
     private static func kept(in file: URL, on stage: Stage) -> [String]? {
         let storage = HTTPCookieStorage(fileURL: file)
-        // Whoever is told that there is no file has read it.
+        // If the disk says that there is no file, the storage has read it without an error.
         guard storage.fileError == nil, stage.point?.fault.word != "ENOENT" else { return nil }
         return (storage.cookies ?? []).map { "\($0.name)=\($0.value)" }.sorted()
     }
@@ -100,9 +100,9 @@ private enum Cookies {
         },
         Scenario(.cookies, "file-of-something-else") { stage in
             let server = try server(on: stage)
-            // Whoever is told that there is no file makes one.
+            // If the disk says that there is no file, the storage makes one.
             if stage.point?.fault.word == "ENOENT" { return }
-            let content = Data("no cookies, but the diary of somebody".utf8)
+            let content = Data("no cookies, but a diary".utf8)
             let file = try stage.file("cookies", holding: content)
             let storage = HTTPCookieStorage(fileURL: file)
             stage.demand(storage.fileError != nil, "another file is taken for one of cookies")

@@ -121,7 +121,7 @@ extension Downloads {
         let ended = await completion.value()
         guard let error = ended.error else { return stage.find("a whole file although it was cancelled") }
         if (error as? URLError)?.code == .cancelled {
-            stage.demand(ended.resumeData == nil, "resume data that nobody asked for")
+            stage.demand(ended.resumeData == nil, "resume data that the caller did not ask for")
         } else {
             stage.note(error, in: "download")
         }

@@ -129,7 +129,7 @@ extension Scenario {
             }
             await stage.load(server.url("/hello"), in: session, expecting: "hello")
         },
-        // What is behind the proxy is somebody else.
+        // The server behind the proxy is not the one that the session trusts.
         Scenario(.proxy, "impostor") { stage in
             let server = try stage.securedServer({ $0 = ServerTLS(try Stage.foreign) }, hello)
             let session = try session(stage, try stage.proxy(), again: nil)

@@ -67,7 +67,7 @@ private enum Reachability {
         },
         Scenario(.reachability, "name") { stage in
             let manager = manager("localhost", on: stage)
-            // Whoever is told that there is no such name cannot reach it.
+            // If the resolver says that there is no such name, the host is not reachable.
             judge(await first(of: manager, on: stage), of: "name", orIf: "getaddrinfo", on: stage)
             manager.stopMonitoring()
         },
@@ -96,7 +96,7 @@ private enum Reachability {
             let path = NetworkMonitor(host: "127.0.0.1", in: stage.machine).currentPath
             judge(NetworkReachabilityStatus(path), of: "asked-at-once", on: stage)
             if path.status == .unknown {
-                stage.demand(path.reason != nil, "nobody says why nothing is known")
+                stage.demand(path.reason != nil, "the path is unknown without a reason")
             } else {
                 stage.demand(path.interfaces.contains { $0.name == "lo" }, "there is no loopback interface")
             }

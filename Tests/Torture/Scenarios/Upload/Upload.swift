@@ -102,7 +102,7 @@ private enum Uploads {
             let session = stage.session(again: server.url("/again"))
             let request = URLRequest("POST", server.url("/store"), asking, body: body)
             await stage.load(request, in: session, status: 413, expecting: "too long")
-            stage.demand(server.requests.allSatisfy { $0.bodyByteCount == 0 }, "a body that nobody wanted")
+            stage.demand(server.requests.allSatisfy { $0.bodyByteCount == 0 }, "a body that the server did not want")
         },
         Scenario(.upload, "again-after-a-417") { stage in
             let server = try stage.server { server in
