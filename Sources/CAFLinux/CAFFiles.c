@@ -250,7 +250,7 @@ static int move_exclusively(int from_folder, const char *from, int to_folder, co
     result = give_second_name(from_folder, from, to_folder, to);
     if (result == 0) (void)caf_unlink(from_folder, from);
     if (result != -EPERM && result != -EOPNOTSUPP && result != -ENOSYS) return result;
-    // Nor does it know second names: whoever takes the name in this moment loses it.
+    // Nor does it know second names: another process that takes the name in this moment loses its file.
     caf_file_status status;
     result = caf_file_status_at(to_folder, to, &status);
     if (result == 0) return -EEXIST;

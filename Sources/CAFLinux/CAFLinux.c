@@ -182,7 +182,7 @@ static long add_one(int descriptor) {
 int caf_eventfd_signal(int descriptor) {
     long result = add_one(descriptor);
     if (result == -EAGAIN) {
-        // The counter, which nobody reads, is full: without room there is no edge, and whoever sleeps is not woken.
+        // The counter, which no code reads, is full: without room there is no edge, and a sleeping loop is not woken.
         uint64_t count;
         if (read(descriptor, &count, sizeof count) < 0 && errno != EAGAIN) return -errno;
         result = add_one(descriptor);
@@ -236,7 +236,7 @@ int caf_start_thread(const char *name, size_t stack_size, void (*body)(void *), 
     strncpy(start->name, name, sizeof start->name - 1);
 
     // A new thread inherits the mask: signals belong to the program's own threads. Faults
-    // of the thread itself stay visible to whoever reports crashes.
+    // of the thread itself stay visible to a crash reporter.
     static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT};
     sigset_t masked, previous;
     sigfillset(&masked);

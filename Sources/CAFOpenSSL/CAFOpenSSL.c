@@ -3,8 +3,8 @@
 #include <limits.h>
 #include <string.h>
 
-// Whoever uses the library first decides about its exit handler and its configuration
-// file, and that may be a certificate read long before the first connection.
+// The first use of the library decides about its exit handler and its configuration file, and that may be a certificate
+// read long before the first connection.
 __attribute__((constructor)) static void caf_decide_first(void) {
     OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT, NULL);
 }

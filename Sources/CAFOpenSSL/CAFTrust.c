@@ -176,7 +176,8 @@ static int caf_is_understood(X509 *certificate) {
 
 typedef X509 *(*caf_x509_reading)(X509 **, const uint8_t **, long);
 
-// One that is not understood is read once more, before anybody keeps it. If it is as strange then, it is so for good.
+// A certificate that is not understood is read once more, before the caller keeps it. If the second reading fails too,
+// the certificate itself is at fault.
 static X509 *caf_x509_read(caf_x509_reading decode, const uint8_t *bytes, size_t count, const uint8_t **end) {
     X509 *made = NULL;
     if (!caf_openssl_init() || count == 0 || count > LONG_MAX) return NULL;
@@ -499,7 +500,7 @@ int caf_signed_by(X509 *certificate, X509 *issuer, int level) {
     return signed_by;
 }
 
-// Anyone can make a chain that is not trusted: comparing thousands of names with
+// Any server can make a chain that is not trusted: comparing thousands of names with
 // thousands of constraints for its sake would take seconds.
 static int caf_is_affordable(const X509 *certificate, const NAME_CONSTRAINTS *constraints) {
     GENERAL_NAMES *names = caf_alternative_names(certificate);

@@ -33,7 +33,7 @@ package protocol ByteChannel: AnyObject {
     func continueNextTurn()
 
     /// Has the kernel find out whether the peer is still there, for connections that
-    /// wait for longer than anybody watches them. Idempotent.
+    /// stay idle for longer than an exchange watches them. Idempotent.
     func probePeer()
 
     /// Idempotent; no event follows. The descriptor itself is released at the end

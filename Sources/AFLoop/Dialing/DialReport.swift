@@ -3,7 +3,7 @@ package struct DialAttempt: Sendable, Equatable {
     package enum Outcome: Sendable, Equatable {
         case connected
         case failed(SystemCallError)
-        /// Another address won, or nobody wanted the connection any more.
+        /// Another address won, or the caller cancelled the dial.
         case abandoned
         /// It had not answered when its time, or that of the whole dial, was over.
         case unanswered

@@ -64,7 +64,7 @@ package final class Dialer: ResolverClient, TimerTarget {
         }
     }
 
-    /// Whoever still connects is closed. Nothing is heard from this dial any more.
+    /// Closes the sockets that still connect. The dial makes no callback any more.
     package func cancel() {
         end(noting: .abandoned)
     }

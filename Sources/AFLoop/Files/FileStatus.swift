@@ -14,7 +14,7 @@ package struct FileStatus: Sendable {
     package let modified: Int64
     package let isRegular: Bool
     package let isFolder: Bool
-    /// It is ours, and nobody else may look into it or change it.
+    /// It is ours, and no other user may look into it or change it.
     package let isPrivate: Bool
 
     init(_ status: caf_file_status) {
@@ -26,7 +26,7 @@ package struct FileStatus: Sendable {
         isPrivate = status.owner == caf_effective_user() && status.permissions & 0o077 == 0
     }
 
-    /// Whether this is still the same file, and nobody has written to it.
+    /// Whether this is still the same file, and unchanged.
     package func isUnchanged(since earlier: FileStatus) -> Bool {
         identity == earlier.identity && size == earlier.size && modified == earlier.modified
     }

@@ -58,8 +58,8 @@ package final class Folder: Sendable {
         _ = try Folder.check(.rename, caf_rename(descriptor, from, name))
     }
 
-    /// Renames what must be there to `name`. What has that name already is replaced with the same step: nobody ever
-    /// finds neither.
+    /// Renames what must be there to `name`. A file that has that name already is replaced in the same step: no reader
+    /// ever finds neither.
     package func replace(_ name: String, with other: String) throws(SystemCallError) {
         _ = try Folder.check(.rename, caf_replace(descriptor, other, name))
     }
@@ -115,7 +115,7 @@ package final class Folder: Sendable {
     }
 }
 
-/// Numbers that nobody can guess.
+/// Random numbers from the kernel, which cannot be guessed.
 package enum SystemRandom {
     package static func bytes(_ count: Int) throws(SystemCallError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)

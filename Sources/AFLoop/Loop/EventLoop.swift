@@ -76,7 +76,7 @@ public final class EventLoop: @unchecked Sendable {
     @exclusivity(unchecked) private var readyAgain: [ReadyEvent] = []
     @exclusivity(unchecked) private var turnEnds: [any TurnEndTarget] = []
     @exclusivity(unchecked) private var quietEnds: [any TurnEndTarget] = []
-    /// Turns in a row in which it was not quiet although somebody waits for it.
+    /// Turns in a row in which the loop was not quiet although a client waits for that.
     @exclusivity(unchecked) private var busyTurns = 0
     @exclusivity(unchecked) private var wasQuiet = false
     @exclusivity(unchecked) private var closes: [any DeferredClosing] = []
@@ -94,7 +94,7 @@ public final class EventLoop: @unchecked Sendable {
     // MARK: - From any thread
 
     /// Runs `body` on the loop, in a later turn, after everything enqueued before.
-    /// The loop is woken only if it sleeps and nobody has woken it yet.
+    /// The loop is woken only if it sleeps and no thread has woken it yet.
     package func enqueue(in modes: LoopModes = .common, _ body: sending @escaping () -> Void) {
         let job = Job(modes: modes, body: body)
         let wake = inbox.withLock { inbox in

@@ -16,7 +16,7 @@ package enum NetworkThread {
 
     package static let loop = EventLoop(poller: EpollPoller())
 
-    /// What is asked first, without waiting for anybody.
+    /// Asked first, since it takes no lock.
     private static let isRunning = Atomic(false)
     /// Whether it was started. Held while it is: who comes second learns how that ended.
     private static let wasStarted = Lock(false)

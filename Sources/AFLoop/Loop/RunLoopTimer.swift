@@ -1,7 +1,7 @@
 import AFBase
 import CAFLinux
 
-/// A timer in a run loop of Foundation's, which fires when somebody says so, on whichever thread.
+/// A timer in a run loop of Foundation's, which fires when code on any thread says so.
 ///
 /// In the place of Foundation's `Timer`, which on Linux keeps itself for ever once it was made: 300 bytes and whatever
 /// its block holds, for each.

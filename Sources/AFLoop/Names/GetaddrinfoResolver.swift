@@ -36,7 +36,7 @@ package final class GetaddrinfoResolver: Resolver {
     package func cancel(_ client: any ResolverClient) {
         guard let name = clients.first(where: { $0.value.contains { $0 === client } })?.key else { return }
         clients[name]?.removeAll { $0 === client }
-        // A lookup nobody has started yet need not be started at all. One that runs
+        // A lookup that no thread has started yet need not be started at all. One that runs
         // stays known, so that a new client for the name joins it.
         if clients[name]?.isEmpty == true, queue.withdraw(name) { clients[name] = nil }
     }

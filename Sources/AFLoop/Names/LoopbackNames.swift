@@ -1,6 +1,6 @@
 /// The names of this machine: `localhost` and all below it (RFC 6761 §6.3).
 ///
-/// Whatever name servers say of them, or fail to say: who listens on a loopback address trusts nobody beyond it.
+/// Whatever name servers say of them, or fail to say: a server on a loopback address trusts no other machine.
 enum LoopbackNames {
     private static let addresses = [SocketAddress(ipv6: "::1", port: 0), SocketAddress(ipv4: "127.0.0.1", port: 0)]
         .compactMap { $0 }

@@ -5,9 +5,9 @@ package struct InterfaceState: Sendable, Hashable {
     package var index: Int32
     package var name: String
     package var kind: InterfaceKind
-    /// Somebody has switched it on.
+    /// The administrator has switched it on (`IFF_UP`).
     package var isUp: Bool
-    /// And packets can leave by it: it has a carrier, and whoever guards the network has let it in.
+    /// And packets can leave by it: it has a carrier, and the network has admitted it (802.1X, for example).
     package var isRunning: Bool
     /// Those it may send from, in the kernel's order.
     package var addresses: [SocketAddress]

@@ -2,7 +2,7 @@ import Glibc
 
 /// Why the kernel has not told what it was asked.
 package enum NetlinkFailure: Error, Sendable, Hashable {
-    /// It, or whoever stands in front of it, does not want to.
+    /// The kernel, or a filter in front of it such as seccomp, refuses.
     case refused(SystemCallError)
     /// The answer was not whole, or the list changed while it was made: asking again may help.
     case unsettled
@@ -39,7 +39,7 @@ struct NetlinkConversation {
         var parts: [Part] = []
         for _ in 0..<NetlinkConversation.patience {
             for message in try next() {
-                // It goes on nonetheless, but nobody knows what is missing.
+                // The dump goes on nonetheless, but the kernel does not say what is missing.
                 guard message.flags & Netlink.dumpInterrupted == 0 else { throw .unsettled }
                 switch message.type {
                 case Netlink.done:

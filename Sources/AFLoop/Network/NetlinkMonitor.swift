@@ -1,14 +1,14 @@
 import CAFLinux
 import Glibc
 
-/// Hears of changes from the kernel, by a netlink socket that is open as long as somebody wants to know.
+/// Hears of changes from the kernel, by a netlink socket that is open as long as the monitor has clients.
 ///
 /// What a message says is not looked at: it is enough that something has changed. So a message that was lost, cut short
 /// or never understood is a change like any other. Changes come in bursts; clients hear of a burst once, when it is 200
 /// ms old.
 ///
-/// Where there is no netlink, or the socket breaks, it is tried again after 1, 2, 4 … 60 seconds. Meanwhile nobody hears
-/// anything, so once there is one that counts as a change.
+/// Where there is no netlink, or the socket breaks, it is tried again after 1, 2, 4 … 60 seconds. Meanwhile the clients
+/// hear of no change, so a socket that opens at last counts as one.
 package final class NetlinkMonitor: ChangeMonitor, TimerTarget {
     private static let burst = Duration.milliseconds(200)
     private static let firstPause = Duration.seconds(1)
@@ -31,7 +31,7 @@ package final class NetlinkMonitor: ChangeMonitor, TimerTarget {
 
     package func watch(for client: any ChangeMonitorClient) -> Int {
         let ticket = clients.add(client)
-        // Whoever comes while there is none tries at once.
+        // A client that comes while there is no socket tries at once.
         if socket == nil { open() }
         return ticket
     }

@@ -3,7 +3,7 @@ import CAFLinux
 /// Where questions to the kernel go and answers come from: the seam through which tests play what no kernel would say.
 package protocol NetlinkPort: AnyObject {
     func send(_ request: [UInt8]) throws(SystemCallError)
-    /// The next datagram. An answer to what was sent is there already: nobody waits for one.
+    /// The next datagram. An answer to what was sent is there already: this does not wait.
     func receive() throws(SystemCallError) -> NetlinkArrival
 }
 

@@ -15,8 +15,8 @@ package struct NetworkReading: Sendable, Hashable {
     package func interface(_ index: Int32) -> InterfaceState? { interfaces.first { $0.index == index } }
 }
 
-/// Tells what there is of a network, on the thread that asks. It may have to wait for whoever is changing it: not for
-/// the network thread.
+/// Tells what there is of a network, on the thread that asks. It may have to wait for a thread that changes the
+/// network, so do not ask on the network thread.
 package protocol NetworkSource: Sendable {
     func read(routesTo addresses: [SocketAddress]) -> Result<NetworkReading, NetlinkFailure>
 }

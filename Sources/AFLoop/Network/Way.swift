@@ -1,6 +1,6 @@
 import Glibc
 
-/// Whether packets to an address get off this machine, or to somebody on it. A decision from its arguments:
+/// Whether packets to an address leave this machine, or reach a server on it. A decision from its arguments:
 ///
 /// | the kernel's route | the interface | it would send from | |
 /// |---|---|---|---|

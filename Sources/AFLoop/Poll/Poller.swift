@@ -30,8 +30,8 @@ package struct ReadyEvent: Sendable {
 /// Time and readiness: the first of the three seams through which the world
 /// enters.
 ///
-/// Readiness is edge-triggered: it is reported once when it comes about, and
-/// whoever is told keeps working until the descriptor says "would block".
+/// Readiness is edge-triggered: the poller reports it once, when it comes about, and the channel that is told keeps
+/// working until the descriptor says "would block".
 package protocol Poller: AnyObject {
     /// The monotonic clock.
     var now: LoopInstant { get }

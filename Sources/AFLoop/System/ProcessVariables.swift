@@ -1,7 +1,7 @@
 import CAFLinux
 
-/// The environment of this process. A program that runs with more rights than whoever started it takes no directions
-/// from there.
+/// The environment of this process. A program that runs with more rights than the user who started it takes no
+/// directions from there.
 package enum ProcessVariables {
     /// Those of the names that are set and UTF-8. Foundation's dictionary of all of them costs a quarter of a
     /// millisecond.

@@ -1,6 +1,6 @@
 internal import CAFOpenSSL
 
-/// Bytes that are overwritten when the last reference is gone, and shown to nobody.
+/// Bytes that are overwritten when the last reference is gone, and that no description shows.
 ///
 /// Compared byte by byte: text that only looks the same is another secret, in whatever case and composition of
 /// accents. How long a comparison takes says nothing about where two of one length differ.
@@ -18,7 +18,7 @@ package final class SecretBytes: @unchecked Sendable {
         self.init(Array(text.utf8))
     }
 
-    /// The bytes of an array, which is overwritten unless somebody else holds it too.
+    /// The bytes of an array, which is overwritten unless other code holds it too.
     package init(_ bytes: consuming [UInt8]) {
         storage = .allocate(byteCount: bytes.count, alignment: 1)
         bytes.withUnsafeBytes { storage.copyMemory(from: $0) }
@@ -39,7 +39,7 @@ package final class SecretBytes: @unchecked Sendable {
         try body(UnsafeRawBufferPointer(storage))
     }
 
-    /// The bytes as text, which is a copy that nobody overwrites.
+    /// The bytes as text, which is a copy that is never overwritten.
     package var text: String { String(decoding: UnsafeRawBufferPointer(storage), as: UTF8.self) }
 
     /// Overwrites what an array holds, and empties it.

@@ -9,7 +9,7 @@ struct TLSAgreement {
     var version: TLSVersion?
     var hasCertificate: Bool
     var verifyResult: Int
-    /// Somebody accepted the server's certificates, now or when the session began that is being resumed.
+    /// The client accepted the server's certificates, now or when the session began that is being resumed.
     var isJudged: Bool
     /// By ALPN; empty if the server did not choose.
     var chosenProtocol: [UInt8]

@@ -32,8 +32,7 @@ package final class TLSContext {
 
 // MARK: - Callbacks from OpenSSL
 
-/// Where a connection finds its engine. The engine clears it before it goes, so a
-/// late callback meets nobody.
+/// Where a connection finds its engine. The engine clears it before it goes, so a late callback finds no engine.
 let engineIndex = caf_ex_data_index()
 
 private func engine(of ssl: OpaquePointer?) -> TLSEngine? {

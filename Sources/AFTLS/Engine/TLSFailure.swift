@@ -19,7 +19,7 @@ package struct TLSFailure: Error, Hashable, Sendable {
         case alert(UInt8)
         /// The peer went away in the middle of the handshake.
         case ended
-        /// The peer's certificates were not accepted. Whoever judged them knows why.
+        /// The peer's certificates were not accepted. The client that judged them knows why.
         case refused
         /// The peer broke the protocol in another way.
         case violation

@@ -2,8 +2,8 @@ internal import CAFOpenSSL
 
 /// What a server gave us to make the next handshake short.
 ///
-/// Certificates are not checked in a short handshake. Whoever keeps a session keeps
-/// the verdict with it, and offers it only where the same verdict would be reached.
+/// Certificates are not checked in a short handshake. The code that keeps a session keeps the verdict with it, and
+/// offers it only where the same verdict would be reached.
 package struct TLSSession: Sendable {
     private let storage: Storage
 

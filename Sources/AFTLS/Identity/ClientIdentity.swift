@@ -25,7 +25,7 @@ public struct ClientIdentity: Sendable {
     /// empty list matches none either.
     public var hosts: [String]? {
         get { names }
-        // No observer: those stay silent while an initializer of somebody's extension runs.
+        // No observer: those stay silent while an initializer in a program's extension runs.
         set {
             names = newValue
             patterns = newValue.map { $0.compactMap { text in try? HostPattern(text) } }
@@ -40,8 +40,8 @@ public struct ClientIdentity: Sendable {
 
     /// Equal for identities that show the same to the same hosts.
     ///
-    /// The hosts are part of it: whoever narrows them wants no connection that was
-    /// made with the wider list to be used again.
+    /// The hosts are part of it: a caller who narrows them wants no connection that was made with the wider list to be
+    /// used again.
     package var fingerprint: [UInt8] {
         let names = patterns.map { Set($0.map(\.description)).sorted() }
         let list = names.map { "hosts\0" + $0.joined(separator: "\0") } ?? "every host"

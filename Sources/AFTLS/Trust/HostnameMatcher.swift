@@ -21,7 +21,7 @@ public enum HostnameMatcher {
     package static func matches(handle: OpaquePointer, _ name: PeerName) -> Bool {
         switch name {
         case .dns(let text):
-            // Anyone can make this value, also one that looks like an address.
+            // Any caller can make this value, also one that looks like an address.
             var text = text
             return text.withUTF8 { reference in
                 guard isReference(reference) else { return false }

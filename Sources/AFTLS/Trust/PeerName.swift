@@ -10,11 +10,10 @@ public enum PeerName: Hashable, Sendable, CustomStringConvertible {
     /// The name of a host as it stands in a URL.
     ///
     /// Takes `Example.com.`, `192.0.2.1`, `[::1]` and `::1`; the zone of an IPv6
-    /// address is dropped, because no certificate knows it. Nil for what could mean
-    /// something else to somebody else: an empty name or label, a leading dot or a
-    /// second final one, NUL, other than letters, digits, `-`, `_` and dots (international
-    /// names must have been turned into `xn--` form), an `xn--` label that says nothing,
-    /// and names of numbers only, which some readers take for an address (`127.1`, `0x7f000001`).
+    /// address is dropped, because no certificate knows it. Nil for what another program could read differently: an
+    /// empty name or label, a leading dot or a second final one, NUL, other than letters, digits, `-`, `_` and dots
+    /// (international names must have been turned into `xn--` form), an `xn--` label that says nothing, and names of
+    /// numbers only, which some readers take for an address (`127.1`, `0x7f000001`).
     public init?(_ host: String) {
         if let address = Self.address(host) {
             self = .ip(address)

@@ -26,10 +26,10 @@ package final class SystemTrust: Sendable {
         self.readFile = readFile
     }
 
-    /// Whether `store()` answers at once. Waits for nobody who reads the files.
+    /// Whether `store()` answers at once. This does not wait for a thread that reads the files.
     package var isLoaded: Bool { loaded.withLock { $0 != nil } }
 
-    /// Reads the files if nobody did; a failure is not kept, so that the next call tries again.
+    /// Reads the files if no call has read them yet; a failure is not kept, so that the next call tries again.
     package func store() throws(TrustAnchorsError) -> TrustStore {
         try load().store
     }
@@ -42,7 +42,7 @@ package final class SystemTrust: Sendable {
     private func load() throws(TrustAnchorsError) -> Loaded {
         if let loaded = loaded.withLock({ $0 }) { return loaded }
         return try loading.withLock { (_: inout Void) throws(TrustAnchorsError) -> Loaded in
-            // Somebody may have read them while this one waited.
+            // Another thread may have read them while this one waited.
             if let loaded = loaded.withLock({ $0 }) { return loaded }
             let roots = try read()
             let new = Loaded(store: try TrustStore([], beside: roots), roots: roots)

@@ -13,7 +13,7 @@ public struct TrustAnchors: Hashable, Sendable, CustomStringConvertible, CustomR
     /// program that runs with more rights than its user. Loaded once, at first use.
     public static let system = TrustAnchors(storage: Storage(.system))
 
-    /// Exactly these certificates. None at all trusts nobody.
+    /// Exactly these certificates. An empty list trusts no server.
     public static func certificates(_ certificates: [Certificate]) -> TrustAnchors {
         TrustAnchors(storage: Storage(.custom(certificates)))
     }
@@ -95,7 +95,8 @@ extension TrustAnchors {
             self.content = content
         }
 
-        /// Made when somebody asks: who only speaks http shall not wait for OpenSSL to set itself up.
+        /// Made when it is first asked for: a program that only speaks http shall not wait for OpenSSL to set itself
+        /// up.
         var fingerprint: [UInt8] {
             digest.withLock { digest in
                 if let digest { return digest }

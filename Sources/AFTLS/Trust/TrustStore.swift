@@ -69,7 +69,7 @@ package final class TrustStore: @unchecked Sendable {
         }
     }
 
-    /// The keys of its names that roots have; those of all roots if a name is written as nobody does.
+    /// The keys of its names that roots have; those of all roots if a name is in an unusual encoding.
     private func keys(of certificate: OpaquePointer) -> Set<UInt64> {
         var subject: UInt64 = 0
         var issuer: UInt64 = 0

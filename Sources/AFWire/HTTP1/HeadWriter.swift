@@ -1,6 +1,6 @@
 /// Writes heads. Every line ends with CR LF, whatever the fields were received with.
 ///
-/// The parts were validated by whoever put them together; nothing is checked twice.
+/// The code that put the parts together has validated them; nothing is checked twice.
 package enum HeadWriter {
     /// Appends request line, fields and empty line.
     package static func append(_ head: RequestHead, to buffer: inout [UInt8]) {

@@ -3,7 +3,7 @@
 ///
 /// One for each exchange: no state outlives a message. The caller feeds what it has
 /// received, moves on by as many bytes as were consumed, and feeds the rest, until
-/// ``isFinished``. Bytes after that belong to nobody and forbid reuse.
+/// ``isFinished``. Bytes after that belong to no response and forbid reuse.
 ///
 /// Strict where framing or the borders of fields are at stake (RFC 9112 §11): what
 /// could be read in two ways is refused, and what was read leniently clears

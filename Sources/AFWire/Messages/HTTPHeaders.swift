@@ -1,7 +1,7 @@
 /// The fields of a message, in order, in the bytes they had on the wire.
 ///
 /// All of them live in one heap block of lines, `Name: value` and CR LF, so taking
-/// over a received head is one copy. Strings are made when somebody asks. Names
+/// over a received head is one copy. Strings are made when the caller asks for one. Names
 /// match without regard to the case of ASCII letters, and of no other character.
 package struct HTTPHeaders: Sendable {
     /// The field lines. A received block may have any optional white space around

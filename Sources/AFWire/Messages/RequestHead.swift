@@ -1,6 +1,6 @@
 /// The first line and the fields of a request, as sent or as received.
 ///
-/// A plain value: whoever fills it in has validated each part.
+/// A plain value: the code that fills it in has validated each part.
 package struct RequestHead: Sendable, Equatable {
     /// The method, case-sensitive.
     package var method: String

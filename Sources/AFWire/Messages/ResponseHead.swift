@@ -23,7 +23,7 @@ package struct ResponseHead: Sendable {
     /// framing governs.
     package let contentLength: UInt64?
 
-    /// Whether there is a `Content-Encoding` field: hardly any response has one, so that nobody has to look for it.
+    /// Whether there is a `Content-Encoding` field: hardly any response has one, and this saves the search for it.
     package let hasContentCoding: Bool
 
     /// Whether there is a `Set-Cookie` field.

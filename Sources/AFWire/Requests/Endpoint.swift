@@ -48,7 +48,7 @@ package final class Endpoint: Sendable {
         isDefaultPort ? host.written : "\(host.written):\(port)"
     }
 
-    /// `hostField` as it stands in a URL of this host: with the zone, without which a link-local address is nobody's.
+    /// `hostField` as it stands in a URL of this host: with the zone, without which a link-local address names no host.
     package var urlField: String {
         guard let zone = host.zone else { return hostField }
         let bracketed = "[\(host.text)%25\(zone)]"

@@ -11,7 +11,7 @@ package struct RequestURL: Hashable, Sendable {
     package let endpoint: Endpoint
     /// Origin form (RFC 9112 §3.2.1): begins with `/`, holds no fragment, and only bytes a request line may hold.
     package let target: [UInt8]
-    /// What stood before `@`, still encoded. It goes nowhere unless someone asks for it.
+    /// What stood before `@`, still encoded. It goes nowhere unless the caller asks for it.
     package let userInfo: [UInt8]?
 
     package init(_ text: String) throws(RequestRejection) {

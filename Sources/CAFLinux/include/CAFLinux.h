@@ -85,7 +85,7 @@ int caf_keep_alive(int descriptor, int idle_seconds, int interval_seconds, int p
 // this machine (0 to 6) are told about the packets of a connection.
 int caf_mark_traffic(int descriptor, int family, int traffic_class, int priority);
 // Never retried: after EINTR Linux has released the descriptor, and a second
-// close could hit somebody else's.
+// close could hit the descriptor of other code.
 int caf_close(int descriptor);
 
 // MARK: Polling
@@ -149,14 +149,14 @@ typedef struct {
 int caf_open_folder(const char *path);
 // A folder in a folder, made for us alone if it is missing. Never through a link.
 int caf_open_own_folder(int folder, const char *name);
-// A new file of nobody's but ours (0600), without a name where the file system can
+// A new file that is ours alone (0600), without a name where the file system can
 // do that, else with `name`, which nothing may have yet. `has_name` tells which.
 int caf_create_file(int folder, const char *name, bool *has_name);
 // An existing file, to read and to write. Never through a link; never waits for the other end of a FIFO.
 int caf_open_file(int folder, const char *name);
 // An existing file, to read only. Never through a link; never waits for the other end of a FIFO.
 int caf_open_file_for_reading(int folder, const char *name);
-// By its path, for reading. Waits for nobody: a FIFO without a writer opens at once.
+// By its path, for reading. Does not wait: a FIFO without a writer opens at once.
 int caf_open_for_reading(const char *path);
 int caf_file_status_of(int descriptor, caf_file_status *status);
 // Of the entry itself, not of what a link points to.
@@ -187,7 +187,7 @@ int caf_touch(int descriptor);
 // Takes the file for this descriptor alone, as long as it is open. 0 or -EWOULDBLOCK.
 int caf_lock_file(int descriptor);
 int caf_random(void *buffer, size_t length);
-// A variable of the environment, or NULL; always NULL in a program with more rights than whoever started it.
+// A variable of the environment, or NULL; always NULL in a program with more rights than the user who started it.
 const char *caf_variable(const char *name);
 // Calls `body` with each name in a folder.
 int caf_for_each_name(int folder, void (*body)(const char *name, void *context), void *context);

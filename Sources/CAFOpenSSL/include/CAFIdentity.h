@@ -15,13 +15,13 @@ typedef enum caf_identity_status {
     CAF_IDENTITY_UNPROTECTED, // without a MAC
     CAF_IDENTITY_UNSUPPORTED, // an algorithm that OpenSSL does not offer
     CAF_IDENTITY_NO_LEGACY,   // one that its legacy provider would, which cannot be loaded
-    CAF_IDENTITY_EXCESSIVE,   // more rounds than anybody needs
+    CAF_IDENTITY_EXCESSIVE,   // more rounds than a real file has
     CAF_IDENTITY_NO_KEY,
     CAF_IDENTITY_SEVERAL_KEYS,
     CAF_IDENTITY_UNUSABLE_KEY,
 } caf_identity_status;
 
-// What opens an encrypted file. Never asks anybody.
+// What opens an encrypted file. Never asks on the terminal.
 typedef struct caf_passphrase {
     const char *text;
     size_t count;
