@@ -1,2 +1,2 @@
-// A target nobody gave a row. expect: imports
+// A target without a row. expect: imports
 import Foundation
