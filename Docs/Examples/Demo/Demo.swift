@@ -38,7 +38,7 @@ import Foundation
         try await pinning.impostor()
         try await pinning.sameWithoutPins()
 
-        try claims.check("nobody but 127.0.0.1 was talked to", journal.remoteAddresses, is: ["127.0.0.1"])
+        try claims.check("no address but 127.0.0.1 was talked to", journal.remoteAddresses, is: ["127.0.0.1"])
         let connections = site.server.acceptedConnections + site.impostor.acceptedConnections
         let time = Screen.text(ContinuousClock.now - start)
         screen.say("")

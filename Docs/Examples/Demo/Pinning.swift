@@ -2,7 +2,7 @@ import AFNetworking
 import AFNetworkingTesting
 import Foundation
 
-/// A session that pins one server, and somebody who poses as it.
+/// A session that pins one server, and an impostor that poses as it.
 struct Pinning {
     private let site: Site
     private let screen: Screen
@@ -99,7 +99,7 @@ struct Pinning {
         )
     }
 
-    /// So that nobody thinks there was something else wrong with it.
+    /// Shows that nothing else was wrong with the impostor.
     func sameWithoutPins() async throws {
         let answer = try await unpinned.get(site.impostor.url("/greeting", host: Site.host).absoluteString)
 

@@ -30,7 +30,7 @@ struct Site: Sendable {
         film = try Self.randomBytes(Self.film)
         server = try TestServer(tls: Self.tls(certificate))
         impostor = try TestServer(tls: Self.tls(otherAuthority.issue(for: Self.host)))
-        impostor.route("GET", "/greeting", .json(#"{"text": "hello from somebody else"}"#))
+        impostor.route("GET", "/greeting", .json(#"{"text": "hello from an impostor"}"#))
         addRoutes()
     }
 
@@ -39,7 +39,7 @@ struct Site: Sendable {
         impostor.stop()
     }
 
-    /// Anybody who connects is asked for a certificate.
+    /// The server asks every client for a certificate.
     private static func tls(_ certificate: IssuedCertificate) -> ServerTLS {
         var tls = ServerTLS(certificate)
         tls.clientCertificates = .requested

@@ -60,7 +60,7 @@ struct ResumableDownload: Sendable {
     ) async -> (any Error)? {
         let (endings, ending) = AsyncStream.makeStream(of: (any Error)?.self)
         let destination: URLSessionManager.DownloadDestination = { [file] temporary, response in
-            // The text of an error page is no file that anybody wants. Left where it is, it is removed.
+            // The user does not want the text of an error page as the file. Left where it is, it is removed.
             (response as? HTTPURLResponse).map { 200..<300 ~= $0.statusCode } == true ? file : temporary
         }
         let done: URLSessionManager.DownloadCompletionHandler = { _, _, error in ending.yield(error) }
@@ -80,7 +80,8 @@ struct ResumableDownload: Sendable {
                     completionHandler: done
                 )
             }
-        // In a task that nobody cancels: this one may be, and must hear all the same how it ended.
+        // In a task of its own, which is not cancelled: the surrounding one may be, and must still hear how the
+        // download ended.
         let result = Task { await endings.first { _ in true } ?? nil }
         return await withTaskCancellationHandler {
             let steps = manager.progressSteps(of: task)
@@ -103,7 +104,7 @@ struct ResumableDownload: Sendable {
     private func keep(_ resumeData: Data?) {
         let files = FileManager.default
         try? files.removeItem(at: resumeFile)
-        // It has the request in it, perhaps with a password: for nobody else to read.
+        // It has the request in it, perhaps with a password: no other user may read it.
         let owner: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
         if let resumeData { _ = files.createFile(atPath: resumeFile.path, contents: resumeData, attributes: owner) }
     }

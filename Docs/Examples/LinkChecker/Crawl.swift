@@ -39,7 +39,7 @@ struct Crawl: Sendable {
         self.configuration.httpAdditionalHeaders = ["User-Agent": "LinkChecker (an example of swift-afnetworking)"]
         // A server that asks to be left alone for a while (429, 503) is.
         self.configuration.requestInterceptors = [RetryRules(maximumAttempts: 2)]
-        // Whoever has a page longer than that has no links on it that we want.
+        // A page longer than that has no links that we want.
         self.configuration.maximumBodyInMemory = 4 << 20
     }
 

@@ -2,7 +2,7 @@ import AFNetworking
 import AFNetworkingTesting
 import Foundation
 
-/// How the key of a server is replaced without cutting anybody off: `swift run PinRotation`.
+/// How the key of a server is replaced without cutting off a single user: `swift run PinRotation`.
 ///
 /// Each step is a release of the program, with the policy it ships, or something that happens to the server.
 @main struct PinRotation {
@@ -25,11 +25,11 @@ import Foundation
         print("   lint: \(shipped.policy.lint(baseURL: site.url).count) findings")
         print("   \(await shipped.ask())")
 
-        print("4  The first key is lost. The server takes the second one; nobody has updated anything.")
+        print("4  The first key is lost. The server takes the second one; no user has updated the program.")
         try site.use(site.second)
         print("   \(await shipped.ask())")
 
-        print("5  The next release has a new backup. Somebody who has found the first key gets nowhere with it.")
+        print("5  The next release has a new backup. An attacker who has found the first key gets nowhere with it.")
         let next = try Release(site, pins: [site.second], backups: [site.third])
         print("   \(await next.ask())")
         try site.use(site.first)

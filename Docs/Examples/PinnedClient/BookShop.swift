@@ -27,7 +27,7 @@ struct BookShop: Sendable {
         case noSuchBook
         /// The server says no, and perhaps why.
         case refused(status: Int, reason: String?)
-        /// Whoever has answered is not our server. Nothing was sent there. Worth a report.
+        /// The server that answered is not ours. Nothing was sent there. Worth a report.
         case impostor(String)
         /// There is no connection; later there may be.
         case unreachable(String)

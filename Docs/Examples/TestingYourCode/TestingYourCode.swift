@@ -34,7 +34,7 @@ import Foundation
         server.enqueue(report.stalling(after: 10), report.stalling(after: 0), report.delayed(by: .seconds(1)))
         await tell(client, server)
 
-        print("A server with a certificate of an authority that nobody trusts: told nothing")
+        print("A server with a certificate of an unknown authority: told nothing")
         let authority = try CertificateAuthority()
         let stranger = try TestServer(tls: ServerTLS(authority.issue(for: "127.0.0.1")))
         let secured = WeatherClient(service: stranger.url())

@@ -13,7 +13,7 @@ struct WeatherClient: Sendable {
     enum Failure: Error, Equatable {
         case tooSlow
         case connectionLost
-        /// Whoever answers is not the service.
+        /// The server that answers is not the service.
         case notTrusted
         case unexpected(String)
     }
