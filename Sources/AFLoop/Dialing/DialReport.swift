@@ -1,4 +1,4 @@
-/// What became of one address.
+/// One address of a dial, and how connecting to it ended.
 package struct DialAttempt: Sendable, Equatable {
     package enum Outcome: Sendable, Equatable {
         case connected

@@ -1,7 +1,7 @@
 internal import CAFOpenSSL
 
 extension ChainEvaluator.Question {
-    /// What came of a chain that OpenSSL refused.
+    /// The evaluation of a chain that OpenSSL refused.
     func failed(_ context: OpaquePointer) -> TrustEvaluation {
         let built = Self.certificates(X509_STORE_CTX_get0_chain(context))
         let depth = Int(X509_STORE_CTX_get_error_depth(context))

@@ -1,4 +1,4 @@
-/// What came of judging a chain.
+/// The result of judging a chain.
 public struct TrustEvaluation: Sendable, Hashable {
     /// Why it is not trusted; nil if it is.
     public let failure: TrustFailure?

@@ -40,7 +40,7 @@ struct RepetitionPlan {
     }
 }
 
-/// What became of the tasks of a walk.
+/// How the tasks of a walk ended.
 final class RepetitionBook {
     /// Requests of each task whose head has arrived, and of which some body has.
     private(set) var heads: [String: Int] = [:]

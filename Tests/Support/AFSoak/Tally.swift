@@ -2,7 +2,7 @@ import AFBase
 import AFLoop
 import Foundation
 
-/// What came of a mixed load.
+/// The results of a mixed load.
 final class Tally: Sendable {
     struct Counts: Sendable {
         /// Ends as they should be.
