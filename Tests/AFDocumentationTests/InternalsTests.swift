@@ -23,6 +23,19 @@ import Testing
         #expect(pages.filter { index.components(separatedBy: "](\($0)) |").count != 2 } == [])
     }
 
+    @Test func `every file that the vocabulary names is there`() throws {
+        let files = Set(try Repository.files(in: "Sources", endingWith: ".swift"))
+        let named = try Repository.text("Docs/Internals/Vocabulary.md").split(separator: "\n").flatMap { row in
+            let paths = row.matches(of: /`([^`]+\.swift)`/).map { "Sources/\($0.output.1)" }
+            // A second file of a row is in the folder of the first.
+            let folder = paths.first?.split(separator: "/").dropLast().joined(separator: "/") ?? ""
+            return paths.prefix(1) + paths.dropFirst().map { $0.replacing("Sources", with: folder, maxReplacements: 1) }
+        }
+
+        #expect(named.count > 80)
+        #expect(named.filter { !files.contains($0) } == [])
+    }
+
     @Test func `links between pages lead somewhere`() throws {
         let pages = try Repository.files(in: "Docs", endingWith: ".md").filter { !$0.contains(".docc") }
         let broken = try pages.flatMap { page in
