@@ -8,7 +8,7 @@ private let attempts = Atomic(0)
 private let failures = Atomic(0)
 
 @Suite struct NetworkThreadTests {
-    @Test func `T-RES-23 who comes while the thread cannot be started is told so too`() async {
+    @Test func `T-RES-23 a caller that comes while the thread cannot be started gets the same error`() async {
         await #expect(processExitsWith: .success) {
             caf_set_hook { call in
                 guard let call, call.pointee.call == CAF_CALL_THREAD else { return false }

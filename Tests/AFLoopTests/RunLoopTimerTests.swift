@@ -50,7 +50,7 @@ struct RunLoopTimerTests {
         #expect(fired.withLock { $0 } == 5)
     }
 
-    @Test func `one that is ended does not fire, and lets go of its block and its loop`() async {
+    @Test func `an ended timer does not fire, and releases its block and its loop`() async {
         final class Held: Sendable {}
         let fired = Lock(0)
         let (isHeld, isLetGo, endsAtOnce) = await onThread {

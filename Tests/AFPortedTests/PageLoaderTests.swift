@@ -32,7 +32,7 @@ struct PageLoaderTests {
         #expect(page?.status == 200 && page?.text == "a page" && page?.url == server.url("/page"))
     }
 
-    @Test func `who may see a page is asked for his password, once`() async {
+    @Test func `a user who may see a page is asked for a password, once`() async {
         let (page, _, _) = await load("/basic-auth/user/passwd")
         #expect(page?.status == 200)
 

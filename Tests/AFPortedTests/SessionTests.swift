@@ -13,7 +13,7 @@ struct SessionTests {
 
     // MARK: - Cookies
 
-    @Test func `who has logged in stays logged in until he logs out`() async throws {
+    @Test func `a user stays logged in until logging out`() async throws {
         server.route("POST", "/login") { request in
             #expect(request.bodyText == "user=ada&password=pass%20word")
             return .text("hi").header("Set-Cookie", "session=s1; Path=/; HttpOnly")

@@ -63,7 +63,7 @@ import Testing
         #expect(Set([site.certificate, again, forged]).count == 2)
     }
 
-    @Test("what a stranger wrote is escaped and bounded in every text, T-TLS-46, T-TLS-55, T-MSG-57")
+    @Test("text from a certificate is escaped and bounded in every message, T-TLS-46, T-TLS-55, T-MSG-57")
     func hostileText() throws {
         let hostile = "a\0b\n\u{1B}[31m,CN=good.test\u{202E}"
         let long = String(repeating: "é", count: 5_000)

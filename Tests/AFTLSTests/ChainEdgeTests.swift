@@ -175,7 +175,7 @@ import Testing
         #expect(evaluation.verifiedChain == [site, middle.certificate, root.certificate])
     }
 
-    @Test("what may never be forgiven on one path is not looked for on another")
+    @Test("a fault that may never be forgiven on one path is not looked for on another")
     func finalReasons() throws {
         let middle = try root.makeIntermediate("Middle") { $0.notAfter = Date(seconds: now + 10 * 86_400) }
         let bound = try root.crossSign(middle) {

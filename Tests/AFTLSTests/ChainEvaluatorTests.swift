@@ -214,7 +214,7 @@ import Testing
 
     // MARK: - Paths
 
-    @Test("who signed himself, or leads to a stranger, is not trusted, T-TLS-51")
+    @Test("a chain that is self-signed, or ends at an unknown authority, is not trusted, T-TLS-51")
     func strangers() throws {
         let alone = try IssuedCertificate.selfSigned(.server(for: ["good.test"]))
         let stranger = try CertificateAuthority("Stranger")

@@ -28,7 +28,7 @@ import Testing
         "fe80::1%a\0b", "1.2.3.4%eth0", ":::", "12345::", "::ffff:1.2.3.456", "[[::1]]",
     ]
 
-    @Test("what could be another host to others is refused, T-TLS-38, T-TLS-39, T-TLS-40", arguments: refusedHosts)
+    @Test("a name that may mean another host is refused, T-TLS-38, T-TLS-39, T-TLS-40", arguments: refusedHosts)
     func refused(_ host: String) {
         #expect(PeerName(host) == nil)
     }

@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("one that cannot be read does not hide its namesake, T-TLS-57")
+    @Test("a root that cannot be read does not hide another of the same name, T-TLS-57")
     func unreadable() throws {
         var broken = first.der
         let key = try #require(Data(broken).range(of: Data(first.certificate.publicKeyBytes)))
@@ -136,7 +136,7 @@ import Testing
         #expect(!judge(site.chain, try TrustStore([], beside: index(unreadable + second.pem))).isTrusted)
     }
 
-    @Test("one whose encoding says no lengths is read at once")
+    @Test("a root whose encoding says no lengths is read at once")
     func nameless() throws {
         let indefinite = block([0x30, 0x80] + first.der.dropFirst(4) + [0, 0])
         let roots = index(indefinite + indefinite + second.pem)
@@ -146,7 +146,7 @@ import Testing
         #expect(judge(try first.issue(for: "good.test").chain, try TrustStore([], beside: roots)).isTrusted)
     }
 
-    @Test("one that is not trusted for servers is none, T-TLS-57")
+    @Test("a root that is not trusted for servers is left out, T-TLS-57")
     func uses() throws {
         // OpenSSL's notes behind a certificate: for which uses it is good, and [0] for which it is not.
         let (servers, mail): ([UInt8], [UInt8]) = (

@@ -17,7 +17,7 @@ import Testing
         return agreement
     }
 
-    @Test func `what was offered and judged is good`() {
+    @Test func `an agreement on what was offered and judged is accepted`() {
         #expect(Self.agreement { _ in }.failure == nil)
         #expect(Self.agreement { $0.version = .v1_2 }.failure == nil)
         #expect(Self.agreement { $0.chosenProtocol = [] }.failure == nil)

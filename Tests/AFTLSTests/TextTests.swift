@@ -16,7 +16,7 @@ import Testing
         #expect(DateText.utc(seconds) == text)
     }
 
-    @Test("what is invisible or turns text around is escaped, and all of it is bounded")
+    @Test("characters that are invisible or turn text around are escaped, and the text is bounded")
     func escaping() {
         #expect(ByteText.escaped(Array("a\0b\r\n\u{7F}".utf8)) == "a\\u{0}b\\u{d}\\u{a}\\u{7f}")
         #expect(ByteText.escaped("é\u{85}\u{202E}\u{200B}\u{2028}") == "é\\u{85}\\u{202e}\\u{200b}\\u{2028}")

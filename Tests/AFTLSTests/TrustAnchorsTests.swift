@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test("who comes first loads it for everyone, T-TLS-57")
+    @Test("the first caller loads the store for all, T-TLS-57")
     func threads() async throws {
         let system = SystemTrust(paths: SystemTrustPaths())
         let stores = try await withThrowingTaskGroup(of: TrustStore.self) { group in

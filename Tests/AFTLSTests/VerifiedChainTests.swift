@@ -67,7 +67,7 @@ import Testing
         #expect(evaluation.verifiedChain == [site.certificate, forged.certificate])
     }
 
-    @Test("who may not issue is not in it, T-TLS-17")
+    @Test("a certificate that may not issue is not in the verified chain, T-TLS-17")
     func notAnAuthority() throws {
         let changes: [(inout CertificateTemplate) -> Void] = [
             { $0.basicConstraints = .endEntity },

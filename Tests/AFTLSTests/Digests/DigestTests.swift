@@ -58,7 +58,7 @@ struct DigestTests {
         #expect(secret.count == 11)
     }
 
-    @Test("what is wiped is gone, T-AUT-20")
+    @Test("wiped bytes are overwritten, T-AUT-20")
     func wiping() {
         var bytes = Array("canary".utf8)
         SecretBytes.wipe(&bytes)

@@ -150,7 +150,7 @@ struct CourseTests {
         #expect(next.send(other).proxyAuthorization == nil)
     }
 
-    @Test("what a proxy was configured with is for that proxy, and only when it asks, T-AUT-02, T-AUT-17")
+    @Test("the password of a proxy goes to that proxy, and only when it asks, T-AUT-02, T-AUT-17")
     func configuredProxy() throws {
         let proxy = try ChallengingParty.proxy("p.test")
         var exchange = AuthenticationExchange(connecting: Array("a.test:443".utf8), through: proxy)
@@ -175,7 +175,7 @@ struct CourseTests {
         #expect(later.send(.init(connecting: exchange.target, through: try .proxy("q.test"))) == .init(.init()))
     }
 
-    @Test("what one origin was told is told to no other, T-AUT-01, T-AUT-02, T-AUT-22")
+    @Test("a secret for one origin goes to no other, T-AUT-01, T-AUT-02, T-AUT-22")
     func otherOrigins() throws {
         let proven = ProvenCredentials.ofTest()
         for challenge in ["Basic realm=r", Self.digest, "Bearer realm=r"] {
@@ -241,7 +241,7 @@ struct CourseTests {
         #expect(sent.parameter("algorithm") == (algorithm == "MD5" ? nil : algorithm))
     }
 
-    @Test("who refused the stronger way is not given the weaker one, T-AUT-04")
+    @Test("a server that refused the stronger method does not get the weaker one, T-AUT-04")
     func downgrade() throws {
         let rounds: [(String, String)] = [
             (Self.digest, "Basic realm=r"), (Self.digest, "Basic realm=other"),
@@ -521,7 +521,7 @@ struct CourseTests {
         #expect(later.send(try .get("https://a.test/one/y")).authorization == TaskTalk.basic("one", "canary-word"))
     }
 
-    @Test("what is refused is forgotten, T-AUT-03")
+    @Test("a refused credential is forgotten, T-AUT-03")
     func forgotten() throws {
         let proven = ProvenCredentials.ofTest()
         let exchange = try AuthenticationExchange.get("https://a.test/")
@@ -660,7 +660,7 @@ struct CourseTests {
         #expect(later.send(exchange).authorization == nil)
     }
 
-    @Test("what one server proved is not said of the next one, T-AUT-19")
+    @Test("the proof of one server does not count for the next one, T-AUT-19")
     func proofOfOneResponse() throws {
         let exchange = try AuthenticationExchange.get("https://a.test/")
         let other = try AuthenticationExchange.get("https://b.test/")

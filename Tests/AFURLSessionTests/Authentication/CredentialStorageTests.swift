@@ -97,7 +97,7 @@ struct CredentialStorageTests {
         #expect(storage.credentials(for: Self.space(host: "A.TEST")) != nil)
     }
 
-    @Test("what is not for a password is told apart")
+    @Test("spaces for tokens and for passwords are told apart")
     func kinds() {
         let storage = URLCredentialStorage()
         storage.set(URLCredential(bearerToken: "t"), for: Self.space(method: NSURLAuthenticationMethodHTTPBearer))
@@ -153,7 +153,7 @@ struct CredentialStorageTests {
         #expect(announced { storage.set(.user("a", "1", .none), for: Self.space()) } == [])
     }
 
-    @Test("what a session changes is announced elsewhere than on its thread")
+    @Test("a change by a session is announced on another thread than its own")
     func notificationsOfSessions() {
         let storage = URLCredentialStorage()
         let announced = DispatchSemaphore(value: 0)

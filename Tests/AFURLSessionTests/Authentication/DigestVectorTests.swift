@@ -240,7 +240,7 @@ struct DigestVectorTests {
         Row("realm=\"a\\\"b\", nonce=n, qop=auth", "MD5 auth"),
     ]
 
-    @Test("what can be answered is answered, all else is left alone, T-AUT-05", arguments: rows)
+    @Test("challenges that can be answered are answered, all others are left alone, T-AUT-05", arguments: rows)
     func challenges(row: Row) throws {
         let challenge = try #require(Challenge.list("Digest " + row.parameters).first)
         let digest = DigestChallenge(challenge, mayHashBody: true)

@@ -63,7 +63,7 @@ extension CacheTests {
         }
 
         @Test(arguments: [false, true])
-        func `T-CAC-14 what was removed and could not be is not found again`(all: Bool) throws {
+        func `T-CAC-14 an entry whose file could not be removed is not found again`(all: Bool) throws {
             disk.mount()
             defer { disk.unmount() }
             try put("old")

@@ -14,7 +14,7 @@ extension CacheTests {
             if case .network = finding { true } else { false }
         }
 
-        @Test("what is stored answers the next task byte for byte, T-CAC-29")
+        @Test("a stored response answers the next task byte for byte, T-CAC-29")
         func hit() throws {
             let scene = DoorScene()
             let question = scene.question(try frozen())
@@ -89,7 +89,7 @@ extension CacheTests {
             }
         }
 
-        @Test("what one set of rules trusted, others do not see, T-CAC-28")
+        @Test("a response of a server that one set of rules trusted is not seen by others, T-CAC-28")
         func trust() throws {
             let scene = DoorScene()
             func question(_ partition: CachePartition) throws -> CacheQuestion {
@@ -214,7 +214,7 @@ extension CacheTests {
             #expect(disk.files.count == 1 && disk.store.isConsistent())
         }
 
-        @Test("who reads from the disk while a 304 renews keeps a whole body, as those do who come later, T-CAC-08")
+        @Test("a reader from the disk keeps a whole body while a 304 renews it, as later readers do, T-CAC-08")
         func confirmationBesideReaders() throws {
             let disk = try CacheScene(memory: 0)
             let scene = DoorScene(URLCache(store: disk.store))
@@ -255,7 +255,7 @@ extension CacheTests {
             #expect(asks && scene.cache.currentMemoryUsage == 0)
         }
 
-        @Test("what was removed while it was asked about is not brought back, T-CAC-19, T-CAC-34")
+        @Test("an entry that was removed while it was validated is not brought back, T-CAC-19, T-CAC-34")
         func removedMeanwhile() throws {
             let scene = DoorScene()
             let question = scene.question(try frozen(), policy: .reloadRevalidatingCacheData)
@@ -410,7 +410,7 @@ extension CacheTests {
             #expect(findings.all == ["n"] && scene.virtual.loop.armedTimers == 0)
         }
 
-        @Test func `who wants nothing from the server waits for the disk`() throws {
+        @Test func `a request for the cache only waits for the disk`() throws {
             let (scene, _, findings) = try lookUp(.returnCacheDataDontLoad, onDiskThatTakes: .seconds(60))
 
             scene.virtual.advance(by: .seconds(50))
@@ -479,7 +479,7 @@ extension CacheTests {
 
         private final class OwnResponse: HTTPURLResponse, @unchecked Sendable {}
 
-        @Test func `what the program stored says how old it is, but for objects of the program's own classes`() throws {
+        @Test func `a response that the program stored says its age, unless it is of a class of the program`() throws {
             let scene = DoorScene()
             let url = try #require(URL(string: "http://a.test/page#part"))
             let fields = ["Cache-Control": "max-age=100", "Age": "5", "X": "y"]

@@ -53,7 +53,7 @@ extension CacheTests {
             }
         }
 
-        @Test("what was removed does not come back from a disk that failed, T-CAC-22, T-CAC-34")
+        @Test("a removed entry does not come back from a disk that failed, T-CAC-22, T-CAC-34")
         func removed() async {
             await #expect(processExitsWith: .success) {
                 let calls = [
@@ -77,7 +77,7 @@ extension CacheTests {
             }
         }
 
-        @Test("what was replaced does not come back from a disk that failed, T-CAC-11, T-CAC-22")
+        @Test("a replaced entry does not come back from a disk that failed, T-CAC-11, T-CAC-22")
         func replaced() async {
             await #expect(processExitsWith: .success) {
                 let calls = [
@@ -99,7 +99,7 @@ extension CacheTests {
             }
         }
 
-        @Test("what cannot be removed now is removed when the disk is back, T-CAC-22")
+        @Test("an entry that cannot be removed now is removed when the disk is back, T-CAC-22")
         func removedLater() throws {
             let scene = try CacheScene()
             try scene.put("http://a.test/1", "one")

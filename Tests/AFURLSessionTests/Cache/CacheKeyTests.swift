@@ -84,7 +84,7 @@ extension CacheTests {
             }
         }
 
-        @Test("what was trusted by other rules is another partition, T-CAC-28")
+        @Test("a server trusted by other rules is another partition, T-CAC-28")
         func partitions() {
             let one = CachePartition.verified(by: [1, 2])
             #expect(one != CachePartition.verified(by: [1, 3]) && one != .open && one != .caller)
@@ -97,7 +97,7 @@ extension CacheTests {
             )
         }
 
-        @Test("what came from another place, or from one that others may not connect to, is another partition")
+        @Test("another address, or one that other sessions may not connect to, is another partition")
         func places() throws {
             let endpoint = try RequestURL("http://a.test/").endpoint
             let override = try #require(HostOverride(host: "a.test", toHost: "b.test"))

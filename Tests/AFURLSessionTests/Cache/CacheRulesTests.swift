@@ -82,7 +82,7 @@ extension CacheTests {
             "max-age=0x60", "max-age=６0", "MAX-AGE=0", "max-age='60'", "private=\"x\", max-age=0",
         ]
 
-        @Test("what is not clearly fresh is asked about, T-CAC-03", arguments: unfresh)
+        @Test("a response that is not clearly fresh is validated, T-CAC-03", arguments: unfresh)
         func asked(text: String) throws {
             // The blank within a number makes the field unreadable.
             let outcome = try plan([("Cache-Control", text), ("ETag", "\"1\"")], after: 1)
@@ -99,7 +99,7 @@ extension CacheTests {
             "private=\"set-cookie, x\", max-age=60", "max-age=60, no-transform", "max-age=60\t,\tpublic",
         ]
 
-        @Test("what is clearly fresh is served, T-CAC-03", arguments: lasting)
+        @Test("a response that is clearly fresh is served, T-CAC-03", arguments: lasting)
         func served(text: String) throws {
             let asked = try request()
             #expect(try plan([("Cache-Control", text), ("ETag", "\"1\"")], after: 59) == "serve")
@@ -340,7 +340,7 @@ extension CacheTests {
             }
         }
 
-        @Test func `what needs a lifetime is looked at only if a field could tell of one`() {
+        @Test func `a status that needs a lifetime is considered only if a field could tell of one`() {
             for status in [200, 203, 204] { #expect(CacheRules.mayBeOfUse(status, headers([]))) }
             for status in [201, 299, 301, 404, 503, 999] {
                 for name in ["Cache-Control", "Last-Modified", "Expires"] {
@@ -353,7 +353,7 @@ extension CacheTests {
             }
         }
 
-        @Test("what is immutable is not asked about as long as it is fresh")
+        @Test("an immutable response is not validated while fresh")
         func immutable() throws {
             let fields = [("Cache-Control", "max-age=60, immutable"), ("ETag", "\"1\"")]
             #expect(try plan(fields, policy: .reloadRevalidatingCacheData, after: 59) == "serve")
@@ -397,7 +397,7 @@ extension CacheTests {
             #expect(plan == .network(headers([("Cache-Control", "no-cache"), ("Pragma", "no-cache")])))
         }
 
-        @Test func `who wants what is kept confirmed has caches on the way ask for it as well`() throws {
+        @Test func `a request for confirmation has caches on the way ask as well`() throws {
             func plan(_ fields: [(String, String)]?, _ question: [String: String] = [:]) throws -> CachePlan {
                 let asked = try request("http://a.test/page", question)
                 let stored = fields.map { head($0, for: asked) }
@@ -450,7 +450,8 @@ extension CacheTests {
             #expect(CacheRules.mayStore(odd, for: asked) == .no)
         }
 
-        @Test func `what has neither lifetime nor validator is stored, for requests that ask for any age`() throws {
+        @Test func `a response with neither lifetime nor validator is stored, for requests that accept any age`() throws
+        {
             let bare = [("Content-Type", "text/plain")]
             let asked = try request()
             for status in 100..<1000 {
@@ -469,7 +470,7 @@ extension CacheTests {
             }
         }
 
-        @Test("what has neither lifetime nor validator is served stale only if one side says so, T-CAC-13")
+        @Test("a response with neither lifetime nor validator is served stale only if one side says so, T-CAC-13")
         func bareAndStale() throws {
             // The request (RFC 9111 §5.2.1.2) …
             #expect(try plan([], ["Cache-Control": "max-stale"], after: 1000) == "serve")
@@ -498,7 +499,7 @@ extension CacheTests {
             }
         }
 
-        @Test func `what is to be understood is stored for statuses whose rules are known, and never beside no-store`()
+        @Test func `must-understand stores statuses whose rules are known, and never beside no-store`()
             throws
         {
             let known: Set = [200, 203, 204, 300, 301, 302, 307, 308, 404, 405, 410, 414, 501]

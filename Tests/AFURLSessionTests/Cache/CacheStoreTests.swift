@@ -97,7 +97,7 @@ extension CacheTests {
             #expect(scene.files.isEmpty && next.diskUsage == 0 && next.isConsistent())
         }
 
-        @Test("who reads keeps what he reads, who writes what is gone writes nothing, T-CAC-19")
+        @Test("a reader keeps what it reads, a writer for a removed URL writes nothing, T-CAC-19")
         func removal() throws {
             let scene = try CacheScene()
             try scene.put("http://a.test/1", "one")
@@ -196,7 +196,7 @@ extension CacheTests {
             #expect(try scene.get("http://a.test/4", from: next) == "four")
         }
 
-        @Test func `what came since a time is removed, on disk as well`() throws {
+        @Test func `entries since a time are removed, on disk as well`() throws {
             let scene = try CacheScene()
             for number in 0..<6 {
                 try scene.put("http://a.test/\(number)", "\(number)", at: Int64(number * 10))
@@ -280,7 +280,7 @@ extension CacheTests {
             #expect(try scene.get("http://a.test/1", from: scene.reopened()) == nil)
         }
 
-        @Test("what must stay in memory is never on disk, T-CAC-26")
+        @Test("an entry that must stay in memory is never on disk, T-CAC-26")
         func memoryOnly() throws {
             let scene = try CacheScene()
             let canary = "canary-8231"
@@ -290,7 +290,7 @@ extension CacheTests {
             #expect(try scene.get("http://a.test/1") == canary && scene.files.isEmpty)
         }
 
-        @Test func `one for the disk is replaced by one that may not go there`() throws {
+        @Test func `an entry on disk is replaced by one that may not go there`() throws {
             let scene = try CacheScene()
             try scene.put("http://a.test/1", "old")
             scene.store.insert(try CacheScene.entry("http://a.test/1", "new", policy: .allowedInMemoryOnly))
@@ -313,7 +313,7 @@ extension CacheTests {
             #expect(scene.files.count == 1)
         }
 
-        @Test func `what others left half done is removed after an hour`() throws {
+        @Test func `unfinished files of other processes are removed after an hour`() throws {
             let scene = try CacheScene()
             try scene.put("http://a.test/1", "one")
             for (name, seconds) in [("old.tmp", -4000), ("new.tmp", -10)] {

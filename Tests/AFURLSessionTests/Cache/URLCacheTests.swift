@@ -57,7 +57,7 @@ extension CacheTests {
             #expect(own.diskCapacity == 0 && own.memoryCapacity > 0)
         }
 
-        @Test func `what is stored is found, equal, also by the next process`() throws {
+        @Test func `a stored response is found, equal, also by the next process`() throws {
             let stored = try cached("body", ["Content-Type": "text/plain"], userInfo: ["a": [1, 2], "b": "c"])
             cache.storeCachedResponse(stored, for: request)
             #expect(cache.cachedResponse(for: request) === stored)
@@ -78,7 +78,7 @@ extension CacheTests {
             ] { #expect(one != other) }
         }
 
-        @Test func `what may not be stored is not`() throws {
+        @Test func `a response that may not be stored is not stored`() throws {
             cache.storeCachedResponse(try cached("x", policy: .notAllowed), for: request)
             cache.storeCachedResponse(try cached("x", status: 206), for: request)
             cache.storeCachedResponse(try cached("x", ["Cache-Control": "No-Store"]), for: request)
@@ -96,7 +96,7 @@ extension CacheTests {
             )
         }
 
-        @Test func `what is stored under any status is found by the next process, but for what varies with a secret`()
+        @Test func `a response of any status is found by the next process, unless it varies with a secret`()
             throws
         {
             for status in [100, 599, 600, 999] {
@@ -125,7 +125,7 @@ extension CacheTests {
             #expect(cache.cachedResponse(for: request)?.response === plain)
         }
 
-        @Test func `what is removed is gone`() throws {
+        @Test func `a removed response is not found`() throws {
             var other = request
             other.url = URL(string: "http://a.test/other")
             for asked in [request, other] { cache.storeCachedResponse(try cached("x"), for: asked) }

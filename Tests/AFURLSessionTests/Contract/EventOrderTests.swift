@@ -98,7 +98,7 @@ struct EventOrderTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `15.3 what a delegate does not allow is not offered to the cache either`() async throws {
+    @Test func `15.3 a response that a delegate does not allow is not offered to the cache either`() async throws {
         let server = try TestServer()
         server.route("GET", "/1", ServerReply.text("kept").header("Cache-Control", "max-age=100"))
         let witness = Witness { $0.response = { _, done in done(.cancel) } }

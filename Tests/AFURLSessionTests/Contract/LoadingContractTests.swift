@@ -188,7 +188,7 @@ struct LoadingContractTests {
         #expect(server.requests.last?.headers["Pragma"] == "no-cache")
     }
 
-    @Test func `15.8 what has to be confirmed is asked about past all caches, unless the request names an age`()
+    @Test func `15.8 validation asks past all caches, unless the request names an age`()
         async throws
     {
         server.route("GET", "/tag") { request in
@@ -233,7 +233,7 @@ struct LoadingContractTests {
         }
     }
 
-    @Test func `15.8 what says nothing about caches is kept for those who ask for any age`() async throws {
+    @Test func `15.8 a response without words about caches is stored for requests that accept any age`() async throws {
         let visits = Watched(0)
         server.route("GET", "/kept") { _ in
             .text("\(visits.change { visits in visits += 1; return visits })")
@@ -308,7 +308,7 @@ struct LoadingContractTests {
         #expect(session.configuration.urlCache?.currentMemoryUsage == 0)
     }
 
-    @Test func `15.8 what is longer than a twentieth of the cache is not kept`() async throws {
+    @Test func `15.8 a body longer than a twentieth of the cache is not stored`() async throws {
         server.route("GET", "/long", ServerReply.data([UInt8](repeating: 1, count: 60_000)).header("ETag", "\"1\""))
         let cache = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0)
         let session = URLSession.loopback { $0.urlCache = cache }

@@ -29,7 +29,7 @@ extension CookieRules {
             "٠٦ Nov 1994 08:49:37",
         ]
 
-        @Test("what is no date is nothing, T-COO-17", arguments: malformed)
+        @Test("text that is no date gives none, T-COO-17", arguments: malformed)
         func refused(text: String) throws {
             #expect(CookieDate.seconds(text) == nil, "\(text)")
             #expect(try CookieRules.admit("a=b; Expires=\(text)", from: "http://host.com/").expires == nil)

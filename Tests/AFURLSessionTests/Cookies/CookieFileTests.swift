@@ -45,7 +45,7 @@ extension CookieRules {
 
         private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder.url.path)) ?? [] }
 
-        @Test("what is kept comes back as it was, but for what ends with its session, T-COO-28, T-COO-31")
+        @Test("stored cookies come back as they were, but for session cookies, T-COO-28, T-COO-31")
         func roundTrip() throws {
             let first = storage()
             try receive(
@@ -138,7 +138,7 @@ extension CookieRules {
             }
         }
 
-        @Test("what is there is named, and left alone unless it was a cookie file, T-COO-28, T-FIL-29")
+        @Test("the error names what is there, which is left alone unless it was a cookie file, T-COO-28, T-FIL-29")
         func strangeFiles() throws {
             func error(after prepare: () throws -> Void) throws -> CookieFileError.Kind? {
                 try? FileManager.default.removeItem(at: file)
@@ -203,7 +203,7 @@ extension CookieRules {
             try await LoopbackTests.eventually { (try? CookieFileStore(path: file.path).read().isEmpty) == true }
         }
 
-        @Test func `what a dead process has left is removed, what a live one writes is not`() throws {
+        @Test func `files of a dead process are removed, those of a live one are not`() throws {
             let token = String(repeating: "0a", count: 16)
             for name in ["cookies.\(token).tmp", "cookies.x.tmp", "other.\(token).tmp"] {
                 try Data("x".utf8).write(to: folder.file(name))

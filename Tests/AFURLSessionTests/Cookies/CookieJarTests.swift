@@ -43,7 +43,7 @@ extension CookieRules {
             #expect(try cookies.receive("x=1; Secure", from: "http://host.com/") == 1)
         }
 
-        @Test("what comes in the clear covers no secured cookie, T-COO-11")
+        @Test("a cookie set in the clear covers no secured cookie, T-COO-11")
         func covering() throws {
             // The path of the secured one, of the other, and whether the other is refused.
             let pairs: [(String, String, Bool)] = [
@@ -151,7 +151,7 @@ extension CookieRules {
             #expect(names().count == 50)
         }
 
-        @Test("who stores much loses his own, on however many hosts, T-COO-21")
+        @Test("a site that stores much loses its own cookies, on however many hosts, T-COO-21")
         func quota() throws {
             var limits = CookieLimits.standard
             (limits.perDomain, limits.total) = (5, 40)
@@ -200,7 +200,7 @@ extension CookieRules {
             #expect(try cookies.sent(to: "http://host.com/a/b") == "d=1; m=1; d=2; r=2; s=1")
         }
 
-        @Test("what has ended does not come back with the clock, T-COO-29")
+        @Test("an expired cookie does not come back when the clock is set back, T-COO-29")
         func clock() throws {
             let day: Int64 = 86_400
             var cookies = Cookies()

@@ -91,7 +91,7 @@ extension CookieRules {
             #expect(storage.cookies?.count == 5)
         }
 
-        @Test("what is set on behalf of a server is what that server could set, T-COO-01, T-COO-10")
+        @Test("only cookies that a server could set can be set on its behalf, T-COO-01, T-COO-10")
         func onBehalfOfServers() throws {
             let secured = try Storage.cookie("secured", "www.example.com", [.secure: "TRUE"])
             let registry = try Storage.cookie("registry", ".com")

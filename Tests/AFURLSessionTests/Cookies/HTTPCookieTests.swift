@@ -54,7 +54,7 @@ extension CookieRules {
             #expect(cookie([.secure: NSNumber(value: false)])?.isSecure == false)
         }
 
-        @Test("what would be read as something else cannot be made, T-COO-13")
+        @Test("a cookie that would be read as another cannot be made, T-COO-13")
         func injection() {
             for text in ["a;b", "a\r\nX: y", "a\nb", "a\0", "a\u{7F}", " a", "a ", "a\t", "a\u{1}b"] {
                 #expect(cookie([.name: text]) == nil)

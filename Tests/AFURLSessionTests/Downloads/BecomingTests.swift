@@ -32,7 +32,7 @@ extension DownloadTests {
             try await folder.isEmptyAtLast()
         }
 
-        @Test func `what had arrived before the delegate answered is in the file`() async throws {
+        @Test func `bytes that had arrived before the delegate answered are in the file`() async throws {
             let body = pattern(90_000)
             server.route("GET", "/file", .data(body))
             let waiter = SlowAnswer()

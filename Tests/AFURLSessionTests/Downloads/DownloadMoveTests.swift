@@ -81,7 +81,7 @@ extension DownloadTests {
         }
 
         @Test(arguments: Moving.parents)
-        func `T-FIL-01, 02 what is there stays, or is replaced if that was asked for`(parent: URL?) throws {
+        func `T-FIL-01, 02 an existing file stays, or is replaced if the caller asks for that`(parent: URL?) throws {
             let moving = try Moving(from: parent)
             let (file, place) = (try moving.makeFile(), moving.place)
             try Moving.old.write(to: place)
@@ -122,7 +122,7 @@ extension DownloadTests {
         }
 
         @Test(arguments: Moving.parents)
-        func `T-FIL-23 what cannot be a place is an error, and the file stays`(parent: URL?) throws {
+        func `T-FIL-23 an impossible destination is an error, and the file stays`(parent: URL?) throws {
             let moving = try Moving(from: parent)
             let file = try moving.makeFile()
             let root = moving.folder.url

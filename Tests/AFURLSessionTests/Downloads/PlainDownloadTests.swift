@@ -100,7 +100,7 @@ extension DownloadTests {
             try await folder.isEmptyAtLast()
         }
 
-        @Test func `what was moved stays`() async throws {
+        @Test func `a file that was moved stays`() async throws {
             server.route("GET", "/file", .text("to keep"))
             let session = URLSession.downloading(to: folder)
             let target = folder.file("kept")

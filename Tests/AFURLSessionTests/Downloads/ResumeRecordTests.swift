@@ -24,7 +24,7 @@ struct ResumeRecordTests {
         return Data(bytes) + Data((0..<8).map { UInt8(truncatingIfNeeded: digest >> (8 * UInt64($0))) })
     }
 
-    @Test func `what was written is read`() throws {
+    @Test func `a record that was written is read`() throws {
         for validator in [.entityTag("\"one\""), .lastModified("Sun, 06 Nov 1994 08:49:37 GMT")] as [ResumeValidator] {
             for total in [nil, 100, 200] as [Int64?] {
                 let record = try record(total: total, validator: validator)

@@ -206,7 +206,7 @@ extension DownloadTests {
             #expect(server.requests.last?.headers["Range"] == "bytes=100-")
         }
 
-        @Test func `T-FIL-15 what had come whole, and only its end was missing, is complete`() async throws {
+        @Test func `T-FIL-15 a body that had come whole, and only its end was missing, is complete`() async throws {
             let next = Lock(0)
             let body = body
             server.route("GET", "/file") { _ in
@@ -326,7 +326,7 @@ extension DownloadTests {
             #expect(try Data(contentsOf: bait) == body.prefix(100))
         }
 
-        @Test func `one part is gone on with by one task only`() async throws {
+        @Test func `only one task goes on with a part`() async throws {
             let body = pattern(400_000)
             serve(body, cutAfter: 200_000)
             let session = URLSession.downloading(to: folder)
@@ -370,7 +370,7 @@ extension DownloadTests {
             #expect(try Data(contentsOf: file) == body)
         }
 
-        @Test func `what is no resume data fails the task, and nothing else, T-FIL-17`() async throws {
+        @Test func `invalid resume data fails the task, and nothing else, T-FIL-17`() async throws {
             let session = URLSession.downloading(to: folder)
             let outcomes = DownloadOutcomes()
 

@@ -61,7 +61,7 @@ struct ErrorMappingTests {
         #expect(error.map { ErrorMapping.error(LoadFailure($0), url: nil).errorCode } == code)
     }
 
-    @Test func `what was cancelled is described as Apple describes it, an invalidated session by what to do`() {
+    @Test func `a cancelled task is described as Apple does it, an invalidated session by what to do`() {
         let cancelled = LoadError.cancelled.urlError(for: nil)
         let invalidated = LoadError.sessionInvalidated.urlError(for: nil)
 

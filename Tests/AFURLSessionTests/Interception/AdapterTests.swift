@@ -95,7 +95,7 @@ struct AdapterTests {
         #expect(server.requests.isEmpty)
     }
 
-    @Test func `what an adapter makes that may not be sent is refused`() async throws {
+    @Test func `a request of an adapter that may not be sent is refused`() async throws {
         let session = URLSession.loopback {
             $0.requestInterceptors = [
                 AdaptingInterceptor { request, _ in
@@ -183,7 +183,8 @@ struct AdapterTests {
 
     // MARK: - Redirects
 
-    @Test func `T-RTY-10 what adapters put in stays in its origin, whatever its name, in each attempt`() async throws {
+    @Test func `T-RTY-10 fields of adapters stay in their origin, whatever their names, in each attempt`() async throws
+    {
         server.route("GET", "/away", ServerReply.status(302).header("Location", other.url("/busy").absoluteString))
         let count = Lock(0)
         other.route("GET", "/busy") { _ in

@@ -99,7 +99,7 @@ struct InterceptedProtocolTests {
         #expect(server.requests.first?.headers["X-Plain"] == "p")
     }
 
-    @Test func `what needs no network is adapted and not tried again`() async throws {
+    @Test func `a load that needs no network is adapted and not tried again`() async throws {
         let asked = Lock(0)
         let session = URLSession.loopback {
             $0.requestInterceptors = [

@@ -153,7 +153,7 @@ struct RepetitionEndTests {
     }
 
     @Test(arguments: [true, false])
-    func `T-RTY-15 one that never answers is cancelled with its task, or when that has no time left`(adapts: Bool) {
+    func `T-RTY-15 a silent interceptor is cancelled with its task, or when that has no time left`(adapts: Bool) {
         for isCancelled in [true, false] {
             let silent = Silent(adapts: adapts)
             let world = VirtualWorld()
@@ -176,7 +176,7 @@ struct RepetitionEndTests {
         }
     }
 
-    @Test func `T-RTY-15 one that never answers has no more time when the response breaks off meanwhile`() {
+    @Test func `T-RTY-15 a silent interceptor gets no more time when the response breaks off meanwhile`() {
         let silent = Silent(adapts: false)
         let world = VirtualWorld()
         world.configure {

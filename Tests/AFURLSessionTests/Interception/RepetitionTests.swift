@@ -175,7 +175,7 @@ struct RepetitionTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `what an interceptor fails a task with is its error`() {
+    @Test func `a task fails with the error of its interceptor`() {
         struct Mine: Error {}
         let world = world(RetryingInterceptor { _ in .fail(Mine()) })
         world.script("api.test", .expectRequest, .reply(Self.busy), .expectRequest, .close)

@@ -60,7 +60,7 @@ struct RetryRulesTests {
         #expect(rules.decision(after: .of(status: status)).givesUp)
     }
 
-    @Test func `T-RTY-06 what does not heal is not tried again`() {
+    @Test func `T-RTY-06 a failure that does not pass is not tried again`() {
         let final: [URLError.Code] = [
             .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
             .serverCertificateHasUnknownRoot, .clientCertificateRejected, .clientCertificateRequired,
@@ -149,7 +149,7 @@ struct RetryRulesTests {
         #expect(try #require(attempt.retryAfter) >= .zero)
     }
 
-    @Test func `T-RTY-04 what is read is between nothing and a hundred years`() {
+    @Test func `T-RTY-04 the wait that is read lies between zero and a hundred years`() {
         let now: Int64 = 784_111_770
         #expect(RetryAfter.delay(" 5\t", now: now) == .seconds(5))
         #expect(RetryAfter.delay("0", now: now) == .zero)
@@ -161,7 +161,7 @@ struct RetryRulesTests {
         #expect(RetryAfter.delay("tomorrow", now: now) == nil)
     }
 
-    @Test func `what counts can be set`() async {
+    @Test func `the methods and statuses that are tried again can be set`() async {
         var rules = RetryRules()
         rules.statusCodes = [418]
         rules.methods = ["POST"]

@@ -184,7 +184,7 @@ struct TokenInterceptorTests {
         #expect(attempts.value == 2)
     }
 
-    @Test func `T-RTY-14 who is cancelled waits no longer, and the others get their token`() async throws {
+    @Test func `T-RTY-14 a cancelled task waits no longer, and the others get their token`() async throws {
         let mayEnd = Watched(false)
         let begun = Watched(0)
         let interceptor = try TokenInterceptor(for: [tokens.url], token: "old") { _ in
@@ -273,7 +273,7 @@ struct TokenInterceptorTests {
         #expect(tokens.server.requests.map { $0.headers["Authorization"] } == ["Bearer set"])
     }
 
-    @Test func `T-RTY-11 what names no origin is refused when it is made`() throws {
+    @Test func `T-RTY-11 a URL that names no origin is refused when the interceptor is made`() throws {
         for text in ["relative/path", "ftp://host/", "http://ho st/", "file:///etc/passwd"] {
             guard let url = URL(string: text) else { continue }
             let error = #expect(throws: URLError.self) { _ = try TokenInterceptor(for: [url]) { _ in "" } }

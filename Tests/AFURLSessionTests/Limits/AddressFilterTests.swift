@@ -141,7 +141,7 @@ struct AddressFilterTests {
     }
 
     @Test(arguments: ["http://127.0.0.1/", "http://inside.test/"])
-    func `T-RED-28 what a proxy is told to connect to is asked about too`(url: String) {
+    func `T-RED-28 the filter is asked about the address that a proxy connects to, too`(url: String) {
         let bench = makeBench("socks5://proxy.test:1080", .publicAddressesOnly)
         bench.proxy(.echo, port: 1080)
         bench.world.host("inside.test", "10.0.0.1")

@@ -244,7 +244,7 @@ struct ConnectivityTests {
 
     // MARK: - Kinds of traffic
 
-    @Test func `what a request is for marks its connection, which serves no other kind`() throws {
+    @Test func `the service type of a request marks its connection, which serves no other type`() throws {
         let world = VirtualWorld()
         world.configure { $0.networkServiceType = .background }
         world.serveEcho("api.test")

@@ -302,7 +302,7 @@ struct ShareTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `what TLS brings is held to the rate as well`() async throws {
+    @Test func `bytes over TLS are held to the rate as well`() async throws {
         let site = try SecuredSite()
         site.server.route("GET", "/long", .text(String(repeating: "x", count: 60_000)))
         let configuration = URLSessionConfiguration.ephemeral

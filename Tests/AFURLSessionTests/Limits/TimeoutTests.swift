@@ -240,7 +240,7 @@ struct TimeoutTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `what others waited for counts from where one's own wait began`() throws {
+    @Test func `a dial begun for another request counts from where this one began to wait`() throws {
         let world = VirtualWorld()
         world.configure { $0.httpMaximumConnectionsPerHost = 1 }
         world.host("api.test", "192.0.2.1")

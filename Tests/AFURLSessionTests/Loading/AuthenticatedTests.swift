@@ -85,7 +85,7 @@ struct AuthenticatedTests {
         #expect(server.acceptedConnections == 1)
     }
 
-    @Test func `T-AUT-01 T-AUT-02 what one origin was told no other hears`() async throws {
+    @Test func `T-AUT-01 T-AUT-02 a secret for one origin goes to no other`() async throws {
         let session = URLSession.loopback(delegate: Keyring("user", "secret"))
         _ = try await session.outcome(of: server.url("/basic-auth/user/secret"))
         other.route("GET", "/free", .text("free"))
@@ -253,7 +253,7 @@ struct AuthenticatedTests {
 
     // MARK: - Unasked
 
-    @Test func `T-AUT-03 what was removed from the storage is not sent any more`() async throws {
+    @Test func `T-AUT-03 a credential that was removed from the storage is not sent any more`() async throws {
         let storage = URLCredentialStorage()
         let session = URLSession.loopback { $0.urlCredentialStorage = storage }
         let space = URLProtectionSpace(
@@ -299,7 +299,7 @@ struct AuthenticatedTests {
 
     // MARK: - Oddities
 
-    @Test func `T-AUT-16 T-AUT-17 T-AUT-21 who may not ask is not answered`() async throws {
+    @Test func `T-AUT-16 T-AUT-17 T-AUT-21 a party that may not ask gets no credential`() async throws {
         let keyring = Keyring("user", "secret")
         let session = URLSession.loopback(delegate: keyring)
         server.route("GET", "/200", ServerReply.text("x").header("WWW-Authenticate", "Basic realm=r"))

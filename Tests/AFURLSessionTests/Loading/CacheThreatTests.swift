@@ -60,7 +60,7 @@ struct CacheThreatTests {
         #expect(try await session.outcome(of: server.url("/1")).text == "body")
     }
 
-    @Test func `T-CAC-11 what replaces a response and may not be stored leaves nothing of it behind`() async throws {
+    @Test func `T-CAC-11 a response that may not be stored removes the one that it replaces`() async throws {
         let replies = [
             ServerReply.text("old").header("ETag", "\"1\"").header("Cache-Control", "max-age=0, stale-if-error=1000"),
             ServerReply.text("new").header("Cache-Control", "no-store"),
@@ -106,7 +106,7 @@ struct CacheThreatTests {
     }
 
     @Test(arguments: ["Content-Length: 900000000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n35a4e900\r\n"])
-    func `T-CAC-21 what is asked for the cache and too long for it is not read to its end`(framing: String) {
+    func `T-CAC-21 an answer for the cache that is too long for it is not read to its end`(framing: String) {
         let world = VirtualWorld()
         world.configure {
             $0.urlCache = URLCache(memoryCapacity: 40_000, diskCapacity: 0)
@@ -155,7 +155,7 @@ struct CacheThreatTests {
     }
 
     @Test(arguments: [false, true])
-    func `T-CAC-12 what was cut off at any byte, or cancelled there, is not kept`(cancels: Bool) {
+    func `T-CAC-12 a body that was cut off at any byte, or cancelled there, is not stored`(cancels: Bool) {
         let body = "complete"
         for count in 0..<body.utf8.count {
             let world = VirtualWorld()
@@ -181,7 +181,7 @@ struct CacheThreatTests {
         }
     }
 
-    @Test func `T-CAC-12 what could not be decoded, or is a part, is not kept`() async throws {
+    @Test func `T-CAC-12 a body that could not be decoded, or is a part, is not stored`() async throws {
         let gzip = Coded.gzip(Data("complete".utf8))
         server.enqueue(
             fresh(.data(gzip.dropLast(4))).header("Content-Encoding", "gzip"),
@@ -198,7 +198,7 @@ struct CacheThreatTests {
         #expect(try await session.outcome(of: server.url("/2")).text == "whole")
     }
 
-    @Test func `T-CAC-28 what a lax session stored does not answer a strict one`() async throws {
+    @Test func `T-CAC-28 a response that a lax session stored does not answer a strict one`() async throws {
         let site = try SecuredSite()
         site.server.route("GET", "/1", fresh(.text("lax")))
         let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
@@ -249,7 +249,7 @@ struct CacheThreatTests {
         }
     }
 
-    @Test func `T-CAC-31 who wants the cache only never reaches for the network`() async throws {
+    @Test func `T-CAC-31 a request for the cache only never uses the network`() async throws {
         server.route("GET", "/on", fresh(.status(301)).header("Location", "/end"))
         server.route("GET", "/end", ServerReply.text("end").header("Cache-Control", "no-store"))
         var request = URLRequest(url: server.url("/1"))

@@ -64,7 +64,7 @@ struct CacheTrustTests {
         #expect(questions(site) == 2)
     }
 
-    @Test func `T-CAC-28 what is asked for the cache is not asked where only a task's delegate vouched for it`()
+    @Test func `T-CAC-28 the cache does not ask a server that only a task's delegate accepted`()
         async throws
     {
         let site = try SecuredSite()
@@ -107,7 +107,7 @@ struct CacheTrustTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test func `what came from an address is nothing for those who may not connect to it`() async throws {
+    @Test func `a response from an address does not answer a session that may not connect to it`() async throws {
         let server = try TestServer()
         server.route("GET", "/1", .text("inside").header("Cache-Control", "max-age=1000"))
         let open = session()
@@ -124,7 +124,7 @@ struct CacheTrustTests {
         }
     }
 
-    @Test func `what another server said in the place of a host is nothing for those who ask the host`() async throws {
+    @Test func `a response of a server in the place of a host does not answer requests for the host`() async throws {
         let (server, other) = (try TestServer(), try TestServer())
         for (server, text) in [(server, "here"), (other, "there")] {
             server.route("GET", "/1", .text(text).header("Cache-Control", "max-age=1000"))

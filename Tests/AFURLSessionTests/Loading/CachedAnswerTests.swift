@@ -112,7 +112,7 @@ struct CachedAnswerTests {
     }
 
     @Test(arguments: ["401 Unauthorized\r\nWWW-Authenticate: Basic realm=a", "429 Too Many Requests"])
-    func `T-CAC-02 what asks for credentials or for patience is never given from the cache`(status: String) {
+    func `T-CAC-02 a response that asks for credentials or for patience never comes from the cache`(status: String) {
         let first = Int(status.prefix(3))
         #expect(statuses(status, "Cache-Control: max-age=60") == [first, 204, 204])
     }

@@ -19,7 +19,7 @@ struct CookieTests {
         }
     }
 
-    @Test func `what a server sets comes back to it`() async throws {
+    @Test func `a cookie that a server sets comes back to it`() async throws {
         let session = URLSession.loopback()
 
         _ = try await session.outcome(of: server.url("/set"))
@@ -64,7 +64,7 @@ struct CookieTests {
         #expect(try await session.outcome(of: unhandled).text == "mine=1")
     }
 
-    @Test func `one set by hand goes behind the store's, if that is wanted`() async throws {
+    @Test func `a cookie set by hand goes behind the store's, if the caller asks for that`() async throws {
         let session = URLSession.loopback()
         var own = URLRequest("GET", server.url("/see"), fields: ["cookie": "a=2; mine=1"])
         own.addsStoredCookies = true
@@ -78,7 +78,7 @@ struct CookieTests {
         #expect(try await session.outcome(of: own).text == "a=1")
     }
 
-    @Test func `T-RED-04 one set by hand stays in its origin beside cookies that do not`() async throws {
+    @Test func `T-RED-04 a cookie set by hand stays in its origin beside cookies that do not`() async throws {
         let session = URLSession.loopback()
         _ = try await session.outcome(of: server.url("/set"))
         server.route("GET", "/here", .status(302).header("Location", "/see"))

@@ -103,7 +103,7 @@ struct DelayedStartTests {
         }
     }
 
-    @Test func `what the owner expects is kept`() {
+    @Test func `the counts that the caller expects are kept`() {
         let world = world()
         let task = task(in: world, after: 0)
         #expect(task.countOfBytesClientExpectsToSend == NSURLSessionTransferSizeUnknown)

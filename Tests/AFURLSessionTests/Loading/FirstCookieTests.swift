@@ -150,7 +150,7 @@ extension CookieRules {
             #expect(own.refusedCookieCount == 1 && foreign.refusedCookieCount == 1)
         }
 
-        @Test func `T-COO-04 what waits for the list is in the file after a flush`() throws {
+        @Test func `T-COO-04 a cookie that waits for the list is in the file after a flush`() throws {
             let folder = try ScratchFolder()
             let gate = try GatedSuffixes()
             let storage = HTTPCookieStorage(file: folder.file("c"), source: gate.source)
@@ -163,7 +163,7 @@ extension CookieRules {
             #expect(HTTPCookieStorage(fileURL: folder.file("c")).cookies?.map(\.domain) == [".example.org"])
         }
 
-        @Test func `what waits for the list is removed without it`() throws {
+        @Test func `a cookie that waits for the list can be removed without it`() throws {
             let gate = try GatedSuffixes()
             let storage = HTTPCookieStorage(source: gate.source, clock: { 1000 })
             let question = try CookieRules.question("http://a.example.org/")

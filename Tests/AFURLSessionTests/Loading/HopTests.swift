@@ -163,7 +163,7 @@ struct HopTests {
         #expect(server.acceptedConnections == 1)
     }
 
-    @Test func `T-CAC-11 what must not be stored takes the place of what was`() async throws {
+    @Test func `T-CAC-11 a response that must not be stored replaces the stored one`() async throws {
         let isSecret = Lock(false)
         server.route("GET", "/changes") { _ in
             let reply = ServerReply.text(isSecret.withLock { $0 } ? "new" : "old").header("ETag", "\"1\"")
@@ -196,7 +196,7 @@ struct HopTests {
         #expect(try await session.outcome(of: server.url("/breaks")).text == "good")
     }
 
-    @Test func `what is served stale is asked about meanwhile, once`() async throws {
+    @Test func `the cache asks once about a response that it serves stale`() async throws {
         server.route("GET", "/stale") { _ in
             ServerReply.text("x").header("ETag", "\"1\"").header(
                 "Cache-Control",

@@ -159,7 +159,7 @@ struct RedirectThreatTests {
         #expect(outcome.error != nil && other.requests.isEmpty, "\(outcome)")
     }
 
-    @Test func `T-RED-01 what the session adds does not go where a delegate leads either`() async throws {
+    @Test func `T-RED-01 fields that the session adds do not go where a delegate leads either`() async throws {
         server.route("GET", "/1", ServerReply.status(302).header("Location", "/2"))
         let target = other.url("/end")
         let witness = Witness { answers in

@@ -88,7 +88,7 @@ struct ConnectionKeyTests {
         #expect(Set(left + left).count == left.count)
     }
 
-    @Test func `what is made anew of the same parts is the same`() throws {
+    @Test func `a key made anew of the same parts is equal`() throws {
         let own = context(1)
         let paths: [String?] = [nil, "/run/a"]
         for path in paths {

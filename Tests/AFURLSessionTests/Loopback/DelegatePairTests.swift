@@ -66,8 +66,7 @@ extension LoopbackTests {
             for _ in 1...2 { #expect(try await outcome("/go", Silent(), in: session).status == 200) }
         }
 
-        @Test func `what the session's delegate does not want to hear is not called for the other's sake`() async throws
-        {
+        @Test func `an ignored method of the session's delegate is not called for the task's either`() async throws {
             let all = Redirecting(follows: false)
             let session = URLSession.loopback(delegate: all)
             session.ignoredDelegateMethods = .taskWillPerformHTTPRedirection

@@ -197,7 +197,7 @@ struct PoolMachineTests {
         for limit in [-1, 0, 1] { #expect(PoolMachine<Connection, Waiter>(limit: limit).limit == 1) }
     }
 
-    @Test func `what is taken out is not there any more`() {
+    @Test func `waiters and idle connections that are taken out are gone from the machine`() {
         var books = PoolBooks(limit: 2)
         let connections = [Connection(), Connection()]
         for waiter in [Waiter(), Waiter()] { books.machine.requestArrived(waiter, priority: 0.5) }

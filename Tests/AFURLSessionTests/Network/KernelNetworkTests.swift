@@ -19,7 +19,7 @@ struct KernelNetworkTests {
         #expect(script.conversations == 1)
     }
 
-    @Test func `what is not of the internet has no route, and the kernel is not asked`() throws {
+    @Test func `an address that is not of the internet has no route, and the kernel is not asked`() throws {
         let path = try #require(SocketAddress(unixPath: "/run/some.sock"))
         let reading = try KernelScript().network.read(routesTo: [path]).get()
 
@@ -100,7 +100,7 @@ struct KernelNetworkTests {
         #expect(closed.read(routesTo: []) == .failure(.refused(SystemCallError(.netlink, code: code))))
     }
 
-    @Test("what others send is not believed, T-NET-03")
+    @Test("messages of other processes are ignored, T-NET-03")
     func foreigners() throws {
         let script = KernelScript { question, sequence, _ in
             guard question == .links else { return nil }

@@ -147,7 +147,7 @@ struct NamespaceTests {
         #expect(up.currentPath.status == .satisfied)
     }
 
-    @Test func `what an interface is behind its name is read from its driver`() throws {
+    @Test func `the kind of an interface is read from its driver, not from its name`() throws {
         try Cable.plug()
         try Cable.change("route add default via 192.0.2.1")
         // Names of another namespace say nothing here.

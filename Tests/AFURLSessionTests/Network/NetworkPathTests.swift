@@ -37,7 +37,7 @@ struct NetworkPathTests {
         #expect(path().interface?.name == "wwan0" && !path().hasIPv6DefaultRoute)
     }
 
-    @Test func `what stands in the way of each family is told`() {
+    @Test func `a path says what stands in the way of each address family`() {
         machine.set(InterfaceState(index: 2, name: "eth0", kind: .wired, isUp: false, isRunning: false))
         machine.setDefaultRoute(by: 2)
         let reason = path().reason ?? ""

@@ -30,7 +30,7 @@ struct DataURLTests {
             ("data:image/svg+xml,%3Csvg/%3E", "image/svg+xml", nil, "<svg/>"),
         ] as [(String, String, String?, String)]
     )
-    func `what is well formed is read`(text: String, type: String, charset: String?, body: String) throws {
+    func `a well-formed URL is read`(text: String, type: String, charset: String?, body: String) throws {
         let url = try read(text)
         #expect(url.mimeType == type && url.charset == charset)
         #expect(String(decoding: url.body, as: UTF8.self) == body)
@@ -48,7 +48,7 @@ struct DataURLTests {
             ("data:;base64,aGk-", .base64), ("data:;base64,aG k", .base64), ("data:;base64,=", .base64),
         ] as [(String, DataURL.Flaw)]
     )
-    func `what is not is refused, with its reason`(text: String, flaw: DataURL.Flaw) {
+    func `a malformed URL is refused, with the reason`(text: String, flaw: DataURL.Flaw) {
         #expect(throws: flaw) { try read(text) }
     }
 

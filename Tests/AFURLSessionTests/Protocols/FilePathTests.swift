@@ -16,7 +16,7 @@ struct FilePathTests {
         ("file:///a?query", "/a"), ("file:///a#fragment", "/a"), ("file:///a%3Fb%23", "/a?b#"), ("file:////a", "//a"),
         ("file:///", "/"), ("file:///a/../b/.", "/a/../b/."),
     ])
-    func `what names a file of this machine is read`(text: String, expected: String) throws {
+    func `a URL that names a file of this machine is read`(text: String, expected: String) throws {
         #expect(try path(text) == expected)
     }
 
@@ -31,7 +31,7 @@ struct FilePathTests {
             ("file:///a%zz", .encoding), ("file:///%ff", .encoding),
         ] as [(String, FilePath.Flaw)]
     )
-    func `what does not is refused`(text: String, flaw: FilePath.Flaw) {
+    func `a URL that names no file of this machine is refused`(text: String, flaw: FilePath.Flaw) {
         #expect(throws: flaw) { try path(text) }
     }
 

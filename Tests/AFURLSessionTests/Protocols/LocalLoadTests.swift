@@ -40,7 +40,7 @@ struct LocalLoadTests {
         #expect(download.contents == Data("hello".utf8))
     }
 
-    @Test func `one longer than any request line is loaded`() async throws {
+    @Test func `a data URL longer than any request line is loaded`() async throws {
         let body = pattern(300_000)
         let url = try data("data:application/octet-stream;base64,\(body.base64EncodedString())")
         #expect(try await session.data(from: url).0 == body)

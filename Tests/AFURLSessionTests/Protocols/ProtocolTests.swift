@@ -285,7 +285,7 @@ struct ProtocolTests {
         try await site.stopped()
     }
 
-    @Test func `what comes without a response gets one, and only the first counts`() async throws {
+    @Test func `data without a response gets one, and only the first response counts`() async throws {
         let bare = StubSite { stub in stub.finish() }
         let session = StubSite.session()
         let (data, response) = try await session.data(from: bare.url())
@@ -300,7 +300,7 @@ struct ProtocolTests {
         #expect(try await session.outcome(of: twice.url()).status == 200)
     }
 
-    @Test func `what is said after the end, or by many at once, comes to nothing`() async throws {
+    @Test func `calls after the end, or of many threads at once, have no effect`() async throws {
         let late = Lock<[StubProtocol]>([])
         let site = StubSite { stub in
             late.withLock { $0.append(stub) }

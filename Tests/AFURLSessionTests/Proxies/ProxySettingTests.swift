@@ -151,7 +151,7 @@ extension ProxyTests {
             ["ProxyAutoDiscoveryEnable": 1],
         ]
 
-        @Test("T-PRX-15 what cannot be used fails the task and sends nothing", arguments: wrong.indices)
+        @Test("T-PRX-15 a setting that cannot be used fails the task, which sends nothing", arguments: wrong.indices)
         func wrongDictionary(index: Int) {
             let bench = ProxyBench { $0.connectionProxyDictionary = Settings.wrong[index] }
             bench.serveDirectly("api.test")

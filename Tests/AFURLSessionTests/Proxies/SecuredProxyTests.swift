@@ -115,7 +115,7 @@ extension ProxyTests {
             #expect(bench.finish() == [])
         }
 
-        @Test func `T-PRX-17 what convinces at one hop does not at the other`() throws {
+        @Test func `T-PRX-17 a certificate accepted at one hop is not accepted at the other`() throws {
             // Each shows a certificate that the other's rules would accept.
             let proxy = try Party("proxy.test", .good)
             let server = try Party("api.test", .good)
@@ -198,7 +198,7 @@ extension ProxyTests {
             }
         }
 
-        @Test func `T-TLS-06 what makes handshakes with the proxy short is not offered to the server, nor the reverse`()
+        @Test func `T-TLS-06 a TLS session with the proxy is not offered to the server, nor the reverse`()
             throws
         {
             let proxy = try Party("proxy.test", .good, tickets: 2)
@@ -220,7 +220,7 @@ extension ProxyTests {
             #expect(bench.finish() == [])
         }
 
-        @Test func `T-TLS-06 one session knows a server by each way to it apart`() throws {
+        @Test func `T-TLS-06 a session remembers a server separately for each route to it`() throws {
             let server = try Party("api.test", .good, tickets: 2)
             let closing = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"
             let bench = ProxyBench { configuration in

@@ -264,7 +264,7 @@ extension ProxyTests {
                 (Array("HTTP/1.1 200 OK\r\n\r\n".utf8), false), ([5, 0], true), ([], false), ([], true),
             ] as [([UInt8], Bool)]
         )
-        func `T-PRX-04 what a proxy says before it is asked is no answer`(early: [UInt8], isSOCKS: Bool) throws {
+        func `T-PRX-04 bytes of a proxy before it was asked are no answer`(early: [UInt8], isSOCKS: Bool) throws {
             let connect = ConnectExchange(to: try endpoint("https://api.test/"), by: try route("http://proxy.test"))
             let exchange: any TunnelExchange = isSOCKS ? try socks() : connect
             let channel = try ScriptedChannel()

@@ -99,7 +99,7 @@ extension ProxyTests {
         // MARK: - What is answered
 
         @Test(arguments: [302, 401, 403, 404, 500, 502, 301])
-        func `T-PRX-05 T-MSG-57 what a proxy says instead is not the server's answer`(status: Int) throws {
+        func `T-PRX-05 T-MSG-57 a proxy's refusal is not the server's answer`(status: Int) throws {
             let bench = try bench([
                 [
                     .head(
@@ -182,7 +182,7 @@ extension ProxyTests {
         @Test(
             arguments: 0..<5
         )
-        func `T-PRX-04 T-TLS-72 what comes before the server was spoken to is not the server's`(index: Int) throws {
+        func `T-PRX-04 T-TLS-72 bytes before the first request are not the server's`(index: Int) throws {
             let site = site
             for url in ["https://api.test/", "http://api.test/"] {
                 let bench = ProxyBench { configuration in

@@ -39,7 +39,7 @@ struct HSTSTests {
         #expect(HSTSStore.Entry(host: "a b", includesSubdomains: false, expires: .distantFuture) == nil)
     }
 
-    @Test func `what was saved is read again, and nothing else`() throws {
+    @Test func `hosts that were saved are read again, and no others`() throws {
         let wide = try store("example.com", subdomains: true)
         let data = try JSONEncoder().encode(wide.entries)
 

@@ -119,7 +119,7 @@ struct RedirectRulesTests {
         #expect(home.request.allHTTPHeaderFields == fields)
     }
 
-    @Test func `T-RED-08 what the caller marks is a secret too`() throws {
+    @Test func `T-RED-08 a field that the caller marks is a secret too`() throws {
         let away = try proposal(
             question(from: "http://a.test/", to: "http://b.test/", fields: ["X-Mine": "canary"]) {
                 $0.sensitiveFields = ["x-mine"]
@@ -182,7 +182,7 @@ struct RedirectRulesTests {
         #expect(RedirectPolicy.haveSameOrigin(other, one) == areSame)
     }
 
-    @Test func `T-RED-06 what was dropped on the way never comes back`() throws {
+    @Test func `T-RED-06 a field that was dropped on the way never comes back`() throws {
         let origins = ["http://a.test", "http://b.test", "http://c.test"]
         for chain in 0..<81 {
             let hops = [chain / 27, chain / 9 % 3, chain / 3 % 3, chain % 3].map { origins[$0] }
@@ -215,7 +215,7 @@ struct RedirectRulesTests {
         "jar:http://x!/", "ldap://b.test/", "smb://b.test/x", "tel:1", "urn:x:y", "chrome://x", "httpx://b.test/",
         "https+unix://x/",
     ])
-    func `T-RED-10 what is no http is not followed, and shown to the delegate without secrets`(
+    func `T-RED-10 a redirect to another scheme than http is not followed, and shown to the delegate without secrets`(
         location: String
     ) throws {
         let fields = ["Authorization": "a", "Cookie": "b", "X-Other": "c", "Host": "d"]

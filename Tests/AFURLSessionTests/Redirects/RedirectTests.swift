@@ -178,7 +178,7 @@ struct RedirectTests {
         #expect(last.path == "/end" && !String(decoding: last.rawHead, as: UTF8.self).contains("canary"))
     }
 
-    @Test func `T-RED-08 what a request marks as a secret stays as well`() async throws {
+    @Test func `T-RED-08 a field that a request marks as a secret stays as well`() async throws {
         redirect("/1", to: away())
         var request = URLRequest("GET", server.url("/1"), fields: ["X-Mine": "canary"])
         var policy = RedirectPolicy()
@@ -415,7 +415,7 @@ struct RedirectTests {
         #expect(other.requests.map { $0.headers["X-Mine"] } == ["stays"])
     }
 
-    @Test func `T-RED-01 what a session adds to every request stays within the origin`() async throws {
+    @Test func `T-RED-01 fields that a session adds to every request stay within the origin`() async throws {
         redirect("/1", to: "/2")
         redirect("/2", to: away())
         let session = URLSession.loopback {

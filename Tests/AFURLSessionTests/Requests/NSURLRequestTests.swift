@@ -94,7 +94,7 @@ struct NSURLRequestTests {
         #expect(read.networkServiceType == .background)
     }
 
-    @Test func `what classes note on an object goes along with its value`() throws {
+    @Test func `properties that classes set on an object go along with its value`() throws {
         let request = NSMutableURLRequest(url: url)
         URLProtocol.setProperty(7, forKey: "seen", in: request)
         #expect(URLProtocol.property(forKey: "seen", in: URLRequest(request)) as? Int == 7)

@@ -41,7 +41,7 @@ struct RequestTermsTests {
     }()
 
     @Test(arguments: requests)
-    func `what a request says comes back`(request: AFURLSession.URLRequest) throws {
+    func `the settings of a request come back`(request: AFURLSession.URLRequest) throws {
         var again = URLRequest(url: try #require(request.url))
         again.allHTTPHeaderFields = request.allHTTPHeaderFields
 
@@ -71,7 +71,7 @@ struct RequestTermsTests {
         #expect(URLRequest(try #require(read)) == request)
     }
 
-    @Test func `what cannot be read, or said by a request, is refused`() throws {
+    @Test func `terms that cannot be read, or that no request can have, are refused`() throws {
         let good = try #require(String(data: RequestTerms(of: Self.requests[8]).encoded, encoding: .utf8))
         func changed(_ part: String, _ other: String) throws -> Data {
             try #require(good.contains(part), "\(part) is not in \(good)")

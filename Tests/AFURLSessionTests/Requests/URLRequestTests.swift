@@ -21,7 +21,7 @@ struct URLRequestTests {
         #expect(request.explicitCachePolicy == nil)
     }
 
-    @Test func `what is set explicitly is remembered as that, even if it is the default`() throws {
+    @Test func `a property that is set is remembered as set, even with its default`() throws {
         let url = try #require(URL(string: "http://a.test/"))
         var changed = Request(url: url)
         changed.timeoutInterval = 60

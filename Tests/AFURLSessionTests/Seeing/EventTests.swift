@@ -216,7 +216,7 @@ extension SeeingTests {
 
         private func desk(_ slow: Slow) throws -> EventDesk { try #require(EventDesk([slow], in: .system)) }
 
-        @Test("what a slow monitor misses is bounded, and counted, T-RES-48")
+        @Test("events for a slow monitor are bounded, and missed ones counted, T-RES-48")
         func bounded() async throws {
             let slow = Slow()
             let desk = try desk(slow)

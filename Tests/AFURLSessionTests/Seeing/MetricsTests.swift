@@ -61,8 +61,7 @@ extension SeeingTests {
             #expect(entry.localPort != nil && entry.localAddress == "127.0.0.1" && entry.serverProof == .absent)
         }
 
-        @Test func `T-API-34 who awaits has the metrics when the answer is there, and when there is none`() async throws
-        {
+        @Test func `T-API-34 an awaiting caller has the metrics with the response, and with an error`() async throws {
             let session = URLSession.loopback()
             let collector = TaskMetricsCollector()
             _ = try await session.data(from: server.url("/end"), delegate: collector)
@@ -243,7 +242,7 @@ extension SeeingTests {
             #expect(world.finish() == [])
         }
 
-        @Test func `T-API-34 who gives up while connecting is told how far it came`() throws {
+        @Test func `T-API-34 a request that gives up while connecting is told how far the connection came`() throws {
             let world = VirtualWorld()
             world.host("api.test", "192.0.2.1")
             world.set(.neverAnswers, for: "192.0.2.1")

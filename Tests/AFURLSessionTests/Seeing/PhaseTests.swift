@@ -23,7 +23,7 @@ extension SeeingTests {
             #expect(phases.lookupStarted == nil && phases.connectStarted == nil && phases.secureStarted == nil)
         }
 
-        @Test("what did not happen has no time, T-API-34")
+        @Test("a phase that did not happen has no time, T-API-34")
         func nothing() {
             let phases = TransferPhases(TransferTimes(fetchStarted: at(10)))
             #expect(phases.fetchStarted == at(10) && phases.requestStarted == nil && phases.responseEnded == nil)

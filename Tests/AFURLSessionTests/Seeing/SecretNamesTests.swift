@@ -45,8 +45,7 @@ extension SeeingTests {
             #expect(!SecretNames.containsItem("zip\(name)"))
         }
 
-        @Test func `T-RED-08 what has such a name stays with its origin, and so does what others call so`() async throws
-        {
+        @Test func `T-RED-08 a field with such a name stays with its origin, also with an added name`() async throws {
             let servers = [try TestServer(), try TestServer()]
             servers[1].route("GET", "/2", .text("x"))
             let names = Names.secrets.filter { $0 != "Key" && !$0.hasPrefix("Cookie") && !$0.hasPrefix("Proxy") }

@@ -46,7 +46,7 @@ extension SeeingTests {
             #expect(http.httpVersion == "HTTP/1.0" && http.reasonPhrase == "" && http.statusCode == 404)
         }
 
-        @Test func `what a proxy says of the tunnel belongs to the request that asked for it`() async throws {
+        @Test func `a proxy's answer about a tunnel belongs to the request that asked for the tunnel`() async throws {
             let server = try TestServer()
             let proxy = try TestProxy()
             defer {

@@ -47,7 +47,7 @@ struct CapturedStreamTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `what is left when they are let go of has a time, and no more`() throws {
+    @Test func `bytes left when the streams are released have a limited time`() throws {
         capture([.stopReading, .stall])
         world.advance(by: .seconds(600))
         #expect(isConnected)
@@ -61,7 +61,7 @@ struct CapturedStreamTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `what is left arrives at a peer that takes some of it now and then`() throws {
+    @Test func `bytes left arrive at a peer that takes some of them now and then`() throws {
         let pause = [ScriptStep.delay(.seconds(50)), .startReading, .stopReading]
         let slow = [.stopReading] + pause + pause + pause + [.startReading, .expectBytes(200_000), .close]
         world.network.link.latency = 1_000_000...1_000_000

@@ -74,7 +74,7 @@ extension StreamTaskTests {
             #expect(server.connections.first?.bytesReceived == 0)
         }
 
-        @Test func `T-STR-01 what was put into the clear before the handshake is not taken for the server's`()
+        @Test func `T-STR-01 bytes injected in the clear before the handshake are not taken for the server's`()
             async throws
         {
             server.script(.expect("start"), .send("go\r\nEVIL\r\n"), .handshake(tls), .send("fine"), .stall)

@@ -22,7 +22,7 @@ extension StreamTaskTests {
             return session.streamTask(withHostName: "127.0.0.1", port: Int(server.port))
         }
 
-        @Test func `what is asked before the task runs is done in order`() async throws {
+        @Test func `operations before the task runs are done in order`() async throws {
             server.script(.expect("hello"), .send("HELLO"), .expect("bye"), .send("BYE"), .expectEnd, .close)
             let task = task()
             log.write(task, "hello")
@@ -183,7 +183,7 @@ extension StreamTaskTests {
             ("a.test", -1),
             ("a.test", 65_536), ("\u{FC}/x", 1), ("[::1", 1),
         ])
-        func `T-STR-05 what is no place is refused`(host: String, port: Int) async throws {
+        func `T-STR-05 an invalid host or port is refused`(host: String, port: Int) async throws {
             let task = URLSession.loopback(delegate: log).streamTask(withHostName: host, port: port)
             log.read(task, 1, 1)
             task.resume()

@@ -22,7 +22,7 @@ struct VirtualStreamTests {
         ("a\u{FF05}0d\u{FF05}0ab.test", nil), ("a\u{FF0F}b.test", nil), ("a%0d%0ab.test", nil),
         ("fe80::1%\u{301}lo", nil), ("a\r\nb.test", nil), ("", nil),
     ])
-    func `what is no host is no place to connect to`(host: String, known: String?) {
+    func `text that is no host is no place to connect to`(host: String, known: String?) {
         #expect((try? StreamAddress(host: host, port: 443).frozen.get())?.endpoint.host.text == known)
     }
 

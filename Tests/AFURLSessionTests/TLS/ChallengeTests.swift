@@ -117,7 +117,7 @@ extension SecuredTests {
             #expect(delegate.methods.value == [NSURLAuthenticationMethodServerTrust])
         }
 
-        @Test func `what an evaluator refused no delegate is asked about`() async throws {
+        @Test func `no delegate is asked about a server that an evaluator refused`() async throws {
             let delegate = TrustDelegate { TrustDelegate.trusting($0) }
             let session = site.session(delegate: delegate) { $0.evaluator = FixedEvaluator.refusing }
 

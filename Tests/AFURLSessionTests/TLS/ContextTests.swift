@@ -54,7 +54,7 @@ extension SecuredTests {
             #expect(SSL_CTX_get_quiet_shutdown(context.handle) == 0)
         }
 
-        @Test func `T-TLS-59 what is asked for is what is set`() throws {
+        @Test func `T-TLS-59 OpenSSL has the settings that were asked for`() throws {
             for (lowest, highest) in [(TLSVersion.v1_2, TLSVersion.v1_2), (.v1_2, .v1_3), (.v1_3, .v1_3)] {
                 let context = try Self.context { $0.versions = lowest...highest }
                 #expect(Self.control(context, SSL_CTRL_GET_MIN_PROTO_VERSION) == UInt32(lowest.rawValue))

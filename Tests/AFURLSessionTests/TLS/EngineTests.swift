@@ -252,7 +252,7 @@ extension SecuredTests {
 
         // MARK: - A certificate of ours
 
-        @Test("what is shown is what was given, when it was given", arguments: TLSVersion.allCases)
+        @Test("the engine shows the identity that it was given, when it was given", arguments: TLSVersion.allCases)
         func identity(version: TLSVersion) throws {
             let site = try Site(version)
             let between = try site.authority.makeIntermediate()
@@ -354,7 +354,7 @@ extension SecuredTests {
             #expect(link.server.receive() == bytes)
         }
 
-        @Test("what finds no room is an error of ours", arguments: TLSVersion.allCases)
+        @Test("output without room is an error of ours", arguments: TLSVersion.allCases)
         func noRoom(version: TLSVersion) throws {
             let link = try Link(Site(version))
             try link.establish()
@@ -390,7 +390,7 @@ extension SecuredTests {
             #expect(link.read() == "moved 4" && link.read() == outcome)
         }
 
-        @Test("those of the handshake are not counted with those that come later")
+        @Test("records of the handshake are not counted with later ones")
         func ticketsAfterHandshake() throws {
             let link = try Link(Site(.v1_3))
             #expect(link.handshake() == "finished")
@@ -444,7 +444,7 @@ extension SecuredTests {
             #expect(link.read() == "moved 5" && link.read() == "truncated")
         }
 
-        @Test("what was changed on its way is no end", arguments: TLSVersion.allCases)
+        @Test("a record that was changed on its way is no end", arguments: TLSVersion.allCases)
         func changed(version: TLSVersion) throws {
             let link = try Link(Site(version))
             try link.establish()

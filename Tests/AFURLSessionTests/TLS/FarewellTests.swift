@@ -133,7 +133,7 @@ extension SecuredTests {
             #expect((outcome.text == "0123456789") == expected.isRead, "\(outcome)")
         }
 
-        @Test("what a head alone promises is not known to be whole, T-TLS-64", arguments: TLSVersion.allCases)
+        @Test("a body that only its head bounds is not known to be whole, T-TLS-64", arguments: TLSVersion.allCases)
         func emptyBody(version: TLSVersion) async throws {
             let site = try SecuredSite()
             let session = site.session { $0.speak(version) }

@@ -22,7 +22,7 @@ extension SecuredTests {
             }
         }
 
-        @Test func `what came along with the end of a handshake is there to be read`() throws {
+        @Test func `bytes behind the end of a handshake can be read`() throws {
             let early = Array("HTTP/1.1 200 OK\r\n\r\n".utf8)
             let site = try MemoryLink.Site(.v1_2, tickets: 1)
             for speaksEarly in [true, false] {

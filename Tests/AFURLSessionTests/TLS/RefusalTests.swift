@@ -90,7 +90,7 @@ extension SecuredTests {
             #expect(failure.security?.alert == 40)
         }
 
-        @Test func `T-TLS-61 what was agreed on is what we asked for`() async throws {
+        @Test func `T-TLS-61 the server agrees to the version and suite that we asked for`() async throws {
             let site = try SecuredSite { tls, _ in tls.cipherList = "ALL:@SECLEVEL=0" }
             let session = site.session { tls in
                 tls.maximumVersion = .v1_2

@@ -14,7 +14,7 @@ extension SecuredTests {
             case delegate
         }
 
-        @Test("what a lax policy accepted is never kept, T-TLS-01", arguments: TLSVersion.allCases, Lax.allCases)
+        @Test("a session of a lax policy is never kept, T-TLS-01", arguments: TLSVersion.allCases, Lax.allCases)
         func laxThenStrict(version: TLSVersion, lax: Lax) async throws {
             let site = try SecuredSite.parting()
             let isLax = Lock(true)

@@ -248,7 +248,7 @@ extension SecuredTests {
 
         // MARK: - Caches
 
-        @Test func `T-TLS-84 what came over a connection that one delegate accepted is stored for that one`()
+        @Test func `T-TLS-84 a response over a connection that one delegate accepted is stored for that one`()
             async throws
         {
             let site = try SecuredSite()

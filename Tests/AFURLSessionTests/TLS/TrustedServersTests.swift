@@ -43,7 +43,7 @@ extension SecuredTests {
             #expect(found == nil)
         }
 
-        @Test func `T-TLS-30 who decides by a number is none of those who decide by a name`() {
+        @Test func `T-TLS-30 a delegate known by a number shares nothing with one known by a name`() {
             let number = withUnsafeBytes(of: UInt64(5).littleEndian) { Data($0) }
             let all: [TrustJudge] = [.own(5), .own(6), .named(number), .named(Data()), .named(Data([1]) + number)]
             #expect(Set(all.map(\.bytes)).count == all.count)
@@ -77,7 +77,7 @@ extension SecuredTests {
             expectUnknown(&servers, "api.test", showing: [], at: now)
         }
 
-        @Test func `T-TLS-23 what has expired since is not trusted because it was`() {
+        @Test func `T-TLS-23 a certificate that has expired since is no longer trusted`() {
             var servers = knowing(trust())
             let century = Int64(100 * 366 * 86_400)
 
@@ -85,7 +85,7 @@ extension SecuredTests {
             #expect(servers.count == 0)
         }
 
-        @Test func `who was not trusted, or not judged, is not known`() {
+        @Test func `a server that was not trusted, or not judged, is not remembered`() {
             var servers = TrustedServers()
             servers.keep(trust())
             #expect(servers.count == 0, "its chain was not judged")

@@ -87,7 +87,7 @@ extension SecuredTests {
             #expect(try await held.first().text == "held")
         }
 
-        @Test func `what is said on behalf of a task that was served meanwhile fails no other`() async throws {
+        @Test func `an answer on behalf of a task that was served meanwhile fails no other`() async throws {
             let site = try SecuredSite()
             site.server.route("GET", "/held", ServerReply.text("held").held(until: "end"))
             let delegate = PatientDelegate()
@@ -112,7 +112,7 @@ extension SecuredTests {
             #expect(try await held.first().text == "held")
         }
 
-        @Test func `T-TLS-30 who has nothing to say and is gone has not decided for those who wait`() async throws {
+        @Test func `T-TLS-30 a task that has ended without an answer has not decided for waiting ones`() async throws {
             let site = try SecuredSite()
             let queue = OperationQueue()
             queue.maxConcurrentOperationCount = 1

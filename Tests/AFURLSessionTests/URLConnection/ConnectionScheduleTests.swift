@@ -49,7 +49,7 @@ struct ConnectionScheduleTests {
         return try #require(try await result.wait { $0 != nil })
     }
 
-    @Test func `one that is scheduled nowhere takes the run loop of the thread that starts it`() async throws {
+    @Test func `a connection that is not scheduled uses the run loop of the thread that starts it`() async throws {
         let threads = Lock<Set<ObjectIdentifier>>([])
         let own = Lock<ObjectIdentifier?>(nil)
         let log = ConnectionLog(hook: { _, _ in threads.withLock { _ = $0.insert(ObjectIdentifier(Thread.current)) } })

@@ -185,7 +185,7 @@ struct ConnectionTests {
 
     // MARK: - The cache
 
-    @Test func `what is stored is shown first, and the next connection is answered with it`() async throws {
+    @Test func `a response is shown before it is stored, and answers the next connection`() async throws {
         server.route("GET", "/kept", ServerReply.text("kept").header("Cache-Control", "max-age=1000"))
         let (first, second) = (ConnectionLog(), ConnectionLog())
 
@@ -244,7 +244,7 @@ struct ConnectionTests {
         #expect(events.value == [.willSend("/held", redirect: nil)])
     }
 
-    @Test func `one that was never started is let go of, scheduled or not`() throws {
+    @Test func `a connection that was never started is released, scheduled or not`() throws {
         weak var weakConnection: URLConnection?
         weak var weakLog: ConnectionLog?
         do {

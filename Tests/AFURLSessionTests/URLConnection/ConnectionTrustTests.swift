@@ -41,7 +41,7 @@ struct ConnectionTrustTests {
         #expect(site.requests.count == 1)
     }
 
-    @Test func `T-TLS-10 what one delegate has accepted, another is asked about anew, in the cache too`()
+    @Test func `T-TLS-10 a server that one delegate has accepted is judged anew for another, in the cache too`()
         async throws
     {
         #expect(try await load(ConnectionLog(answer: Self.trusts)).last == .finished)

@@ -76,7 +76,7 @@ struct ExpectationTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `T-MSG-39 what the session expects of all requests keeps their bodies back`() {
+    @Test func `T-MSG-39 an expectation of the session keeps the bodies of its requests back`() {
         let world = world(fields: ["Expect": "100-continue"])
         var expected: [String?] = []
         world.respond("api.test") { request, moment, client in

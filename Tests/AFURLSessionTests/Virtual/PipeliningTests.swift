@@ -152,7 +152,7 @@ struct PipeliningTests {
     }
 
     @Test(arguments: ["POST", "PATCH"])
-    func `T-PIP-02 what must not be sent twice is neither sent ahead nor followed`(method: String) {
+    func `T-PIP-02 a request that must not be sent twice is neither sent ahead nor followed`(method: String) {
         let world = makeWorld()
         let server = Server()
         server.serve(world)
@@ -183,7 +183,7 @@ struct PipeliningTests {
     }
 
     @Test(arguments: 0...8)
-    func `T-PIP-03 what is not answered is sent again, alone, on a fresh connection`(answered: Int) {
+    func `T-PIP-03 an unanswered request is sent again, alone, on a fresh connection`(answered: Int) {
         let world = makeWorld()
         let server = Server()
         var answers = 0
@@ -244,7 +244,7 @@ struct PipeliningTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `T-PIP-06 who waits too long behind one that is held up is answered elsewhere`() {
+    @Test func `T-PIP-06 a request that waits too long behind a slow one is answered on another connection`() {
         let world = makeWorld()
         Server().serve(world, after: .seconds(4))
         world.load("http://api.test/first")

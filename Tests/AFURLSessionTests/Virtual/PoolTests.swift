@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Connections shared by requests")
 struct PoolTests {
-    @Test func `15.9 those who wait are served by priority, then in order`() {
+    @Test func `15.9 waiting requests are served by priority, then in order`() {
         let world = VirtualWorld()
         world.configure { $0.httpMaximumConnectionsPerHost = 1 }
         var served: [String] = []

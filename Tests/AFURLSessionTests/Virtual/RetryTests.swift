@@ -52,7 +52,7 @@ struct RetryTests {
     }
 
     @Test(arguments: [false, true])
-    func `T-MSG-07 what comes before the first byte of a request has left is no answer to it`(isSuspended: Bool) {
+    func `T-MSG-07 bytes that come before the first byte of a request has left are no answer to it`(isSuspended: Bool) {
         let forged = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
         var replaced = 0
         for early in stride(from: 0, through: 400, by: 5) {
