@@ -101,6 +101,7 @@ import Testing
         add([104], [.publicKey], .these([l]), true, true, [l], "not a host", true)
         add([105, 106], both, .these([leaf]), false, true, chain, "not a host", false)
         add([107, 108], both, .these([leaf]), false, true, chain, "", false)
+        add([109], [.certificate], .these([l]), true, true, [l], "not a host", false)
         return cases
     }
 

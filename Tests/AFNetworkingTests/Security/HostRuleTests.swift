@@ -127,6 +127,20 @@ import Testing
         #expect(policy.forbidsPlainText(to: "other.test"))
     }
 
+    @Test func `a policy pins if its mode, its strictness or one enforced rule does`() throws {
+        var reported = unmet
+        reported.isReportOnly = true
+        let idle = policy(try .noPins("a.test"), try .pins("b.test", reported))
+        let strict = policy()
+        strict.refusesHostsWithoutRule = true
+
+        #expect(!policy().isPinning && !idle.isPinning)
+        #expect(policy(try .noPins("a.test"), try .pins("b.test", unmet)).isPinning)
+        #expect(strict.isPinning)
+        #expect(SecurityPolicy(pinningMode: .publicKey, certificates: [site.certificate]).isPinning)
+        #expect(SecurityPolicy(pinningMode: .certificate, certificates: [site.certificate]).isPinning)
+    }
+
     @Test func `a backup pin counts like one in use, and so does a certificate`() throws {
         let byBackup = PinSet(unmet.pins, backups: wanted.backupPins)
         let byCertificate = PinSet([.certificate(root.certificate)])
@@ -218,6 +232,13 @@ import Testing
         #expect { try PinSet(["sha1/AAAA"]) } throws: { "\($0)".contains("sha1/AAAA") }
     }
 
+    @Test func `the error for a text that is no pin quotes at most 100 characters`() {
+        for length in [99, 100, 101, 1000] {
+            let text = String(repeating: "x", count: length)
+            #expect { try Pin(text) } throws: { ($0 as? PinError)?.text == String(text.prefix(100)) }
+        }
+    }
+
     @Test func `rules can be kept as text`() throws {
         let text = """
             {"SSLPinningMode": 0, "hostRules": [
@@ -237,6 +258,18 @@ import Testing
             #expect(throws: DecodingError.self) {
                 try JSONDecoder().decode(HostRule.self, from: Data(broken.utf8))
             }
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"hosts": "a..b", "noPins": true}"#, "hosts"), (#"{"hosts": "a", "noPins": false}"#, "pins"),
+    ])
+    func `the error for a rule that cannot be read names the field`(text: String, field: String) {
+        #expect {
+            try JSONDecoder().decode(HostRule.self, from: Data(text.utf8))
+        } throws: { error in
+            guard case .dataCorrupted(let context) = error as? DecodingError else { return false }
+            return context.codingPath.map(\.stringValue) == [field]
         }
     }
 }

@@ -49,6 +49,8 @@ import Testing
             { $0.pinnedCertificates = [] }, { $0.pinnedCertificates = [Data([1])] },
             { $0.refusesHostsWithoutRule = true },
             try rules { _ in }, try rules { $0.isReportOnly = true }, try rules { $0.pins = [.certificate(other)] },
+            try rules { $0.pins = [.certificate(site.certificate)] }, try rules { $0.pins = [.publicKey(other.pin)] },
+            try rules { $0.pins = [key, .publicKey(other.pin)] },
             try rules { $0.pins = [] }, try rules { $0.backupPins = [.certificate(other)] },
             try rules { $0.expiry = .init(end, .failOpen) }, try rules { $0.expiry = .init(end, .failClosed) },
             try rules { $0.expiry = .init(end + 1, .failClosed) },
