@@ -57,6 +57,41 @@ struct EndpointTests {
         #expect(Set(try urls.map { try RequestURL($0).endpoint }).count == 4)
     }
 
+    @Test func `endpoints are equal only if scheme, host, port and zone are`() throws {
+        let urls = [
+            "http://a.test/", "https://a.test:80/", "http://a.test:81/", "http://b.test/", "https://b.test:81/",
+            "http://[fe80::1]/", "http://[fe80::1%25eth0]/", "http://[fe80::2]/", "http://1.2.3.4/",
+        ]
+        let endpoints = try urls.map { try RequestURL($0).endpoint }
+
+        for (index, one) in endpoints.enumerated() {
+            for (number, other) in endpoints.enumerated() { #expect((one == other) == (index == number)) }
+        }
+    }
+
+    @Test(arguments: ["a.", "1a.", "xn--a."])
+    func `a name of one label may be absolute`(host: String) throws {
+        let endpoint = try Endpoint(scheme: .http, host: host)
+
+        #expect(endpoint.host.text == String(host.dropLast()) && endpoint.host.isAbsolute)
+    }
+
+    @Test func `T-REQ-05 the error for a host says which rule it breaks, and where`() {
+        let label = String(repeating: "a", count: 64)
+        let name = String(repeating: "a.", count: 127)
+        let link = { (length: Int) in "[fe80::1%25\(String(repeating: "x", count: length - 12))]" }
+        let table: [(String, RequestRejection.Rule, Int)] = [
+            ("", .empty, 0), (".", .emptyLabel, 0), ("a b", .forbiddenByte, 1), ("a\u{1F}b", .control, 1),
+            ("a.\(label).test", .labelTooLong, 2), (name + "b", .tooLong, 0),
+            // What is longer than any address with a zone is not looked into.
+            (link(80), .zoneNotAllowed, 8), (link(81), .notIPv6, 0), ("[]", .notIPv6, 0), ("[", .notIPv6, 0),
+        ]
+        for (host, rule, position) in table {
+            let error = #expect(throws: RequestRejection.self) { try Endpoint(scheme: .http, host: host) }
+            #expect(error?.rule == rule && error?.position == position, "\(host)")
+        }
+    }
+
     @Test(arguments: [(63, true), (64, false)])
     func `T-REQ-05 a label has at most 63 bytes`(length: Int, isAccepted: Bool) {
         let host = String(repeating: "a", count: length) + ".test"

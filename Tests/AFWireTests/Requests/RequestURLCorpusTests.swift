@@ -20,6 +20,38 @@ struct RequestURLCorpusTests {
         #expect((0...entry.url.utf8.count).contains(error?.position ?? 0))
     }
 
+    @Test func `T-REQ-07 a refused URL says at which byte`() {
+        let long = "http://h/" + String(repeating: "x", count: RequestURL.maximumLength)
+        let table: [(String, RequestRejection)] = [
+            ("", RequestRejection(.url, .empty)), (long, RequestRejection(.url, .tooLong)),
+            ("h", RequestRejection(.scheme, .missing, at: 0)),
+            ("http:/", RequestRejection(.scheme, .noAuthority, at: 5)),
+            ("http://a%1fb@h/", RequestRejection(.userInfo, .encodedSeparator, at: 8)),
+            ("http://a%4@h/", RequestRejection(.userInfo, .forbiddenByte, at: 8)),
+            ("http://h/\u{1F}", RequestRejection(.target, .control, at: 9)),
+        ]
+        for (url, expected) in table {
+            #expect(throws: expected) { try RequestURL(url) }
+        }
+        let error = #expect(throws: RequestRejection.self) { try RequestURL("ftp://h/") }
+        #expect(error?.rule == .notHTTP && error?.position == 0)
+    }
+
+    @Test func `T-REQ-27 a URL has at most 65,536 bytes`() throws {
+        let room = RequestURL.maximumLength - "http://h/".utf8.count
+
+        #expect(RequestURL.maximumLength == 65_536)
+        #expect(try RequestURL("http://h/" + String(repeating: "x", count: room)).target.count == room + 1)
+        #expect(throws: RequestRejection(.url, .tooLong)) {
+            try RequestURL("http://h/" + String(repeating: "x", count: room + 1))
+        }
+    }
+
+    @Test func `the text without a query ends in front of it`() throws {
+        #expect(try RequestURL("http://u:p@h:81/a?token=x?y").textWithoutQuery == "http://h:81/a")
+        #expect(try RequestURL("https://h").textWithoutQuery == "https://h/")
+    }
+
     @Test func `T-REQ-07 the corpus is as large as promised and holds no entry twice`() {
         let urls = (URLCorpus.accepted + URLCorpus.refused).map { Array($0.url.utf8) }
 

@@ -149,6 +149,10 @@ extension URLCorpus {
         http://[64:ff9b::192.0.2.1]/ -> http 64:ff9b::c000:201 80 /
         http://[1:2:3:4:5:6:1.2.3.4]/ -> http 1:2:3:4:5:6:102:304 80 /
         http://[::1.2.3.4]/ -> http ::102:304 80 /
+        http://[::1:ffff:1.2.3.4]/ -> http ::1:ffff:102:304 80 /
+        http://[1::ffff:1.2.3.4]/ -> http 1::ffff:102:304 80 /
+        http://[abcd:abcd:abcd:abcd:abcd:abcd:255.255.255.255]/ -> http abcd:abcd:abcd:abcd:abcd:abcd:ffff:ffff 80 /
+        http://[fe80::1%25a12345678901234]/ -> http fe80::1%a12345678901234 80 /
         http://[fe80::1%25eth0]/ -> http fe80::1%eth0 80 /
         http://[fe80::1%25eth0]:8080/ -> http fe80::1%eth0 8080 /
         http://[FE80::1%252]/ -> http fe80::1%2 80 /

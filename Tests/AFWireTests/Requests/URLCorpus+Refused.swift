@@ -39,6 +39,7 @@ extension URLCorpus {
         http: -> scheme noAuthority
         http:h -> scheme noAuthority
         http:/h -> scheme noAuthority
+        http:/ -> scheme noAuthority
         https:h/ -> scheme noAuthority
         http:?x -> scheme noAuthority
         http:#x -> scheme noAuthority
@@ -267,6 +268,8 @@ extension URLCorpus {
         http://[::1:]/ -> host notIPv6
         http://[:1::]/ -> host notIPv6
         http://[1::2::3]/ -> host notIPv6
+        http://[:::1]/ -> host notIPv6
+        http://[1:::2]/ -> host notIPv6
         http://[::1::]/ -> host notIPv6
         http://[1:2:3:4:5:6:7]/ -> host notIPv6
         http://[1:2:3:4:5:6:7:8:9]/ -> host notIPv6
@@ -302,6 +305,7 @@ extension URLCorpus {
         http://[fe80::1%25]/ -> host zoneNotAllowed
         http://[fe80::1%]/ -> host zoneNotAllowed
         http://[::1%25eth0]/ -> host zoneNotAllowed
+        http://[fe80::1%25a123456789012345]/ -> host zoneNotAllowed
         http://[2001:db8::1%25eth0]/ -> host zoneNotAllowed
         http://[fec0::1%25eth0]/ -> host zoneNotAllowed
         http://[ff02::1%25eth0]/ -> host zoneNotAllowed

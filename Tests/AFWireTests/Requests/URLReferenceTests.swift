@@ -91,6 +91,33 @@ struct URLReferenceTests {
         for (reference, expected) in table { #expect(resolve(reference) == expected, "\(reference.prefix(40))") }
     }
 
+    @Test func `T-RED-16 only controls are refused in a fragment`() {
+        for byte in UInt8.min...0x7E where byte != UInt8(ascii: "%") {
+            let isControl = byte < 0x20
+            #expect((resolve("#a\(UnicodeScalar(byte))b") == "url control") == isControl, "\(byte)")
+        }
+        #expect(resolve("#a\u{7F}b") == "url control")
+        #expect(resolve("#a\u{80}b") == "http://a/b/c/d;p?q#a%C2%80b")
+    }
+
+    @Test func `T-RED-16 a reference is measured as it came`() {
+        let room = RequestURL.maximumLength - "http://a/".utf8.count
+
+        #expect(resolve("http://a/" + String(repeating: "x", count: room)).hasPrefix("http://a/xxx"))
+        #expect(resolve("http://a/" + String(repeating: "x", count: room + 1)) == "url tooLong")
+        // The dots would leave next to nothing of it.
+        #expect(resolve("http://a/" + String(repeating: "x/../", count: room / 5 + 1)) == "url tooLong")
+        #expect(resolve("#" + String(repeating: "x", count: RequestURL.maximumLength)) == "url tooLong")
+    }
+
+    @Test func `T-RED-17 dots never reach into the authority, and three of them are a name`() {
+        #expect(resolve("http://g.test/../x") == "http://g.test/x")
+        #expect(resolve("//g.test/../../x") == "http://g.test/x")
+        #expect(resolve("http://g.test?a/../b") == "http://g.test/?a/../b")
+        #expect(resolve("/a/.../b") == "http://a/a/.../b")
+        #expect(resolve("/a/...") == "http://a/a/...")
+    }
+
     @Test func `T-RED-16 bytes above ASCII are encoded as they came`() throws {
         let base = try RequestURL("http://a/")
         let text = try ([0x2F, 0xFC, 0x80] as [UInt8]).withUnsafeBytes { bytes in
