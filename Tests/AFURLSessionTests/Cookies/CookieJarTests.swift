@@ -118,8 +118,9 @@ extension CookieRules {
             for (count, bytes, expected) in [
                 (2, 100, "a=1; b=2"), (3, 100, "a=1; b=2; c=333"), (4, 22, "a=1; b=2; c=333; d=4"),
                 (4, 20, "a=1; b=2; c=333; d=4"),
-                (4, 19, "a=1; b=2; c=333"), (4, 14, "a=1; b=2; d=4"), (4, 8, "a=1; b=2"), (4, 7, "a=1"),
-            ] {
+                (4, 19, "a=1; b=2; c=333"), (4, 14, "a=1; b=2; d=4"), (4, 8, "a=1; b=2"), (4, 7, "a=1"), (4, 3, "a=1"),
+                (4, 2, nil),
+            ] as [(Int, Int, String?)] {
                 var limits = CookieLimits.standard
                 (limits.perRequest, limits.requestBytes) = (count, bytes)
                 let cookies = Cookies(limits: limits)
