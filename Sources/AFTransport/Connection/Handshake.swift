@@ -1,3 +1,4 @@
+import AFBase
 package import AFLoop
 package import AFTLS
 import Dispatch
@@ -58,8 +59,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
     private var isParked = false
     /// It once had to wait until somebody waited for it.
     private(set) var wasParked = false
-    private var pending: (question: Int, answer: (HandshakeAnswer) -> Void)?
-    private var questions = 0
+    private var pending: Question<HandshakeAnswer>?
 
     /// - Parameter buffers: Where it is to work, if another secured connection is to be
     ///   made within this one. Otherwise where all do.
@@ -173,6 +173,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
 
     private func finish() {
         client = nil
+        pending?.withdraw()
         pending = nil
         judge.serve(nil)
         stopDecisionTimer()
@@ -201,8 +202,8 @@ package final class Handshake: ChannelHandler, TimerTarget {
 
     /// Called from within a call of the engine: the answer must come later.
     package func ask(_ question: HandshakeQuestion, _ answer: @escaping (HandshakeAnswer) -> Void) {
-        wait(for: answer)
-        delegate?.ask(question) { [weak self, questions] in self?.answered(questions, $0) }
+        let asked = wait(for: answer)
+        delegate?.ask(question) { [weak self] in self?.answered(asked, $0) }
     }
 
     /// Asks an evaluator on another thread.
@@ -211,11 +212,11 @@ package final class Handshake: ChannelHandler, TimerTarget {
         about trust: ServerTrust,
         _ answer: @escaping (HandshakeAnswer) -> Void
     ) {
-        wait(for: answer)
+        let asked = wait(for: answer)
         let loop = platform.loop
         // It may never decide, and keeps nothing alive meanwhile.
-        let answered: (ServerTrustDecision) -> Void = { [weak self, questions] decision in
-            self?.answered(questions, .evaluated(decision))
+        let answered: (ServerTrustDecision) -> Void = { [weak self] decision in
+            self?.answered(asked, .evaluated(decision))
         }
         let reply = LoopBound(confined: answered, on: loop)
         Handshake.evaluators.async {
@@ -226,23 +227,23 @@ package final class Handshake: ChannelHandler, TimerTarget {
 
     private static let evaluators = DispatchQueue(label: "AFURLSession.evaluators", attributes: .concurrent)
 
-    private func wait(for answer: @escaping (HandshakeAnswer) -> Void) {
+    private func wait(for answer: @escaping (HandshakeAnswer) -> Void) -> Question<HandshakeAnswer> {
         let limit = LoopInterval(timeout: security.configuration.decisionTimeout, default: 10)
         decisionTimer = platform.loop.startTimer(at: platform.loop.now + limit, for: self)
-        questions += 1
-        pending = (questions, answer)
+        let asked = Question(answer)
+        pending = asked
+        return asked
     }
 
-    private func answered(_ question: Int, _ answer: HandshakeAnswer) {
-        // An answer that came too late finds nobody waiting, or another question.
-        guard let pending, pending.question == question else { return }
-        self.pending = nil
+    private func answered(_ question: Question<HandshakeAnswer>, _ answer: HandshakeAnswer) {
+        guard question.isOpen else { return }
+        pending = nil
         stopDecisionTimer()
-        // Those of whom nobody is left to be asked say nothing about those who wait now.
+        // A task that has left says nothing about those that wait now.
         if case .unasked = answer, client?.hasAskerLeft(self) == true {
-            pending.answer(.gone)
+            question.answer(.gone)
         } else {
-            pending.answer(answer)
+            question.answer(answer)
         }
         if judge.isCancelled { return fail(.identityCancelled) }
         advance()
@@ -250,7 +251,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
 
     package func timerFired(_ timer: TimerID) {
         decisionTimer = nil
-        answered(questions, .none)
+        if let pending { answered(pending, .none) }
     }
 
     private func stopDecisionTimer() {

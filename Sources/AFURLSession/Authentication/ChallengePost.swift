@@ -1,3 +1,4 @@
+import AFBase
 import AFLoop
 import Foundation
 
@@ -48,16 +49,18 @@ final class ChallengePost {
     ) {
         let levels = rest(of: levels[...])
         guard let level = levels.first, let task, let session else { return answer(nil) }
-        let reply = Reply { [self] given in
+        let question = Question<Answer?> { [self] given in
             let isLeft = level == .session && self.session?.noteChallenge(isAnswered: given != nil) == true
             if isLeft { return answer(nil) }
             guard let given else { return ask(Array(levels.dropFirst()), makeChallenge, answer) }
             answer(given)
         }
         let loop = session.loop
-        let door = LoopBound(confined: reply, on: loop)
+        let asked = LoopBound(confined: question, on: loop)
         let completion: ChallengeCompletion = { disposition, credential in
-            loop.enqueue { door.value.arrived(disposition, credential) }
+            // A delegate without the method leaves the question to the next one.
+            let isLeft = credential === URLCredential.unanswered
+            loop.enqueue { asked.value.answer(isLeft ? nil : (disposition, credential)) }
         }
         post(makeChallenge(CompletionSender(completion)), about: task, in: session, to: level, completion)
     }
@@ -84,22 +87,6 @@ final class ChallengePost {
                     delegate.urlSession(task.session, task: task, didReceive: challenge, completionHandler: completion)
                 }
             )
-        }
-    }
-
-    /// Waits for one answer; others come to nothing.
-    private final class Reply {
-        private var answer: ((Answer?) -> Void)?
-
-        init(_ answer: @escaping (Answer?) -> Void) {
-            self.answer = answer
-        }
-
-        /// Nil is passed on if the delegate leaves it to others.
-        func arrived(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?) {
-            guard let answer else { return }
-            self.answer = nil
-            answer(credential === URLCredential.unanswered ? nil : (disposition, credential))
         }
     }
 

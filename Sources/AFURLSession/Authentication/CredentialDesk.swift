@@ -8,7 +8,6 @@ import Foundation
 /// the connection: there the session-level method comes first.
 final class CredentialDesk {
     private let post: ChallengePost
-    private var answer: ((URLSession.AuthChallengeDisposition, URLCredential?) -> Void)?
 
     init(_ task: URLSessionTask, _ taskDelegate: (any URLSessionTaskDelegate)?, in session: SessionCore) {
         post = ChallengePost(task, taskDelegate, in: session)
@@ -25,7 +24,6 @@ final class CredentialDesk {
         after response: URLResponse,
         _ answer: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        self.answer = answer
         post.ask(CredentialDesk.levels(for: question.space.authenticationMethod)) { sender in
             URLAuthenticationChallenge(
                 protectionSpace: question.space,
@@ -35,10 +33,8 @@ final class CredentialDesk {
                 error: nil,
                 sender: sender
             )
-        } _: { [self] given in
-            let answer = self.answer
-            self.answer = nil
-            answer?(given?.disposition ?? .performDefaultHandling, given?.credential)
+        } _: { given in
+            answer(given?.disposition ?? .performDefaultHandling, given?.credential)
         }
     }
 

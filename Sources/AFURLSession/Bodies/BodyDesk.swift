@@ -1,3 +1,4 @@
+import AFBase
 import AFLoop
 import AFTransport
 import AFWire
@@ -40,7 +41,7 @@ final class BodyDesk: StreamProvider {
     var maySupplyStreams: Bool { core?.taskDelegate != nil }
 
     func supplyStream(_ done: @escaping (HandedStream?) -> Void) {
-        let question = StreamQuestion(done)
+        let question = Question(done)
         guard let core, let (delegate, task) = core.taskDelegate else {
             // Also a missing answer comes in a later turn.
             let bound = LoopBound(confined: question, on: platform.loop)
@@ -111,20 +112,5 @@ final class BodyDesk: StreamProvider {
         } catch {
             return .failure(.rejected(error))
         }
-    }
-}
-
-/// One question for a stream, whose first answer counts.
-private final class StreamQuestion {
-    private var done: ((HandedStream?) -> Void)?
-
-    init(_ done: @escaping (HandedStream?) -> Void) {
-        self.done = done
-    }
-
-    func answer(_ stream: HandedStream?) {
-        let asked = done
-        done = nil
-        asked?(stream)
     }
 }

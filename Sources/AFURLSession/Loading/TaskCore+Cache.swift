@@ -1,3 +1,4 @@
+import AFBase
 import AFLoop
 import AFTransport
 import AFWire
@@ -214,15 +215,17 @@ extension TaskCore {
             let proposal = writer.proposal(at: url)
         else { return writer.finish() }
         let loop = session.loop
-        let answer = CacheAnswer(writer)
-        let bound = LoopBound(confined: answer, on: loop)
+        let question = Question<CachedURLResponse?> { answer in
+            if answer === proposal { writer.finish() } else { writer.finish(as: answer) }
+        }
+        let asked = LoopBound(confined: question, on: loop)
         session.outbox.post(
             .block {
                 delegate.urlSession(
                     task.session,
                     dataTask: task,
                     willCacheResponse: proposal,
-                    completionHandler: { answered in loop.enqueue { bound.value.take(answered, to: proposal) } }
+                    completionHandler: { answered in loop.enqueue { asked.value.answer(answered) } }
                 )
             }
         )
@@ -240,21 +243,6 @@ extension TaskCore {
         guard let work = course?.postponed else { return }
         course?.postponed = nil
         work()
-    }
-}
-
-/// Waits for one answer of a delegate; others come to nothing.
-private final class CacheAnswer {
-    private var writer: CacheWriter?
-
-    init(_ writer: CacheWriter) {
-        self.writer = writer
-    }
-
-    func take(_ answer: CachedURLResponse?, to proposal: CachedURLResponse) {
-        guard let writer else { return }
-        self.writer = nil
-        if answer === proposal { writer.finish() } else { writer.finish(as: answer) }
     }
 }
 
