@@ -70,6 +70,8 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         set { set(\.responseSerializer, newValue) }
     }
 
+    override var mayHaveOverrides: Bool { type(of: self) != HTTPSessionManager.self }
+
     override var serializer: any URLResponseSerialization {
         get { responseSerializer }
         set { responseSerializer = newValue as? HTTPResponseSerializer ?? AdaptedResponseSerializer(newValue) }
@@ -331,4 +333,25 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         )
         return make(call, success, failure)
     }
+}
+
+/// A policy that pins was given to a manager that does not talk TLS, where no pin would ever be looked at.
+public struct InvalidSecurityPolicy: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
+    /// The manager's base URL.
+    public let baseURL: URL?
+
+    /// The name of the exception that AFNetworking raises.
+    public static let name = "Invalid Security Policy"
+
+    /// Why, and what to change.
+    public var description: String {
+        let place = baseURL.map { "with the base URL \($0.textWithoutCredentials)" } ?? "without a base URL"
+        return """
+            \(Self.name): a manager \(place) cannot keep a policy that pins, because pins are only looked at in \
+            TLS handshakes. Give the manager a base URL with the scheme https, or use a policy of the pinning mode none.
+            """
+    }
+
+    /// Why, and what to change.
+    public var errorDescription: String? { description }
 }

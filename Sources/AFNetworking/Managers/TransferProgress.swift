@@ -1,3 +1,5 @@
+import Foundation
+
 /// How far a task is.
 public struct TransferProgress: Sendable, Hashable {
     /// Bytes of the request's body that were sent.
@@ -30,5 +32,107 @@ public struct TransferProgress: Sendable, Hashable {
 
     func counts(_ direction: TaskRecord.Direction) -> (completed: Int64, total: Int64) {
         direction == .upload ? (sent, expectedToSend) : (received, expectedToReceive)
+    }
+}
+
+// MARK: - Progress
+
+extension TaskRecord {
+    enum Direction {
+        case upload
+        case download
+    }
+
+    /// Made when it is first asked for: most tasks are never asked.
+    func progress(_ direction: Direction) -> Progress {
+        if let existing = state.withLock({ $0[direction] }) { return existing }
+        let made = makeProgress(parent: nil)
+        return state.withLock { state in
+            if let winner = state[direction] { return winner }
+            state[direction] = made
+            state.update(direction)
+            return made
+        }
+    }
+
+    /// An upload or a download that is made while a progress is current becomes part of that.
+    func adoptCurrentProgress(_ task: URLSessionTask) {
+        let direction: Direction
+        switch task {
+        case is URLSessionUploadTask: direction = .upload
+        case is URLSessionDownloadTask: direction = .download
+        default: return
+        }
+        guard let parent = Progress.current() else { return }
+        let made = makeProgress(parent: parent)
+        state.withLock { $0[direction] = made }
+    }
+
+    private func makeProgress(parent: Progress?) -> Progress {
+        let made = Progress(parent: parent)
+        made.totalUnitCount = parent == nil ? NSURLSessionTransferSizeUnknown : 0
+        made.isCancellable = true
+        made.isPausable = true
+        made.cancellationHandler = { [weak self] in self?.cancel() }
+        made.pausingHandler = { [weak self] in self?.task.suspend() }
+        made.resumingHandler = { [weak self] in self?.task.resume() }
+        return made
+    }
+
+    /// Tells everybody who watches.
+    func advanced(_ direction: Direction, to completed: Int64, of total: Int64) {
+        let (handler, steps, progress) = state.withLock { state in
+            state.progress.advance(direction, to: completed, of: total)
+            state.update(direction)
+            return (state.watchers[direction], Array(state.watchers.steps.values), state.progress)
+        }
+        if let handler { handler(self.progress(direction)) }
+        for step in steps { step.yield(progress) }
+    }
+
+    /// The steps from now on.
+    func steps() -> AsyncStream<TransferProgress> {
+        let key = UUID()
+        return AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            continuation.onTermination = { [weak self] _ in
+                _ = self?.state.withLock { $0.watchers.steps.removeValue(forKey: key) }
+            }
+            let hasEnded = state.withLock { state in
+                guard !state.watchers.hasEnded else { return true }
+                state.watchers.steps[key] = continuation
+                continuation.yield(state.progress)
+                return false
+            }
+            if hasEnded { continuation.finish() }
+        }
+    }
+
+    func endSteps() {
+        let steps = state.withLock { state in
+            defer { (state.watchers.steps, state.watchers.hasEnded) = ([:], true) }
+            return Array(state.watchers.steps.values)
+        }
+        for step in steps { step.finish() }
+    }
+}
+
+extension TaskRecord.Watchers {
+    subscript(direction: TaskRecord.Direction) -> TaskRecord.ProgressHandler? {
+        direction == .upload ? upload : download
+    }
+}
+
+extension TaskRecord.State {
+    subscript(direction: TaskRecord.Direction) -> Progress? {
+        get { direction == .upload ? upload : download }
+        set { if direction == .upload { upload = newValue } else { download = newValue } }
+    }
+
+    /// Brings the progress, if somebody has asked for it, to where the task is.
+    func update(_ direction: TaskRecord.Direction) {
+        guard let object = self[direction] else { return }
+        let (completed, total) = progress.counts(direction)
+        if total > 0 || object.totalUnitCount <= 0 { object.totalUnitCount = total }
+        object.completedUnitCount = completed
     }
 }

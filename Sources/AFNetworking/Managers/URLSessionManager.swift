@@ -90,9 +90,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     }
 
     /// Whether a subclass may have methods in the place of those here, of the session's delegate among them.
-    var mayHaveOverrides: Bool {
-        type(of: self) != URLSessionManager.self && type(of: self) != HTTPSessionManager.self
-    }
+    var mayHaveOverrides: Bool { type(of: self) != URLSessionManager.self }
 
     // MARK: - Settings
 
@@ -554,5 +552,22 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     ) {
         record(of: downloadTask, in: session)?.advanced(.download, to: fileOffset, of: expectedTotalBytes)
         hooks.downloadTaskDidResume?(session, downloadTask, fileOffset, expectedTotalBytes)
+    }
+}
+
+/// What makes objects of responses with a serializer: ``URLSessionManager``.
+///
+/// The property is here, and not in the class, so that a subclass can have it with a narrower type:
+/// ``HTTPSessionManager/responseSerializer`` is an ``HTTPResponseSerializer``.
+public protocol ResponseSerializing: AnyObject {}
+
+extension ResponseSerializing where Self: URLSessionManager {
+    /// Makes objects of responses: JSON, unless set. What is set when a task completes counts, not what was when it was
+    /// made.
+    ///
+    /// A ``HTTPSessionManager`` puts a serializer that is no ``HTTPResponseSerializer`` into one.
+    public var responseSerializer: any URLResponseSerialization {
+        get { serializer }
+        set { serializer = newValue }
     }
 }

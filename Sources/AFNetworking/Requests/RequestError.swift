@@ -1,5 +1,12 @@
 import Foundation
 
+/// The domain of errors of request serializers. The codes are those of `NSURLErrorDomain`.
+public let URLRequestSerializationErrorDomain = "com.alamofire.error.serialization.request"
+
+/// The key of the request that could not be made, in the user info of an error of
+/// ``URLRequestSerializationErrorDomain``.
+public let NetworkingOperationFailingURLRequestErrorKey = "com.alamofire.serialization.request.error.response"
+
 /// Errors of request serializers, as AFNetworking numbers them.
 enum RequestError {
     /// - Parameters:

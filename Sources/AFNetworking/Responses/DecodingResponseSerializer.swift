@@ -178,3 +178,72 @@ extension DecodingError {
         return "at \(path.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".").asPeerText): "
     }
 }
+
+/// Makes values of bodies, for ``DecodingResponseSerializer``.
+///
+/// `JSONDecoder` and `PropertyListDecoder` are such decoders; conform one of your own for another format:
+///
+/// ```swift
+/// extension CBORDecoder: BodyDecoder {
+///     var acceptableContentTypes: Set<String>? { ["application/cbor"] }
+/// }
+/// ```
+///
+/// Called on a concurrent queue, for several bodies at once.
+public protocol BodyDecoder: Sendable {
+    /// The media types of what it decodes, in lower case; nil, unless you say otherwise, for any.
+    var acceptableContentTypes: Set<String>? { get }
+
+    /// Makes a value of a body that is not empty.
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
+}
+
+extension BodyDecoder {
+    /// Nil: any.
+    public var acceptableContentTypes: Set<String>? { nil }
+}
+
+extension JSONDecoder: BodyDecoder {
+    /// Those of ``JSONResponseSerializer``.
+    public var acceptableContentTypes: Set<String>? { JSONResponseSerializer.contentTypes }
+}
+
+extension PropertyListDecoder: BodyDecoder {
+    /// Those of ``PropertyListResponseSerializer``.
+    public var acceptableContentTypes: Set<String>? { PropertyListResponseSerializer.contentTypes }
+}
+
+/// A type with a value for a response without a body.
+///
+/// ``DecodingResponseSerializer`` makes that value of an empty body; of other types it makes nothing then. Optionals
+/// are such types, and ``EmptyBody``.
+public protocol EmptyRepresentable {
+    /// The value for a response without a body.
+    static var emptyValue: Self { get }
+}
+
+extension Optional: EmptyRepresentable {
+    /// Nil.
+    public static var emptyValue: Wrapped? { nil }
+}
+
+/// What a response says that has nothing to say, like one with the status 204.
+///
+/// Decoded from any body, too.
+public struct EmptyBody: Codable, Hashable, Sendable, EmptyRepresentable {
+    /// The one value there is.
+    public static let emptyValue = EmptyBody()
+
+    /// The one value there is.
+    public init() {}
+
+    /// Takes whatever there is.
+    public init(from decoder: any Decoder) throws {}
+
+    /// Writes an empty object.
+    public func encode(to encoder: any Encoder) throws {
+        _ = encoder.container(keyedBy: NoKeys.self)
+    }
+
+    private enum NoKeys: CodingKey {}
+}

@@ -60,3 +60,78 @@ struct ResponseValidation {
         return NSError(domain: URLResponseSerializationErrorDomain, code: code, userInfo: userInfo)
     }
 }
+
+/// What a refused response was, for the reader of an error: where it comes from, its status and type, and how its body
+/// begins. Without credentials and items that are secrets, in one line, and short.
+struct ResponseSummary {
+    /// How much of a body is shown.
+    private static let shownBytes = 64
+
+    private let response: URLResponse
+    private let body: Data?
+
+    /// Nil if nothing is known of the response.
+    init?(_ response: URLResponse?, _ body: Data?) {
+        guard let response else { return nil }
+        self.response = response
+        self.body = body
+    }
+
+    var text: String {
+        let place = response.url.map { " from \(SecretNames.masked($0))" } ?? ""
+        let status = (response as? HTTPURLResponse).map { "the status \($0.statusCode) and " } ?? ""
+        let type = response.mimeType.map { "the type \($0.asPeerText)" } ?? "no type"
+        return "The response\(place) has \(status)\(type)." + (body.map { " " + Self.beginning(of: $0) } ?? "")
+    }
+
+    private static func beginning(of body: Data) -> String {
+        guard !body.isEmpty else { return "Its body is empty." }
+        let shown = body.prefix(shownBytes).asPeerText
+        return body.count > shownBytes
+            ? "Its body of \(body.count) bytes begins with \"\(shown)\"." : "Its body is \"\(shown)\"."
+    }
+}
+
+extension NSError {
+    private var underlying: NSError? {
+        (userInfo[NSUnderlyingErrorKey] as? any Error).map { $0 as NSError }
+    }
+
+    /// The first error, with the other one beneath it; one of them if there are not two, and the first as it is if
+    /// something is beneath it already.
+    static func composing(_ error: NSError?, underlying other: NSError?) -> NSError? {
+        guard let error else { return other }
+        guard let other, error.userInfo[NSUnderlyingErrorKey] == nil else { return error }
+        var userInfo = error.userInfo
+        userInfo[NSUnderlyingErrorKey] = other
+        return NSError(domain: error.domain, code: error.code, userInfo: userInfo)
+    }
+
+    /// The same error, which also says what the response was that could not be decoded: in its failure reason, and behind
+    /// the description of Foundation's decoders, which name nothing. A class of the program is left as it is.
+    func naming(_ response: URLResponse?, _ body: Data?) -> NSError {
+        guard type(of: self) == NSError.self, userInfo[NSLocalizedFailureReasonErrorKey] == nil,
+            let summary = ResponseSummary(response, body)?.text
+        else { return self }
+        var userInfo = userInfo
+        userInfo[NSLocalizedFailureReasonErrorKey] = summary
+        if let url = response?.url?.withoutCredentials { userInfo[NSURLErrorFailingURLErrorKey] = url }
+        if domain == NSCocoaErrorDomain {
+            let end = localizedDescription.hasSuffix(".") ? "" : "."
+            userInfo[NSLocalizedDescriptionKey] = "\(localizedDescription)\(end) \(summary)"
+        }
+        return NSError(domain: domain, code: code, userInfo: userInfo)
+    }
+
+    /// Whether this error or any one beneath it has the code in the domain.
+    func hasOrCovers(code: Int, domain: String) -> Bool {
+        var error: NSError? = self
+        // No chain is that long unless a program made it so.
+        for _ in 0..<32 {
+            guard let current = error else { return false }
+            if current.code == code && current.domain == domain { return true }
+            error = current.underlying
+        }
+        return false
+    }
+}

@@ -43,3 +43,18 @@ extension SecurityRules {
         refusesHostsWithoutRule = try container.decodeIfPresent(Bool.self, forKey: .refusesHostsWithoutRule) ?? false
     }
 }
+
+// A policy that cannot be written or read must not become one that is less strict.
+extension NSCoder {
+    func writePolicy(_ policy: SecurityPolicy, forKey key: String) {
+        // Of a subclass only the settings could be read again, and not what it overrides.
+        let data = policy.mayHaveOverrides ? Data() : (try? ArchivedJSON.data(policy)) ?? Data()
+        encode(data as NSData, forKey: key)
+    }
+
+    /// Nil if there is none.
+    func readPolicy(forKey key: String) throws -> SecurityPolicy? {
+        guard let data = decodeObject(of: NSData.self, forKey: key) as Data? else { return nil }
+        return try ArchivedJSON.value(SecurityPolicy.self, in: data)
+    }
+}

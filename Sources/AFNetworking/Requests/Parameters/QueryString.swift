@@ -1,3 +1,5 @@
+import Foundation
+
 /// The query, or the body of a form, that parameters make.
 ///
 /// ```swift
@@ -12,4 +14,120 @@
 /// the thousandth time on all that follows; request serializers refuse it.
 public func queryString(from parameters: Any) -> String {
     ParameterPairs(parameters, mostCuts: 1000).cutQuery
+}
+
+/// One field of a query or a form.
+struct ParameterPair {
+    let field: String
+    /// Nil for null, which is not the same as empty text.
+    let value: Any?
+
+    var escaped: String {
+        let name = percentEscapedString(from: field)
+        return value.map { "\(name)=\(percentEscapedString(from: ParameterText.of($0)))" } ?? name
+    }
+}
+
+/// Makes fields of nested parameters, in order.
+///
+/// | value of `k` | fields |
+/// |---|---|
+/// | a dictionary | `k[key]` for each key, sorted; without `k[]` around it at the top |
+/// | an array | `k[]` for each element |
+/// | a set | `k` for each element, sorted |
+/// | null | `k` without a value |
+/// | anything else | `k` with its description |
+///
+/// What is no dictionary at the top has an empty `k`.
+struct ParameterPairs {
+    private(set) var pairs: [ParameterPair] = []
+    /// How often something was left out for being nested too deep.
+    private var cuts = 0
+    private let mostCuts: Int
+
+    /// - Parameter mostCuts: After how many things that are nested too deep the rest is left out, too. An array that
+    ///   holds another one twice, and so on, is a tree that nobody would live to see the end of.
+    init(_ parameters: Any, mostCuts: Int = 1) {
+        self.mostCuts = mostCuts
+        add(parameters, to: nil, depth: 0)
+    }
+
+    var isCut: Bool { cuts > 0 }
+
+    /// Joined as in a query. Nil if something is nested too deep.
+    var query: String? { isCut ? nil : cutQuery }
+
+    var cutQuery: String { pairs.map(\.escaped).joined(separator: "&") }
+
+    private mutating func add(_ value: Any, to field: String?, depth: Int) {
+        guard cuts < mostCuts else { return }
+        guard depth <= ParameterNode.deepest else { return cuts += 1 }
+        switch ParameterNode(value) {
+        case .null: pairs.append(ParameterPair(field: field ?? "", value: nil))
+        case .leaf(let value): pairs.append(ParameterPair(field: field ?? "", value: value))
+        case .dictionary(let members):
+            for (key, value) in ParameterPairs.sorted(members, by: { $0.key }) {
+                add(value.value, to: field.map { "\($0)[\(key)]" } ?? key, depth: depth + 1)
+            }
+        case .array(let elements):
+            for element in elements { add(element, to: (field ?? "") + "[]", depth: depth + 1) }
+        case .set(let elements):
+            for (_, element) in ParameterPairs.sorted(elements, by: { $0 }) {
+                add(element, to: field ?? "", depth: depth + 1)
+            }
+        }
+    }
+
+    /// With the text by which they are sorted, made once for each.
+    private static func sorted<Value>(_ values: [Value], by text: (Value) -> Any) -> [(text: String, value: Value)] {
+        values.map { (ParameterText.of(text($0)), $0) }.sorted { ParameterText.isInOrder($0.text, $1.text) }
+    }
+}
+
+/// Makes of text what may stand in the query of a URL or in a form.
+///
+/// Letters, digits and `-._~/?` stay as they are. All else becomes the bytes of UTF-8 as `%XX`, a space as `%20`, and
+/// `%` as `%25`: text is never taken for escaped already.
+public func percentEscapedString(from string: String) -> String {
+    var string = string
+    return string.withUTF8 { text in
+        let escapedCount = text.reduce(0) { $0 + (PercentEscaping.isKept($1) ? 0 : 1) }
+        guard escapedCount > 0 else { return String(decoding: text, as: UTF8.self) }
+        return String(unsafeUninitializedCapacity: text.count + 2 * escapedCount) { room in
+            PercentEscaping.write(text, into: room)
+        }
+    }
+}
+
+private enum PercentEscaping {
+    static func isKept(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"), UInt8(ascii: "/"), UInt8(ascii: "?"):
+            true
+        default: false
+        }
+    }
+
+    /// Returns how many bytes were written.
+    static func write(_ text: UnsafeBufferPointer<UInt8>, into room: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        var end = 0
+        for byte in text {
+            if isKept(byte) {
+                room[end] = byte
+                end += 1
+            } else {
+                room[end] = UInt8(ascii: "%")
+                room[end + 1] = digit(byte >> 4)
+                room[end + 2] = digit(byte & 15)
+                end += 3
+            }
+        }
+        return end
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+    }
 }

@@ -227,6 +227,17 @@ public let kAFUploadStream3GSuggestedPacketSize = UploadStream3GSuggestedPacketS
 public let kAFUploadStream3GSuggestedDelay: Double = UploadStream3GSuggestedDelay
 
 extension HTTPRequestSerializer {
+    /// The same as ``setAuthorizationHeaderFieldWithUsername(_:password:)``.
+    public func setAuthorizationHeaderField(withUsername username: String, password: String) {
+        setAuthorizationHeaderFieldWithUsername(username, password: password)
+    }
+
+    /// Sends a token with each request: `Token token="…"`, in an `Authorization` field.
+    @available(*, deprecated, message: "Use setValue(_:forHTTPHeaderField:).")
+    public func setAuthorizationHeaderFieldWithToken(_ token: String) {
+        setValue("Token token=\"\(token)\"", forHTTPHeaderField: "Authorization")
+    }
+
     /// ``request(withMethod:urlString:parameters:)`` with the error at a pointer, as AFNetworking 3 has it.
     ///
     /// - Returns: The request. If it cannot be made, one without a URL: its task fails before anything is sent.
