@@ -1,3 +1,5 @@
+public import AFNetworking
+
 /// Keeps images by names of your choice.
 ///
 /// Every method may be called from any thread; what was added is found by whoever asks later.
@@ -19,4 +21,46 @@ public protocol ImageCache: AnyObject, Sendable {
 
     /// The image of a name; nil if there is none.
     func image(withIdentifier identifier: String) -> Image?
+}
+
+/// Keeps images by the requests that they answer: what an ``ImageDownloader`` looks into, and fills.
+///
+/// An additional identifier keeps several images of one request apart, as one in its full size and one that was made
+/// smaller.
+public protocol ImageRequestCache: ImageCache {
+    /// Whether an image that has been downloaded is to be kept. Asked by the downloader, not by
+    /// ``add(_:for:withAdditionalIdentifier:)``.
+    func shouldCache(
+        _ image: Image,
+        for request: URLRequest,
+        withAdditionalIdentifier identifier: String?
+    ) -> Bool
+
+    /// Keeps an image, in the place of the one for such a request.
+    func add(_ image: Image, for request: URLRequest, withAdditionalIdentifier identifier: String?)
+
+    /// Lets go of an image.
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    func removeImage(for request: URLRequest, withAdditionalIdentifier identifier: String?) -> Bool
+
+    /// The image for a request; nil if there is none.
+    func image(for request: URLRequest, withAdditionalIdentifier identifier: String?) -> Image?
+
+    /// How often everything was removed. A downloader does not add an image whose download began when this was another
+    /// number: what a user has cleared does not come back. Always 0 unless a cache has its own.
+    var generation: Int { get }
+}
+
+extension ImageRequestCache {
+    /// True: everything that is downloaded is kept.
+    public func shouldCache(
+        _ image: Image,
+        for request: URLRequest,
+        withAdditionalIdentifier identifier: String?
+    ) -> Bool { true }
+
+    /// 0.
+    public var generation: Int { 0 }
 }

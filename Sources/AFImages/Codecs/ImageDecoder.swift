@@ -1,3 +1,4 @@
+import CAFImageCodecs
 public import Foundation
 
 /// Decodes pictures of one format.
@@ -63,37 +64,15 @@ public struct ImageFrame: Sendable, Equatable {
     }
 }
 
-/// The decoders there are: those of PNG, JPEG, WebP and GIF, and those you register.
-public enum ImageDecoders {
-    private static let builtIn: [any ImageDecoder] = [PNGDecoder(), JPEGDecoder(), WebPDecoder(), GIFDecoder()]
-    private static let added = Lock<[any ImageDecoder]>([])
-
-    /// Has a decoder decode all pictures it recognizes from now on; it is asked before all others.
-    ///
-    /// It takes the place of one that was registered for the same format.
-    public static func register(_ decoder: any ImageDecoder) {
-        added.withLock { decoders in
-            decoders.removeAll { $0.format == decoder.format }
-            decoders.insert(decoder, at: 0)
+extension ImageFrame {
+    /// A frame as codecs compose it; one that is shown for less than 20 ms is shown for 100, as browsers have it.
+    init(_ size: PixelSize, _ storage: PixelStorage, _ format: ImageFormat, delay: Duration) {
+        let isOpaque = storage.withBytes { bytes in
+            caf_pixels_are_opaque(bytes.baseAddress, bytes.count / 4) != 0
         }
+        self.init(
+            image: Image(size, alpha: isOpaque ? .opaque : .straight, format: format, storage: storage),
+            delay: delay < .milliseconds(20) ? .milliseconds(100) : delay
+        )
     }
-
-    /// Forgets the decoder that was registered for a format; that of the library, if there is one, decodes it again.
-    ///
-    /// - Returns: Whether there was one.
-    @discardableResult
-    public static func unregister(_ format: ImageFormat) -> Bool {
-        added.withLock { decoders in
-            let count = decoders.count
-            decoders.removeAll { $0.format == format }
-            return decoders.count < count
-        }
-    }
-
-    /// The formats that are decoded at present.
-    public static var formats: Set<ImageFormat> { Set(all.map(\.format)) }
-
-    private static var all: [any ImageDecoder] { added.withLock { $0 } + builtIn }
-
-    static func decoder(for start: Data) -> (any ImageDecoder)? { all.first { $0.recognizes(start) } }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A file format of pictures, known by its name.
 ///
 /// ``png``, ``jpeg``, ``webp`` and ``gif`` can be decoded; of the other ones that have a name here, only the name is
@@ -39,4 +41,56 @@ public struct ImageFormat: Hashable, Sendable {
 extension ImageFormat: CustomStringConvertible {
     /// The name.
     public var description: String { name }
+}
+
+extension ImageFormat {
+    /// How many bytes are looked at to tell a format.
+    static let sniffedBytes = 32
+
+    /// Formats by their signatures, without a look at decoders.
+    static func recognized(_ start: Data) -> ImageFormat? {
+        start.withUnsafeBytes { bytes in
+            let reader = ByteReader(bytes)
+            return signatures.first { $0.matches(reader) }?.format ?? container(reader)
+        }
+    }
+
+    private struct Signature: Sendable {
+        let format: ImageFormat
+        let matches: @Sendable (ByteReader) -> Bool
+
+        init(_ format: ImageFormat, _ matches: @escaping @Sendable (inout ByteReader) -> Bool) {
+            self.format = format
+            self.matches = { reader in
+                var reader = reader
+                return matches(&reader)
+            }
+        }
+    }
+
+    private static let signatures = [
+        Signature(.png) { $0.byte() == 0x89 && $0.take("PNG\r\n\u{1A}\n") },
+        Signature(.jpeg) { $0.byte() == 0xFF && $0.byte() == 0xD8 && $0.byte() == 0xFF },
+        Signature(.gif) { $0.take("GIF87a") || $0.take("GIF89a") },
+        Signature(.webp) { $0.take("RIFF") && $0.skip(4) && $0.take("WEBP") },
+        // The four bytes behind the length are reserved; two letters alone would be little.
+        Signature(.bmp) { $0.take("BM") && $0.skip(4) && $0.little32() == 0 },
+        Signature(.ico) {
+            $0.little16() == 0 && [1, 2].contains($0.little16()) && $0.little16().map { $0 > 0 } == true
+        },
+        Signature(.tiff) { $0.take("II*\0") || $0.take("MM\0*") },
+        Signature(.jpegXL) { $0.byte() == 0xFF && $0.byte() == 0x0A },
+        Signature(.jpegXL) { $0.big32() == 12 && $0.take("JXL ") },
+        Signature(.svg) { $0.take("<svg") },
+    ]
+
+    /// The formats that are in a file as films are.
+    private static func container(_ reader: ByteReader) -> ImageFormat? {
+        var reader = reader
+        guard reader.skip(4), reader.take("ftyp") else { return nil }
+        if reader.take("avif") || reader.take("avis") { return .avif }
+        let brands: [StaticString] = ["heic", "heix", "heim", "heis", "hevc", "mif1", "msf1"]
+        let isHEIF = brands.contains { reader.take($0) }
+        return isHEIF ? .heif : nil
+    }
 }

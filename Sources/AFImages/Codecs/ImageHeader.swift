@@ -1,21 +1,4 @@
-/// Width and height in pixels.
-public struct PixelSize: Sendable, Hashable, Codable, CustomStringConvertible {
-    /// How many pixels there are in a row.
-    public var width: Int
-    /// How many rows there are.
-    public var height: Int
-
-    /// A width and a height in pixels.
-    public init(width: Int, height: Int) {
-        self.width = width
-        self.height = height
-    }
-
-    /// As `850×300`.
-    public var description: String { "\(width)×\(height)" }
-
-    var exchanged: PixelSize { PixelSize(width: height, height: width) }
-}
+import CAFImageCodecs
 
 /// What a file says about its picture before anything of it is decoded.
 public struct ImageHeader: Sendable, Hashable {
@@ -43,4 +26,77 @@ public struct ImageHeader: Sendable, Hashable {
 
     /// Width and height as the picture is to be shown.
     public var shownSize: PixelSize { orientation.exchangesSides ? storedSize.exchanged : storedSize }
+}
+
+/// How a picture is stored, as cameras write it down: the numbers are those of Exif.
+public enum ImageOrientation: Int, Sendable, Hashable, CaseIterable {
+    /// As it is shown.
+    case up = 1
+    /// Left and right exchanged.
+    case upMirrored = 2
+    /// Upside down.
+    case down = 3
+    /// Top and bottom exchanged.
+    case downMirrored = 4
+    /// The first row is the left side, from the top.
+    case leftMirrored = 5
+    /// The first row is the right side, from the top: to be turned clockwise.
+    case right = 6
+    /// The first row is the right side, from the bottom.
+    case rightMirrored = 7
+    /// The first row is the left side, from the bottom: to be turned anticlockwise.
+    case left = 8
+
+    /// Whether what is stored as a row is shown as a column.
+    public var exchangesSides: Bool { rawValue >= 5 }
+}
+
+extension ImageOrientation {
+    /// That of Exif data, which is a TIFF file without pictures; nil if it says none, or cannot be read.
+    init?(exif: ByteReader) {
+        var header = exif
+        let isBigEndian: Bool
+        if header.take("MM") {
+            isBigEndian = true
+        } else if header.take("II") {
+            isBigEndian = false
+        } else {
+            return nil
+        }
+        func short(_ reader: inout ByteReader) -> Int? { isBigEndian ? reader.big16() : reader.little16() }
+        func long(_ reader: inout ByteReader) -> Int? { isBigEndian ? reader.big32() : reader.little32() }
+
+        var directory = exif
+        guard short(&header) == 42, let start = long(&header), directory.skip(start), let count = short(&directory)
+        else { return nil }
+        for _ in 0..<count {
+            guard var entry = directory.part(12) else { return nil }
+            guard short(&entry) == 0x0112 else { continue }
+            guard short(&entry) == 3, long(&entry) == 1, let value = short(&entry) else { return nil }
+            self.init(rawValue: value)
+            return
+        }
+        return nil
+    }
+}
+
+extension Image {
+    /// The picture as it is to be shown.
+    func turned(from orientation: ImageOrientation) throws(ImageError) -> Image {
+        guard orientation != .up else { return self }
+        let (width, height) = (self.width, self.height)
+        let turned = try PixelStorage(byteCount: byteCount) { target throws(ImageError) in
+            withUnsafeBytes { source in
+                caf_pixels_orient(source.baseAddress, target.baseAddress, width, height, Int32(orientation.rawValue))
+            }
+        }
+        return Image(
+            width: orientation.exchangesSides ? height : width,
+            height: orientation.exchangesSides ? width : height,
+            scale: scale,
+            alpha: alpha,
+            format: format,
+            storage: turned
+        )
+    }
 }

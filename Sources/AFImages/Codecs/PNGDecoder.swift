@@ -60,19 +60,3 @@ struct PNGDecoder: ImageDecoder {
         return Image(size, alpha: hasAlpha == 0 ? .opaque : .straight, format: .png, storage: storage)
     }
 }
-
-extension PixelStorage {
-    /// Room for the pixels of a picture, which was found to be within the limits.
-    convenience init(
-        _ size: PixelSize,
-        fill: (UnsafeMutableRawBufferPointer) throws(ImageError) -> Void
-    ) throws(ImageError) {
-        try self.init(byteCount: Image.byteCount(width: size.width, height: size.height), fill: fill)
-    }
-}
-
-extension Image {
-    init(_ size: PixelSize, alpha: Alpha, format: ImageFormat, storage: PixelStorage) {
-        self.init(width: size.width, height: size.height, scale: 1, alpha: alpha, format: format, storage: storage)
-    }
-}

@@ -156,16 +156,3 @@ private enum WebPFrames {
         return decoded
     }
 }
-
-extension ImageFrame {
-    /// A frame as codecs compose it; one that is shown for less than 20 ms is shown for 100, as browsers have it.
-    init(_ size: PixelSize, _ storage: PixelStorage, _ format: ImageFormat, delay: Duration) {
-        let isOpaque = storage.withBytes { bytes in
-            caf_pixels_are_opaque(bytes.baseAddress, bytes.count / 4) != 0
-        }
-        self.init(
-            image: Image(size, alpha: isOpaque ? .opaque : .straight, format: format, storage: storage),
-            delay: delay < .milliseconds(20) ? .milliseconds(100) : delay
-        )
-    }
-}

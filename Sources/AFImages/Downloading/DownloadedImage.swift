@@ -1,4 +1,5 @@
 public import AFNetworking
+import Foundation
 
 /// An image, and where it comes from.
 public struct DownloadedImage: Sendable {
@@ -9,4 +10,40 @@ public struct DownloadedImage: Sendable {
     /// The response it came with; nil for one from the image cache. Its status is 206 if the download went on with a
     /// part that was there.
     public let response: URLResponse?
+}
+
+/// Why there is no image.
+struct ImageDownloadFailure: Error, Sendable {
+    let error: any Error
+    var request: URLRequest
+    var response: URLResponse?
+
+    static func withoutURL(_ request: URLRequest) -> ImageDownloadFailure {
+        let failure = LoadFailure(.request, phase: .preparing, message: "The request for an image has no URL.")
+        return ImageDownloadFailure(error: ErrorMapping.error(failure, url: nil), request: request)
+    }
+
+    /// - Parameter request: The description of a request is its URL without user name and password.
+    static func cancelled(_ request: URLRequest) -> ImageDownloadFailure {
+        let text = "ImageDownloader cancelled URL request: \(request)"
+        let failure = LoadFailure(.cancelled, phase: .delivering, message: text)
+        return ImageDownloadFailure(error: ErrorMapping.error(failure, url: request.url), request: request)
+    }
+
+    static func tooLong(_ request: URLRequest, limit: Int64) -> any Error {
+        let failure = LoadFailure(
+            .limit,
+            phase: .receivingBody,
+            message: "The image at \(request) is longer than \(limit) bytes.",
+            advice: "Raise maximumResponseSize of the downloader if you expect images of that size."
+        )
+        return ErrorMapping.error(failure, url: request.url)
+    }
+
+    static func noImage(_ object: Any?, _ request: URLRequest) -> any Error {
+        let what = object.map { "\(type(of: $0))" } ?? "nothing"
+        let advice = "its response serializer must be an ImageResponseSerializer"
+        let text = "The session manager made \(what) of the response from \(request), and no image: \(advice)."
+        return URLError(.cannotDecodeContentData, userInfo: [NSLocalizedDescriptionKey: text])
+    }
 }

@@ -1,8 +1,10 @@
-import AFNetworking
-import Foundation
+public import AFNetworking
+public import Foundation
 
 /// One download: its task, and what stands between that and its manager.
 final class ImageDownload: Sendable {
+    typealias Place = ImageDownloadMachine<ImageRequestKey, ImageWaiter>.Place
+
     struct Attempt: Sendable {
         let task: URLSessionDataTask
         let listener: ImageTaskListener
@@ -82,4 +84,22 @@ struct ImageTaskEnding: Sendable {
 struct ImageWaiter: Sendable {
     /// Called once.
     let answer: @Sendable (Result<DownloadedImage, ImageDownloadFailure>) -> Void
+}
+
+/// Stands for somebody who waits for an image. Others may wait for the same download.
+public final class ImageDownloadReceipt: Sendable {
+    /// The number that was given, or one that was made up.
+    public let receiptID: UUID
+    let download: ImageDownload
+    let place: ImageDownload.Place
+
+    init(receiptID: UUID, download: ImageDownload, place: ImageDownload.Place) {
+        self.receiptID = receiptID
+        self.download = download
+        self.place = place
+    }
+
+    /// The task, which is the same one for all who wait for the download. Cancelling it fails all of them;
+    /// ``ImageDownloader/cancelTask(for:)`` takes away only one.
+    public var task: URLSessionDataTask { download.task }
 }

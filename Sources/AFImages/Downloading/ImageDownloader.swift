@@ -37,8 +37,6 @@ public final class ImageDownloader: Sendable {
     /// queue.
     public typealias Failure = @MainActor @Sendable (URLRequest, HTTPURLResponse?, any Error) -> Void
 
-    typealias Place = ImageDownloadMachine<ImageRequestKey, ImageWaiter>.Place
-
     /// How many downloads run at a time.
     static let standardMaximum = 4
 

@@ -40,3 +40,25 @@ final class ActivityNotifications: Sendable {
         }
     }
 }
+
+/// Hears notifications until it goes away.
+// Unchecked: the token is handed back to the notification center, which locks, and used for nothing else.
+final class NotificationObservation: @unchecked Sendable {
+    private let center: NotificationCenter
+    private let token: any NSObjectProtocol
+
+    /// - Parameter object: Whose notifications; nil for all.
+    init(
+        of name: Notification.Name,
+        _ object: AnyObject? = nil,
+        in center: NotificationCenter = .default,
+        _ body: @escaping @Sendable (Notification) -> Void
+    ) {
+        self.center = center
+        token = center.addObserver(forName: name, object: object, queue: nil, using: body)
+    }
+
+    deinit {
+        center.removeObserver(token)
+    }
+}

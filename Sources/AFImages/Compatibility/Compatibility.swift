@@ -1,7 +1,12 @@
-// The names of caches, downloads and views on Apple's platforms, so that ported code compiles.
+// The names AFNetworking has on Apple's platforms, so that ported code compiles.
 
 public import AFNetworking
 public import Foundation
+
+// MARK: - Responses
+
+/// ``ImageResponseSerializer`` under its old name.
+public typealias AFImageResponseSerializer = ImageResponseSerializer
 
 // MARK: - Caches and downloads
 
