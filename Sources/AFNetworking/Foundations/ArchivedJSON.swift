@@ -1,6 +1,6 @@
 import Foundation
 
-/// What stands in archives as bytes of JSON. Other than in JSON, numbers may be infinite: times without an end are.
+/// Values that archives hold as bytes of JSON. Numbers may be infinite, as a timeout without an end is.
 enum ArchivedJSON {
     static func data(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()

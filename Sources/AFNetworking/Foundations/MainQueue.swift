@@ -1,10 +1,10 @@
 package import Dispatch
 import Foundation
 
-/// The main queue, as Foundation knows it.
+/// Calls code on the main queue by way of `OperationQueue.main`.
 ///
-/// Whatever is called in the main queue of Dispatch directly is not on `OperationQueue.main` in Foundation's eyes, and
-/// a notification that is posted there would wait for ever for its observers on `OperationQueue.main`.
+/// To Foundation, a block that Dispatch runs on the main queue is not on `OperationQueue.main`: a notification that it
+/// posts waits forever for its observers on `OperationQueue.main`.
 package enum MainQueue {
     package static func async(group: DispatchGroup? = nil, _ body: @escaping @Sendable () -> Void) {
         group?.enter()
@@ -14,7 +14,7 @@ package enum MainQueue {
         }
     }
 
-    /// Calls `body` on the main queue, after what was asked for before.
+    /// Calls `body` on the main queue, after the blocks passed before.
     package static func onMainActor(_ body: @escaping @MainActor @Sendable () -> Void) {
         async { MainActor.assumeIsolated(body) }
     }
@@ -25,7 +25,7 @@ package enum MainQueue {
         queue.async(group: group, execute: body)
     }
 
-    /// Calls a completion handler on a queue; nil is the main queue, which had better be served.
+    /// Calls a completion handler on a queue; nil is the main queue. Warns if no thread serves the main queue.
     static func complete(
         on queue: DispatchQueue?,
         group: DispatchGroup? = nil,
@@ -40,12 +40,13 @@ package enum MainQueue {
     }
 }
 
-/// Tells the programmer, once and in debug builds only, that completion handlers wait for a main queue that nobody serves.
+/// Tells the programmer, once and in debug builds only, that completion handlers wait for a main queue that no thread
+/// serves.
 final class BlockedMainQueueWarning: Sendable {
     static let shared = BlockedMainQueueWarning { check in
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(5), execute: check)
     } say: { text in
-        // Where nobody reads it, it is lost.
+        // If standard error is closed, the warning is lost.
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 
@@ -60,7 +61,7 @@ final class BlockedMainQueueWarning: Sendable {
     private let say: @Sendable (String) -> Void
 
     /// - Parameters:
-    ///   - later: Calls what it is given when a main queue that is served would have been long done.
+    ///   - later: Calls the check after a time in which a served main queue would have called the handler.
     ///   - say: Shows a text to the programmer.
     init(
         later: @escaping @Sendable (_ check: @escaping @Sendable () -> Void) -> Void,
@@ -70,7 +71,7 @@ final class BlockedMainQueueWarning: Sendable {
         self.say = say
     }
 
-    /// A completion handler is given to the main queue.
+    /// Called when a completion handler is enqueued on the main queue.
     func willCall() {
         #if DEBUG
             let isFirst = stage.withLock { stage in
@@ -85,7 +86,7 @@ final class BlockedMainQueueWarning: Sendable {
         #endif
     }
 
-    /// The main queue is served.
+    /// Called on the main queue: a thread serves it.
     func calls() {
         #if DEBUG
             stage.withLock { $0 = .over }
@@ -93,7 +94,7 @@ final class BlockedMainQueueWarning: Sendable {
     }
 
     private static let text = """
-        AFNetworking: a completion handler has waited for the main queue for five seconds, and nobody serves that \
+        AFNetworking: a completion handler has waited for the main queue for five seconds, and no thread serves that \
         queue. Set the completionQueue of the manager or operation to another one, use the async methods, or let the \
         main thread run dispatchMain() or a run loop.
 

@@ -1,17 +1,17 @@
 public import Foundation
 
-/// Where an error is put, as on Apple's platforms: pass `&error` of a variable of type `NSError?`, or nil.
+/// Where a method puts an error, as on Apple's platforms: pass `&error` of a variable of type `NSError?`, or nil.
 public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 
-/// Calls a function that hands out an error beside its result, with the error as a value.
+/// Calls a function that puts an error at a pointer, and returns that error beside the result.
 func collectingError<Result>(_ body: (NSErrorPointer) -> Result) -> (result: Result, error: NSError?) {
     var error: NSError?
     let result = withUnsafeMutablePointer(to: &error) { body($0) }
     return (result, error)
 }
 
-// Unchecked: NSError is open, so not checked; a constant is added.
-/// An error of Swift's on its way through a pointer to an `NSError`, to be thrown as what it was.
+// Unchecked: the compiler cannot check `NSError`, which is open; this class adds a constant.
+/// Carries a Swift error through an ``NSErrorPointer``, so that it can be thrown as it was.
 ///
 /// The cast to `NSError` keeps domain and code on Linux, and loses the error itself.
 final class CarriedError: NSError, @unchecked Sendable {
@@ -30,7 +30,7 @@ final class CarriedError: NSError, @unchecked Sendable {
         return nil
     }
 
-    /// Errors that are `NSError`s stay what they are.
+    /// An `NSError` is returned as it is.
     static func make(_ error: any Error) -> NSError {
         type(of: error) is NSError.Type ? error as NSError : CarriedError(carrying: error)
     }

@@ -3,15 +3,15 @@ import Foundation
 
 /// Posts notifications on the main queue, in order.
 ///
-/// In a program whose main queue is never served they would gather for ever, with the bodies of all responses. So at
-/// most 4096 wait; after that the oldest are given up.
+/// If no thread serves the main queue, notifications pile up together with the bodies of their responses. So at most
+/// 4096 wait; beyond that the oldest are dropped.
 final class NotificationPost: Sendable {
     static let main = NotificationPost()
     static let room = 4096
 
     typealias UserInfo = [AnyHashable: Any]
 
-    // Unchecked: what is posted is handed from the one who posts to those who observe.
+    // Unchecked: the poster hands the object and the user info over to the observers.
     fileprivate struct Posted: @unchecked Sendable {
         let name: Notification.Name
         let object: Any
@@ -19,19 +19,19 @@ final class NotificationPost: Sendable {
     }
 
     fileprivate struct State: Sendable {
-        /// Those at the beginning that are nil are given up.
+        /// A nil at the beginning stands for a dropped notification.
         var waiting: [Posted?] = []
         var skipped = 0
         var isDelivering = false
-        var givenUp: [Posted] = []
-        var isLettingGo = false
+        var dropped: [Posted] = []
+        var isReleasing = false
     }
 
     private let state = Lock(State())
 
-    /// Returns at once, and runs no code of the user's: callers may hold a lock.
+    /// Returns at once and runs none of the program's code: the caller may hold a lock.
     ///
-    /// - Parameter userInfo: Made on the main queue, and not at all for a notification that is given up.
+    /// - Parameter userInfo: Evaluated on the main queue, and not at all for a notification that is dropped.
     func post(_ name: Notification.Name, _ object: Any, _ userInfo: @autoclosure @escaping () -> UserInfo? = nil) {
         let posted = Posted(name: name, object: object, userInfo: userInfo)
         let (isFirst, isFirstToGo) = state.withLock { state in
@@ -40,8 +40,8 @@ final class NotificationPost: Sendable {
             return (!state.isDelivering, state.makeRoom())
         }
         if isFirst { MainQueue.async { self.deliver() } }
-        // What they hold may run code when it goes.
-        if isFirstToGo { DispatchQueue.global().async { self.letGo() } }
+        // Releasing them may run the program's code, and the caller may hold a lock.
+        if isFirstToGo { DispatchQueue.global().async { self.releaseDropped() } }
     }
 
     private func deliver() {
@@ -55,32 +55,32 @@ final class NotificationPost: Sendable {
         }
     }
 
-    /// Lets go of what is given up, as long as more comes.
-    private func letGo() {
+    /// Releases dropped notifications until there are none left.
+    private func releaseDropped() {
         var gone: [Posted]
         repeat {
             gone = state.withLock { state in
-                defer { state.givenUp = [] }
-                state.isLettingGo = !state.givenUp.isEmpty
-                return state.givenUp
+                defer { state.dropped = [] }
+                state.isReleasing = !state.dropped.isEmpty
+                return state.dropped
             }
         } while !gone.isEmpty
     }
 }
 
 extension NotificationPost.State {
-    /// Gives up the oldest if there are too many. True if nobody lets go of such yet.
+    /// Drops the oldest notification if there are too many. True if the caller must start to release dropped ones.
     fileprivate mutating func makeRoom() -> Bool {
         guard waiting.count - skipped > NotificationPost.room, let oldest = waiting[skipped] else { return false }
-        givenUp.append(oldest)
-        // Nil takes its place: moving all others each time would cost more than they are worth.
+        dropped.append(oldest)
+        // Nil takes its place: removing the first element would move all others each time.
         waiting[skipped] = nil
         skipped += 1
         if skipped == NotificationPost.room {
             waiting.removeFirst(skipped)
             skipped = 0
         }
-        defer { isLettingGo = true }
-        return !isLettingGo
+        defer { isReleasing = true }
+        return !isReleasing
     }
 }

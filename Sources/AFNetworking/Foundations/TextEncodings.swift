@@ -1,13 +1,13 @@
 package import Foundation
 
-/// The encodings of Unicode that text tells by its first bytes, if it begins with two characters of ASCII or a byte
-/// order mark.
+/// The encodings of Unicode that the first bytes of a text tell, if it begins with a byte order mark or two ASCII
+/// characters.
 package enum UnicodeEncoding: Equatable, Sendable, CustomStringConvertible {
     case utf8
     case utf16(bigEndian: Bool)
     case utf32(bigEndian: Bool)
 
-    /// By a byte order mark, or, as RFC 4627 §3 says of JSON, by the zeros among the first bytes.
+    /// Detects the encoding by a byte order mark or, as RFC 4627 §3 does for JSON, by the zeros among the first bytes.
     ///
     /// - Returns: The encoding, and how many bytes of the beginning are a byte order mark.
     package static func detect(in text: Data) -> (encoding: UnicodeEncoding, mark: Int) {
@@ -37,7 +37,7 @@ package enum UnicodeEncoding: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The numbers in the bytes; nil if some bytes are left over.
+    /// The code units; nil if bytes are left over.
     private static func units<Unit: FixedWidthInteger>(_ bytes: Data, _ bigEndian: Bool) -> [Unit]? {
         let size = Unit.bitWidth / 8
         guard bytes.count.isMultiple(of: size) else { return nil }
@@ -49,7 +49,7 @@ package enum UnicodeEncoding: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What people call it.
+    /// The name for messages.
     package var description: String {
         switch self {
         case .utf8: "UTF-8"
@@ -61,7 +61,7 @@ package enum UnicodeEncoding: Equatable, Sendable, CustomStringConvertible {
 
 /// Names of character sets, as IANA registers them, and the encodings of Foundation's that they stand for.
 enum CharacterSetName {
-    /// UTF-8 for no name, and for one that is not known.
+    /// The encoding of a name; UTF-8 without a name, and for an unknown one.
     static func encoding(_ name: String?) -> String.Encoding {
         let isPart = { (byte: UInt8) in !" \t\"'".utf8.contains(byte) }
         guard let bytes = name?.utf8, let first = bytes.firstIndex(where: isPart),

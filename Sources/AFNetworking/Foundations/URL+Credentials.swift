@@ -1,7 +1,7 @@
 import Foundation
 
 extension URL {
-    /// The same without user name and password, which have no place in errors; nil if it cannot be taken apart.
+    /// The URL without user name and password, which must not appear in errors; nil if the URL cannot be parsed.
     var withoutCredentials: URL? {
         guard user != nil || password != nil else { return self }
         var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
@@ -10,6 +10,6 @@ extension URL {
         return parts?.url
     }
 
-    /// For people to read.
+    /// The URL for messages.
     var textWithoutCredentials: String { withoutCredentials?.absoluteString ?? "…" }
 }

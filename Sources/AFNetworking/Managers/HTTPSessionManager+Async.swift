@@ -1,9 +1,9 @@
 public import Foundation
 
-// Unchecked: what a serializer made of a response is handed to one caller, and kept by nobody else.
-/// A response and what the response serializer has made of it.
+// Unchecked: the serializer's object goes to one caller, and nothing else keeps it.
+/// A response and the object that the response serializer made of it.
 public struct SerializedResponse: @unchecked Sendable {
-    /// What the serializer made; nil for an empty body.
+    /// The serializer's object; nil for an empty body.
     public let object: Any?
     /// The response.
     public let response: HTTPURLResponse?
@@ -11,8 +11,8 @@ public struct SerializedResponse: @unchecked Sendable {
     public let task: URLSessionDataTask
 }
 
-// The verbs for `async` code. They need no queue to be served, cancel their task when the Swift task is cancelled, and
-// throw what went wrong with everything that is known about it.
+// The verbs for `async` code. They need no queue, cancel their task when the Swift task is cancelled, and throw a
+// ``RequestFailure``.
 
 extension HTTPSessionManager {
     /// Gets a resource.
@@ -21,7 +21,7 @@ extension HTTPSessionManager {
     ///   - urlString: Resolved against ``baseURL``.
     ///   - parameters: Become the query.
     ///   - headers: Replace fields that the request serializer has set.
-    ///   - progress: Hears how much of the response has arrived.
+    ///   - progress: Receives how much of the response has arrived.
     @discardableResult
     public nonisolated(nonsending) func get(
         _ urlString: String,
@@ -68,7 +68,7 @@ extension HTTPSessionManager {
     ///   - urlString: Resolved against ``baseURL``.
     ///   - parameters: Become the body.
     ///   - headers: Replace fields that the request serializer has set.
-    ///   - progress: Hears how much of the body was sent.
+    ///   - progress: Receives how much of the body was sent.
     @discardableResult
     public nonisolated(nonsending) func post(
         _ urlString: String,
@@ -86,7 +86,7 @@ extension HTTPSessionManager {
     ///   - parameters: Become parts of the form.
     ///   - headers: Replace fields that the request serializer has set.
     ///   - block: Appends parts to the form, at once.
-    ///   - progress: Hears how much of the form was sent.
+    ///   - progress: Receives how much of the form was sent.
     @discardableResult
     public nonisolated(nonsending) func post(
         _ urlString: String,
@@ -177,7 +177,7 @@ extension HTTPSessionManager {
     ) async throws(RequestFailure) -> Value {
         let serializer = DecodingResponseSerializer<Value>(decoder: decoder)
         let own = responseSerializer
-        // Which status another serializer accepts is not known: those of a new one remain.
+        // The statuses that a wrapped serializer accepts are unknown: keep those of a new serializer.
         if !(own is AdaptedResponseSerializer) { serializer.acceptableStatusCodes = own.acceptableStatusCodes }
         let answer = try await perform(call, by: serializer)
         if let value = answer.object as? Value { return value }
@@ -197,8 +197,8 @@ extension HTTPSessionManager {
             throw RequestFailure(error, kind: .request)
         }
         let outcome = Awaited<Result<SerializedResponse, RequestFailure>>()
-        let wishes = TaskRecord.Wishes(serializer: serializer, isAwaited: true)
-        let task = makeTask(call, for: request, wishes) { task, response, object, error in
+        let options = TaskRecord.Options(serializer: serializer, isAwaited: true)
+        let task = makeTask(call, for: request, options) { task, response, object, error in
             if let error {
                 outcome.set(.failure(RequestFailure(error, response, object)))
             } else {
@@ -207,12 +207,12 @@ extension HTTPSessionManager {
             }
         }
         let record = record(of: task)
-        // Resumed within the handler, so that who is cancelled already sends nothing.
+        // Resume inside the cancellation handler: a Swift task that is already cancelled sends nothing.
         let result = await withTaskCancellationHandler {
             task.resume()
             return await outcome.value
         } onCancel: {
-            // It may be another task by then.
+            // The data task may have become a download by then, which the record cancels.
             record?.cancel()
             task.cancel()
         }
@@ -220,7 +220,7 @@ extension HTTPSessionManager {
     }
 }
 
-/// A value that one caller awaits and somebody else sets, once.
+/// A value that is set once, and that one caller awaits.
 final class Awaited<Value: Sendable>: Sendable {
     private enum State: Sendable {
         case open

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 
 extension HTTPSessionManager {
-    /// What a verb was asked for.
+    /// The arguments of a verb.
     struct Call {
         let method: String
         let urlString: String
@@ -52,21 +52,21 @@ extension HTTPSessionManager {
     func makeTask(
         _ call: Call,
         for request: URLRequest,
-        _ wishes: TaskRecord.Wishes = TaskRecord.Wishes(),
+        _ options: TaskRecord.Options = TaskRecord.Options(),
         _ completion: @escaping @Sendable (URLSessionDataTask, URLResponse?, Any?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
         let isForm = call.form != nil && request.httpBodyStream != nil
         guard mayHaveOverrides else {
-            // There is nothing that could be overridden, and the way past that is not for nothing.
+            // Nothing is overridden: make the task directly, which costs less.
             let watchers = TaskRecord.Watchers(upload: call.upload, download: call.download)
-            var wishes = wishes
-            wishes.verb = completion
+            var options = options
+            options.verb = completion
             return make({ isForm ? $0.uploadTask(withStreamedRequest: request) : $0.dataTask(with: request) }) {
-                TaskRecord($0, watchers, wishes, completion: nil)
+                TaskRecord($0, watchers, options, completion: nil)
             }
         }
-        // The handler is called with the task it belongs to, which exists only once the handler does.
-        let made = TaskBeingMade(wishes, by: self)
+        // The handler needs its own task, which can only be made with the handler: `made` brings it later.
+        let made = TaskBeingMade(options, by: self)
         let handler: TaskCompletionHandler = { response, object, error in
             let outcome = TaskEnding.Outcome(object: object, error: error)
             made.withTask { completion($0, response, outcome.object, outcome.error) }

@@ -1,6 +1,6 @@
 public import Foundation
 
-// Unchecked as its superclass.
+// Unchecked as its superclass; adds constants and locked values.
 /// A session manager for one server: resolves URLs against a base, puts parameters into requests, and has a method for
 /// each HTTP verb.
 ///
@@ -14,16 +14,16 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         var responseSerializer: HTTPResponseSerializer = JSONResponseSerializer()
     }
 
-    /// What relative URLs are resolved against. Its path ends in a slash: one is added if need be.
+    /// What relative URLs are resolved against. Its path ends in a slash; the manager adds one if it is missing.
     ///
-    /// Text that a verb is given leads to another server only if it is a whole URL, with its scheme; `//host/path` is an
-    /// error. To another server, which is one with another scheme, host or port, none of the secrets go that the
-    /// request serializer and the session's additional headers have: the fields that `RedirectPolicy` keeps from
-    /// other origins. What a call is given as its own headers is sent.
+    /// The text given to a verb reaches another server only as a whole URL with its scheme; `//host/path` is an error.
+    /// Another scheme, host or port is another server. A request for one carries none of the secret fields of the
+    /// request serializer and of the session's additional headers, which are those that `RedirectPolicy` keeps from
+    /// other origins. The headers given to a call are sent.
     public let baseURL: URL?
     private let settings = Lock(Settings())
 
-    /// A new manager, without a base URL and with a default session. A subclass makes it with `init(coder:)`.
+    /// A new manager, without a base URL and with a default session. Calls `init(coder:)` of a subclass.
     open class func manager() -> Self { ManagerSeed().manager(of: self) }
 
     /// A manager with a default session.
@@ -41,13 +41,13 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     /// - Parameters:
     ///   - url: What relative URLs are resolved against. With `http://example.com/v1/`, `users` becomes
     ///     `http://example.com/v1/users` and `/users` becomes `http://example.com/users`.
-    ///   - configuration: Of the session; nil is the default configuration.
+    ///   - configuration: The session's configuration; nil is the default one.
     public init(baseURL url: URL?, sessionConfiguration configuration: URLSessionConfiguration?) {
         baseURL = url.map(BaseURL.completed)
         super.init(sessionConfiguration: configuration)
     }
 
-    /// What was there may run code when it goes: not under the lock.
+    /// Release the old value after the lock: its deinit may run the program's code.
     private func set<Value>(_ setting: WritableKeyPath<Settings, Value>, _ value: Value) {
         var value = value
         settings.withLock { swap(&$0[keyPath: setting], &value) }
@@ -59,8 +59,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         set { set(\.requestSerializer, newValue) }
     }
 
-    /// Makes objects of responses: JSON, unless set. What is set when a task completes counts, not what was when it was
-    /// made.
+    /// Makes objects of responses: of JSON, unless set. A task uses the serializer that is set when it completes.
     ///
     /// ```swift
     /// manager.responseSerializer.acceptableContentTypes = ["application/json", "text/html"]
@@ -97,7 +96,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
 
     /// Reads a manager: its base URL, serializers and policy, and the settings of its session.
     ///
-    /// Copies are made by it too, of a coder without values: a subclass that writes it and is copied calls super.
+    /// Copying calls it too, with a coder without values: a subclass that implements it must call super.
     public required init?(coder: NSCoder) {
         let url = ManagerSeed(of: coder)?.baseURL ?? coder.decodeObject(of: NSURL.self, forKey: Key.baseURL) as URL?
         baseURL = url.map(BaseURL.completed)
@@ -122,7 +121,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         super.encode(with: coder)
         coder.encode(baseURL as NSURL?, forKey: Key.baseURL)
         coder.encode(requestSerializer, forKey: Key.requestSerializer)
-        // Of another class it could not be read: Foundation ends the process when it comes upon one.
+        // A serializer of any other class could not be read: Foundation ends the process at an unexpected class.
         let serializer = responseSerializer
         if !(serializer is AdaptedResponseSerializer) { coder.encode(serializer, forKey: Key.responseSerializer) }
         coder.writePolicy(securityPolicy, forKey: Key.securityPolicy)
@@ -135,7 +134,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         if let serializer = responseSerializer.copy() as? HTTPResponseSerializer {
             copy.responseSerializer = serializer
         }
-        // The policy may have been changed in place, too.
+        // The default policy is copied too: it may have been changed in place.
         if state.withLock({ $0.hasOwnPolicy }) || sessionConfiguration.tls.evaluator == nil {
             copy.securityPolicy = securityPolicy.copy()
         }
@@ -153,9 +152,9 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     // Each resumes its task and returns it. A request that cannot be made is a failure without a task: nothing is
     // sent, and nil is returned.
 
-    /// Receives the task and what the response serializer has made of its response.
+    /// Receives the task and the object that the response serializer made of its response.
     public typealias Success = @Sendable (URLSessionDataTask, Any?) -> Void
-    /// Receives the task, if there is one, and what went wrong.
+    /// Receives the task, if there is one, and the error.
     public typealias Failure = @Sendable (URLSessionDataTask?, any Error) -> Void
 
     /// Makes a request and starts it.
@@ -164,7 +163,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     ///   - urlString: Resolved against ``baseURL``.
     ///   - parameters: Become the query.
     ///   - headers: Replace fields that the request serializer has set.
-    ///   - downloadProgress: Hears how much of the response has arrived.
+    ///   - downloadProgress: Receives how much of the response has arrived.
     ///   - success: Called on ``URLSessionManager/completionQueue``.
     ///   - failure: Called on ``URLSessionManager/completionQueue``.
     @discardableResult
@@ -180,7 +179,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         return start(call, success, failure)
     }
 
-    /// Makes a request for a head and starts it; there is no body to hand out.
+    /// Makes a HEAD request and starts it. There is no body.
     ///
     /// - Parameters:
     ///   - urlString: Resolved against ``baseURL``.
@@ -206,7 +205,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     ///   - urlString: Resolved against ``baseURL``.
     ///   - parameters: Become the body.
     ///   - headers: Replace fields that the request serializer has set.
-    ///   - uploadProgress: Hears how much of the body was sent.
+    ///   - uploadProgress: Receives how much of the body was sent.
     ///   - success: Called on ``URLSessionManager/completionQueue``.
     ///   - failure: Called on ``URLSessionManager/completionQueue``.
     @discardableResult
@@ -228,7 +227,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     ///   - parameters: Become parts of the form.
     ///   - headers: Replace fields that the request serializer has set.
     ///   - block: Appends parts to the form, at once.
-    ///   - uploadProgress: Hears how much of the form was sent.
+    ///   - uploadProgress: Receives how much of the form was sent.
     ///   - success: Called on ``URLSessionManager/completionQueue``.
     ///   - failure: Called on ``URLSessionManager/completionQueue``.
     @discardableResult
@@ -305,12 +304,12 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     /// Makes a task for any method, suspended.
     ///
     /// - Parameters:
-    ///   - method: As it is sent.
+    ///   - method: The method, as it is sent.
     ///   - urlString: Resolved against ``baseURL``.
-    ///   - parameters: Become the query or the body, as the request serializer sees it.
+    ///   - parameters: Become the query or the body, as the request serializer decides.
     ///   - headers: Replace fields that the request serializer has set.
-    ///   - uploadProgress: Hears how much of the body was sent.
-    ///   - downloadProgress: Hears how much of the response has arrived.
+    ///   - uploadProgress: Receives how much of the body was sent.
+    ///   - downloadProgress: Receives how much of the response has arrived.
     ///   - success: Called on ``URLSessionManager/completionQueue``.
     ///   - failure: Called on ``URLSessionManager/completionQueue``.
     open func dataTask(
@@ -335,7 +334,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     }
 }
 
-/// A policy that pins was given to a manager that does not talk TLS, where no pin would ever be looked at.
+/// The error for a policy that pins, on a manager without TLS, where no pin is ever checked.
 public struct InvalidSecurityPolicy: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
     /// The manager's base URL.
     public let baseURL: URL?

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What goes into a new manager of which the class alone is known, as in a copy.
+/// What a new manager of any class is made from, as in a copy.
 ///
-/// The only initializer that every subclass has is `init(coder:)`. It gets a coder with nothing in it, for which the
-/// managers here find the seed.
+/// The only initializer that every subclass has is `init(coder:)`. The seed calls it with an empty coder, by which the
+/// managers find the seed.
 struct ManagerSeed: Sendable {
-    private struct Sown: Sendable {
+    private struct Pending: Sendable {
         let coder: ObjectIdentifier
         let seed: ManagerSeed
 
@@ -14,15 +14,15 @@ struct ManagerSeed: Sendable {
         }
     }
 
-    @TaskLocal private static var sown: Sown?
+    @TaskLocal private static var pending: Pending?
 
     var baseURL: URL?
     var configuration: URLSessionConfiguration?
 
-    /// Nil for a coder of the program's own.
+    /// Nil for any other coder.
     init?(of coder: NSCoder) {
-        guard let sown = Self.sown, sown.coder == ObjectIdentifier(coder) else { return nil }
-        self = sown.seed
+        guard let pending = Self.pending, pending.coder == ObjectIdentifier(coder) else { return nil }
+        self = pending.seed
     }
 
     init(baseURL: URL? = nil, configuration: URLSessionConfiguration? = nil) {
@@ -36,7 +36,8 @@ struct ManagerSeed: Sendable {
         let coder = try? NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
         // Otherwise Foundation ends the process for the first value that is asked for.
         coder?.decodingFailurePolicy = .setErrorAndReturn
-        guard let coder, let manager = Self.$sown.withValue(Sown(coder, self), operation: { type.init(coder: coder) })
+        guard let coder,
+            let manager = Self.$pending.withValue(Pending(coder, self), operation: { type.init(coder: coder) })
         else {
             preconditionFailure("\(type) cannot be copied: its init(coder:) makes nothing of a coder without values")
         }

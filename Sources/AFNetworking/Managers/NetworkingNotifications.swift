@@ -8,8 +8,8 @@ extension Notification.Name {
     /// Posted on the main queue.
     public static let networkingTaskDidResume = Notification.Name("com.alamofire.networking.task.resume")
 
-    /// A task of a ``URLSessionManager`` was suspended, or is a download from now on, which is then announced as one that
-    /// runs. The object is the task.
+    /// A task of a ``URLSessionManager`` was suspended, or has become a download. In that case
+    /// `networkingTaskDidResume` follows with the download. The object is the task.
     ///
     /// Posted on the main queue.
     public static let networkingTaskDidSuspend = Notification.Name("com.alamofire.networking.task.suspend")
@@ -25,22 +25,22 @@ extension Notification.Name {
     /// Posted on the manager's ``URLSessionManager/operationQueue``.
     public static let urlSessionDidInvalidate = Notification.Name("com.alamofire.networking.session.invalidate")
 
-    /// A downloaded file was moved to where it was wanted. The object is the download task.
+    /// The manager has moved a downloaded file to its destination. The object is the download task.
     ///
     /// Posted on the manager's ``URLSessionManager/operationQueue``.
     public static let urlSessionDownloadTaskDidMoveFileSuccessfully =
         Notification.Name("com.alamofire.networking.session.download.file-manager-succeed")
 
-    /// A downloaded file could not be moved to where it was wanted. The object is the download task, the user info is
-    /// that of the error.
+    /// The manager could not move a downloaded file to its destination. The object is the download task, the user info
+    /// is that of the error.
     ///
     /// Posted on the manager's ``URLSessionManager/operationQueue``.
     public static let urlSessionDownloadTaskDidFailToMoveFile =
         Notification.Name("com.alamofire.networking.session.download.file-manager-error")
 }
 
-/// The key of what the response serializer made, in the user info of `networkingTaskDidComplete`: absent if that is
-/// nothing or the transport failed. For a download with a destination it is the file's URL.
+/// The key of the response serializer's object, in the user info of `networkingTaskDidComplete`: absent if there is
+/// none or the transport failed. For a download with a destination it is the file's URL.
 public let NetworkingTaskDidCompleteSerializedResponseKey = "com.alamofire.networking.task.complete.serializedresponse"
 
 /// The key of the response serializer, in the user info of `networkingTaskDidComplete`.

@@ -1,9 +1,9 @@
 public import Foundation
 
-// Unchecked: what a serializer made of a response is handed to one caller, who alone keeps it.
+// Unchecked: the serializer's object goes to one caller, and nothing else keeps it.
 /// Why a request of an `async` method failed.
 public struct RequestFailure: Error, @unchecked Sendable {
-    /// What kind of thing went wrong.
+    /// The kind of failure.
     public enum Kind: Sendable, Hashable {
         /// The request could not be made; nothing was sent.
         case request
@@ -15,18 +15,18 @@ public struct RequestFailure: Error, @unchecked Sendable {
         case status
         /// The content type is not acceptable.
         case contentType
-        /// The body is not what it says it is, or not what was asked for.
+        /// The body does not fit its content type, or is not of the type that was asked for.
         case decoding
     }
 
-    /// What kind of thing went wrong.
+    /// The kind of failure.
     public let kind: Kind
-    /// What the closure of the same method would have received. If the status is not acceptable, it is that error, also
-    /// where the body is not what was to be decoded.
+    /// The error that a closure would receive. If the status is not acceptable it is the error about the status, even
+    /// if the body could not be decoded either.
     public let error: any Error
     /// The response, if there is one.
     public let response: HTTPURLResponse?
-    /// What the serializer made of the body of a response whose status is not acceptable.
+    /// The object that the serializer made of the body, if the status is not acceptable.
     public let object: Any?
 
     init(_ error: any Error, _ response: URLResponse? = nil, _ object: Any? = nil, kind: Kind? = nil) {
@@ -37,7 +37,8 @@ public struct RequestFailure: Error, @unchecked Sendable {
         self.kind = kind ?? RequestFailure.kind(of: error as NSError, self.response)
     }
 
-    /// What was wrong with the response. A body that says why is seldom what was to be decoded, and that comes first.
+    /// The error about the status beneath an error about decoding. The body of a refused response is seldom of the type
+    /// that was asked for, so the status is the better error.
     private static func refusal(beneath error: NSError) -> NSError? {
         guard error.domain != URLResponseSerializationErrorDomain,
             let beneath = error.userInfo[NSUnderlyingErrorKey] as? NSError,
@@ -61,8 +62,8 @@ public struct RequestFailure: Error, @unchecked Sendable {
     /// The status of the response, if there is one.
     public var statusCode: Int? { response?.statusCode }
 
-    /// The whole story of a load that failed: what was being done, to whom, what happened and what to change. Nil if there
-    /// is a response, which was refused.
+    /// What the load was doing, with which server, what happened and what to change. Nil if a response arrived and was
+    /// refused.
     public var loadFailure: LoadFailure? { .beneath(error) }
 
     /// The body of the response, if it was refused.
@@ -72,19 +73,19 @@ public struct RequestFailure: Error, @unchecked Sendable {
 }
 
 extension RequestFailure: LocalizedError, CustomNSError, CustomStringConvertible {
-    /// The kind, and what the error says.
+    /// The kind and the error's description.
     public var description: String { "\(kind): \(error.localizedDescription)" }
 
-    /// What the error says.
+    /// The error's description.
     public var errorDescription: String? { error.localizedDescription }
 
-    /// Why, if the error says so.
+    /// The error's failure reason, if it has one.
     public var failureReason: String? { (error as NSError).localizedFailureReason }
 
-    /// What to change, if the error says so.
+    /// The error's recovery suggestion, if it has one.
     public var recoverySuggestion: String? { (error as NSError).localizedRecoverySuggestion }
 
-    /// The same for code that asks an `NSError`, and ``error`` under `NSUnderlyingErrorKey`.
+    /// The same texts for an `NSError`, and ``error`` under `NSUnderlyingErrorKey`.
     public var errorUserInfo: [String: Any] {
         var details: [String: Any] = [NSUnderlyingErrorKey: error]
         details[NSLocalizedDescriptionKey] = errorDescription

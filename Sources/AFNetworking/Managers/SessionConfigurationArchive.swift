@@ -1,7 +1,7 @@
 import Foundation
 
-/// What an archive keeps of the configuration of a session: its plain values. Stores, monitors, credentials, proxies
-/// and everything about TLS are not for archives; the values of header fields are.
+/// The plain values of a session's configuration, for an archive. Stores, monitors, credentials, proxies and TLS
+/// settings are not archived; header fields are.
 struct SessionConfigurationArchive: Codable {
     private static let key = "sessionConfiguration"
 

@@ -1,30 +1,30 @@
 import Foundation
 
-/// A task that somebody makes who wants more of it than the methods that make tasks can be told: subclasses override
-/// those.
+/// Gives a new task options for which the methods that make tasks have no parameters. Subclasses override those
+/// methods.
 ///
-/// What is wanted is in the task's record before anybody can end the task. One that is made too late has ended before
-/// it is returned.
+/// The options are in the task's record before the task can end: a task on an invalid session ends before it is
+/// returned.
 final class TaskBeingMade: Sendable {
-    /// What is made just now, by this thread or Swift task.
+    /// The one whose task this thread, or Swift task, makes now.
     @TaskLocal static var current: TaskBeingMade?
 
     private struct Made: Sendable {
-        // Not held: a method that was overridden may drop it, and make another.
+        // Weak: an override may release this task and make another.
         weak var first: URLSessionTask?
-        /// What the method has returned. What is made from now on has nothing to do with it.
+        /// The task that the method has returned. Tasks made later are not concerned.
         var task: URLSessionTask?
-        /// Want the task, and came before it.
+        /// Calls that wait for the task.
         var waiting: [@Sendable (URLSessionDataTask) -> Void] = []
     }
 
-    private let wishes: TaskRecord.Wishes
-    /// A method that was overridden may use other managers, too.
+    private let options: TaskRecord.Options
+    /// An override may use other managers too.
     private let manager: ObjectIdentifier
     private let made = Lock(Made())
 
-    init(_ wishes: TaskRecord.Wishes, by manager: URLSessionManager) {
-        self.wishes = wishes
+    init(_ options: TaskRecord.Options, by manager: URLSessionManager) {
+        self.options = options
         self.manager = ObjectIdentifier(manager)
     }
 
@@ -44,26 +44,26 @@ final class TaskBeingMade: Sendable {
             defer { made = Made(task: task) }
             return (made.first, made.waiting)
         }
-        // The method that was overridden has answered by itself before it had a task.
+        // An override has called the completion handler before it returned a task.
         if !waiting.isEmpty, let task = task as? URLSessionDataTask {
             let call: @Sendable () -> Void = { for body in waiting { body(task) } }
-            if wishes.isAwaited { call() } else { manager.complete(on: wishes.completionQueue, call) }
+            if options.isAwaited { call() } else { manager.complete(on: options.completionQueue, call) }
         }
         guard first !== task else { return task }
-        // A method that was overridden has made another task besides, and before.
-        if let first { manager.record(of: first)?.state.withLock { $0.wishes.forget(wishes) } }
-        manager.record(of: task)?.state.withLock { $0.wishes.follow(wishes) }
+        // An override has made another task first.
+        if let first { manager.record(of: first)?.state.withLock { $0.options.remove(options) } }
+        manager.record(of: task)?.state.withLock { $0.options.apply(options) }
         return task
     }
 
-    /// There is a task. Nobody knows of it yet.
+    /// Called for each new task, before the program has it.
     func isMade(_ task: URLSessionTask, _ record: TaskRecord, by manager: URLSessionManager) {
         let isFirst = made.withLock { made in
-            // One that was dropped again does not count.
+            // A first task that was released does not count.
             guard made.task == nil, made.first == nil, ObjectIdentifier(manager) == self.manager else { return false }
             made.first = task
             return true
         }
-        if isFirst { record.state.withLock { $0.wishes.follow(wishes) } }
+        if isFirst { record.state.withLock { $0.options.apply(options) } }
     }
 }

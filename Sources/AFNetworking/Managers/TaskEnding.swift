@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// The end of a task: what its completion handler hears, and what the notification after that says.
+/// The end of a task: calls its completion handler, then posts the notification.
 struct TaskEnding: Sendable {
     private let task: URLSessionTask
     private let completion: TaskRecord.Completion?
@@ -19,7 +19,7 @@ struct TaskEnding: Sendable {
             defer { state.body = Data() }
             return state
         }
-        serializer = state.wishes.serializer ?? manager.serializer
+        serializer = state.options.serializer ?? manager.serializer
         file = state.file
     }
 
@@ -28,15 +28,15 @@ struct TaskEnding: Sendable {
         complete(nil, error)
     }
 
-    /// Whether the serializer will be done before another queue had even begun: one of ours, and no subclass, with
-    /// next to nothing to decode.
+    /// Whether the serializer takes less time than a change of queues: it is of one of this library's own classes, and
+    /// has little to decode.
     var isQuick: Bool {
         let kind = ObjectIdentifier(type(of: serializer))
         return kind == ObjectIdentifier(HTTPResponseSerializer.self)
             || kind == ObjectIdentifier(JSONResponseSerializer.self) && state.body.count <= 1024
     }
 
-    /// There is a response. Takes as long as the serializer does.
+    /// A response has arrived: runs the serializer.
     func succeed() {
         if task is URLSessionDownloadTask {
             complete(file, validate() ?? state.moveError)
@@ -48,7 +48,7 @@ struct TaskEnding: Sendable {
         }
     }
 
-    /// What is wrong with the response of a download: its body is in a file, and is not decoded.
+    /// Validates the response of a download, whose body is in a file and is not decoded.
     private func validate() -> NSError? {
         guard let serializer = serializer as? HTTPResponseSerializer, let response = task.response as? HTTPURLResponse
         else { return nil }
@@ -58,14 +58,14 @@ struct TaskEnding: Sendable {
     private func complete(_ object: Any?, _ error: (any Error)?) {
         let outcome = Outcome(object: object, error: error)
         let call: @Sendable () -> Void = {
-            if let verb = state.wishes.verb, let made = state.former ?? task as? URLSessionDataTask {
+            if let verb = state.options.verb, let made = state.former ?? task as? URLSessionDataTask {
                 verb(made, task.response, outcome.object, outcome.error)
             } else {
                 completion?(task.response, outcome.object, outcome.error)
             }
             NotificationPost.main.post(.networkingTaskDidComplete, task, userInfo(outcome))
         }
-        if state.wishes.isAwaited { call() } else { manager.complete(on: state.wishes.completionQueue, call) }
+        if state.options.isAwaited { call() } else { manager.complete(on: state.options.completionQueue, call) }
     }
 
     private func userInfo(_ outcome: Outcome) -> NotificationPost.UserInfo {
@@ -81,7 +81,7 @@ struct TaskEnding: Sendable {
         return info
     }
 
-    // What a serializer made is nobody's but the completion handler's and the notification's, one after the other.
+    // Unchecked: first the completion handler uses the serializer's object, then the notification.
     struct Outcome: @unchecked Sendable {
         let object: Any?
         let error: (any Error)?

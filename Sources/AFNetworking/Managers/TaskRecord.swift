@@ -3,14 +3,14 @@ import Foundation
 
 /// What a manager knows about one of its tasks.
 ///
-/// Made by whoever makes the task, and then used on the manager's operation queue; its progress may be asked for by
-/// anybody.
+/// The thread that makes the task makes its record. The manager then uses it on its operation queue; any thread may ask
+/// for its progress.
 final class TaskRecord: Sendable {
     typealias Completion = @Sendable (URLResponse?, Any?, (any Error)?) -> Void
     typealias ProgressHandler = @Sendable (Progress) -> Void
     typealias Destination = @Sendable (URL, URLResponse) -> URL
 
-    /// Sees each step of the task's progress.
+    /// What receives the steps of the task's progress.
     struct Watchers: Sendable {
         var upload: ProgressHandler?
         var download: ProgressHandler?
@@ -19,53 +19,56 @@ final class TaskRecord: Sendable {
         var hasEnded = false
     }
 
-    /// What is done for one task in another way than for all.
-    struct Wishes: Sendable {
-        /// In the place of the manager's.
+    /// Options of one task that replace the manager's.
+    struct Options: Sendable {
+        /// Replaces the manager's serializer.
         var serializer: (any URLResponseSerialization)?
-        /// Where the completion handler is called, in the place of the manager's queue.
+        /// Replaces the manager's completion queue.
         var completionQueue: DispatchQueue?
-        /// Whether the completion handler resumes somebody who awaits it, and needs no queue for that.
+        /// Whether the completion handler only resumes a continuation, and may be called on any thread.
         var isAwaited = false
-        /// In the place of the completion handler; with the task that was made, whatever that has become.
+        /// Called in the place of the completion handler, with the data task that was made, even if it has become a
+        /// download.
         var verb: (@Sendable (URLSessionDataTask, URLResponse?, Any?, (any Error)?) -> Void)?
 
-        /// Leaves alone what others say of no concern to these.
-        mutating func follow(_ wishes: Wishes) {
-            serializer = wishes.serializer
-            isAwaited = wishes.isAwaited
-            if let queue = wishes.completionQueue { completionQueue = queue }
-            if let verb = wishes.verb { self.verb = verb }
+        /// Takes these options. A queue or a verb that is not set here stays.
+        mutating func apply(_ options: Options) {
+            serializer = options.serializer
+            isAwaited = options.isAwaited
+            if let queue = options.completionQueue { completionQueue = queue }
+            if let verb = options.verb { self.verb = verb }
         }
 
-        /// As if there had been none of these.
-        mutating func forget(_ wishes: Wishes) {
+        /// Undoes ``apply(_:)``.
+        mutating func remove(_ options: Options) {
             serializer = nil
             isAwaited = false
-            if wishes.completionQueue != nil { completionQueue = nil }
-            if wishes.verb != nil { verb = nil }
+            if options.completionQueue != nil { completionQueue = nil }
+            if options.verb != nil { verb = nil }
         }
     }
 
     struct State: Sendable {
-        /// The download, once the task has become one. Held until it has ended: whoever made it may have dropped it, and
-        /// its completion handler is called nevertheless.
+        /// The task, or the download it has become. Held until it has ended: its completion handler is called even if
+        /// the program has released the task.
         var task: URLSessionTask
-        /// The data task that has become a download: whoever made it is given it at the end, and may hold it no more.
+        /// The data task that has become a download: its verb's handler receives it at the end, even if the program has
+        /// released it.
         var former: URLSessionDataTask?
-        /// Cancelled here, and not only the task.
+        /// Whether the task was cancelled through the record.
         var isCancelled = false
         var body = Data()
         var file: URL?
-        /// Why the file is not where it was wanted.
+        /// Why the file could not be moved.
         var moveError: NSError?
         var metrics: URLSessionTaskMetrics?
-        /// What the completion handler hears in the place of the error that the session says. Of a handshake: the task may
-        /// be served by another connection nevertheless.
+        /// The error for the completion handler in the place of the session's, from a challenge. The task may still
+        /// succeed on another connection.
         var error: (any Error)?
-        /// What it hears in any case: a body may be refused when all of it is here, and the session knows of no error.
+        /// The error for the completion handler even if the session reports none: the manager may refuse a body that
+        /// has arrived in full.
         var refusal: URLError?
-        var wishes = Wishes()
+        var options = Options()
         var watchers: Watchers
         var upload: Progress?
         var download: Progress?
@@ -79,13 +82,13 @@ final class TaskRecord: Sendable {
     init(
         _ task: URLSessionTask,
         _ watchers: Watchers = Watchers(),
-        _ wishes: Wishes = Wishes(),
+        _ options: Options = Options(),
         destination: Destination? = nil,
         completion: Completion?
     ) {
         self.destination = destination
         self.completion = completion
-        state = Lock(State(task: task, wishes: wishes, watchers: watchers))
+        state = Lock(State(task: task, options: options, watchers: watchers))
         adoptCurrentProgress(task)
     }
 
@@ -104,7 +107,7 @@ extension TaskRecord {
         }
     }
 
-    /// Cancels the task, whichever it is by now.
+    /// Cancels the task, or the download it has become.
     func cancel() {
         let task = state.withLock { state in
             state.isCancelled = true

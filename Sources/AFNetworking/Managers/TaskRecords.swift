@@ -7,7 +7,7 @@ struct TaskRecords: Sendable {
     }
 
     private var records: [Key: TaskRecord] = [:]
-    /// How many tasks are being made: they have no records yet, and others may end them already.
+    /// How many tasks are being made. They have no records yet, and may end already.
     private var making = 0
     private var endedWithoutRecord: [Key: End] = [:]
 
@@ -35,7 +35,8 @@ struct TaskRecords: Sendable {
         return endedWithoutRecord.removeValue(forKey: key)
     }
 
-    /// The record of a task that has ended. An end without one is remembered as long as somebody makes a task.
+    /// Removes and returns the record of a task that has ended. While tasks are being made, remembers an end without a
+    /// record.
     mutating func end(_ task: URLSessionTask, in session: URLSession, _ error: (any Error)?) -> TaskRecord? {
         if let record = remove(task, in: session) { return record }
         if making > 0 {
@@ -48,7 +49,8 @@ struct TaskRecords: Sendable {
         records.removeValue(forKey: Key(session: ObjectIdentifier(session), task: task.taskIdentifier))
     }
 
-    /// The session makes no further calls. Another one may have its address afterwards, and tasks of the same numbers.
+    /// Removes the records of a session that calls no more. A new session may get its address, and tasks of the same
+    /// numbers.
     mutating func removeAll(of session: URLSession) -> [TaskRecord] {
         let session = ObjectIdentifier(session)
         endedWithoutRecord = endedWithoutRecord.filter { $0.key.session != session }

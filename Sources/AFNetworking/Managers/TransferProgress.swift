@@ -1,22 +1,22 @@
 import Foundation
 
-/// How far a task is.
+/// How much of its bodies a task has sent and received.
 public struct TransferProgress: Sendable, Hashable {
     /// Bytes of the request's body that were sent.
     public private(set) var sent: Int64 = 0
-    /// Bytes to send; -1 as long as nobody knows.
+    /// Bytes to send; -1 while unknown.
     public private(set) var expectedToSend: Int64 = -1
     /// Bytes of the response's body that have arrived.
     public private(set) var received: Int64 = 0
-    /// Bytes to receive; -1 as long as nobody knows.
+    /// Bytes to receive; -1 while unknown.
     public private(set) var expectedToReceive: Int64 = -1
 
     init() {}
 
-    /// From 0 to 1: how much of the body was sent; nil if nobody knows.
+    /// From 0 to 1: how much of the body was sent; nil if the total is unknown.
     public var fractionSent: Double? { TransferProgress.fraction(sent, of: expectedToSend) }
 
-    /// From 0 to 1: how much of the body has arrived; nil if nobody knows.
+    /// From 0 to 1: how much of the body has arrived; nil if the total is unknown.
     public var fractionReceived: Double? { TransferProgress.fraction(received, of: expectedToReceive) }
 
     private static func fraction(_ part: Int64, of whole: Int64) -> Double? {
@@ -43,7 +43,7 @@ extension TaskRecord {
         case download
     }
 
-    /// Made when it is first asked for: most tasks are never asked.
+    /// Made at the first call: most tasks never need one.
     func progress(_ direction: Direction) -> Progress {
         if let existing = state.withLock({ $0[direction] }) { return existing }
         let made = makeProgress(parent: nil)
@@ -55,7 +55,7 @@ extension TaskRecord {
         }
     }
 
-    /// An upload or a download that is made while a progress is current becomes part of that.
+    /// The progress of an upload or a download that is made while another progress is current becomes its child.
     func adoptCurrentProgress(_ task: URLSessionTask) {
         let direction: Direction
         switch task {
@@ -79,7 +79,7 @@ extension TaskRecord {
         return made
     }
 
-    /// Tells everybody who watches.
+    /// Tells the handler and all streams of steps.
     func advanced(_ direction: Direction, to completed: Int64, of total: Int64) {
         let (handler, steps, progress) = state.withLock { state in
             state.progress.advance(direction, to: completed, of: total)
@@ -128,7 +128,7 @@ extension TaskRecord.State {
         set { if direction == .upload { upload = newValue } else { download = newValue } }
     }
 
-    /// Brings the progress, if somebody has asked for it, to where the task is.
+    /// Updates the `Progress` object, if there is one.
     func update(_ direction: TaskRecord.Direction) {
         guard let object = self[direction] else { return }
         let (completed, total) = progress.counts(direction)

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-// What happens when the session calls its delegate.
+// What the manager does when the session calls its delegate.
 
 extension URLSessionManager {
     var hooks: SessionHooks { state.withLock { $0.hooks } }
@@ -19,7 +19,7 @@ extension URLSessionManager {
     }
 
     func announce(_ name: Notification.Name, _ task: URLSessionTask, in session: URLSession) {
-        // Under the lock, or the end of the task could be announced before this.
+        // Under the lock: otherwise the end of the task could be posted first.
         state.withLock { state in
             if state.records[task, session] != nil { NotificationPost.main.post(name, task) }
         }
@@ -76,7 +76,7 @@ extension URLSessionManager {
         let wasCancelled = state.withLock { state in
             guard let record = state.records.remove(task, in: session) else { return false }
             state.records.add(record, of: download, in: session)
-            // Whoever shows what runs hears no more of the data task.
+            // For observers that count running tasks: no further notification names the data task.
             NotificationPost.main.post(.networkingTaskDidSuspend, task)
             NotificationPost.main.post(.networkingTaskDidResume, download)
             return record.becomes(download, after: task)
@@ -85,9 +85,9 @@ extension URLSessionManager {
         hooks.dataTaskDidBecomeDownloadTask?(session, task, download)
     }
 
-    /// The session says no more of the data task, and what becomes of the stream is not the manager's to say.
+    /// The session calls no more about the data task, and the manager does not use the stream.
     func became(_ stream: URLSessionStreamTask, _ task: URLSessionDataTask, in session: URLSession) {
-        // Nobody has it.
+        // Only an override could have taken the stream.
         if !mayHaveOverrides { stream.cancel() }
         guard let record = state.withLock({ $0.records.remove(task, in: session) }) else { return }
         let failure = LoadFailure(
@@ -102,7 +102,7 @@ extension URLSessionManager {
 
     // MARK: - Files
 
-    /// The file at `location` goes away when this returns.
+    /// The session deletes the file at `location` when this returns.
     func downloaded(_ task: URLSessionDownloadTask, to location: URL, in session: URLSession) {
         let record = record(of: task, in: session)
         guard let place = place(for: task, at: location, record, in: session) else { return }
@@ -135,7 +135,7 @@ extension URLSessionManager {
     // MARK: - Ending
 
     func completed(_ task: URLSessionTask, in session: URLSession, _ error: (any Error)?) {
-        // Out of the books before anybody is told: whoever is told, and asks, finds that the task has ended.
+        // Remove the record before any call: a callee that asks for the task's progress must find that it has ended.
         if let record = state.withLock({ $0.records.end(task, in: session, error) }) {
             tellEnd(of: task, record, error)
         }

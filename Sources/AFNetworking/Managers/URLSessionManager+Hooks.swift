@@ -1,11 +1,10 @@
 public import Foundation
 
-// Closures in the place of delegate methods. Each is called on the manager's `operationQueue`, after the manager has
-// done its own part.
+// Closures in the place of delegate methods. The manager calls each on its `operationQueue`, after its own work.
 
 extension URLSessionManager {
     private func change(_ body: (inout SessionHooks) -> Void) {
-        // Closures that are replaced may run code when they go: not under the lock.
+        // Release replaced closures after the lock: their deinit may run the program's code.
         let (session, _) = state.withLock { state in
             let former = state.hooks
             body(&state.hooks)
@@ -15,111 +14,113 @@ extension URLSessionManager {
         applyTrust()
     }
 
-    /// The session does not call what nobody listens to.
+    /// Tells the session which delegate methods it need not call.
     func applyHooks(to session: URLSession) {
         if mayHaveOverrides { return }
-        // Under the lock, or of two threads the one that looked first could be the one that writes last.
+        // Written under the lock: otherwise a thread that read earlier could write later.
         state.withLock { session.ignoredDelegateMethods = $0.hooks.unused }
     }
 
     // MARK: - Of the session
 
-    /// Called when the session will do nothing more, and before the notification that says so.
+    /// Sets what is called when the session has become invalid, before `urlSessionDidInvalidate` is posted.
     public func setSessionDidBecomeInvalidBlock(_ block: SessionDidBecomeInvalid?) {
         change { $0.sessionDidBecomeInvalid = block }
     }
 
-    /// Answers challenges that concern the whole session: the certificate of a server, and requests for ours.
+    /// Sets what answers challenges that concern the whole session: a server's certificate, and a server's request for
+    /// a client certificate.
     ///
-    /// Without it these come to the handler of `setAuthenticationChallengeHandler(_:)`. Where it answers
-    /// `.performDefaultHandling`, ``securityPolicy`` decides about servers. A policy that pins decides before anybody
-    /// is asked.
+    /// Without it, the handler of `setAuthenticationChallengeHandler(_:)` answers them. If the block answers
+    /// `.performDefaultHandling`, ``securityPolicy`` decides about servers. A policy that pins decides before the block
+    /// is called.
     public func setSessionDidReceiveAuthenticationChallengeBlock(_ block: SessionDidReceiveChallenge?) {
         change { $0.sessionDidReceiveChallenge = block }
     }
 
     // MARK: - Of tasks
 
-    /// Gives the body stream of a task that has to send it, or to send it again, from its beginning. Without it that is
-    /// a copy of the request's stream, if it can be copied, as those of multipart requests can.
+    /// Sets what returns the body stream of a task that sends it, or sends it again, from its beginning. Without it,
+    /// the manager copies the request's stream, if it can be copied, as those of multipart requests can.
     public func setTaskNeedNewBodyStreamBlock(_ block: TaskNeedNewBodyStream?) {
         change { $0.taskNeedNewBodyStream = block }
     }
 
-    /// Says where a redirected task goes. Without it the session's ``/AFURLSession/RedirectPolicy`` does.
+    /// Sets what returns the next request of a redirected task. Without it the session's
+    /// ``/AFURLSession/RedirectPolicy`` decides.
     public func setTaskWillPerformHTTPRedirectionBlock(_ block: TaskWillRedirect?) {
         change { $0.taskWillRedirect = block }
     }
 
-    /// Answers the challenges of tasks, and those of the session unless
-    /// ``setSessionDidReceiveAuthenticationChallengeBlock(_:)`` has one for them.
+    /// Sets what answers the challenges of tasks, and those of the session unless
+    /// ``setSessionDidReceiveAuthenticationChallengeBlock(_:)`` has set a block for them.
     ///
     /// With `.fail` the task's completion handler receives the error given. With `.performDefaultHandling`,
-    /// ``securityPolicy`` decides about servers; if it refuses one, the handler receives an error with the code
-    /// `serverCertificateUntrusted`. A policy that pins decides before anybody is asked.
+    /// ``securityPolicy`` decides about servers; if it refuses one, the completion handler receives an error with the
+    /// code `serverCertificateUntrusted`. A policy that pins decides before the handler is called.
     public func setAuthenticationChallengeHandler(_ handler: AuthenticationChallengeHandler?) {
         change { $0.authenticationChallenge = handler }
     }
 
-    /// Hears how much of a body was sent. The total is that of the request's `Content-Length` where the session knows
-    /// none.
+    /// Sets what receives how much of a body was sent. If the session knows no total, it is that of the request's
+    /// `Content-Length`.
     public func setTaskDidSendBodyDataBlock(_ block: TaskDidSendBodyData?) {
         change { $0.taskDidSendBodyData = block }
     }
 
-    /// Called when a task has ended, before its completion handler as a rule.
+    /// Sets what is called when a task has ended, usually before its completion handler.
     public func setTaskDidCompleteBlock(_ block: TaskDidComplete?) {
         change { $0.taskDidComplete = block }
     }
 
-    /// Receives the metrics of each task, right before it ends.
+    /// Sets what receives the metrics of each task, right before it ends.
     public func setTaskDidFinishCollectingMetricsBlock(_ block: TaskDidFinishCollectingMetrics?) {
         change { $0.taskDidFinishCollectingMetrics = block }
     }
 
     // MARK: - Of data tasks
 
-    /// Says what to do with the response of a data task. Without it all are allowed.
+    /// Sets what decides about the response of a data task. Without it all are allowed.
     public func setDataTaskDidReceiveResponseBlock(_ block: DataTaskDidReceiveResponse?) {
         change { $0.dataTaskDidReceiveResponse = block }
     }
 
-    /// Called when a download task takes the place of a data task, as the block above may ask for. It has the data
-    /// task's completion handler.
+    /// Sets what is called when a download task takes the place of a data task, as the block above may ask for. The
+    /// download takes over the data task's completion handler.
     public func setDataTaskDidBecomeDownloadTaskBlock(_ block: DataTaskDidBecomeDownloadTask?) {
         change { $0.dataTaskDidBecomeDownloadTask = block }
     }
 
-    /// Receives the bodies of data tasks piece by piece. Completion handlers get them all the same.
+    /// Sets what receives the bodies of data tasks piece by piece. Completion handlers still get the whole bodies.
     public func setDataTaskDidReceiveDataBlock(_ block: DataTaskDidReceiveData?) {
         change { $0.dataTaskDidReceiveData = block }
     }
 
-    /// Says what is cached of a response.
+    /// Sets what decides about caching a response.
     public func setDataTaskWillCacheResponseBlock(_ block: DataTaskWillCacheResponse?) {
         change { $0.dataTaskWillCacheResponse = block }
     }
 
     // MARK: - Of downloads
 
-    /// Says where the file of a download is moved to, before the task's own destination is asked; nil leaves it to
-    /// that.
+    /// Sets what returns where the manager moves the file of a download. It is asked before the task's own destination;
+    /// if it returns nil, that one is asked.
     public func setDownloadTaskDidFinishDownloadingBlock(_ block: DownloadTaskDidFinishDownloading?) {
         change { $0.downloadTaskDidFinishDownloading = block }
     }
 
-    /// Hears how much of a download was written.
+    /// Sets what receives how much of a download was written.
     public func setDownloadTaskDidWriteDataBlock(_ block: DownloadTaskDidWriteData?) {
         change { $0.downloadTaskDidWriteData = block }
     }
 
-    /// Called when a download goes on where another one ended.
+    /// Sets what is called when a download continues where another one ended.
     public func setDownloadTaskDidResumeBlock(_ block: DownloadTaskDidResume?) {
         change { $0.downloadTaskDidResume = block }
     }
 }
 
-/// What a manager's user wants to do at the moments of a session.
+/// The closures that a manager calls in the place of delegate methods.
 struct SessionHooks: Sendable {
     var sessionDidBecomeInvalid: URLSessionManager.SessionDidBecomeInvalid?
     var sessionDidReceiveChallenge: URLSessionManager.SessionDidReceiveChallenge?
@@ -137,7 +138,7 @@ struct SessionHooks: Sendable {
     var downloadTaskDidWriteData: URLSessionManager.DownloadTaskDidWriteData?
     var downloadTaskDidResume: URLSessionManager.DownloadTaskDidResume?
 
-    /// Delegate methods that have nothing to do.
+    /// Delegate methods without a closure.
     var unused: URLSession.DelegateMethods {
         var unused: URLSession.DelegateMethods = []
         if sessionDidReceiveChallenge == nil { unused.insert(.didReceiveChallenge) }
@@ -148,20 +149,20 @@ struct SessionHooks: Sendable {
         return unused
     }
 
-    /// Whether somebody may want to trust a server of whom the standard evaluation thinks otherwise.
+    /// Whether a closure may want to trust a server that the policy refuses.
     var mayDecideAboutServers: Bool { sessionDidReceiveChallenge != nil || authenticationChallenge != nil }
 }
 
 extension URLSessionManager {
-    /// The session will do nothing more.
+    /// Receives the invalid session and the error, if there is one.
     public typealias SessionDidBecomeInvalid = @Sendable (URLSession, (any Error)?) -> Void
     /// Answers a challenge that concerns the whole session; the credential is put where the pointer points.
     public typealias SessionDidReceiveChallenge =
         @Sendable (URLSession, URLAuthenticationChallenge, UnsafeMutablePointer<URLCredential?>?)
         -> URLSession.AuthChallengeDisposition
-    /// Gives a body stream from its beginning.
+    /// Returns a body stream, at its beginning.
     public typealias TaskNeedNewBodyStream = @Sendable (URLSession, URLSessionTask) -> InputStream?
-    /// Says where to go: the request given, another one, or nil to take the redirect itself as the response.
+    /// Returns the request to send: the given one, another one, or nil to take the redirect itself as the response.
     public typealias TaskWillRedirect =
         @Sendable (URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> URLRequest?
     /// Answers a challenge of a task: see `setAuthenticationChallengeHandler(_:)`.
@@ -170,30 +171,30 @@ extension URLSessionManager {
             URLSession, URLSessionTask, URLAuthenticationChallenge,
             @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) -> ChallengeAnswer
-    /// So many bytes of a body were sent, in all so many, of so many.
+    /// Receives how many bytes of a body were sent just now, how many in all, and how many are expected.
     public typealias TaskDidSendBodyData = @Sendable (URLSession, URLSessionTask, Int64, Int64, Int64) -> Void
-    /// The task has ended, with the session's own error.
+    /// Receives the task that has ended and the session's own error.
     public typealias TaskDidComplete = @Sendable (URLSession, URLSessionTask, (any Error)?) -> Void
-    /// When each phase of the task happened.
+    /// Receives the metrics of a task.
     public typealias TaskDidFinishCollectingMetrics =
         @Sendable (URLSession, URLSessionTask, URLSessionTaskMetrics) -> Void
-    /// Says what to do with a response.
+    /// Returns what to do with a response.
     public typealias DataTaskDidReceiveResponse =
         @Sendable (URLSession, URLSessionDataTask, URLResponse) -> URLSession.ResponseDisposition
-    /// A download task goes on in the place of a data task.
+    /// Receives a data task and the download task that takes its place.
     public typealias DataTaskDidBecomeDownloadTask =
         @Sendable (URLSession, URLSessionDataTask, URLSessionDownloadTask) -> Void
-    /// Part of a body.
+    /// Receives a part of a body.
     public typealias DataTaskDidReceiveData = @Sendable (URLSession, URLSessionDataTask, Data) -> Void
-    /// Says what to cache.
+    /// Returns what to cache.
     public typealias DataTaskWillCacheResponse =
         @Sendable (URLSession, URLSessionDataTask, CachedURLResponse) -> CachedURLResponse?
-    /// Says where to move a file to.
+    /// Returns where to move a file.
     public typealias DownloadTaskDidFinishDownloading = @Sendable (URLSession, URLSessionDownloadTask, URL) -> URL?
-    /// So many bytes were written, in all so many, of so many.
+    /// Receives how many bytes were written just now, how many in all, and how many are expected.
     public typealias DownloadTaskDidWriteData =
         @Sendable (URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void
-    /// The download goes on at an offset, of so many bytes in all.
+    /// Receives the offset at which a download continues, and the expected size.
     public typealias DownloadTaskDidResume = @Sendable (URLSession, URLSessionDownloadTask, Int64, Int64) -> Void
 
     /// How an authentication challenge is answered.
@@ -202,7 +203,7 @@ extension URLSessionManager {
         case credential(URLCredential)
         /// The challenge is cancelled, and the task's completion handler receives this error.
         case fail(any Error)
-        /// As without a handler: servers are judged by the manager's ``URLSessionManager/securityPolicy``.
+        /// As without a handler: the manager's ``URLSessionManager/securityPolicy`` decides about servers.
         case performDefaultHandling
         /// The challenge is cancelled, and with it the task.
         case cancel

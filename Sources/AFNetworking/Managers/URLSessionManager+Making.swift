@@ -15,7 +15,7 @@ extension URLSessionManager {
     private enum Fate {
         case begun
         case ended((any Error)?)
-        /// The session does not call anybody any more.
+        /// The session no longer calls its delegate.
         case late
     }
 
@@ -42,10 +42,10 @@ extension URLSessionManager {
         return task
     }
 
-    /// Makes a task whose completion handler is called on a queue of its own, also if the session was invalidated and
-    /// the task has ended before it is returned.
+    /// Makes a task whose completion handler is called on `queue`, even if the session is invalid and the task ends
+    /// before it is returned.
     package func completing<Task: URLSessionTask>(on queue: DispatchQueue, _ make: () -> Task) -> Task {
-        TaskBeingMade(TaskRecord.Wishes(completionQueue: queue), by: self).make(by: self, make)
+        TaskBeingMade(TaskRecord.Options(completionQueue: queue), by: self).make(by: self, make)
     }
 
     func failLate(_ task: URLSessionTask, _ record: TaskRecord) {
@@ -84,23 +84,22 @@ extension URLSessionManager {
 
     // MARK: - Progress
 
-    /// The steps of a task's progress, from where it is; without an end as long as it runs.
+    /// The steps of a task's progress, from the present one until the task ends.
     ///
-    /// Somebody who is slower than the network sees only the latest step.
+    /// A reader that is slower than the network gets only the latest step.
     public func progressSteps(of task: URLSessionTask) -> AsyncStream<TransferProgress> {
         record(of: task)?.steps() ?? AsyncStream { $0.finish() }
     }
 
     // MARK: - Calling back
 
-    /// Says where the completion handler of one task is called, in the place of
-    /// ``URLSessionManager/completionQueue``. Say it before the task is resumed; nothing happens if it is not a task of
-    /// the manager, or has completed.
+    /// Sets the queue for the completion handler of one task, in the place of ``URLSessionManager/completionQueue``.
+    /// Call it before the task is resumed. It has no effect if the task is not the manager's, or has completed.
     public func setCompletionQueue(_ queue: DispatchQueue, for task: URLSessionTask) {
-        record(of: task)?.state.withLock { $0.wishes.completionQueue = queue }
+        record(of: task)?.state.withLock { $0.options.completionQueue = queue }
     }
 
-    /// Calls a completion handler where the user wants it.
+    /// Calls a completion handler on its queue and in the manager's group.
     ///
     /// - Parameter own: The queue of the task; nil for that of the manager.
     func complete(on own: DispatchQueue? = nil, _ body: @escaping @Sendable () -> Void) {

@@ -1,9 +1,9 @@
 import Foundation
 
-// Who decides about servers: the manager's policy, inside the handshake. If a closure is there to answer challenges
-// it may want to trust a server that the policy would refuse; then the handshake waits for it, and the policy is asked
-// where the closure leaves it to the manager. Pins are not up for discussion: a policy that pins decides first,
-// whatever closures there are. So does one of a subclass, which may pin in a way of its own.
+// The manager's policy decides about servers, inside the handshake. A closure that answers challenges may want to trust
+// a server that the policy refuses: then the handshake waits for the closure, and the policy decides only if the
+// closure asks for default handling. A policy that pins decides before any closure. So does a policy of a subclass,
+// which may pin in its own way.
 
 extension URLSessionManager {
     /// The configuration of a new session.
@@ -14,15 +14,15 @@ extension URLSessionManager {
         return configuration
     }
 
-    /// Brings the session to what policy and closures want. Called before each task: the policy may have been changed.
+    /// Applies the policy and the closures to the session. Called before each task: the policy may have been changed.
     func applyTrust() {
-        // What was there may run code when it goes: not under the lock.
-        _ = state.withLock { state -> (ServerJudge, (any ServerEvaluator)?)? in
+        // Release the old value after the lock: its deinit may run the program's code.
+        _ = state.withLock { state -> (TrustSource, (any ServerEvaluator)?)? in
             let trust = state.wantedTrust(besides: sessionConfiguration.tls.evaluator)
             guard let session = state.session, trust != state.trust else { return nil }
             let former = (state.trust, session.tls.evaluator)
             state.trust = trust
-            // Under the lock, or of two threads the one that decided first could be the one that writes last.
+            // Written under the lock: otherwise a thread that decided earlier could write later.
             session.tls.evaluator = trust.evaluator
             return former
         }
@@ -30,31 +30,36 @@ extension URLSessionManager {
 
     // MARK: - Challenges
 
-    /// A challenge that concerns the session.
+    /// Answers a challenge that concerns the session.
     func answer(
         _ challenge: URLAuthenticationChallenge,
         in session: URLSession,
         _ done: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard let hook = hooks.sessionDidReceiveChallenge else {
-            return DefaultAnswers.given.urlSession(session, didReceive: challenge, completionHandler: done)
+            return DefaultDelegate.shared.urlSession(session, didReceive: challenge, completionHandler: done)
         }
         var credential: URLCredential?
         let disposition = withUnsafeMutablePointer(to: &credential) { hook(session, challenge, $0) }
         guard disposition == .performDefaultHandling else { return done(disposition, credential) }
-        judge(challenge, done) { _, _ in }
+        handleByDefault(challenge, done) { _, _ in }
     }
 
-    /// A challenge of a task.
+    /// Answers a challenge of a task.
     func answer(
         _ challenge: URLAuthenticationChallenge,
         of task: URLSessionTask,
         in session: URLSession,
         _ done: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        let (handler, judgesHere) = state.withLock { ($0.hooks.authenticationChallenge, $0.trust == .challenges) }
-        guard handler != nil || judgesHere else {
-            return DefaultAnswers.given.urlSession(session, task: task, didReceive: challenge, completionHandler: done)
+        let (handler, decidesHere) = state.withLock { ($0.hooks.authenticationChallenge, $0.trust == .challenges) }
+        guard handler != nil || decidesHere else {
+            return DefaultDelegate.shared.urlSession(
+                session,
+                task: task,
+                didReceive: challenge,
+                completionHandler: done
+            )
         }
         let record = record(of: task, in: session)
         let refused: @Sendable (ServerTrustDecision, ServerTrust) -> Void = { decision, trust in
@@ -70,18 +75,18 @@ extension URLSessionManager {
             done(.cancelAuthenticationChallenge, nil)
         case .cancel: done(.cancelAuthenticationChallenge, nil)
         case .rejectProtectionSpace: done(.rejectProtectionSpace, nil)
-        case .performDefaultHandling: judge(challenge, done, refused)
+        case .performDefaultHandling: handleByDefault(challenge, done, refused)
         }
     }
 
-    /// The default handling: servers are the policy's business, everything else the session's.
-    private func judge(
+    /// The default handling: the policy decides about servers, the session about everything else.
+    private func handleByDefault(
         _ challenge: URLAuthenticationChallenge,
         _ done: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void,
         _ refused: (ServerTrustDecision, ServerTrust) -> Void
     ) {
         let space = challenge.protectionSpace
-        // Where the policy has decided already, asking it again would be asking twice.
+        // In all other cases the policy has already decided, inside the handshake.
         guard let trust = space.serverTrust, state.withLock({ $0.trust == .challenges }) else {
             return done(.performDefaultHandling, nil)
         }
@@ -95,12 +100,12 @@ extension URLSessionManager {
     }
 }
 
-/// Who decides about servers.
-enum ServerJudge: Sendable, Equatable {
-    /// Who the configuration names.
+/// What decides about servers.
+enum TrustSource: Sendable, Equatable {
+    /// The evaluator of the configuration.
     case other(any ServerEvaluator)
     case policy(SecurityPolicy)
-    /// The manager's closures, and then the policy, in challenges.
+    /// The manager's closures, and then the policy, when the session sends a challenge.
     case challenges
 
     var evaluator: (any ServerEvaluator)? {
@@ -111,7 +116,7 @@ enum ServerJudge: Sendable, Equatable {
         }
     }
 
-    static func == (one: ServerJudge, other: ServerJudge) -> Bool {
+    static func == (one: TrustSource, other: TrustSource) -> Bool {
         switch (one, other) {
         case (.other, .other), (.challenges, .challenges): true
         case (.policy(let one), .policy(let other)): one === other
@@ -121,7 +126,7 @@ enum ServerJudge: Sendable, Equatable {
 }
 
 extension URLSessionManager.State {
-    fileprivate func wantedTrust(besides other: (any ServerEvaluator)?) -> ServerJudge {
+    fileprivate func wantedTrust(besides other: (any ServerEvaluator)?) -> TrustSource {
         if let other, !hasOwnPolicy { return .other(other) }
         guard hooks.mayDecideAboutServers else { return .policy(securityPolicy) }
         let isStrict =
@@ -130,8 +135,9 @@ extension URLSessionManager.State {
     }
 }
 
-/// A delegate without methods of its own: it answers what a session does by itself, and leaves challenges to whoever
-/// would be asked next. Its standard implementations say that *it* has no methods, not that the manager has none.
-final class DefaultAnswers: URLSessionDataDelegate {
-    static let given = DefaultAnswers()
+/// A delegate without methods of its own. Its default implementations answer as the session does without a delegate,
+/// and pass challenges on to the next method. Called on this object, they tell the session that *it* lacks the method,
+/// and not that the manager does.
+final class DefaultDelegate: URLSessionDataDelegate {
+    static let shared = DefaultDelegate()
 }

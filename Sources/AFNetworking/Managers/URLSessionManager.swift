@@ -1,10 +1,10 @@
 public import Dispatch
 public import Foundation
 
-// Every stored property is immutable or guarded by its own lock. An open class cannot have the compiler check that.
-/// Owns a session, is its delegate, and makes its tasks: with a completion handler each that receives what the
-/// response serializer has made of the response, with progress, and with a setter for a closure in the place of each
-/// delegate method.
+// Unchecked: every stored property is constant or locked, which the compiler cannot check in an open class.
+/// Owns a session, is its delegate, and makes its tasks. The completion handler of a task receives the object that the
+/// response serializer made of the response; tasks report their progress; and each delegate method has a setter for a
+/// closure in its place.
 ///
 /// ```swift
 /// let manager = URLSessionManager()
@@ -14,44 +14,44 @@ public import Foundation
 /// task.resume()
 /// ```
 ///
-/// All methods and properties may be used from any thread. Completion handlers are called on ``completionQueue``,
-/// which is the main queue unless you set one: **in a program whose main thread is blocked nothing arrives there**.
-/// Everything else is called on ``operationQueue``.
+/// All methods and properties may be used from any thread. Completion handlers are called on ``completionQueue``, which
+/// is the main queue unless you set one: **while the main thread is blocked, none is called**. All other closures are
+/// called on ``operationQueue``.
 ///
-/// The session holds its delegate, so a manager lives until its session is invalidated
+/// The session retains its delegate, so a manager lives until its session is invalidated
 /// (``invalidateSessionCancelingTasks(_:resetSession:)``). Make one for each server, and keep it.
 open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSerializing, URLSessionDataDelegate,
     URLSessionDownloadDelegate, URLSessionTaskStateDelegate, @unchecked Sendable
 {
-    /// Hears of a progress when it has advanced. Called on ``operationQueue``.
+    /// Receives a progress each time it advances. Called on ``operationQueue``.
     public typealias ProgressHandler = @Sendable (Progress) -> Void
-    /// Receives the response, if there is one, what the serializer has made of it, and what went wrong. All three are
-    /// possible at once.
+    /// Receives the response, the object that the serializer made of it, and the error. Each may be nil, and all three
+    /// are possible at once.
     public typealias TaskCompletionHandler = @Sendable (URLResponse?, Any?, (any Error)?) -> Void
-    /// Receives the response, if there is one, where the file was moved to, and what went wrong.
+    /// Receives the response, the URL the file was moved to, and the error. Each may be nil.
     public typealias DownloadCompletionHandler = @Sendable (URLResponse?, URL?, (any Error)?) -> Void
-    /// Says where a file that lies at a temporary place for the time of the call shall be moved to.
+    /// Receives the temporary URL of a downloaded file and the response, and returns where the manager moves the file.
     public typealias DownloadDestination = @Sendable (URL, URLResponse) -> URL
 
     struct State: Sendable {
         var session: URLSession?
         var world = World.system
-        /// The session there is calls nobody any more.
+        /// The session no longer calls its delegate.
         var isInvalidated = false
-        /// Sessions before it that still do.
+        /// Former sessions that still call their delegate.
         var formerSessions: Set<ObjectIdentifier> = []
         var records = TaskRecords()
         var hooks = SessionHooks()
         var responseSerializer: any URLResponseSerialization = JSONResponseSerializer()
         var securityPolicy = SecurityPolicy()
         var hasOwnPolicy = false
-        /// Who decides about servers, in the session there is.
-        var trust = ServerJudge.challenges
+        /// What decides about servers in the present session.
+        var trust = TrustSource.challenges
         var reachabilityManager = NetworkReachabilityManager.shared
         var completionQueue: DispatchQueue?
         var completionGroup: DispatchGroup?
 
-        /// Otherwise a task that is made there ends without a word.
+        /// If false, a task that is made there would end without a call of the delegate.
         func mayStillEndTasks(of session: URLSession) -> Bool {
             session === self.session ? !isInvalidated : formerSessions.contains(ObjectIdentifier(session))
         }
@@ -63,7 +63,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     )
     static let sharedCompletionGroup = DispatchGroup()
 
-    /// Where the session calls its delegate, and so everything but completion handlers is called. Serial.
+    /// The serial queue on which the session calls its delegate, and the manager all closures but completion handlers.
     public let operationQueue = URLSessionManager.makeOperationQueue()
     let sessionConfiguration: URLSessionConfiguration
     let state = Lock(State())
@@ -89,31 +89,31 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         return queue
     }
 
-    /// Whether a subclass may have methods in the place of those here, of the session's delegate among them.
+    /// Whether the object is of a subclass, which may override methods, those of the session's delegate among them.
     var mayHaveOverrides: Bool { type(of: self) != URLSessionManager.self }
 
     // MARK: - Settings
 
-    /// What was there may run code when it goes: not under the lock.
+    /// Release the old value after the lock: its deinit may run the program's code.
     private func set<Value>(_ setting: WritableKeyPath<State, Value>, _ value: Value) {
         var value = value
         state.withLock { swap(&$0[keyPath: setting], &value) }
     }
 
-    /// What `responseSerializer` is, whatever type that has in a subclass.
+    /// The value of `responseSerializer`, which has a narrower type in a subclass.
     var serializer: any URLResponseSerialization {
         get { state.withLock { $0.responseSerializer } }
         set { set(\.responseSerializer, newValue) }
     }
 
-    /// Decides about servers. The default policy, unless set.
+    /// Decides which servers the session trusts. The default policy, unless set.
     ///
-    /// It is asked inside the TLS handshake: to a server that it refuses no byte of a request is sent. A change, of the
-    /// property or of the policy itself, meets every task that is resumed after it.
+    /// The session asks it inside the TLS handshake, and sends no byte of a request to a server that it refuses. A
+    /// change, of the property or of the policy itself, applies to every task that is resumed after it.
     open var securityPolicy: SecurityPolicy {
         get { state.withLock { $0.securityPolicy } }
         set {
-            // What was there may run code when it goes: not under the lock.
+            // Release the old value after the lock: its deinit may run the program's code.
             var policy = newValue
             state.withLock { state in
                 swap(&state.securityPolicy, &policy)
@@ -123,7 +123,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         }
     }
 
-    /// Watches the network: the one of the process, not started, unless set. The manager itself never asks it.
+    /// Watches the network: the shared manager, which is not started, unless set. The manager itself never uses it.
     open var reachabilityManager: NetworkReachabilityManager {
         get { state.withLock { $0.reachabilityManager } }
         set { set(\.reachabilityManager, newValue) }
@@ -135,9 +135,9 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         set { set(\.completionQueue, newValue) }
     }
 
-    /// The group that calls of completion handlers are part of; nil is one of our own.
+    /// The group in which completion handlers are called; nil is a private one.
     ///
-    /// A call enters it when the task has ended, so waiting for the group is not waiting for tasks.
+    /// The manager enters it when a task has ended: waiting for the group does not wait for running tasks.
     open var completionGroup: DispatchGroup? {
         get { state.withLock { $0.completionGroup } }
         set { set(\.completionGroup, newValue) }
@@ -162,15 +162,15 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         return session
     }
 
-    /// Ends the session. When its tasks have ended it lets go of the manager.
+    /// Invalidates the session. When its tasks have ended it releases the manager.
     ///
-    /// Each task that was made completes, once: also one that was never resumed, one that is made meanwhile, and one that
-    /// nothing holds but the manager.
+    /// Each task completes once, also one that was never resumed, one that is made meanwhile, and one that only the
+    /// manager holds.
     ///
     /// - Parameters:
     ///   - cancelPendingTasks: Whether tasks are cancelled, or may finish.
     ///   - resetSession: Whether the next use makes a new session of the same configuration. Otherwise tasks made from
-    ///     now on fail, and say so to their completion handlers.
+    ///     now on fail, and their completion handlers receive the error.
     open func invalidateSessionCancelingTasks(_ cancelPendingTasks: Bool, resetSession: Bool) {
         let session = session
         if cancelPendingTasks { session.invalidateAndCancel() } else { session.finishTasksAndInvalidate() }
@@ -187,16 +187,16 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
 
     /// All tasks that have not completed: data tasks, then uploads, then downloads.
     ///
-    /// Waits for the network thread to answer, for some microseconds, wherever it is called; ``allTasks`` does not.
+    /// Blocks for some microseconds, until the network thread answers; ``allTasks`` does not.
     public var tasks: [URLSessionTask] { tasks(\.all) }
 
-    /// The data tasks that have not completed, without uploads. Waits as ``tasks``.
+    /// The data tasks that have not completed, without uploads. Blocks as ``tasks`` does.
     public var dataTasks: [URLSessionDataTask] { tasks(\.data) }
 
-    /// The uploads that have not completed. Waits as ``tasks``.
+    /// The uploads that have not completed. Blocks as ``tasks`` does.
     public var uploadTasks: [URLSessionUploadTask] { tasks(\.uploads) }
 
-    /// The downloads that have not completed. Waits as ``tasks``.
+    /// The downloads that have not completed. Blocks as ``tasks`` does.
     public var downloadTasks: [URLSessionDownloadTask] { tasks(\.downloads) }
 
     /// All tasks that have not completed, in the order of ``tasks``.
@@ -218,7 +218,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     private func tasks<Tasks>(_ list: KeyPath<TaskLists, Tasks>) -> Tasks {
         let lists = Lock(TaskLists())
         let isHere = DispatchSemaphore(value: 0)
-        // Answered on a queue that nobody else uses, so somebody who waits on any other gets the answer.
+        // The session answers on a queue of its own, so waiting here, on any other queue, does not block the answer.
         session.getTasksWithCompletionHandler { data, uploads, downloads in
             lists.withLock { $0 = TaskLists(data: data, uploads: uploads, downloads: downloads) }
             isHere.signal()
@@ -229,15 +229,15 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
 
     // MARK: - Making tasks
 
-    /// Makes a data task, suspended.
+    /// Makes a suspended data task.
     ///
-    /// Every data task of the manager is made here, those of the verbs of ``HTTPSessionManager`` too: the place to
-    /// override.
+    /// The manager makes every data task with this method, those of the verbs of ``HTTPSessionManager`` too: override
+    /// it to change them.
     ///
     /// - Parameters:
     ///   - request: What to send.
-    ///   - uploadProgressBlock: Hears how much of the request's body was sent.
-    ///   - downloadProgressBlock: Hears how much of the response's body has arrived.
+    ///   - uploadProgressBlock: Receives how much of the request's body was sent.
+    ///   - downloadProgressBlock: Receives how much of the response's body has arrived.
     ///   - completionHandler: Called once, on ``completionQueue``.
     open func dataTask(
         with request: URLRequest,
@@ -249,12 +249,12 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         return make({ $0.dataTask(with: request) }) { TaskRecord($0, watchers, completion: completionHandler) }
     }
 
-    /// Makes an upload of a file, suspended. The file is read while it is sent.
+    /// Makes a suspended upload of a file, which is read while it is sent.
     ///
     /// - Parameters:
     ///   - request: What to send; its own body is ignored.
     ///   - fileURL: The file.
-    ///   - uploadProgressBlock: Hears how much of it was sent.
+    ///   - uploadProgressBlock: Receives how much of it was sent.
     ///   - completionHandler: Called once, on ``completionQueue``.
     open func uploadTask(
         with request: URLRequest,
@@ -265,12 +265,12 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         makeUpload(uploadProgressBlock, completionHandler) { $0.uploadTask(with: request, fromFile: fileURL) }
     }
 
-    /// Makes an upload of bytes, suspended.
+    /// Makes a suspended upload of bytes.
     ///
     /// - Parameters:
     ///   - request: What to send; its own body is ignored.
-    ///   - bodyData: The bytes; nil are none.
-    ///   - uploadProgressBlock: Hears how much of them was sent.
+    ///   - bodyData: The bytes; nil for none.
+    ///   - uploadProgressBlock: Receives how much of them was sent.
     ///   - completionHandler: Called once, on ``completionQueue``.
     open func uploadTask(
         with request: URLRequest,
@@ -281,11 +281,11 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         makeUpload(uploadProgressBlock, completionHandler) { $0.uploadTask(with: request, from: bodyData ?? Data()) }
     }
 
-    /// Makes an upload of the request's body stream, suspended.
+    /// Makes a suspended upload of the request's body stream.
     ///
     /// - Parameters:
     ///   - request: What to send.
-    ///   - uploadProgressBlock: Hears how much was sent. The total is that of the request's `Content-Length`.
+    ///   - uploadProgressBlock: Receives how much was sent. The total is that of the request's `Content-Length`.
     ///   - completionHandler: Called once, on ``completionQueue``.
     open func uploadTask(
         withStreamedRequest request: URLRequest,
@@ -295,12 +295,12 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         makeUpload(uploadProgressBlock, completionHandler) { $0.uploadTask(withStreamedRequest: request) }
     }
 
-    /// Makes a download, suspended.
+    /// Makes a suspended download.
     ///
     /// - Parameters:
     ///   - request: What to send.
-    ///   - downloadProgressBlock: Hears how much has arrived.
-    ///   - destination: Says where the file is moved to, on ``operationQueue``. A file that is there already is not
+    ///   - downloadProgressBlock: Receives how much has arrived.
+    ///   - destination: Returns where the manager moves the file; called on ``operationQueue``. An existing file is not
     ///     replaced. Nil leaves the file to ``setDownloadTaskDidFinishDownloadingBlock(_:)``; without either it is
     ///     deleted.
     ///   - completionHandler: Called once, on ``completionQueue``.
@@ -313,11 +313,11 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         makeDownload(downloadProgressBlock, destination, completionHandler) { $0.downloadTask(with: request) }
     }
 
-    /// Makes a download that goes on where another one ended, suspended.
+    /// Makes a suspended download that continues where another one ended.
     ///
     /// - Parameters:
-    ///   - resumeData: Of `cancel(byProducingResumeData:)`, or of the error of a download that failed.
-    ///   - downloadProgressBlock: Hears how much has arrived, the former part included.
+    ///   - resumeData: From `cancel(byProducingResumeData:)`, or from the error of a download that failed.
+    ///   - downloadProgressBlock: Receives how much has arrived, the former part included.
     ///   - destination: As for ``downloadTask(with:progress:destination:completionHandler:)``.
     ///   - completionHandler: Called once, on ``completionQueue``.
     open func downloadTask(
@@ -333,14 +333,14 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
 
     // MARK: - Progress
 
-    /// How much of its body a task of the manager has sent. Nil if it is not one, or has completed.
+    /// How much of its body a task has sent. Nil if the task is not the manager's, or has completed.
     ///
-    /// Cancelling, pausing and resuming it does the same to the task.
+    /// Cancelling, pausing or resuming the progress does the same to the task.
     open func uploadProgress(for task: URLSessionTask) -> Progress? { record(of: task)?.progress(.upload) }
 
-    /// How much of the response's body a task of the manager has received. Nil if it is not one, or has completed.
+    /// How much of the response's body a task has received. Nil if the task is not the manager's, or has completed.
     ///
-    /// Cancelling, pausing and resuming it does the same to the task.
+    /// Cancelling, pausing or resuming the progress does the same to the task.
     open func downloadProgress(for task: URLSessionTask) -> Progress? { record(of: task)?.progress(.download) }
 
     // MARK: - Coding and copying
@@ -348,9 +348,10 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     /// Managers can be archived securely.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Reads the settings of the session. The manager's own, its closures and queues among them, are as in a new one.
+    /// Reads the settings of the session. All other settings, closures and queues among them, are those of a new
+    /// manager.
     ///
-    /// Copies are made by it too, of a coder without values: a subclass that writes it and is copied calls super.
+    /// Copying calls it too, with a coder without values: a subclass that implements it must call super.
     public required init?(coder: NSCoder) {
         sessionConfiguration =
             ManagerSeed(of: coder)?.configuration?.copied() ?? SessionConfigurationArchive.read(coder) ?? .default
@@ -362,8 +363,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         SessionConfigurationArchive(sessionConfiguration).write(to: coder)
     }
 
-    /// A new manager with a session of the same configuration. Closures, queues and the serializer are not carried
-    /// over.
+    /// A new manager with a session of the same configuration. Closures, queues and the serializer are not copied.
     open func copy(with zone: NSZone? = nil) -> Any {
         ManagerSeed(configuration: sessionConfiguration).manager(of: type(of: self))
     }
@@ -376,17 +376,17 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
 
     // MARK: - Delegate of the session
     //
-    // Here, and not in extensions, so that subclasses can override them. They must call super, but for those that have a
-    // completion handler: there it is that or an answer of their own.
+    // Declared in the class and not in extensions, so that subclasses can override them. An override calls super; one
+    // with a completion handler may answer by itself instead.
 
-    /// Calls the block for it, and posts that the session is invalid.
+    /// Calls the block for an invalid session, and posts `urlSessionDidInvalidate`.
     open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         becameInvalid(session, error)
     }
 
-    /// Answers with the block for sessions; without one the method for challenges of tasks is asked.
+    /// Answers with the block for sessions; without a block, the session calls the method for challenges of tasks.
     ///
-    /// A subclass is asked about servers, too, once ``securityPolicy`` has accepted them.
+    /// The session calls a subclass about servers too, once ``securityPolicy`` has accepted them.
     open func urlSession(
         _ session: URLSession,
         didReceive challenge: URLAuthenticationChallenge,
@@ -426,8 +426,8 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         if let redirect = hooks.taskWillRedirect {
             return completionHandler(redirect(session, task, response, request))
         }
-        // Not the request: that would be consent to what the session's policy refuses.
-        DefaultAnswers.given.urlSession(
+        // Answering with the request would overrule a refusal by the session's policy.
+        DefaultDelegate.shared.urlSession(
             session,
             task: task,
             willPerformHTTPRedirection: response,
@@ -436,7 +436,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         )
     }
 
-    /// Asks the block for streams, or copies that of the request.
+    /// Asks the block for streams, or copies the request's stream.
     open func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -445,7 +445,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         completionHandler(newBodyStream(of: task, in: session))
     }
 
-    /// Tells the progress of the upload, and the block for it.
+    /// Updates the progress of the upload, and calls the block for it.
     open func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -456,7 +456,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         sent(bytesSent, total: totalBytesSent, expected: totalBytesExpectedToSend, of: task, in: session)
     }
 
-    /// Keeps the metrics for the notification, and tells the block for them.
+    /// Keeps the metrics for the notification, and calls the block for them.
     open func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -481,7 +481,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         completionHandler(hooks.dataTaskDidReceiveResponse?(session, dataTask, response) ?? .allow)
     }
 
-    /// Hands the completion handler of the data task on to the download.
+    /// Gives the completion handler of the data task to the download.
     open func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -490,7 +490,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         became(downloadTask, dataTask, in: session)
     }
 
-    /// Fails the data task for its completion handler: the stream is nobody's but that of a subclass.
+    /// Fails the data task for its completion handler: the manager does not use the stream, but a subclass may.
     open func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -499,7 +499,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         became(streamTask, dataTask, in: session)
     }
 
-    /// Keeps the data for the serializer, and tells progress and the block for them.
+    /// Keeps the data for the serializer, updates the progress, and calls the block for data.
     open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         received(data, of: dataTask, in: session)
     }
@@ -515,7 +515,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         completionHandler(change(session, dataTask, proposedResponse))
     }
 
-    /// Moves the file to where it belongs.
+    /// Moves the file to its destination.
     open func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -524,7 +524,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         downloaded(downloadTask, to: location, in: session)
     }
 
-    /// Tells the progress of the download, and the block for it.
+    /// Updates the progress of the download, and calls the block for it.
     open func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -543,7 +543,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         )
     }
 
-    /// Tells the progress of the download, and the block for it.
+    /// Updates the progress of the download, and calls the block for it.
     open func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -555,17 +555,16 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     }
 }
 
-/// What makes objects of responses with a serializer: ``URLSessionManager``.
+/// Makes objects of responses with a serializer: ``URLSessionManager``.
 ///
-/// The property is here, and not in the class, so that a subclass can have it with a narrower type:
+/// The property is declared here, and not in the class, so that a subclass can declare it with a narrower type:
 /// ``HTTPSessionManager/responseSerializer`` is an ``HTTPResponseSerializer``.
 public protocol ResponseSerializing: AnyObject {}
 
 extension ResponseSerializing where Self: URLSessionManager {
-    /// Makes objects of responses: JSON, unless set. What is set when a task completes counts, not what was when it was
-    /// made.
+    /// Makes objects of responses: of JSON, unless set. A task uses the serializer that is set when it completes.
     ///
-    /// A ``HTTPSessionManager`` puts a serializer that is no ``HTTPResponseSerializer`` into one.
+    /// A ``HTTPSessionManager`` wraps a serializer that is no ``HTTPResponseSerializer`` in one.
     public var responseSerializer: any URLResponseSerialization {
         get { serializer }
         set { serializer = newValue }
