@@ -11,16 +11,16 @@ public import Foundation
 /// manager.startMonitoring()
 /// ```
 ///
-/// It says what this machine knows of its own network; nothing is sent to find out. Do not use it to decide whether a
-/// request is sent. Use it to send one again, or to explain why it failed.
+/// It reports what this machine knows about its own network, and sends nothing to find out. Do not use it to decide
+/// whether a request is sent. Use it to send one again, or to explain why it failed.
 ///
-/// **What is told.** After ``startMonitoring()`` there is at least one call, also if nothing changes. From there on one
-/// for each change of the network, also if the status remains the same: another address, another interface. The status
+/// **Calls.** After ``startMonitoring()`` there is at least one call, even if nothing changes. After that there is one
+/// for each change of the network, even if the status remains the same: another address, another interface. The status
 /// is set first, then the block is called, then the notification posted, both on ``callbackQueue`` and in the order of
-/// the changes. After ``stopMonitoring()`` on that queue, or once the manager is gone, nothing comes any more.
+/// the changes. After ``stopMonitoring()`` on that queue, or once the manager is released, there are no calls.
 ///
-/// **The first value is true.** When ``startMonitoring()`` returns, ``networkReachabilityStatus`` is that of this
-/// moment; only what depends on a name stays as it was until the name has been looked up.
+/// **The first value.** When ``startMonitoring()`` returns, ``networkReachabilityStatus`` is up to date. Only a status
+/// that depends on a host name stays as it was until the name has been looked up.
 ///
 /// Command-line programs whose main thread does not run the main queue set ``callbackQueue``, or read ``statuses``.
 ///
@@ -33,12 +33,12 @@ open class NetworkReachabilityManager: NSObject, @unchecked Sendable {
         var status = NetworkReachabilityStatus.unknown
         var block: StatusBlock?
         var callbackQueue: DispatchQueue?
-        /// Counts starts and stops: what was begun before the last of them is over.
+        /// Counts starts and stops: an observation that began before the last of them has ended.
         var generation = 0
         var observation: NetworkMonitor.Observation?
     }
 
-    /// Where changes arrive, in order, whatever the callback queue is doing.
+    /// Where changes arrive in order, even while the callback queue is busy.
     private static let arrivals = DispatchQueue(label: "AFNetworking.reachability")
 
     /// What is watched.
@@ -51,7 +51,7 @@ open class NetworkReachabilityManager: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// There is nothing to watch. Use `manager()` for the way to the internet.
+    /// Unavailable: there is nothing to watch. Use `manager()` for the route to the internet.
     @available(*, unavailable, message: "use manager(), manager(forDomain:) or manager(forAddress:)")
     public override init() {
         reachability = NetworkMonitor()
@@ -66,27 +66,26 @@ open class NetworkReachabilityManager: NSObject, @unchecked Sendable {
 
     private static let sharedInstance = NetworkReachabilityManager(reachability: NetworkMonitor())
 
-    /// The one of the process, for the way to the internet. It watches only once it is started.
+    /// The manager of the process, for the route to the internet. Start it to watch.
     open class var shared: NetworkReachabilityManager { sharedInstance }
 
     /// ``shared`` by its other name.
     open class func sharedManager() -> NetworkReachabilityManager { shared }
 
-    /// A manager for the way to the internet, by IPv4 or IPv6.
+    /// A manager for the route to the internet, by IPv4 or IPv6.
     open class func manager() -> Self { self.init(reachability: NetworkMonitor()) }
 
-    /// A manager for the way to a host.
+    /// A manager for the route to a host.
     ///
     /// - Parameter domain: The name of the host, or its address as text. One that cannot be a host is not reachable.
     open class func manager(forDomain domain: String) -> Self { self.init(reachability: NetworkMonitor(host: domain)) }
 
-    /// A manager for the way to an address. That of no address in particular (0.0.0.0, ::) is for the way to the
-    /// internet.
+    /// A manager for the route to an address. The unspecified addresses (0.0.0.0, ::) stand for the internet.
     open class func manager(forAddress address: NetworkAddress) -> Self {
         self.init(reachability: NetworkMonitor(address: address))
     }
 
-    /// A manager for the way to an address as system calls use it.
+    /// A manager for the route to an address as system calls use it.
     ///
     /// - Parameter address: A `sockaddr_in` or `sockaddr_in6`. Nothing is reachable at one of another family.
     open class func manager(forAddress address: UnsafeRawPointer) -> Self {
@@ -94,12 +93,12 @@ open class NetworkReachabilityManager: NSObject, @unchecked Sendable {
         return manager(for: address)
     }
 
-    /// A manager for the way to an address as system calls use it. Nothing is reachable at one of another family than
+    /// A manager for the route to an address as system calls use it. Nothing is reachable at one of another family than
     /// `AF_INET` and `AF_INET6`.
     open class func manager(forAddress address: sockaddr_storage) -> Self { manager(for: NetworkAddress(address)) }
 
     private class func manager(for address: NetworkAddress?) -> Self {
-        // A host without a name cannot be reached, and says so.
+        // A host without a name is not reachable.
         guard let address else { return manager(forDomain: "") }
         return manager(forAddress: address)
     }
@@ -116,16 +115,16 @@ open class NetworkReachabilityManager: NSObject, @unchecked Sendable {
 
     // MARK: - The status
 
-    /// The status as it was last found; `unknown` before the first start. It stays as it is after a stop.
+    /// The latest status; `unknown` before the first start. It stays after a stop.
     open var networkReachabilityStatus: NetworkReachabilityStatus { state.withLock { $0.status } }
 
-    /// Whether there is a way.
+    /// Whether there is a route.
     open var isReachable: Bool { networkReachabilityStatus.isReachable }
 
-    /// Whether there is a way, by a cellular modem.
+    /// Whether there is a route, by a cellular modem.
     open var isReachableViaWWAN: Bool { networkReachabilityStatus == .reachableViaWWAN }
 
-    /// Whether there is a way, by another network than a cellular one.
+    /// Whether there is a route, by another network than a cellular one.
     open var isReachableViaWiFi: Bool { networkReachabilityStatus == .reachableViaWiFi }
 
     /// The status as text, in the language of the user.
@@ -133,11 +132,11 @@ open class NetworkReachabilityManager: NSObject, @unchecked Sendable {
         stringFromNetworkReachabilityStatus(networkReachabilityStatus)
     }
 
-    // MARK: - Hearing of it
+    // MARK: - Observing
 
     /// Where the block is called and notifications are posted; nil, as it is at first, for the main queue.
     ///
-    /// What has arrived already goes where it was to go.
+    /// Calls that are already enqueued stay on their queue.
     open var callbackQueue: DispatchQueue? {
         get { state.withLock { $0.callbackQueue } }
         set { state.withLock { $0.callbackQueue = newValue } }
@@ -145,15 +144,15 @@ open class NetworkReachabilityManager: NSObject, @unchecked Sendable {
 
     /// Sets what is called with each status. One takes the place of the other; nil means none.
     open func setReachabilityStatusChange(_ block: StatusBlock?) {
-        // The former one is let go of after the lock: it holds what is the program's.
+        // Release the former block after the lock: its deinit may run the program's code.
         var block = block
         state.withLock { swap(&$0.block, &block) }
     }
 
     /// The status, and then that of each change.
     ///
-    /// A stream watches for itself, from the moment it is made until nobody reads it any more: it needs neither a start
-    /// nor a queue, and does not keep the manager. Who reads slowly misses what lies in between, never the latest.
+    /// A stream watches by itself, from the moment it is made until its reader stops. It needs neither a start nor a
+    /// queue, and does not hold the manager. A slow reader misses values in between, never the latest.
     open var statuses: AsyncStream<NetworkReachabilityStatus> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let observation = reachability.observe(on: NetworkReachabilityManager.arrivals) { path in
@@ -165,10 +164,10 @@ open class NetworkReachabilityManager: NSObject, @unchecked Sendable {
 
     // MARK: - Watching
 
-    /// Begins to watch, anew if it does already.
+    /// Starts watching; starts anew if it is already watching.
     ///
-    /// The kernel is asked for the status on the calling thread, which takes a fraction of a millisecond. A name is
-    /// looked up elsewhere.
+    /// Asks the kernel for the status on the calling thread, which takes a fraction of a millisecond. A name is looked
+    /// up on another thread.
     open func startMonitoring() {
         let generation = supersede()
         let status = NetworkReachabilityStatus(reachability.currentPath)
@@ -178,16 +177,16 @@ open class NetworkReachabilityManager: NSObject, @unchecked Sendable {
         let observation = reachability.observe(on: NetworkReachabilityManager.arrivals) { [weak self] path in
             self?.arrived(NetworkReachabilityStatus(path), generation)
         }
-        // Whoever has started or stopped it meanwhile was the last to speak, and this observation ends here.
+        // If another thread has started or stopped it meanwhile, this observation ends here.
         state.withLock { if $0.generation == generation { $0.observation = observation } }
     }
 
-    /// Ends the watching. Nothing happens if there is none.
+    /// Stops watching. Does nothing if it is not watching.
     open func stopMonitoring() {
         _ = supersede()
     }
 
-    /// What was begun is over.
+    /// Ends the present observation, and returns the generation of the next.
     private func supersede() -> Int {
         let (generation, former) = state.withLock { state in
             defer { state.observation = nil }

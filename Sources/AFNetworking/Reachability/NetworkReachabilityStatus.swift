@@ -2,16 +2,16 @@ import Foundation
 
 /// Whether something can be reached, and by which kind of network.
 public enum NetworkReachabilityStatus: Int, Sendable, CustomStringConvertible {
-    /// Not known: nobody has looked yet, or the kernel does not say.
+    /// Unknown: monitoring has not started, or the kernel does not say.
     case unknown = -1
-    /// There is no way.
+    /// There is no route.
     case notReachable = 0
     /// By a cellular modem.
     case reachableViaWWAN = 1
     /// By any other network: wireless, wired, a tunnel, or this machine itself.
     case reachableViaWiFi = 2
 
-    /// - Parameter path: What is known. Only a cellular modem counts as WWAN.
+    /// - Parameter path: The path to the host. Only a cellular modem counts as WWAN.
     public init(_ path: NetworkPath) {
         self =
             switch path.status {
@@ -37,7 +37,7 @@ public enum NetworkReachabilityStatus: Int, Sendable, CustomStringConvertible {
         Bundle.main.localizedString(forKey: description, value: description, table: "AFNetworking")
     }
 
-    /// Whether there is a way.
+    /// Whether there is a route.
     public var isReachable: Bool { self == .reachableViaWWAN || self == .reachableViaWiFi }
 }
 

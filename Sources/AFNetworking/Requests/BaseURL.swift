@@ -1,8 +1,7 @@
 import Foundation
 
 enum BaseURL {
-    /// With a slash at the end of the path: without it the last component would not be part of what is resolved
-    /// against it.
+    /// The URL with a slash at the end of its path: without the slash, resolving would replace the last component.
     static func completed(_ url: URL) -> URL {
         let text = url.absoluteString
         let end = text.firstIndex { $0 == "?" || $0 == "#" } ?? text.endIndex
@@ -13,20 +12,21 @@ enum BaseURL {
     /// Where a verb's text leads.
     struct Target {
         let url: URL
-        /// Whether that is another origin than the base's. Never without a base.
+        /// Whether that is another origin than the base's; false without a base.
         let leavesBase: Bool
     }
 
     /// Resolves the text that a verb was given.
     ///
-    /// Such text is often put together from what strangers wrote. It may choose a place on the server, but another
-    /// server only where it names everything: `//host/path` is refused (CVE-2022-35949), and so are files and data.
+    /// Such text often contains input from outside. It may choose a path on the server. It reaches another server only
+    /// as a whole URL with its scheme: `//host/path` is refused (CVE-2022-35949), and so are the schemes of files and
+    /// data.
     static func resolve(_ text: String, against base: URL?) throws -> Target {
         guard let base else {
             guard let url = URL(string: text) else { throw RequestError.unusableURL }
             return Target(url: url.absoluteURL, leavesBase: false)
         }
-        // Nothing resolves to a base without its query, which is part of this one.
+        // Resolving an empty text would drop the query of the base.
         if text.isEmpty { return Target(url: base.absoluteURL, leavesBase: false) }
         guard let url = URL(string: text, relativeTo: base)?.absoluteURL else { throw RequestError.unusableURL }
         if RedirectPolicy.haveSameOrigin(url, base) { return Target(url: url, leavesBase: false) }
@@ -43,9 +43,9 @@ extension HTTPRequestSerializer {
     ///
     /// - Parameters:
     ///   - method: The verb.
-    ///   - text: A URL, resolved against `base`.
-    ///   - base: What it is resolved against, if anything.
-    ///   - parameters: What goes into the query, the body or the form.
+    ///   - text: The URL, resolved against `base`.
+    ///   - base: The base URL, if there is one.
+    ///   - parameters: The content of the query, the body or the form.
     ///   - form: Appends parts to a multipart form; nil if the request has none.
     ///   - policy: Says which header fields stay with the server of `base`.
     func request(
@@ -59,7 +59,7 @@ extension HTTPRequestSerializer {
         let target = try BaseURL.resolve(text, against: base)
         var request = try self.request(method, target.url.absoluteString, parameters, form: form)
         if target.leavesBase {
-            // They were set for the server of the base. What a subclass has added itself, it has added to this request.
+            // These were set for the server of the base. What a subclass has added to this request itself stays.
             for (name, value) in httpRequestHeaders
             where policy.withholds(name) && request.value(forHTTPHeaderField: name) == value {
                 request.setValue(nil, forHTTPHeaderField: name)

@@ -10,7 +10,7 @@ enum DefaultHeaders {
 
     // MARK: - Accept-Language
 
-    /// The languages in their order, each a tenth less welcome than the one before, down to a half. Nil without any.
+    /// The languages in order, each with a quality 0.1 below the one before, down to 0.5. Nil if there are none.
     static func acceptLanguage(_ languages: [String]) -> String? {
         let qualities = ["1", "0.9", "0.8", "0.7", "0.6", "0.5"]
         let entries = zip(languages, qualities).map { "\($0);q=\($1)" }
@@ -42,7 +42,7 @@ enum DefaultHeaders {
         return "\(version.majorVersion).\(version.minorVersion).\(version.patchVersion)"
     }
 
-    /// In Latin letters without accents. What still is no printable ASCII, or would end or open a comment, is dropped.
+    /// Transliterates to ASCII. Drops what is not printable ASCII even then, and what would open or end a comment.
     static func ascii(_ text: String) -> String {
         let latin = StringTransform("Any-Latin; Latin-ASCII")
         let letters = text.utf8.allSatisfy { $0 < 0x80 } ? text : text.applyingTransform(latin, reverse: false) ?? text
@@ -51,16 +51,15 @@ enum DefaultHeaders {
     }
 }
 
-/// Which languages the user wants, most wanted first.
+/// The languages the user prefers, the most preferred first.
 ///
-/// `Locale.preferredLanguages` does not know on Linux: it is `en-001` for everybody. The environment does, in the way
-/// of gettext.
+/// On Linux `Locale.preferredLanguages` is always `en-001`, so this reads the environment, as gettext does.
 enum PreferredLanguages {
     /// Read once: the environment must not be read while another thread changes it.
     static let ofThisProcess = of(ProcessInfo.processInfo.environment)
 
-    /// The locale for messages is that of the first of `LC_ALL`, `LC_MESSAGES` and `LANG` which says something. Unless
-    /// it is `C` or `POSIX`, which is no language at all, `LANGUAGE` may name others that go before it.
+    /// The locale for messages is the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is not empty. Unless it is `C`
+    /// or `POSIX`, which name no language, `LANGUAGE` may name languages that go before it.
     static func of(_ environment: [String: String]) -> [String] {
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         guard let locale, let language = tag(of: locale) else { return [] }
@@ -92,7 +91,7 @@ enum PreferredLanguages {
             }
     }
 
-    /// Modifiers that name one; others name a currency or a dialect.
+    /// The script that the modifier names. Other modifiers name a currency or a dialect.
     private static func script(of locale: String) -> String? {
         guard let at = locale.firstIndex(of: "@") else { return nil }
         let scripts = ["latin": "Latn", "cyrillic": "Cyrl", "devanagari": "Deva", "arabic": "Arab"]

@@ -33,8 +33,8 @@ open class EncodableRequestSerializer: HTTPRequestSerializer, @unchecked Sendabl
         self.encoder = encoder
     }
 
-    /// Encodes the parameters, on every thread that makes a request: its settings must not be changed any more. Copies
-    /// have the same one; a serializer that was read from an archive has a new one.
+    /// Encodes the parameters, on every thread that makes a request: do not change its settings any more. Copies share
+    /// it; a serializer read from an archive has a new one.
     open var encoder: JSONEncoder {
         get { sharedEncoder.withLock { $0 } }
         set {
@@ -42,7 +42,7 @@ open class EncodableRequestSerializer: HTTPRequestSerializer, @unchecked Sendabl
                 defer { encoder = newValue }
                 return encoder
             }
-            // Its strategies are code of the program's, which is not let go of under the lock.
+            // Release it after the lock: its strategies are the program's code.
             withExtendedLifetime(former) {}
         }
     }
@@ -59,12 +59,12 @@ open class EncodableRequestSerializer: HTTPRequestSerializer, @unchecked Sendabl
     ) -> URLRequest? {
         reporting(to: error) {
             let settings = snapshot
-            guard let parameters else { return settings.dressed(request) }
+            guard let parameters else { return settings.addingHeaders(to: request) }
             let value = try EncodableParameters.checked(parameters)
             if settings.putsParametersInURI(request) {
                 return try settings.serialize(request, parameters) { _ in try EncodableParameters.tree(value, encoder) }
             }
-            var serialized = settings.dressed(request)
+            var serialized = settings.addingHeaders(to: request)
             let body = try EncodableParameters.data(value, encoder)
             serialized.setContentType("application/json")
             serialized.httpBody = body
@@ -79,14 +79,14 @@ open class EncodableRequestSerializer: HTTPRequestSerializer, @unchecked Sendabl
         return copy
     }
 
-    /// Reads a serializer; nil if what was written is damaged. It has an encoder of the usual settings.
+    /// Reads a serializer; nil if the archive is damaged. It has an encoder of the usual settings.
     public required init?(coder: NSCoder) {
         sharedEncoder = Lock(JSONEncoder())
         super.init(coder: coder)
     }
 }
 
-/// Parameters of types of the program's, by way of JSON.
+/// Turns `Encodable` parameters into JSON.
 enum EncodableParameters {
     /// An object or an array of JSON.
     static func data(_ value: any Encodable, _ encoder: JSONEncoder) throws -> Data {
@@ -100,7 +100,7 @@ enum EncodableParameters {
         try JSONSerialization.jsonObject(with: data(value, encoder))
     }
 
-    /// The same if it is a value of a type of the program's, and the parameters as they are if not.
+    /// The same for a value of one of the program's types; all other parameters are returned as they are.
     static func unfolded(_ parameters: Any) throws -> Any {
         guard case .leaf(let value as any Encodable) = ParameterNode(parameters) else { return parameters }
         let data = try JSONEncoder().encode(value)

@@ -14,16 +14,16 @@ public import Foundation
 /// #expect(request.url?.query == "page=2&tags%5B%5D=a&tags%5B%5D=b")
 /// ```
 ///
-/// Whatever is set here goes on every request made afterwards. Properties that were never set are put on none, so that
-/// the session's configuration decides about them; setting one to its default counts as setting it.
+/// A setting applies to every request made afterwards. A property that was never set leaves requests alone, so that the
+/// session's configuration decides; setting it to its default counts as setting it.
 ///
-/// Any thread may use and change a serializer at any time. Subclasses must answer for what they add, and write
-/// `required init()`, by which they are copied.
+/// Any thread may use and change a serializer at any time. A subclass must make safe what it adds, and implement
+/// `required init()`, which copying calls.
 open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked Sendable {
     /// Makes the query of a request.
     ///
-    /// It gets the request as it came, without the serializer's header fields, and the parameters, on the thread that
-    /// makes the request. An error it reports is that of the serializer, whatever it returns.
+    /// It receives the request as it came, without the serializer's header fields, and the parameters, on the thread
+    /// that makes the request. An error it reports is that of the serializer, whatever it returns.
     public typealias QueryStringBlock =
         @Sendable (_ request: URLRequest, _ parameters: Any, _ error: NSErrorPointer) -> String?
 
@@ -124,7 +124,7 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
         setValue("Basic \(pair.base64EncodedString())", forHTTPHeaderField: "Authorization")
     }
 
-    /// Sends no `Authorization` field any more.
+    /// Removes the `Authorization` field.
     open func clearAuthorizationHeader() {
         setValue(nil, forHTTPHeaderField: "Authorization")
     }
@@ -138,7 +138,7 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
 
     /// Makes queries with a block; nil for the style again.
     ///
-    /// What it returns goes into the URL, or into the body, as it is: the block escapes.
+    /// What it returns goes into the URL, or into the body, as it is: the block must escape it.
     open func setQueryStringSerializationWith(_ block: QueryStringBlock?) {
         replaceQueryBlock(block, nil)
     }
@@ -150,7 +150,7 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
         }
     }
 
-    /// Replaces what may hold objects of the program's: those are not let go of under the lock.
+    /// Changes settings that may hold the program's objects, and releases the former ones after the lock.
     private func exchange(_ body: (inout RequestSettings) -> Void) {
         let former = settings.withLock { settings in
             defer { body(&settings) }
@@ -187,8 +187,8 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
     /// }
     /// ```
     ///
-    /// The body is a ``MultipartBodyStream``, whose length is known and announced. Without any parts the request is a
-    /// form with an empty body.
+    /// The body is a ``MultipartBodyStream``, whose length is known and announced. Without parts it is a form with an
+    /// empty body.
     ///
     /// - Parameters:
     ///   - method: Neither `GET` nor `HEAD`.
@@ -212,14 +212,14 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
 
     /// Writes the body stream of a request to a file, to be uploaded from there.
     ///
-    /// Returns at once, before the file is complete: wait for the handler. A file that is there is replaced by one that
-    /// only this user can read, and that is removed if something goes wrong. The stream of the request is read, unless
-    /// it can be copied, as a ``MultipartBodyStream`` can.
+    /// Returns at once, before the file is complete: wait for the handler. An existing file is replaced. Only this user
+    /// can read the new one, and it is removed if writing fails. If the stream of the request can be copied, as a
+    /// ``MultipartBodyStream`` can, the copy is read.
     ///
     /// - Parameters:
     ///   - request: A request with a body stream.
     ///   - fileURL: The file.
-    ///   - handler: Called on the main queue, with what went wrong.
+    ///   - handler: Called on the main queue, with the error, if there is one.
     /// - Returns: The request without its stream, with its header fields, for an upload task from the file.
     open func request(
         withMultipartForm request: URLRequest,
@@ -233,7 +233,8 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
         return request.withoutBodyStream
     }
 
-    /// What ``request(withMethod:urlString:parameters:)`` does with its parameters: the place to override.
+    /// Puts header fields and parameters into a request. ``request(withMethod:urlString:parameters:)`` calls it:
+    /// override it to change them.
     open func request(
         bySerializing request: URLRequest,
         withParameters parameters: Any?,
@@ -252,10 +253,10 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
         return copy
     }
 
-    /// True: what is read is of the classes it should be.
+    /// Serializers can be archived securely.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Reads a serializer; nil if what was written is damaged.
+    /// Reads a serializer; nil if the archive is damaged.
     public required init?(coder: NSCoder) {
         guard let settings = RequestSettings(coder) else { return nil }
         self.settings = Lock(settings)
@@ -271,7 +272,7 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
 extension HTTPRequestSerializer {
     /// Makes queries with a function that throws.
     ///
-    /// - Parameter makeQuery: Gets the request, without header fields of the serializer, and the parameters.
+    /// - Parameter makeQuery: Receives the request, without the serializer's header fields, and the parameters.
     public func setQueryStringSerialization(
         _ makeQuery: @escaping @Sendable (_ request: URLRequest, _ parameters: Any) throws -> String
     ) {
@@ -288,7 +289,7 @@ extension HTTPRequestSerializer {
     /// Writes the body stream of a request to a file, to be uploaded from there.
     ///
     /// As ``request(withMultipartForm:writingStreamContentsToFile:completionHandler:)``, but returns when the file is
-    /// complete, and needs no main queue. When the Swift task is cancelled, so is this, and the file is removed.
+    /// complete, and needs no main queue. Cancelling the Swift task cancels the writing and removes the file.
     public func request(
         withMultipartForm request: URLRequest,
         writingStreamContentsToFile fileURL: URL

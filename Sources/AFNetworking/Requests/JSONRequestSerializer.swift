@@ -46,7 +46,7 @@ open class JSONRequestSerializer: HTTPRequestSerializer, @unchecked Sendable {
             if settings.putsParametersInURI(request) {
                 return try settings.serialize(request, parameters) { try EncodableParameters.unfolded($0) }
             }
-            var serialized = settings.dressed(request)
+            var serialized = settings.addingHeaders(to: request)
             guard let parameters else { return serialized }
             let body = try JSONParameters.data(parameters, options: writingOptions)
             serialized.setContentType("application/json")
@@ -62,7 +62,7 @@ open class JSONRequestSerializer: HTTPRequestSerializer, @unchecked Sendable {
         return copy
     }
 
-    /// Reads a serializer; nil if what was written is damaged.
+    /// Reads a serializer; nil if the archive is damaged.
     public required init?(coder: NSCoder) {
         options = Lock(.init(rawValue: coder.number(forKey: "writingOptions") ?? 0))
         super.init(coder: coder)
@@ -75,7 +75,7 @@ open class JSONRequestSerializer: HTTPRequestSerializer, @unchecked Sendable {
     }
 }
 
-/// Parameters as JSON.
+/// Turns parameters into JSON.
 enum JSONParameters {
     /// A dictionary or an array, or something `Encodable` that becomes one.
     static func data(_ parameters: Any, options: JSONSerialization.WritingOptions) throws -> Data {

@@ -65,7 +65,7 @@ open class PropertyListRequestSerializer: HTTPRequestSerializer, @unchecked Send
             return super.request(bySerializing: request, withParameters: parameters, error: error)
         }
         return reporting(to: error) {
-            var serialized = snapshot.dressed(request)
+            var serialized = snapshot.addingHeaders(to: request)
             guard let parameters else { return serialized }
             let style = style.withLock { $0 }
             let body = try PropertyListParameters.data(parameters, format: style.format, options: style.options)
@@ -83,7 +83,7 @@ open class PropertyListRequestSerializer: HTTPRequestSerializer, @unchecked Send
         return copy
     }
 
-    /// Reads a serializer; nil if what was written is damaged.
+    /// Reads a serializer; nil if the archive is damaged.
     public required init?(coder: NSCoder) {
         let format = coder.number(forKey: "format").flatMap(PropertyListSerialization.PropertyListFormat.init)
         let options = coder.number(forKey: "writeOptions") ?? 0
@@ -99,7 +99,7 @@ open class PropertyListRequestSerializer: HTTPRequestSerializer, @unchecked Send
     }
 }
 
-/// Parameters as property lists.
+/// Turns parameters into property lists.
 enum PropertyListParameters {
     static func data(
         _ parameters: Any,
@@ -114,7 +114,7 @@ enum PropertyListParameters {
         return try PropertyListSerialization.data(fromPropertyList: object, format: format, options: options)
     }
 
-    /// Some characters have no place in XML 1.0, not even escaped: what has them cannot be read by anybody.
+    /// XML 1.0 forbids some characters, even escaped: no parser reads a document that has them.
     private static func isXML(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { scalar in
             switch scalar.value {

@@ -27,7 +27,7 @@ enum RequestError {
         return NSError(domain: URLRequestSerializationErrorDomain, code: code.rawValue, userInfo: userInfo)
     }
 
-    /// Nothing of the text is told: it may hold a password.
+    /// The error does not quote the text, which may hold a password.
     static var unusableURL: NSError {
         make(.badURL, "The URL string could not be parsed.", advice: "Escape what may not stand in a URL.")
     }

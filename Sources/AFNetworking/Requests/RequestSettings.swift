@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a request serializer was told. What is nil was never said: then it is not put on requests, and the session's
+/// The settings of a request serializer. One that is nil was never set: it is not put on requests, and the session's
 /// configuration decides.
 struct RequestSettings: Sendable {
     var stringEncoding = String.Encoding.utf8
@@ -15,7 +15,7 @@ struct RequestSettings: Sendable {
     var queryStyle = HTTPRequestQueryStringSerializationStyle.defaultStyle
     var queryBlock: HTTPRequestSerializer.QueryStringBlock?
 
-    /// Puts on the request what was said.
+    /// Puts the settings that were set on the request.
     func apply(to request: inout URLRequest) {
         if let allowsCellularAccess { request.allowsCellularAccess = allowsCellularAccess }
         if let cachePolicy { request.cachePolicy = cachePolicy }
@@ -25,15 +25,15 @@ struct RequestSettings: Sendable {
         if let timeout { request.timeoutInterval = timeout }
     }
 
-    /// The same request with those of the header fields that it lacks.
-    func dressed(_ request: URLRequest) -> URLRequest {
-        var dressed = request
-        // Two names may differ in case only: the same of them wins each time.
+    /// The request with the header fields that it lacks.
+    func addingHeaders(to request: URLRequest) -> URLRequest {
+        var result = request
+        // Two names may differ in case only: sorting makes the same one win each time.
         for (name, value) in headers.sorted(by: { $0.key < $1.key })
         where request.value(forHTTPHeaderField: name) == nil {
-            dressed.setValue(value, forHTTPHeaderField: name)
+            result.setValue(value, forHTTPHeaderField: name)
         }
-        return dressed
+        return result
     }
 
     func putsParametersInURI(_ request: URLRequest) -> Bool {
@@ -43,9 +43,9 @@ struct RequestSettings: Sendable {
     /// Nil if the block has no query, and no error either.
     ///
     /// - Parameters:
-    ///   - request: As it came, without header fields of ours.
-    ///   - parameters: As they came.
-    ///   - unfold: Makes of them what can be flattened.
+    ///   - request: The request as it came, without the serializer's header fields.
+    ///   - parameters: The parameters as they came.
+    ///   - unfold: Turns them into dictionaries and arrays.
     func query(for request: URLRequest, _ parameters: Any, unfold: (Any) throws -> Any) throws -> String? {
         if let queryBlock {
             let (query, error) = collectingError { queryBlock(request, parameters, $0) }
@@ -59,13 +59,13 @@ struct RequestSettings: Sendable {
         }
     }
 
-    /// Header fields, and parameters as a query or a form.
+    /// Adds header fields, and the parameters as a query or a form.
     func serialize(
         _ request: URLRequest,
         _ parameters: Any?,
         unfold: (Any) throws -> Any = { $0 }
     ) throws -> URLRequest {
-        var serialized = dressed(request)
+        var serialized = addingHeaders(to: request)
         let query = try parameters.flatMap { try self.query(for: request, $0, unfold: unfold) }
         if putsParametersInURI(request) {
             if let query, !query.isEmpty { try RequestSettings.append(query, to: &serialized) }
@@ -92,7 +92,7 @@ struct RequestSettings: Sendable {
 }
 
 extension URLRequest {
-    /// Says of what kind the body is, unless that was said before.
+    /// Sets the content type of the body, unless there is one.
     mutating func setContentType(_ type: String) {
         guard value(forHTTPHeaderField: "Content-Type") == nil else { return }
         setValue(type, forHTTPHeaderField: "Content-Type")
@@ -113,7 +113,7 @@ extension RequestSettings {
         static let methodsInURI = "HTTPMethodsEncodingParametersInURI"
     }
 
-    /// Nil if what was written is damaged.
+    /// Nil if the archive is damaged.
     init?(_ coder: NSCoder) {
         guard coder.allowsKeyedCoding else { return nil }
         if coder.containsValue(forKey: Key.headers) {

@@ -3,8 +3,8 @@ public import Foundation
 /// The body of a multipart form, read part by part.
 ///
 /// Made by ``HTTPRequestSerializer/multipartFormRequest(withMethod:urlString:parameters:constructingBodyWith:)``, and
-/// found in the `httpBodyStream` of its requests. Data is read from where it lies, files are read piece by piece. A
-/// read fills the buffer as far as there is something, across the borders of parts, and the end is a read of no bytes.
+/// found in the `httpBodyStream` of its requests. Data is read in place, files are read piece by piece. A read fills
+/// the buffer across the borders of parts; a read of no bytes is the end.
 ///
 /// **Once or again.** A stream is read once. A copy reads the same form from its beginning, and costs nothing; it may
 /// be made by any thread, also while this one is being read. Parts that are streams of yours are shared by all copies,
@@ -41,23 +41,23 @@ public final class MultipartBodyStream: InputStream, NSCopying {
     /// How many seconds should pass from packet to packet. Reads do not wait.
     public var delay: TimeInterval { layout.packets.delay }
 
-    /// A stream of the same form that nobody has read.
+    /// A new stream of the same form, at its beginning.
     public func copy(with zone: NSZone? = nil) -> Any {
         MultipartBodyStream(layout, length: contentLength)
     }
 
     // MARK: - Reading
 
-    /// Where it is: not open, open, closed or failed.
+    /// Whether it is not open, open, closed or failed.
     public override var streamStatus: Stream.Status { status }
 
-    /// Why it failed; nil if it has not.
+    /// The error of a stream that has failed.
     public override var streamError: (any Error)? { failure }
 
-    /// Whether it is open: whether there is something can only be found out by reading.
+    /// Whether it is open. Only a read can tell whether there are bytes.
     public override var hasBytesAvailable: Bool { status == .open }
 
-    /// Begins. With a part that was read already, and cannot be again, it fails.
+    /// Opens the stream. Fails if a part was already read and cannot be read again.
     public override func open() {
         guard status == .notOpen else { return }
         status = .open
@@ -66,7 +66,7 @@ public final class MultipartBodyStream: InputStream, NSCopying {
         }
     }
 
-    /// Ends reading, and closes what it reads from.
+    /// Closes the stream and the files and streams of its parts.
     public override func close() {
         reader.close()
         status = .closed
@@ -96,7 +96,7 @@ public final class MultipartBodyStream: InputStream, NSCopying {
         status = .error
     }
 
-    // MARK: - What it does not have
+    // MARK: - Not supported
 
     /// Has no buffer of its own to show. False.
     public override func getBuffer(
@@ -112,7 +112,7 @@ public final class MultipartBodyStream: InputStream, NSCopying {
     /// Takes no properties. False.
     public override func setProperty(_ property: AnyObject?, forKey key: Stream.PropertyKey) -> Bool { false }
 
-    /// Does nothing: it never has to be waited for.
+    /// Does nothing: the stream is always ready.
     public override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
 
     /// Does nothing.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What may be wrong with the parts of a form.
+/// Errors about the parts of a form.
 enum MultipartError {
     // MARK: - While it is made
 
@@ -9,7 +9,7 @@ enum MultipartError {
     }
 
     static var notReachable: NSError {
-        RequestError.make(.badURL, "File URL not reachable.", advice: "Look whether the file is there.")
+        RequestError.make(.badURL, "File URL not reachable.", advice: "Check whether the file exists.")
     }
 
     static var notRegular: NSError {
@@ -29,7 +29,7 @@ enum MultipartError {
     }
 
     static var tooLong: NSError {
-        RequestError.make(.dataLengthExceedsMaximum, "The parts of the form are longer than any number can say.")
+        RequestError.make(.dataLengthExceedsMaximum, "The length of the form is larger than any number can hold.")
     }
 
     static func headerName(_ name: String) -> NSError {
@@ -62,7 +62,7 @@ enum MultipartError {
     private static func reading(_ what: String, advice: String, underlying: (any Error)? = nil) -> NSError {
         let cause = underlying.map { ": \($0.localizedDescription)" } ?? "."
         let error = RequestError.make(.requestBodyStreamExhausted, what + cause, advice: advice, underlying: underlying)
-        // Here the request was made.
+        // The description does not say that the request could not be made.
         let userInfo = error.userInfo.merging([NSLocalizedDescriptionKey: "\(what)\(cause) \(advice)"]) { $1 }
         return NSError(domain: error.domain, code: error.code, userInfo: userInfo)
     }

@@ -18,7 +18,7 @@ struct MultipartFile: Sendable {
         self.url = url
     }
 
-    /// On a queue of its own: the stream may be the user's, and block for as long as it likes.
+    /// Writes on a queue of its own: the stream may be the program's, and block.
     func write(_ done: @escaping @Sendable ((any Error)?) -> Void) {
         DispatchQueue(label: "AFNetworking.multipart").async {
             do {
@@ -56,7 +56,7 @@ struct MultipartFile: Sendable {
         }
     }
 
-    /// A new one, that only the user of this program can read: it may hold secrets.
+    /// Makes a new file that only the user of this program can read: it may hold secrets.
     private func makeFile() throws {
         let files = FileManager.default
         if let former = try? files.attributesOfItem(atPath: url.path) {
@@ -71,7 +71,7 @@ struct MultipartFile: Sendable {
 
     private func copy(_ stream: InputStream) throws {
         let file = try FileHandle(forWritingTo: url)
-        // After the one that tells, it does nothing.
+        // Does nothing after the close below, which reports errors.
         defer { try? file.close() }
         if stream.streamStatus == .notOpen { stream.open() }
         defer { stream.close() }
@@ -87,7 +87,7 @@ struct MultipartFile: Sendable {
         throw CancellationError()
     }
 
-    /// Foundation's own class has no implementation of `streamError` on Linux: to ask it ends the process.
+    /// On Linux Foundation's own class does not implement `streamError`: calling it ends the process.
     private static func failure(of stream: InputStream) -> any Error {
         let error = type(of: stream) == InputStream.self ? nil : stream.streamError
         return error ?? MultipartError.noStream

@@ -10,10 +10,10 @@ public let UploadStream3GSuggestedDelay: TimeInterval = 0.2
 
 /// A form of several parts that is being put together.
 ///
-/// Only to be used within the block it is handed to, on the thread of that block. Parts are sent in the order in which
-/// they are appended. What cannot be sent, such as a header field with a line break, fails the request that is being
-/// made, also where the method itself does not throw. Quotes and control characters in names and file names are
-/// sent as `%XX`, like browsers do it, and of file names with folders only the last part.
+/// Use it only within the block that receives it, on that block's thread. Parts are sent in the order in which they are
+/// appended. What cannot be sent, such as a header field with a line break, fails the request that is being made, also
+/// where the method itself does not throw. Quotes and control characters in names and file names are sent as `%XX`,
+/// like browsers do it, and of file names with folders only the last part.
 public protocol MultipartFormData: AnyObject {
     /// Appends a file. Its name and type are those of the URL.
     ///
@@ -31,13 +31,13 @@ public protocol MultipartFormData: AnyObject {
     ///   file system. Nothing is appended then.
     func appendPart(withFileURL fileURL: URL, name: String, fileName: String, mimeType: String) throws
 
-    /// Appends what a stream has, under the name of a file.
+    /// Appends the bytes of a stream, under the name of a file.
     ///
     /// A stream can be read only once. A request that has to be sent again, for a redirect or because of a challenge,
     /// fails with an error that says so: use a file or data where that may happen.
     ///
     /// - Parameters:
-    ///   - inputStream: The stream, which from then on is the form's.
+    ///   - inputStream: The stream, which the form owns from now on.
     ///   - name: The name of the field.
     ///   - fileName: The name of the file.
     ///   - length: How many bytes the stream has. Any other number fails the task.
@@ -61,10 +61,9 @@ public protocol MultipartFormData: AnyObject {
 
     /// Sends the form in packets of this many bytes, one for each delay.
     ///
-    /// That is `numberOfBytes / delay` bytes in a second, evenly: it becomes
-    /// `URLRequest.maximumBytesSentPerSecond` of the request, so that no thread has to sleep and copies
-    /// of the request are throttled too. A read of the body stream gives one packet at most. Without a delay that is
-    /// all.
+    /// That is `numberOfBytes / delay` bytes in a second, evenly: it becomes `URLRequest.maximumBytesSentPerSecond` of
+    /// the request, so that no thread has to sleep and copies of the request are throttled too. A read of the body
+    /// stream returns at most one packet. Without a delay nothing else is limited.
     func throttleBandwidth(withPacketSize numberOfBytes: UInt, delay: TimeInterval)
 }
 

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The header fields of a part, and the empty line behind them.
+/// The header fields of a part, and the empty line after them.
 struct MultipartHead: Sendable {
     let bytes: [UInt8]
-    /// Of its field, as it is sent.
+    /// The name of the field, as it is sent.
     let name: String?
 
     init(name: String, fileName: String, mimeType: String) throws {
         let name = MultipartHead.quotable(name)
-        // Folders of this machine are nobody's business, and no server should follow them.
+        // Send no folders: they reveal this machine, and a server might follow them.
         let lastName = fileName.utf8.lastIndex(of: UInt8(ascii: "/")).map { fileName[$0...].dropFirst() }
         let quoted = MultipartHead.quotable(lastName.map(String.init) ?? fileName)
         let disposition = "form-data; name=\"\(name)\"; filename=\"\(quoted)\""
@@ -42,7 +42,7 @@ struct MultipartHead: Sendable {
         self.name = name
     }
 
-    /// What would end the quotes, or the line, as `%XX`.
+    /// The text, with characters that would end the quotes or the line as `%XX`.
     static func quotable(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "\"") || isControl($0) }) else { return text }
         let quoted = text.utf8.flatMap { byte -> [UInt8] in

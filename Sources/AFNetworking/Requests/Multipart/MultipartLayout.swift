@@ -16,7 +16,7 @@ struct MultipartLayout: Sendable {
         self.packets = packets
     }
 
-    /// One for each form, of 128 bits: whoever knew it beforehand could end a part from within.
+    /// A boundary of 128 random bits for each form: with a known boundary, the content of a part could end the part.
     static func randomBoundary() -> String {
         var random = SystemRandomNumberGenerator()
         let numbers = (0..<4).map { _ in
@@ -26,15 +26,15 @@ struct MultipartLayout: Sendable {
         return "Boundary+" + numbers.joined()
     }
 
-    /// What stands before the body of a part.
+    /// The bytes before the body of a part.
     func opening(of index: Int) -> [UInt8] {
         Array("\(index == 0 ? "" : "\r\n")--\(boundary)\r\n".utf8) + parts[index].head.bytes
     }
 
-    /// What stands behind the last part.
+    /// The bytes after the last part.
     var closing: [UInt8] { Array("\r\n--\(boundary)--\r\n".utf8) }
 
-    /// How many bytes there are; nil if that is beyond all numbers.
+    /// The number of bytes; nil if it overflows.
     var length: Int64? {
         var sum = Int64(closing.count)
         for index in parts.indices {
@@ -50,7 +50,7 @@ struct MultipartLayout: Sendable {
 
 /// How much of a form is read at a time, and how often.
 struct MultipartPackets: Sendable, Hashable {
-    /// One byte at least: a read of none would be the end.
+    /// At least one byte: a read of no bytes would be the end.
     let size: Int
     let delay: TimeInterval
 

@@ -10,7 +10,7 @@ struct MultipartPart: Sendable {
 
     let head: MultipartHead
     let source: Source
-    /// What was announced, and must come.
+    /// The announced length, which the content must have.
     let length: Int64
 
     init(_ head: MultipartHead, _ source: Source, length: Int64) {
@@ -25,7 +25,7 @@ struct MultipartPart: Sendable {
 
 /// A file that is a part of a form.
 struct MultipartSourceFile: Sendable {
-    /// What would be different if it had been written to.
+    /// What changes when the file is written to.
     struct Stamp: Sendable, Hashable {
         let number: Int64?
         let size: Int64
@@ -33,7 +33,7 @@ struct MultipartSourceFile: Sendable {
     }
 
     let path: String
-    /// When it was appended.
+    /// The size at the time the file was appended.
     let size: Int64
 
     init(_ url: URL) throws {
@@ -43,12 +43,12 @@ struct MultipartSourceFile: Sendable {
         guard FileManager.default.fileExists(atPath: path) else { throw MultipartError.notReachable }
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         guard attributes[.type] as? FileAttributeType == .typeRegular else { throw MultipartError.notRegular }
-        // Says why, if it may not be read.
+        // Throws the reason if the file may not be read.
         try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).close()
         size = MultipartSourceFile.integer(attributes[.size]) ?? 0
     }
 
-    /// How it is now; nil if that cannot be found out.
+    /// The present stamp; nil if it cannot be read.
     var stamp: Stamp? {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
         return Stamp(
@@ -83,11 +83,11 @@ struct MultipartSourceFile: Sendable {
     }
 }
 
-// Unchecked: a stream is a class of Foundation's, or of the user's, that nobody may use from two threads. Whoever takes
-// it, and only the first does, uses it on one thread at a time.
-/// A stream of the user's that several copies of a form share, and one can read.
+// Unchecked: a stream must not be used by two threads at once. Only the first caller of `take()` gets it, and uses it
+// on one thread at a time.
+/// A stream of the program's that all copies of a form share, and one of them reads.
 final class MultipartSourceStream: @unchecked Sendable {
-    /// Of its part, as it is sent.
+    /// The name of its part, as it is sent.
     let name: String
     private let stream: InputStream
     private let taken = Lock(false)
@@ -97,10 +97,10 @@ final class MultipartSourceStream: @unchecked Sendable {
         self.name = MultipartHead.quotable(name)
     }
 
-    /// Somebody reads it, or has read it.
+    /// Whether a form reads it, or has read it.
     var isTaken: Bool { taken.withLock { $0 } }
 
-    /// Nil if somebody has it already.
+    /// The stream for the first caller, and nil for all others.
     func take() -> InputStream? {
         let wasTaken = taken.withLock { isTaken in
             defer { isTaken = true }

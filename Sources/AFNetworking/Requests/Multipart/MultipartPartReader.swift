@@ -60,7 +60,7 @@ struct MultipartPartReader {
         let limit = Int(min(Int64(room.count), part.length - given))
         guard limit > 0, let base = room.baseAddress else { return try endOfStream(stream) }
         let count = stream.read(base, maxLength: limit)
-        // More than there was room for says nothing about what is there now.
+        // A stream that reports more bytes than there was room for is broken.
         guard count >= 0, count <= limit else { throw failure(of: stream) }
         if count == 0 {
             if stream.streamStatus == .error { throw failure(of: stream) }
@@ -70,7 +70,7 @@ struct MultipartPartReader {
         return count
     }
 
-    /// All that was announced is there. It is also all there is if not one byte more can be read.
+    /// All announced bytes have been read. The stream must not have one more.
     private func endOfStream(_ stream: InputStream) throws(NSError) -> Int {
         var byte: UInt8 = 0
         let count = stream.read(&byte, maxLength: 1)
@@ -85,13 +85,13 @@ struct MultipartPartReader {
         return 0
     }
 
-    /// Foundation's own class has no implementation of `streamError` on Linux: to ask it ends the process.
+    /// On Linux Foundation's own class does not implement `streamError`: calling it ends the process.
     private func failure(of stream: InputStream) -> NSError {
         let isAskable = type(of: stream) != InputStream.self && stream.streamStatus == .error
         return MultipartError.unreadable(part, isAskable ? stream.streamError : nil)
     }
 
-    /// What was opened in vain is closed as well.
+    /// Closes the stream that failed to open.
     private func refusal(of stream: InputStream) -> NSError {
         defer { stream.close() }
         return failure(of: stream)

@@ -21,7 +21,7 @@ struct MultipartReader {
         phase = opening(of: 0)
     }
 
-    /// Reads something, if there is room. Nil at the end; 0 means only that something else begins.
+    /// Reads some bytes, if there is room. Nil at the end; 0 only means that the next section begins.
     mutating func read(into room: UnsafeMutableBufferPointer<UInt8>) throws(NSError) -> Int? {
         switch phase {
         case .opening(let part, let bytes, var offset):
@@ -53,7 +53,7 @@ struct MultipartReader {
         }
     }
 
-    /// What is read no further lets go of its files and streams.
+    /// Closes the files and streams of a form that is read no further.
     mutating func close() {
         if case .body(_, let reader) = phase { reader.close() }
         phase = .end

@@ -4,7 +4,7 @@ import Foundation
 final class StreamingMultipartFormData: MultipartFormData {
     private var parts: [MultipartPart] = []
     private var packets = MultipartPackets()
-    /// The first thing that was wrong.
+    /// The first error.
     private var failure: NSError?
 
     /// Each pair of the parameters as a part.
@@ -27,7 +27,7 @@ final class StreamingMultipartFormData: MultipartFormData {
         }
     }
 
-    /// The request with the form as its body; as it is if there are no parts.
+    /// The request with the form as its body; unchanged if there are no parts.
     func finish(_ request: URLRequest) throws -> URLRequest {
         if let failure { throw CarriedError.unpacked(failure) }
         guard !parts.isEmpty else { return request }

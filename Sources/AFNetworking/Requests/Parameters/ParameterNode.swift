@@ -1,8 +1,9 @@
 import Foundation
 
-/// What a value among parameters is made of, whichever of Swift's or Foundation's types it has.
+/// The structure of a parameter, whether it is of a Swift or a Foundation type.
 ///
-/// Casts alone do not tell: they look through optionals, and make Booleans of numbers and strings of `NSString`.
+/// Casts alone cannot tell it: they look through optionals, and turn numbers into Booleans and `NSString` into
+/// `String`.
 enum ParameterNode {
     case null
     case dictionary([(key: Any, value: Any)])
@@ -11,8 +12,8 @@ enum ParameterNode {
     /// Anything else.
     case leaf(Any)
 
-    /// How deep parameters may be nested. More is no form or document of anybody's, but a loop, or an attack on the
-    /// stack of this program or its peer.
+    /// How deep parameters may be nested. Deeper ones come from a loop, or from an attack on the stack of this program
+    /// or its peer.
     static let deepest = 512
 
     init(_ value: Any) {

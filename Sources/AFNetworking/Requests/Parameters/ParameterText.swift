@@ -1,8 +1,8 @@
 import Foundation
 
-/// What values look like in queries and forms.
+/// The text of values in queries and forms.
 enum ParameterText {
-    /// Its description. That of true is `1`, that of false `0`; numbers are as short as can be.
+    /// The description of a value. True is `1`, false is `0`, and numbers are as short as possible.
     static func of(_ value: Any) -> String {
         if type(of: value) is AnyClass { return text(ofObject: value as AnyObject) }
         if type(of: value) == AnyHashable.self, let boxed = value as? AnyHashable { return of(boxed.base) }
@@ -25,7 +25,7 @@ enum ParameterText {
     }
 
     private static func text(of number: NSNumber) -> String {
-        // There is one object for each of the two, and no other way to tell them from the numbers 1 and 0.
+        // Each of the two is one object: identity is the only way to tell them from the numbers 1 and 0.
         if number === NSNumber(value: true) { return "1" }
         if number === NSNumber(value: false) { return "0" }
         if number is NSDecimalNumber { return number.description }

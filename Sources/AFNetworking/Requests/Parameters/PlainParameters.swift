@@ -3,9 +3,9 @@ import Foundation
 /// Turns parameters into values that Foundation's writers know: those end the program, or write nonsense, when they are
 /// given something else.
 struct PlainParameters {
-    /// What becomes of null; nil if there may be none.
+    /// Replaces null; nil if null is not allowed.
     let null: Any?
-    /// What becomes of a value that is neither a collection nor text; nil if it is not allowed.
+    /// Converts a value that is neither a collection nor text; returns nil if it is not allowed.
     let leaf: (Any) -> Any?
     /// Whether a key or another text is allowed.
     var allowsText: (String) -> Bool = { _ in true }

@@ -10,8 +10,8 @@ import Foundation
 /// Dictionaries are sorted by their keys and become `key[nested]`, arrays `key[]` for each element, sets the same key
 /// for each element, sorted by their descriptions. `NSNull` and nil become the key alone, without `=`. All else becomes
 /// its description: true is `1`, false is `0`, and numbers are as short as can be. Keys need not be text. Parameters
-/// that are no dictionary have fields without a name. What is nested more than 512 deep is left out, and from
-/// the thousandth time on all that follows; request serializers refuse it.
+/// that are no dictionary have fields without a name. Values nested more than 512 deep are left out; after a thousand
+/// of those, so is all that follows. Request serializers refuse such parameters.
 public func queryString(from parameters: Any) -> String {
     ParameterPairs(parameters, mostCuts: 1000).cutQuery
 }
@@ -41,12 +41,12 @@ struct ParameterPair {
 /// What is no dictionary at the top has an empty `k`.
 struct ParameterPairs {
     private(set) var pairs: [ParameterPair] = []
-    /// How often something was left out for being nested too deep.
+    /// How many values were left out for being nested too deep.
     private var cuts = 0
     private let mostCuts: Int
 
-    /// - Parameter mostCuts: After how many things that are nested too deep the rest is left out, too. An array that
-    ///   holds another one twice, and so on, is a tree that nobody would live to see the end of.
+    /// - Parameter mostCuts: After so many values that are nested too deep, leaves out all others. An array that holds
+    ///   another one twice, which does the same, and so on, is a tree too large to walk.
     init(_ parameters: Any, mostCuts: Int = 1) {
         self.mostCuts = mostCuts
         add(parameters, to: nil, depth: 0)
@@ -78,16 +78,16 @@ struct ParameterPairs {
         }
     }
 
-    /// With the text by which they are sorted, made once for each.
+    /// The values in the order of their texts, each text made once.
     private static func sorted<Value>(_ values: [Value], by text: (Value) -> Any) -> [(text: String, value: Value)] {
         values.map { (ParameterText.of(text($0)), $0) }.sorted { ParameterText.isInOrder($0.text, $1.text) }
     }
 }
 
-/// Makes of text what may stand in the query of a URL or in a form.
+/// Escapes text for the query of a URL or for a form.
 ///
 /// Letters, digits and `-._~/?` stay as they are. All else becomes the bytes of UTF-8 as `%XX`, a space as `%20`, and
-/// `%` as `%25`: text is never taken for escaped already.
+/// `%` as `%25`: text is never taken as already escaped.
 public func percentEscapedString(from string: String) -> String {
     var string = string
     return string.withUTF8 { text in
