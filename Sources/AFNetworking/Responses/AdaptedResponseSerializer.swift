@@ -1,9 +1,9 @@
 import Foundation
 
-// As its superclass; what it adds does not change.
-/// Any serializer as an ``HTTPResponseSerializer``, for a manager that has only those.
+// Unchecked as its superclass; adds a constant.
+/// Wraps any serializer as an ``HTTPResponseSerializer``, for a manager that takes only those.
 ///
-/// It accepts every status and content type, so that the other serializer decides; what is set here counts before that.
+/// Accepts every status and content type, so that the wrapped serializer decides; what is set here is checked first.
 final class AdaptedResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
     let adapted: any URLResponseSerialization
 
@@ -37,6 +37,6 @@ final class AdaptedResponseSerializer: HTTPResponseSerializer, @unchecked Sendab
         return copy
     }
 
-    /// Nil: Foundation ends the process when it comes upon a class that it cannot find, and any may be adapted.
+    /// Nil: any class may be wrapped, and Foundation ends the process at a class that it cannot find.
     required init?(coder: NSCoder) { nil }
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-// As its superclass; adds locked state.
+// Unchecked as its superclass; adds locked state.
 /// Asks several serializers, in their order, until one has an object.
 ///
 /// ```swift

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Makes other arrays and dictionaries of those that were decoded: without nulls, or mutable ones.
+/// Copies decoded arrays and dictionaries without nulls, or as mutable ones.
 ///
-/// Goes through them without recursion, which in JSON of 512 levels a small stack does not bear.
+/// Works without recursion: JSON of 512 levels would overflow a small stack.
 struct ContainerMapping {
     var removesNulls = false
     var makesContainersMutable = false
@@ -34,7 +34,7 @@ struct ContainerMapping {
         return NSMutableString(string: text)
     }
 
-    /// A container whose members are being looked at.
+    /// A container whose members are being copied.
     private struct Level {
         private enum Keys {
             case none

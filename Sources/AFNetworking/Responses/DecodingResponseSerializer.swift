@@ -1,6 +1,6 @@
 public import Foundation
 
-// As its superclass; adds locked state.
+// Unchecked as its superclass; adds locked state.
 /// Decodes bodies to values of a type of your own.
 ///
 /// ```swift
@@ -16,8 +16,8 @@ public import Foundation
 /// An empty body has no object, unless `Value` is ``EmptyRepresentable``: of an optional it makes nil, of
 /// ``EmptyBody`` its value.
 ///
-/// It can be copied, but what decodes cannot be archived: archives of it are written, and refused when they are
-/// read. A subclass that is not generic is archived as a member of a ``CompoundResponseSerializer``.
+/// It can be copied, but not archived, since its decoder cannot: an archive of it cannot be read. A subclass that is
+/// not generic is archived as a member of a ``CompoundResponseSerializer``.
 open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTPResponseSerializer, @unchecked Sendable
 {
     private typealias Decode = @Sendable (Data) throws -> Value
@@ -34,8 +34,8 @@ open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTP
     /// A serializer with a decoder.
     ///
     /// - Parameters:
-    ///   - type: What to make of bodies.
-    ///   - decoder: How; must not be changed as long as it is in use.
+    ///   - type: The type to decode.
+    ///   - decoder: The decoder. Do not change it while it is in use.
     public convenience init(_ type: Value.Type = Value.self, decoder: any BodyDecoder = JSONDecoder()) {
         self.init()
         decoding.withLock { $0 = Self.decode(with: decoder) }
@@ -69,7 +69,7 @@ open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTP
 
     /// Returns a `Value`.
     ///
-    /// Decoded and returned beside an error, if only the status is not acceptable. A `DecodingError` becomes one of
+    /// If only the status is not acceptable, returns the object and an error. A `DecodingError` becomes one of
     /// `NSCocoaErrorDomain`; the original is under ``NetworkingOperationFailingDecodingErrorKey``.
     open override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
         serializeContent(of: response, data: data, error: error) { body in
@@ -96,7 +96,7 @@ open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTP
 
     // MARK: - Errors
 
-    /// An error that keeps the one it describes: Foundation loses what errors of Swift's say.
+    /// An error that keeps the one it describes: converted by Foundation, a Swift error loses its description.
     private static func described(_ failure: any Error) -> NSError {
         let converted = failure as NSError
         var userInfo = converted.userInfo
@@ -108,7 +108,7 @@ open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTP
         return NSError(domain: NSCocoaErrorDomain, code: CocoaError.coderReadCorrupt.rawValue, userInfo: userInfo)
     }
 
-    /// That of the response before that of the decoder, as the latter often follows from the former.
+    /// The error about the response or, without one, that of the decoder: the latter often follows from the former.
     private static func firstProblem(in error: NSError) -> any Error {
         if let beneath = error.userInfo[NSUnderlyingErrorKey] as? NSError,
             beneath.domain == URLResponseSerializationErrorDomain
@@ -147,12 +147,12 @@ open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTP
         super.init(coder: coder)
     }
 
-    /// A class that is never read from an archive: Foundation ends the process when it is to archive a generic one.
+    /// A class that no archive restores: Foundation ends the process when it archives a generic class.
     open override var classForKeyedArchiver: AnyClass? { UnarchivableResponseSerializer.self }
 }
 
 /// Stands in archives for serializers that cannot be archived.
-// As its superclass; adds nothing.
+// Unchecked as its superclass; adds nothing.
 final class UnarchivableResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
     required init() {
         super.init()
@@ -179,7 +179,7 @@ extension DecodingError {
     }
 }
 
-/// Makes values of bodies, for ``DecodingResponseSerializer``.
+/// Decodes bodies for a ``DecodingResponseSerializer``.
 ///
 /// `JSONDecoder` and `PropertyListDecoder` are such decoders; conform one of your own for another format:
 ///
@@ -215,8 +215,8 @@ extension PropertyListDecoder: BodyDecoder {
 
 /// A type with a value for a response without a body.
 ///
-/// ``DecodingResponseSerializer`` makes that value of an empty body; of other types it makes nothing then. Optionals
-/// are such types, and ``EmptyBody``.
+/// ``DecodingResponseSerializer`` returns it for an empty body; for other types it then returns nothing. Optionals and
+/// ``EmptyBody`` are such types.
 public protocol EmptyRepresentable {
     /// The value for a response without a body.
     static var emptyValue: Self { get }
@@ -227,9 +227,9 @@ extension Optional: EmptyRepresentable {
     public static var emptyValue: Wrapped? { nil }
 }
 
-/// What a response says that has nothing to say, like one with the status 204.
+/// The value of a response without a body, such as one with the status 204.
 ///
-/// Decoded from any body, too.
+/// It can be decoded from any body too.
 public struct EmptyBody: Codable, Hashable, Sendable, EmptyRepresentable {
     /// The one value there is.
     public static let emptyValue = EmptyBody()
@@ -237,7 +237,7 @@ public struct EmptyBody: Codable, Hashable, Sendable, EmptyRepresentable {
     /// The one value there is.
     public init() {}
 
-    /// Takes whatever there is.
+    /// Accepts any content.
     public init(from decoder: any Decoder) throws {}
 
     /// Writes an empty object.

@@ -1,6 +1,7 @@
 public import Foundation
 
-// The state is locked. An open class cannot be checked for that; a subclass that adds state keeps the promise itself.
+// Unchecked: the state is locked, which the compiler cannot check in an open class. A subclass must make safe what it
+// adds.
 /// Checks status and content type of HTTP responses, and returns the body as it is: a `Data`.
 ///
 /// The serializers of JSON, property lists, XML and types of your own are subclasses, and set their own content types:
@@ -20,7 +21,7 @@ public import Foundation
 /// Override ``responseObject(for:data:error:)``, and begin with ``validate(_:data:error:)``. A response with an
 /// unacceptable content type and a body has no object; one with an unacceptable status has an object *and* an error.
 ///
-/// Write `required init()`, by which copies are made, and copy what you add in `copy(with:)`:
+/// Implement `required init()`, which copying calls, and copy what you add in `copy(with:)`:
 ///
 /// ```swift
 /// override func copy(with zone: NSZone? = nil) -> Any {
@@ -59,8 +60,8 @@ open class HTTPResponseSerializer: NSObject, URLResponseSerialization, @unchecke
         set { state.withLock { $0.acceptableContentTypes = newValue } }
     }
 
-    /// Returns the body as it is, even if the response is not valid, and hands out what ``validate(_:data:error:)``
-    /// finds.
+    /// Returns the body as it is, even if the response is not valid, and puts the error of ``validate(_:data:error:)``
+    /// at the pointer.
     open func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
         _ = validate(response as? HTTPURLResponse, data: data, error: error)
         return data
@@ -124,7 +125,7 @@ open class HTTPResponseSerializer: NSObject, URLResponseSerialization, @unchecke
 }
 
 extension HTTPResponseSerializer {
-    /// What is wrong with status or content type of a response; nil if nothing is that could be told.
+    /// The error about the status or the content type of a response; nil if there is none.
     ///
     /// For a response whose body is not to be read, as that of a download, pass nil or no bytes.
     public func validationError(for response: URLResponse?, data: Data?) -> (any Error)? {
@@ -133,7 +134,7 @@ extension HTTPResponseSerializer {
 
     /// Checks status and content type of a response.
     ///
-    /// - Returns: Whether they are acceptable. False is what remains for a wrong content type of an empty body.
+    /// - Returns: Whether they are acceptable. False stands for a wrong content type of an empty body.
     /// - Throws: What is wrong.
     @discardableResult
     public func validate(_ response: HTTPURLResponse?, data: Data?) throws -> Bool {
@@ -142,13 +143,13 @@ extension HTTPResponseSerializer {
         return accepted
     }
 
-    /// What all serializers of content do: nothing is made of a response without an acceptable content type; anything
-    /// else is decoded, and an unacceptable status is an error beside the object.
+    /// Validates a response and decodes its body, as all serializers of content do: a body with an unacceptable content
+    /// type is not decoded, and an unacceptable status is an error beside the object.
     ///
     /// - Parameters:
     ///   - response: The response, which is validated.
     ///   - data: Its body.
-    ///   - error: Where the caller wants errors; without it a response that is not valid has no object.
+    ///   - error: Receives the error; without it a response that is not valid has no object.
     ///   - decode: Makes the object; its error goes before that of the status, which is then beneath it, and says where the
     ///     response comes from and how its body begins.
     public func serializeContent(

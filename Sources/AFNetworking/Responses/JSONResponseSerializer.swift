@@ -1,6 +1,6 @@
 public import Foundation
 
-// As its superclass; adds locked state.
+// Unchecked as its superclass; adds locked state.
 /// Decodes bodies in JSON to dictionaries, arrays, strings, numbers and `NSNull`.
 ///
 /// Accepts `application/json`, `text/json` and `text/javascript`, in UTF-8, UTF-16 or UTF-32, with or without a byte
@@ -51,9 +51,9 @@ open class JSONResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
         set { state.withLock { $0.removesKeysWithNullValues = newValue } }
     }
 
-    /// Returns what the JSON says.
+    /// Returns the decoded JSON.
     ///
-    /// Decoded and returned beside an error, if only the status is not acceptable.
+    /// If only the status is not acceptable, returns the object and an error.
     open override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
         serializeContent(of: response, data: data, error: error) { body in
             guard !body.isEmpty, body != Data(" ".utf8) else { return nil }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// JSON as UTF-8 without a byte order mark, and no deeper than a stack can bear.
+/// JSON as UTF-8 without a byte order mark, no deeper than the stack allows.
 struct JSONText {
     /// How many arrays and dictionaries may be within each other.
     static let deepestLevel = 512

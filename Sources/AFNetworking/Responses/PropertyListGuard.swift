@@ -28,7 +28,8 @@ enum PropertyListGuard {
 /// The structure of a binary property list: which objects hold which others.
 ///
 /// Foundation reads such lists by recursion, with up to two kilobytes of stack for each level, and a list may name one
-/// object many times: ten arrays that each hold the next one ten times say ten billion. So both are measured first.
+/// object many times: ten arrays that each hold the next one ten times say ten billion. So both depth and number are
+/// checked first.
 struct BinaryPropertyList {
     private let bytes: [UInt8]
     private let offsetSize: Int
@@ -54,7 +55,7 @@ struct BinaryPropertyList {
         else { throw PropertyListGuard.malformed }
     }
 
-    /// Goes through all that the top object holds.
+    /// Checks all that the top object holds.
     ///
     /// - Throws: If containers are deeper within each other than `deepest`, or hold themselves, or if more than `most`
     ///   objects would result, each counted as often as it is named.
@@ -92,7 +93,7 @@ struct BinaryPropertyList {
 
     // MARK: - Reading
 
-    /// How much is within an object.
+    /// The size of an object.
     private struct Extent {
         /// How many containers are within each other, this one among them.
         var height = 0
@@ -104,7 +105,7 @@ struct BinaryPropertyList {
         }
     }
 
-    /// A container whose members are being looked at.
+    /// A container whose members are being checked.
     private struct Visit {
         let object: Int
         var extent = Extent()
@@ -118,7 +119,7 @@ struct BinaryPropertyList {
         mutating func next() -> Int? { members.popLast() }
     }
 
-    /// Whether a marker is one that is written: Foundation traps at sets, and takes null for an object.
+    /// Whether a marker is one that writers use: Foundation traps at sets, and takes null for an object.
     private static func isKnown(_ marker: UInt8) -> Bool {
         switch marker {
         case 0x08, 0x09, 0x10...0x14, 0x22, 0x23, 0x33, 0x40...0x6F, 0x80...0x8F, 0xA0...0xAF, 0xD0...0xDF: true

@@ -1,6 +1,6 @@
 public import Foundation
 
-// As its superclass; adds locked state.
+// Unchecked as its superclass; adds locked state.
 /// Decodes property lists, in XML, binary or the format of OpenStep, to dictionaries, arrays, strings, numbers, dates
 /// and data.
 ///
@@ -56,9 +56,9 @@ open class PropertyListResponseSerializer: HTTPResponseSerializer, @unchecked Se
         set { state.withLock { $0.readOptions = newValue } }
     }
 
-    /// Returns what the property list holds.
+    /// Returns the decoded property list.
     ///
-    /// Decoded and returned beside an error, if only the status is not acceptable.
+    /// If only the status is not acceptable, returns the object and an error.
     open override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
         serializeContent(of: response, data: data, error: error) { body in
             guard !body.isEmpty else { return nil }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Judges status and content type of one response.
+/// Validates the status and the content type of one response.
 struct ResponseValidation {
     private let response: HTTPURLResponse
     private let data: Data?
@@ -10,8 +10,8 @@ struct ResponseValidation {
         self.data = data
     }
 
-    /// Whether the response is acceptable, and an error that says why not. Only what has a URL, and for the content
-    /// type a body, has an error.
+    /// Whether the response is acceptable, and the error if it is not. There is an error only for a response with a URL
+    /// and, about the content type, only for one with a body.
     func result(contentTypes: Set<String>?, statusCodes: IndexSet?) -> (accepted: Bool, error: NSError?) {
         var accepted = true
         var error: NSError?
@@ -61,8 +61,8 @@ struct ResponseValidation {
     }
 }
 
-/// What a refused response was, for the reader of an error: where it comes from, its status and type, and how its body
-/// begins. Without credentials and items that are secrets, in one line, and short.
+/// Describes a refused response in an error: its URL, status and type, and how its body begins. One short line, without
+/// credentials and secret query items.
 struct ResponseSummary {
     /// How much of a body is shown.
     private static let shownBytes = 64
@@ -97,8 +97,8 @@ extension NSError {
         (userInfo[NSUnderlyingErrorKey] as? any Error).map { $0 as NSError }
     }
 
-    /// The first error, with the other one beneath it; one of them if there are not two, and the first as it is if
-    /// something is beneath it already.
+    /// The first error with the other one beneath it. If there is only one, that one; if the first already has an
+    /// underlying error, the first unchanged.
     static func composing(_ error: NSError?, underlying other: NSError?) -> NSError? {
         guard let error else { return other }
         guard let other, error.userInfo[NSUnderlyingErrorKey] == nil else { return error }
@@ -107,8 +107,8 @@ extension NSError {
         return NSError(domain: error.domain, code: error.code, userInfo: userInfo)
     }
 
-    /// The same error, which also says what the response was that could not be decoded: in its failure reason, and behind
-    /// the description of Foundation's decoders, which name nothing. A class of the program is left as it is.
+    /// The error with a description of the response that could not be decoded: in its failure reason and, for errors of
+    /// Foundation's decoders, after their description. An error of a subclass is returned unchanged.
     func naming(_ response: URLResponse?, _ body: Data?) -> NSError {
         guard type(of: self) == NSError.self, userInfo[NSLocalizedFailureReasonErrorKey] == nil,
             let summary = ResponseSummary(response, body)?.text
@@ -126,7 +126,7 @@ extension NSError {
     /// Whether this error or any one beneath it has the code in the domain.
     func hasOrCovers(code: Int, domain: String) -> Bool {
         var error: NSError? = self
-        // No chain is that long unless a program made it so.
+        // Bounded: a program can make chains of any length.
         for _ in 0..<32 {
             guard let current = error else { return false }
             if current.code == code && current.domain == domain { return true }

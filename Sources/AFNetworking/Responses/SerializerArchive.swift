@@ -13,11 +13,11 @@ struct SerializerKey: RawRepresentable {
     static let responseSerializers = SerializerKey(rawValue: "AF.responseSerializers")
 }
 
-// Everything is written as bytes of JSON rather than as objects: Foundation's unarchiver ends the process when it
-// comes upon an object of a class it was not told of, and archives come from files that others may have written.
+// Everything is written as bytes of JSON rather than as objects: Foundation's unarchiver ends the process at an object
+// of an unexpected class, and archives come from files that others may have written.
 extension NSCoder {
     func writeJSON(_ value: some Encodable, _ key: SerializerKey) {
-        // Numbers, strings and bytes, which nothing keeps from being JSON.
+        // Numbers, strings and bytes can always be JSON.
         guard allowsKeyedCoding, let data = try? JSONEncoder().encode(value) else { return }
         [UInt8](data).withUnsafeBufferPointer { encodeBytes($0.baseAddress, length: $0.count, forKey: key.rawValue) }
     }
@@ -63,7 +63,7 @@ struct ArchivedMember: Codable {
 
     /// How deep members may hold members.
     private static let deepestLevel = 8
-    /// How deep we are while members are being read.
+    /// How deep the member that is being read is.
     @TaskLocal private static var level = 0
 
     init(_ serializer: any URLResponseSerialization) {

@@ -11,12 +11,12 @@ public protocol URLResponseSerialization: NSObjectProtocol, NSCopying, NSSecureC
     /// - Parameters:
     ///   - response: The response; its status and content type may be checked.
     ///   - data: Its body.
-    ///   - error: Receives what is wrong with it.
+    ///   - error: Receives the error.
     func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any?
 }
 
 extension URLResponseSerialization {
-    /// The object in a response and what is wrong with it, as values.
+    /// The object in a response and the error, as values.
     ///
     /// ```swift
     /// let (object, error) = serializer.serialize(response, data: data)
@@ -31,7 +31,7 @@ extension URLResponseSerialization {
 
     /// The object in a response; nil if there is none.
     ///
-    /// - Throws: What is wrong with the response. The object is lost then; ``serialize(_:data:)`` gives both.
+    /// - Throws: The error about the response. The object is lost then; ``serialize(_:data:)`` gives both.
     public func object(for response: URLResponse?, data: Data?) throws -> Any? {
         let (object, error) = serialize(response, data: data)
         if let error { throw error }
