@@ -1,9 +1,9 @@
 import Dispatch
 public import Foundation
 
-// As its superclass: what it adds is behind a lock of its own.
-/// A load over HTTP as an operation: checks the response, makes an object of it, and goes on in the middle after a
-/// pause.
+// Unchecked as its superclass; adds a locked value.
+/// A load over HTTP as an operation: validates the response, makes an object of it, and after a pause continues in the
+/// middle of the body.
 ///
 /// ```swift
 /// let operation = HTTPRequestOperation(request: URLRequest(url: url))
@@ -17,23 +17,22 @@ public import Foundation
 /// ```
 ///
 /// **Pausing and resuming.** `resume()` asks for the bytes that are missing, of the same version of the resource if the
-/// response had an entity tag or a date. What the server says decides: a 206 that begins where the first part ended is
-/// added to it, anything else takes its place. A body that came in a content coding, or that the server does not go on
-/// with, is loaded again from its beginning; so is one of a request that has a `Range` of yours. A request body from a
-/// stream cannot be sent twice.
+/// response had an entity tag or a date. A 206 that begins where the first part ended is appended to it; any other
+/// response replaces it. A body with a content coding, or one that the server does not continue, is loaded again from
+/// its beginning; so is that of a request with a `Range` of yours. A request body from a stream cannot be sent twice.
 open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
-    /// Receives the operation and what the response serializer has made of the response.
+    /// Receives the operation and the object that the response serializer made of the response.
     public typealias Success = @Sendable (HTTPRequestOperation, Any?) -> Void
-    /// Receives the operation and what went wrong.
+    /// Receives the operation and the error.
     public typealias Failure = @Sendable (HTTPRequestOperation, any Error) -> Void
 
-    // Unchecked: the object is the serializer's, which hands it over.
+    // Unchecked: the serializer hands its object over.
     private struct Serialization: @unchecked Sendable {
         var serializer = HTTPResponseSerializer()
         var result: (object: Any?, error: (any Error)?)?
-        /// Of another serializer now: what is made meanwhile is not kept.
+        /// Counts changes of the serializer: an object of a former one is not kept.
         var version = 0
-        /// The part that had arrived before a pause.
+        /// The response whose first part had arrived before a pause.
         var firstPart: HTTPURLResponse?
     }
 
@@ -50,17 +49,17 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
         super.init(request: request)
     }
 
-    /// The response that was received last; nil also if it is none of HTTP.
+    /// The latest response; nil also for one that is not of HTTP.
     open override var response: HTTPURLResponse? { super.response as? HTTPURLResponse }
 
-    /// What is wrong with the response, else why the load failed.
+    /// The error about the response, or else that of the load.
     open override var error: (any Error)? { serialization.withLock { $0.result?.error } ?? super.error }
 
-    /// Makes ``responseObject``: the body as it is, unless set. Setting it forgets the object there is.
+    /// Makes ``responseObject``: the body as it is, unless set. Setting it drops the present object.
     open var responseSerializer: HTTPResponseSerializer {
         get { serialization.withLock { $0.serializer } }
         set {
-            // What was there may run code when it goes: not under the lock.
+            // Release the old value after the lock: its deinit may run the program's code.
             _ = serialization.withLock { state in
                 defer {
                     state.serializer = newValue
@@ -80,7 +79,7 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
         let (made, serializer, version) = serialization.withLock { ($0.result, $0.serializer, $0.version) }
         if let made { return made }
         guard isFinished, super.error == nil else { return nil }
-        // Code of the user's: not under the lock.
+        // Called without the lock: the serializer may be the program's code.
         let (response, data) = (super.response, responseData)
         let (object, error) = collectingError { serializer.responseObject(for: response, data: data, error: $0) }
         return serialization.withLock { state in
@@ -94,10 +93,11 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
     /// ``URLConnectionOperation/completionQueue``. It takes the place of the completion block.
     ///
     /// - Parameters:
-    ///   - success: Called if a response arrived and the serializer had no objection to it.
+    ///   - success: Called if a response arrived and the serializer accepted it.
     ///   - failure: Called otherwise, also if the operation was cancelled.
     open func setCompletionBlockWithSuccess(_ success: Success?, failure: Failure?) {
-        // Held on purpose: an operation that nobody holds calls back. The block is forgotten after its call.
+        // Holds the operation on purpose, so that it calls back even if the program has released it. The block is
+        // released after its call.
         completionBlock = { [self] in
             let group = completionGroup
             group?.enter()
@@ -123,7 +123,7 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
     // MARK: - Going on after a pause
 
     override func willContinue() {
-        // The caller asked for a part himself: how much of it has arrived is no place in the whole.
+        // The request has a range of the caller's: the number of bytes received is no offset in the whole body.
         guard state.withLock({ $0.range == $0.missing }) else { return }
         let (response, count) = state.withLock { ($0.response as? HTTPURLResponse, $0.sink?.count ?? 0) }
         serialization.withLock { $0.firstPart = response }

@@ -1,8 +1,8 @@
 import Dispatch
 public import Foundation
 
-// Everything is behind a lock. An open class cannot have the compiler check that; a subclass that adds state keeps the
-// promise itself.
+// Unchecked: all state is locked, which the compiler cannot check in an open class. A subclass must make safe what it
+// adds.
 /// Makes operations for one server, and runs them in a queue: resolves URLs against a base, puts parameters into
 /// requests, and has a method for each HTTP verb.
 ///
@@ -17,9 +17,9 @@ public import Foundation
 ///
 /// New programs are better served by ``HTTPSessionManager``.
 open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    /// Receives the operation and what the response serializer has made of the response.
+    /// Receives the operation and the object that the response serializer made of the response.
     public typealias Success = HTTPRequestOperation.Success
-    /// Receives the operation, if there is one, and what went wrong.
+    /// Receives the operation, if there is one, and the error.
     public typealias Failure = @Sendable (HTTPRequestOperation?, any Error) -> Void
 
     private struct State: Sendable {
@@ -34,11 +34,11 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         var completionGroup: DispatchGroup?
     }
 
-    /// What relative URLs are resolved against. Its path ends in a slash: one is added if need be.
+    /// What relative URLs are resolved against. Its path ends in a slash; the manager adds one if it is missing.
     public let baseURL: URL?
     private let state = Lock(State())
 
-    /// A new manager without a base URL. A subclass makes it with `init(coder:)`.
+    /// A new manager without a base URL. Calls `init(coder:)` of a subclass.
     open class func manager() -> Self { ManagerSeed().manager(of: self) }
 
     /// A manager without a base URL.
@@ -55,7 +55,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
 
     // MARK: - Settings
 
-    /// What was there may run code when it goes: not under the lock.
+    /// Release the old value after the lock: its deinit may run the program's code.
     private func set<Value>(_ setting: WritableKeyPath<State, Value>, _ value: Value) {
         var value = value
         state.withLock { swap(&$0[keyPath: setting], &value) }
@@ -67,7 +67,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         set { set(\.requestSerializer, newValue) }
     }
 
-    /// Makes objects of responses: JSON, unless set. Each operation gets the one there is when it is made.
+    /// Makes objects of responses: of JSON, unless set. An operation gets the serializer that is set when it is made.
     open var responseSerializer: HTTPResponseSerializer {
         get { state.withLock { $0.responseSerializer } }
         set { set(\.responseSerializer, newValue) }
@@ -85,20 +85,20 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         set { set(\.usesCredentialStorage, newValue) }
     }
 
-    /// The ``URLConnectionOperation/credential`` of each operation. Not of those that a verb makes for another server
-    /// than that of ``baseURL``.
+    /// The ``URLConnectionOperation/credential`` of each operation. An operation that a verb makes for another server
+    /// than that of ``baseURL`` has none.
     open var credential: URLCredential? {
         get { state.withLock { $0.credential } }
         set { set(\.credential, newValue) }
     }
 
-    /// Decides about servers. A default policy.
+    /// Decides which servers operations trust. A default policy, unless set.
     open var securityPolicy: SecurityPolicy {
         get { state.withLock { $0.securityPolicy } }
         set { set(\.securityPolicy, newValue) }
     }
 
-    /// Watches the network: the one of the process, not started, unless set. The manager itself never asks it.
+    /// Watches the network: the shared manager, which is not started, unless set. The manager itself never uses it.
     open var reachabilityManager: NetworkReachabilityManager {
         get { state.withLock { $0.reachabilityManager } }
         set { set(\.reachabilityManager, newValue) }
@@ -110,7 +110,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         set { set(\.completionQueue, newValue) }
     }
 
-    /// The group that calls of those blocks are part of; nil is one of our own.
+    /// The group in which those blocks are called; nil is a private one.
     open var completionGroup: DispatchGroup? {
         get { state.withLock { $0.completionGroup } }
         set { set(\.completionGroup, newValue) }
@@ -118,7 +118,8 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
 
     // MARK: - Operations
 
-    /// Makes an operation, and does not enqueue it. Every operation of the manager is made here: the place to override.
+    /// Makes an operation without enqueuing it. The manager makes every operation with this method: override it to
+    /// change them.
     open func httpRequestOperation(
         with request: URLRequest,
         success: Success?,
@@ -175,8 +176,8 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
 
     /// Gets. Parameters become the query.
     ///
-    /// The text is resolved against ``baseURL``. It leads to another server only if it is a whole URL, and then
-    /// ``credential`` and the secrets among the serializer's header fields do not go along.
+    /// The text is resolved against ``baseURL``. It reaches another server only as a whole URL, and then neither
+    /// ``credential`` nor the secret fields of the serializer are sent.
     @discardableResult
     open func get(
         _ urlString: String,
@@ -187,7 +188,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         enqueue("GET", urlString, parameters, success, failure)
     }
 
-    /// Gets a head; there is no body to hand out. Parameters become the query.
+    /// Sends a HEAD request. There is no body. Parameters become the query.
     @discardableResult
     open func head(
         _ urlString: String,
@@ -282,7 +283,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
 
     /// Reads a manager: its base URL, serializers and policy.
     ///
-    /// Copies are made by it too, of a coder without values: a subclass that writes it and is copied calls super.
+    /// Copying calls it too, with a coder without values: a subclass that implements it must call super.
     public required init?(coder: NSCoder) {
         let url = ManagerSeed(of: coder)?.baseURL ?? coder.decodeObject(of: NSURL.self, forKey: Key.baseURL) as URL?
         baseURL = url.map(BaseURL.completed)

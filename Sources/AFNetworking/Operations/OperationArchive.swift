@@ -1,7 +1,7 @@
 import Foundation
 
-/// What is archived of an operation, but for its response. As bytes of JSON: Foundation's unarchiver ends the process
-/// when it comes upon an object of a class it was not told of.
+/// The archived values of an operation, without its response. They are bytes of JSON: Foundation's unarchiver ends the
+/// process at an object of an unexpected class.
 struct OperationArchive: Codable {
     static let response = "AF.operation.response"
     private static let key = "AF.operation"
@@ -19,12 +19,12 @@ struct OperationArchive: Codable {
     private var timeout: TimeInterval
     private var cachePolicy: UInt
     private var handlesCookies: Bool
-    // Archives of former versions have none of these.
+    // Archives of former versions lack these.
     private var addsStoredCookies: Bool?
     private var usesHTTP10: Bool?
     private var withheldFields: Set<String>?
     private var failure: Failure?
-    /// As AFNetworking writes it. Not read: what is read is ready.
+    /// Written as AFNetworking does, and not read: an operation from an archive is ready.
     private var phase: Int
     var responseData: Data?
     var totalBytesRead: Int64
@@ -89,7 +89,7 @@ struct OperationArchive: Codable {
 }
 
 extension OperationState {
-    /// One that is ready, with what there was.
+    /// The state of an operation that is ready and has the archived values.
     init(_ request: URLRequest, _ archive: OperationArchive) {
         self.init(request)
         error = archive.error

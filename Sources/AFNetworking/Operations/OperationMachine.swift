@@ -28,16 +28,16 @@ enum OperationPhase: Int, Sendable {
 /// The life of an operation: which changes are possible, and what goes with them. No I/O, no queue.
 struct OperationMachine: Sendable {
     private(set) var phase = OperationPhase.ready
-    /// Told apart by it: what was asked on behalf of one attempt means nothing to the next.
+    /// The number of the attempt: a call for a former attempt has no effect.
     private(set) var attempt = 0
     private(set) var isCancelled = false
-    /// Observers were told that it has started, and not that it has finished.
+    /// Whether `networkingOperationDidStart` was posted, and not yet `networkingOperationDidFinish`.
     private(set) var isAnnounced = false
 
-    /// It was started while it was paused.
+    /// Whether it was started while it was paused.
     private var wasAsked = false
 
-    /// It has been started, perhaps by a queue: nobody else will do it.
+    /// Whether it has been started. A queue starts an operation only once.
     var hasBegun: Bool { attempt > 0 || wasAsked }
 
     enum Start: Equatable {
@@ -48,7 +48,7 @@ struct OperationMachine: Sendable {
         case fail
     }
 
-    /// - Parameter mayRun: What it depends on has finished.
+    /// - Parameter mayRun: Whether its dependencies have finished.
     mutating func start(mayRun: Bool) -> Start {
         // A queue takes an operation that is ready, and starts it a moment later. It does not do so again.
         if phase == .paused { wasAsked = true }
@@ -74,7 +74,7 @@ struct OperationMachine: Sendable {
 
     enum Resume: Equatable {
         case nothing
-        /// It had not begun: whoever it waits for, its queue or its owner, starts it.
+        /// It had not begun: its queue or its owner starts it.
         case wait
         case connect(attempt: Int)
     }
@@ -120,7 +120,7 @@ struct OperationMachine: Sendable {
         return phase
     }
 
-    /// Whether observers are owed the news that it has finished.
+    /// Whether `networkingOperationDidFinish` must be posted now.
     mutating func takeAnnouncement() -> Bool {
         defer { isAnnounced = false }
         return isAnnounced

@@ -1,15 +1,15 @@
 import Dispatch
 import Foundation
 
-// Unchecked: everything in it may be shared but for `userInfo`, which is the program's, and which it hands over.
-/// What an operation knows, behind its lock.
+// Unchecked: all of it is `Sendable` but `userInfo`, which the program hands over.
+/// The state of an operation, behind its lock.
 struct OperationState: @unchecked Sendable {
     var machine = OperationMachine()
     var request: URLRequest
     var world = OperationWorld.system
     var connection: URLConnection?
-    /// Where everything of this operation happens once it has begun.
-    var home: OperationHome?
+    /// Where the connection's work runs, once the operation has begun.
+    var scheduler: ConnectionScheduler?
 
     var response: URLResponse?
     var error: (any Error)?
@@ -17,11 +17,11 @@ struct OperationState: @unchecked Sendable {
     var responseString: String?
     var sink: ResponseSink?
     var totalBytesRead: Int64 = 0
-    /// -1 if nobody knows.
+    /// -1 if unknown.
     var totalBytesExpected: Int64 = -1
-    /// Why a server was refused: told in the place of what the connection says.
+    /// Why a server was refused; replaces the connection's error.
     var trustError: URLError?
-    /// A part was asked for; what comes has to be what goes on there.
+    /// The offset from which the request asks for the rest.
     var continuesAt: Int64?
     /// The `Range` that asks for what is missing after a pause. Any other is the caller's.
     var missing: String?
@@ -41,7 +41,7 @@ struct OperationState: @unchecked Sendable {
     var redirectBlock: URLConnectionOperation.RedirectBlock?
     var expirationHandler: (@Sendable () -> Void)?
     var isBackgroundTask = false
-    /// The operation itself, from its end until its completion block is called.
+    /// Holds the operation from its end until its completion block is called.
     var keeper: URLConnectionOperation?
 
     init(_ request: URLRequest) {
@@ -50,7 +50,7 @@ struct OperationState: @unchecked Sendable {
 
     var range: String? { request.value(forHTTPHeaderField: "Range") }
 
-    /// Without what a pause has added: an operation that has nothing yet asks for everything.
+    /// The request without the range that a pause has added.
     var wholeRequest: URLRequest {
         var request = request
         if missing != nil, range == missing {
@@ -71,12 +71,12 @@ struct OperationState: @unchecked Sendable {
     }
 }
 
-/// How operations reach the network: by connections of the process, on its one thread. Tests have others.
+/// How operations reach the network: with connections on the process's network thread. Tests replace it.
 struct OperationWorld: Sendable {
-    /// Bytes of a body that are held: as many as a session holds.
+    /// How many bytes of a body are kept in memory: as many as in a session.
     var maximumBodyInMemory = URLSessionConfiguration.default.maximumBodyInMemory
     let makeConnection: @Sendable (URLRequest, any URLConnectionDelegate) -> URLConnection?
-    /// Has something done on the network thread.
+    /// Runs a block on the network thread.
     let perform: @Sendable ([RunLoop.Mode], @escaping @Sendable () -> Void) -> Void
 
     static let system = OperationWorld { request, delegate in
@@ -87,10 +87,10 @@ struct OperationWorld: Sendable {
 }
 
 /// Where an operation's connection is started, called back and cancelled.
-enum OperationHome: Sendable {
+enum ConnectionScheduler: Sendable {
     /// The network thread, as in AFNetworking 2.x.
     case networkThread(OperationWorld)
-    /// A queue of its own: the output stream is the user's, and may block.
+    /// A queue of its own: the output stream is the program's, and may block.
     case queue(OperationQueue)
 
     func schedule(_ connection: URLConnection, in modes: Set<RunLoop.Mode>) {
@@ -100,10 +100,10 @@ enum OperationHome: Sendable {
         }
     }
 
-    /// In order, after everything that was asked before.
+    /// Runs a block after the blocks passed before.
     ///
-    /// - Parameter modes: The modes of the operation for what loads. What stops, closes or ends happens in the common
-    ///   ones: an operation whose modes the network thread never runs in can still be cancelled.
+    /// - Parameter modes: The operation's modes for loading. Stopping, closing and ending use the common modes: an
+    ///   operation can be cancelled even if the network thread never runs in its modes.
     func perform(in modes: Set<RunLoop.Mode> = [.common], _ body: @escaping @Sendable () -> Void) {
         switch self {
         case .networkThread(let world): world.perform(Array(modes), body)
@@ -111,7 +111,7 @@ enum OperationHome: Sendable {
         }
     }
 
-    static func ownQueue() -> OperationHome {
+    static func ownQueue() -> ConnectionScheduler {
         let queue = OperationQueue()
         queue.name = "com.alamofire.networking.operation.stream"
         queue.maxConcurrentOperationCount = 1

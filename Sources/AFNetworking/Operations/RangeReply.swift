@@ -1,19 +1,19 @@
 import Foundation
 
-/// What a server makes of being asked for the rest of a resource (RFC 9110 §14, §13.1.5).
+/// A server's reply to a request for the rest of a resource (RFC 9110 §14, §13.1.5).
 enum RangeReply: Equatable {
-    /// What was asked for: it goes on where the first part ended.
+    /// The rest, which begins where the first part ended.
     case rest
-    /// Something else, which takes the place of the first part.
+    /// Something else, which replaces the first part.
     case whole
-    /// Neither: ask again, for everything.
+    /// Neither: load everything again.
     case useless
 
-    /// - Parameter first: What the first part came with; nil if there is none.
+    /// - Parameter first: The response of the first part; nil if there is none.
     init(_ response: HTTPURLResponse, to first: HTTPURLResponse?, from offset: Int64) {
         switch response.statusCode {
         case 206: self = RangeReply.isRest(response, of: first, from: offset) ? .rest : .useless
-        // There is nothing behind what we have, of this version or of another.
+        // There is nothing after the first part, in this version or another.
         case 416: self = .useless
         default: self = .whole
         }
@@ -23,7 +23,7 @@ enum RangeReply: Equatable {
         guard !response.hasCodedContent, let part = response.part, part.bytes.lowerBound == offset,
             first.map({ isSame(response, $0) }) ?? true
         else { return false }
-        // Servers may send less than was asked for; nobody asks a second time for what is missing then.
+        // A server may send less than was asked for, and the operation does not ask for the remainder.
         guard let total = part.total ?? first.flatMap({ total(of: $0) }) else { return true }
         return part.bytes.upperBound == total - 1
     }

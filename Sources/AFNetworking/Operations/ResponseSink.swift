@@ -1,33 +1,33 @@
 import Foundation
 
-// Unchecked: a stream of Foundation's, or of the user's, which is used by one thread at a time: there where the
-// operation's connection is scheduled, once the operation has begun. Only the reference is handed around.
+// Unchecked: the stream, Foundation's or the program's, is used by one thread at a time: once the operation has begun,
+// where its connection is scheduled. Only the reference moves between threads.
 /// Where the body of a response goes.
 final class ResponseSink: @unchecked Sendable {
     let stream: OutputStream
-    /// It is ours: what is in it becomes the operation's data.
+    /// Whether the stream is in memory: its bytes become the operation's data.
     let isMemory: Bool
     private var isOpen = false
-    /// Where in the stream the first byte went, if it has such places.
+    /// The offset of the first byte in the stream, if the stream has offsets.
     private var origin: Int64?
-    /// Bytes that were ever written behind `origin`.
+    /// The most bytes ever written after `origin`.
     private var extent: Int64 = 0
-    /// Bytes of the response that are in it.
+    /// Bytes of the response in the stream.
     private(set) var count: Int64 = 0
 
-    /// One in memory.
+    /// A sink in memory.
     init() {
         stream = OutputStream(toMemory: ())
         isMemory = true
     }
 
-    /// The user's.
+    /// A sink for the program's stream.
     init(_ stream: OutputStream) {
         self.stream = stream
         isMemory = false
     }
 
-    /// What was written, if that is in memory.
+    /// The bytes, if they are in memory.
     var data: Data? {
         isMemory ? stream.property(forKey: .dataWrittenToMemoryStreamKey) as? Data ?? Data() : nil
     }
@@ -43,7 +43,7 @@ final class ResponseSink: @unchecked Sendable {
         if !isMemory { origin = offset }
     }
 
-    /// Writes everything, or says why that is not possible.
+    /// Writes all bytes, or returns the error.
     func write(_ data: Data) -> (any Error)? {
         open()
         var done = 0
@@ -75,7 +75,7 @@ final class ResponseSink: @unchecked Sendable {
         return self
     }
 
-    /// Something longer lies there from an attempt before: its end cannot be cut off through a stream.
+    /// Whether a longer, former response has bytes left after the end: a stream cannot be truncated.
     var hasRemains: Bool { count < extent }
 
     /// Closes what was opened here.

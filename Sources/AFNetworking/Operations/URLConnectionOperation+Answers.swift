@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// What the connection wants to know: whom to trust, who we are, and where to go.
+/// Answers the connection's questions: about challenges and about redirects.
 extension URLConnectionOperation {
     func answer(_ challenge: URLAuthenticationChallenge, of connection: URLConnection) {
         let (block, policy, credential) = state.withLock { ($0.challengeBlock, $0.securityPolicy, $0.credential) }
@@ -12,7 +12,7 @@ extension URLConnectionOperation {
             guard policy.mayHaveOverrides else { return answer(challenge, about: trust, by: policy, url) }
             // A method of the program's may take any time, and the network thread serves all operations.
             Self.trustQueue.async { [self] in answer(challenge, about: trust, by: policy, url) }
-        } else if challenge.previousFailureCount == 0, let credential, space.isProxy() || isAtHome(connection) {
+        } else if challenge.previousFailureCount == 0, let credential, space.isProxy() || isAtFirstOrigin(connection) {
             sender?.use(credential, for: challenge)
         } else {
             sender?.continueWithoutCredential(for: challenge)
@@ -38,8 +38,8 @@ extension URLConnectionOperation {
         }
     }
 
-    /// Whether no redirect has led to a server that the credential is not meant for.
-    private func isAtHome(_ connection: URLConnection) -> Bool {
+    /// Whether the connection is at the origin of the first request, which the credential is meant for.
+    private func isAtFirstOrigin(_ connection: URLConnection) -> Bool {
         guard let meant = connection.firstRequest.url, let asking = connection.currentRequest.url else { return false }
         return RedirectPolicy.haveSameOrigin(meant, asking)
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Attempts to load, each with a connection of its own. Everything here happens at the operation's home.
+/// Attempts to load, each with a connection of its own. All of this runs where the connection is scheduled.
 extension URLConnectionOperation {
     func connect(_ attempt: Int) {
         guard let plan = planAttempt(attempt) else { return }
@@ -9,13 +9,13 @@ extension URLConnectionOperation {
         case .success(let request):
             let made = state.withLock { $0.world }.makeConnection(request, self)
             guard let made else { return finish(with: Self.withoutURL) }
-            let (home, modes, isWanted) = state.withLock { state in
+            let (scheduler, modes, isWanted) = state.withLock { state in
                 let isWanted = state.isCurrent(attempt)
                 if isWanted { state.connection = made }
-                return (state.chooseHome(), state.runLoopModes, isWanted)
+                return (state.chooseScheduler(), state.runLoopModes, isWanted)
             }
             guard isWanted else { return }
-            home.schedule(made, in: modes)
+            scheduler.schedule(made, in: modes)
             made.start()
         }
     }
@@ -33,7 +33,7 @@ extension URLConnectionOperation {
         return .success(request)
     }
 
-    /// Takes the sink back to its beginning. False if it does not let itself.
+    /// Rewinds the sink. False if it cannot be rewound.
     func startOver(_ sink: ResponseSink) -> Bool {
         guard let rewound = sink.rewound() else { return false }
         state.withLock { state in
@@ -77,13 +77,13 @@ extension URLConnectionOperation {
 }
 
 extension OperationState {
-    /// Decided when it is first needed, and kept: everything of one operation happens in one place, in order.
-    mutating func chooseHome() -> OperationHome {
-        if let home { return home }
+    /// Chosen when it is first needed, and kept: the work of one operation runs in one place, in order.
+    mutating func chooseScheduler() -> ConnectionScheduler {
+        if let scheduler { return scheduler }
         let isInMemory = sink?.isMemory ?? true
-        let chosen = isInMemory ? OperationHome.networkThread(world) : OperationHome.ownQueue()
+        let chosen = isInMemory ? ConnectionScheduler.networkThread(world) : ConnectionScheduler.ownQueue()
         // A pause before the start decides nothing.
-        if machine.hasBegun || machine.isCancelled { home = chosen }
+        if machine.hasBegun || machine.isCancelled { scheduler = chosen }
         return chosen
     }
 

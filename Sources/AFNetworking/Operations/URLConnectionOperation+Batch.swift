@@ -17,8 +17,8 @@ extension URLConnectionOperation {
     ///
     /// - Parameters:
     ///   - operations: None may have begun.
-    ///   - progressBlock: Hears after each operation how many have finished, and how many there are: on that one's
-    ///     completion queue. Two that finish together may both be told the same number.
+    ///   - progressBlock: Receives after each operation how many have finished, and how many there are, on that
+    ///     operation's completion queue. Two calls for operations that finish together may have the same number.
     ///   - completionBlock: Called once on the main queue, after the completion, success and failure blocks of all
     ///     operations. For no operations it is called too.
     public class func batchOfRequestOperations(
@@ -60,7 +60,7 @@ extension URLConnectionOperation {
     ) {
         let original = completionBlock
         completionBlock = { [weak self] in
-            // That of the operation goes to its queue, in the group, which has not been left yet.
+            // The operation's own block is enqueued in the group before the group is left.
             original?()
             MainQueue.async(on: self?.completionQueue, group: group) {
                 let finished = operations.count { $0.isFinished }

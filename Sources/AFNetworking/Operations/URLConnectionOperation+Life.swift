@@ -1,71 +1,71 @@
 import Dispatch
 public import Foundation
 
-/// From the start to the end: each step is the answer of ``OperationMachine``, performed.
+/// Starts, pauses, resumes, cancels and finishes: each does what ``OperationMachine`` decides.
 extension URLConnectionOperation {
     func begin() {
         let mayRun = super.isReady
         let isFlagged = super.isCancelled
-        let (start, home, modes) = state.withLock { state in
-            // Flagged by the base class alone, by a queue that cancels all.
+        let (start, scheduler, modes) = state.withLock { state in
+            // A queue that cancels all its operations flags the base class only.
             if isFlagged, !state.machine.isCancelled { _ = state.machine.cancel() }
             let start = state.machine.start(mayRun: mayRun)
             if case .connect = start { announceStart() }
-            return (start, state.chooseHome(), state.runLoopModes)
+            return (start, state.chooseScheduler(), state.runLoopModes)
         }
         switch start {
         case .nothing: break
-        case .fail: home.perform { [self] in cancelConnection() }
+        case .fail: scheduler.perform { [self] in cancelConnection() }
         case .connect(let attempt):
             notify(of: .executing, after: .ready)
-            home.perform(in: modes) { [self] in self.connect(attempt) }
+            scheduler.perform(in: modes) { [self] in self.connect(attempt) }
         }
     }
 
     func halt() {
-        let paused = state.withLock { state -> (OperationPhase, URLConnection?, OperationHome)? in
+        let paused = state.withLock { state -> (OperationPhase, URLConnection?, ConnectionScheduler)? in
             guard let former = state.machine.pause() else { return nil }
             if state.machine.takeAnnouncement() { announceFinish() }
             defer { state.connection = nil }
-            return (former, state.connection, state.chooseHome())
+            return (former, state.connection, state.chooseScheduler())
         }
-        guard let (former, connection, home) = paused else { return }
+        guard let (former, connection, scheduler) = paused else { return }
         notify(of: .paused, after: former)
         guard former == .executing else { return }
-        home.perform { [self] in
+        scheduler.perform { [self] in
             connection?.cancel()
             willContinue()
         }
     }
 
     func goOn() {
-        let (resume, home, modes) = state.withLock { state in
+        let (resume, scheduler, modes) = state.withLock { state in
             let resume = state.machine.resume()
             if case .connect = resume { announceStart() }
-            return (resume, state.chooseHome(), state.runLoopModes)
+            return (resume, state.chooseScheduler(), state.runLoopModes)
         }
         switch resume {
         case .nothing: break
         case .wait: notify(of: .ready, after: .paused)
         case .connect(let attempt):
             notify(of: .executing, after: .paused)
-            home.perform(in: modes) { [self] in self.connect(attempt) }
+            scheduler.perform(in: modes) { [self] in self.connect(attempt) }
         }
     }
 
     func giveUp() {
-        let (cancel, home) = state.withLock { state in (state.machine.cancel(), state.chooseHome()) }
+        let (cancel, scheduler) = state.withLock { state in (state.machine.cancel(), state.chooseScheduler()) }
         guard cancel != .nothing else { return }
         super.cancel()
         switch cancel {
         case .nothing, .flag: break
         case .wait: notify(of: .ready, after: .paused)
-        case .fail: home.perform { [self] in cancelConnection() }
+        case .fail: scheduler.perform { [self] in cancelConnection() }
         }
     }
 
-    /// Tells Foundation, which on Linux looks at an operation's state when it is told that it has changed, and never
-    /// otherwise. Not under the lock: it asks for the state at once.
+    /// Tells Foundation, which on Linux reads an operation's state only when it is told of a change. Called without the
+    /// lock: Foundation reads the state at once.
     private func notify(of phase: OperationPhase, after former: OperationPhase) {
         willChangeValue(forKey: phase.key)
         willChangeValue(forKey: former.key)
@@ -73,7 +73,7 @@ extension URLConnectionOperation {
         didChangeValue(forKey: phase.key)
     }
 
-    /// The one way to the end.
+    /// Ends the operation. Every end passes here.
     func finish(with error: (any Error)?) {
         let (sink, isOver) = state.withLock { ($0.sink, $0.machine.phase == .finished) }
         guard !isOver else { return }
@@ -82,39 +82,40 @@ extension URLConnectionOperation {
             guard let former = state.machine.finish() else { return nil }
             state.error = error
             state.responseData = data
-            // One of the user's is kept: he may want to look at it.
+            // A stream of the program's is kept, for the program to read.
             if sink?.isMemory == true { state.sink = nil }
             if state.machine.takeAnnouncement() { announceFinish() }
             defer { state.connection = nil }
             return (former, state.connection)
         }
-        // It was paused in this very moment.
+        // Another thread has paused it meanwhile.
         guard let (phase, connection) = former else { return }
         sink?.close()
         connection?.cancel()
-        // Foundation will call the block on another thread, by when nobody else may hold the operation.
+        // Foundation calls the block later, on another thread: hold the operation until then.
         if super.completionBlock != nil { set(\.keeper, self) }
         notify(of: .finished, after: phase)
     }
 
-    /// What Foundation is given in the place of a completion block.
+    /// The block that Foundation gets in the place of the program's completion block.
     func wrapped(_ block: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         { [weak self] in
             guard let self else { return }
             set(\.keeper, nil)
-            // One of its own, or the operation would be held as long as any other has blocks to call.
+            // A private group by default: in a shared one, the blocks of other operations would keep this operation
+            // alive.
             let group = completionGroup ?? DispatchGroup()
             MainQueue.complete(on: completionQueue, group: group, block)
             group.notify(queue: Self.tidyingQueue) { self.forgetCompletionBlock() }
         }
     }
 
-    /// It often holds the operation.
+    /// Releases the block, which often holds the operation.
     private func forgetCompletionBlock() {
         super.completionBlock = nil
     }
 
-    /// In the order of what they tell: called under the lock, and returning at once.
+    /// Called under the lock, so that notifications come in the order of events; returns at once.
     private func announceStart() {
         post(.networkingOperationDidStart)
     }

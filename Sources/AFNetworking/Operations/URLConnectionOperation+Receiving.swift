@@ -1,6 +1,6 @@
 import Foundation
 
-/// What arrives: to the sink, and to those who want to know how much there is.
+/// Writes what arrives to the sink, and reports progress.
 extension URLConnectionOperation {
     func receive(_ response: URLResponse, from connection: URLConnection) {
         guard isCurrent(connection) else { return }
@@ -14,7 +14,7 @@ extension URLConnectionOperation {
                 state.totalBytesExpected = expected < 0 ? -1 : expected + offset
                 return state.continuesAt == nil ? state.sink : nil
             }
-            // A response takes the place of the one before.
+            // A response replaces the one before.
             if let sink, !startOver(sink) { end(connection, with: sink.failure(.notRewindable)) }
         }
     }
@@ -52,8 +52,8 @@ extension URLConnectionOperation {
         finish(with: error)
     }
 
-    /// With the block as it is by then. Without a block nothing is enqueued: in a program whose main queue is not served
-    /// that would gather.
+    /// Calls the block that is set by then, on the main queue. Without a block nothing is enqueued: if no thread serves
+    /// the main queue, calls would pile up.
     func tell(
         _ block: @escaping @Sendable (OperationState) -> ProgressBlock?,
         _ count: Int,

@@ -1,8 +1,8 @@
 public import Dispatch
 public import Foundation
 
-// Everything is behind a lock. An open class cannot have the compiler check that; a subclass that adds state keeps the
-// promise itself.
+// Unchecked: all state is locked, which the compiler cannot check in an open class. A subclass must make safe what it
+// adds.
 /// One load as an operation: made, started and called back on the one network thread, as in AFNetworking 2.x.
 ///
 /// ```swift
@@ -13,11 +13,11 @@ public import Foundation
 ///
 /// The operation is a delegate of its connection. A subclass may override the delegate's methods, and calls `super`.
 ///
-/// **Where code of yours is called.** ``completionBlock`` on ``completionQueue``, which is the main queue unless you set
-/// one; progress on the main queue; the blocks that answer challenges, redirects and the cache **on the network thread**:
-/// there they must be short and never block, since meanwhile nothing else in the process is loaded. An operation whose
-/// ``outputStream`` is yours when it starts is the exception: writing may block, so it has a queue of its own, and those
-/// blocks are called there.
+/// **Where code of yours is called.** ``completionBlock`` on ``completionQueue``, which is the main queue unless you
+/// set one; progress on the main queue; the blocks that answer challenges, redirects and the cache **on the network
+/// thread**: there they must be short and never block, since meanwhile the process loads nothing else. An operation
+/// whose ``outputStream`` is yours when it starts is the exception: writing may block, so it has a queue of its own,
+/// and those blocks are called there.
 ///
 /// **Pausing** keeps the operation in its queue: not ready, not executing, not finished. `resume()` loads again from
 /// the beginning; ``HTTPRequestOperation`` goes on where it stopped, if the server can.
@@ -28,15 +28,15 @@ public import Foundation
 /// All methods and properties may be used from any thread.
 open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConnectionDataDelegate, @unchecked Sendable
 {
-    /// Receives how many bytes there are now, how many in all, and how many are expected, -1 if nobody knows.
+    /// Receives how many bytes there are now, how many in all, and how many are expected, -1 if unknown.
     public typealias ProgressBlock = @Sendable (_ count: UInt, _ total: Int64, _ expected: Int64) -> Void
     /// Answers a challenge, through its sender.
     public typealias ChallengeBlock =
         @Sendable (_ connection: URLConnection, _ challenge: URLAuthenticationChallenge) -> Void
-    /// Says what is stored in the cache.
+    /// Returns what the cache stores.
     public typealias CacheBlock =
         @Sendable (_ connection: URLConnection, _ cachedResponse: CachedURLResponse) -> CachedURLResponse?
-    /// Says what is sent. The response is the redirect, or nil for the operation's own request.
+    /// Returns the request to send. The response is the redirect, or nil for the operation's own request.
     public typealias RedirectBlock =
         @Sendable (_ connection: URLConnection, _ request: URLRequest, _ redirectResponse: URLResponse?) -> URLRequest?
 
@@ -59,7 +59,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         sink?.close()
     }
 
-    /// What was there may run code when it goes: not under the lock.
+    /// Release the old value after the lock: its deinit may run the program's code.
     func set<Value>(_ setting: WritableKeyPath<OperationState, Value>, _ value: Value) {
         var value = value
         state.withLock { swap(&$0[keyPath: setting], &value) }
@@ -70,10 +70,10 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     /// The request. Pausing a ``HTTPRequestOperation`` and setting ``inputStream`` replace it.
     public var request: URLRequest { state.withLock { $0.request } }
 
-    /// The response that was received last.
+    /// The latest response.
     open var response: URLResponse? { state.withLock { $0.response } }
 
-    /// Why the load failed: a `URLError`, unless other code gave the error. Its `loadFailure` has the whole story.
+    /// Why the load failed: a `URLError`, unless other code gave the error. Its `loadFailure` has the details.
     open var error: (any Error)? { state.withLock { $0.error } }
 
     /// The body, when it has arrived in full. Nil with an ``outputStream`` of yours, and after a failure.
@@ -111,14 +111,15 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         set { set(\.usesCredentialStorage, newValue) }
     }
 
-    /// Offered once to the server that is asked first, or a proxy, that wants to know who we are: that of ``request``, or
-    /// of what the redirect block puts in its place. A server to which a redirect leads does not get it.
+    /// The credential for a challenge of the first server, or of a proxy, offered once. The first server is that of
+    /// ``request``, or of the request that the redirect block puts in its place. A server that a redirect leads to does
+    /// not get it.
     open var credential: URLCredential? {
         get { state.withLock { $0.credential } }
         set { set(\.credential, newValue) }
     }
 
-    /// Decides about servers. A default policy of its own.
+    /// Decides which servers the operation trusts. A default policy of its own, unless set.
     open var securityPolicy: SecurityPolicy {
         get { state.withLock { $0.securityPolicy } }
         set { set(\.securityPolicy, newValue) }
@@ -150,14 +151,14 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
             }
         }
         set {
-            let (former, home) = state.withLock { state -> (ResponseSink?, OperationHome?) in
+            let (former, scheduler) = state.withLock { state -> (ResponseSink?, ConnectionScheduler?) in
                 let former = state.sink
                 state.sink = newValue.map(ResponseSink.init)
-                return (former, state.home)
+                return (former, state.scheduler)
             }
             guard let former, former.stream !== newValue else { return }
-            // It may be written to just now.
-            if let home { home.perform { former.stream.close() } } else { former.stream.close() }
+            // The connection may be writing to it now.
+            if let scheduler { scheduler.perform { former.stream.close() } } else { former.stream.close() }
         }
     }
 
@@ -167,14 +168,14 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         set { set(\.completionQueue, newValue) }
     }
 
-    /// The group that the call of ``completionBlock`` is part of; nil is one of our own. The block is let go of when
-    /// the group is empty.
+    /// The group in which ``completionBlock`` is called; nil is a private one. The block is released when the group is
+    /// empty.
     open var completionGroup: DispatchGroup? {
         get { state.withLock { $0.completionGroup } }
         set { set(\.completionGroup, newValue) }
     }
 
-    /// Whatever you want to remember. Not used by the operation, nor guarded by it.
+    /// Values of your own. The operation neither uses nor guards them.
     open var userInfo: [AnyHashable: Any]? {
         get { state.withLock { $0.userInfo } }
         set { set(\.userInfo, newValue) }
@@ -188,18 +189,18 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
 
     // MARK: - Blocks
 
-    /// Sets what hears how much of the request's body was sent. Called on the main queue.
+    /// Sets what receives how much of the request's body was sent. Called on the main queue.
     open func setUploadProgressBlock(_ block: ProgressBlock?) {
         set(\.uploadProgress, block)
     }
 
-    /// What hears how much of the request's body was sent.
+    /// What receives how much of the request's body was sent.
     open var uploadProgressBlock: ProgressBlock? { state.withLock { $0.uploadProgress } }
 
-    /// What hears how much of the response's body has arrived.
+    /// What receives how much of the response's body has arrived.
     open var downloadProgressBlock: ProgressBlock? { state.withLock { $0.downloadProgress } }
 
-    /// Sets what hears how much of the response's body has arrived. Called on the main queue.
+    /// Sets what receives how much of the response's body has arrived. Called on the main queue.
     open func setDownloadProgressBlock(_ block: ProgressBlock?) {
         set(\.downloadProgress, block)
     }
@@ -219,9 +220,9 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         set(\.cacheBlock, block)
     }
 
-    /// Has the operation cancelled when the system wants the program to end, after `handler` was called.
+    /// Lets ``expireBackgroundTask()`` cancel the operation, after it has called `handler`.
     ///
-    /// Nothing of the kind happens by itself on Linux: a program that is told to end, by a signal say, calls
+    /// On Linux the system does not call it: a program that has to end, because of a signal for example, calls
     /// ``expireBackgroundTask()``. A second call changes nothing.
     open func setShouldExecuteAsBackgroundTask(expirationHandler handler: (@Sendable () -> Void)?) {
         state.withLock { state in
@@ -285,8 +286,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
 
     // MARK: - Between attempts
 
-    /// It was paused while it was loading, and its connection is cancelled. A subclass may prepare to go on in the
-    /// middle.
+    /// Called when a pause has cancelled the connection. A subclass may prepare to continue in the middle of the body.
     func willContinue() {}
 
     /// What to do with a response.
@@ -333,7 +333,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         receive(data, from: connection)
     }
 
-    /// Tells the block for upload progress.
+    /// Calls the block for upload progress.
     open func connection(
         _ connection: URLConnection,
         didSendBodyData bytesWritten: Int,
