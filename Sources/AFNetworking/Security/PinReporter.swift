@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Brings reports from the network thread to whoever wants them, on a queue of their own.
+/// Brings reports from the network thread to the report handler, on a queue of its own.
 ///
 /// Shared by a policy and its frozen copies, so that a handler set later hears of
 /// connections under an earlier copy too.
@@ -26,7 +26,7 @@ final class PinReporter: Sendable {
     var handler: Handler? {
         get { state.withLock { $0.handler } }
         set {
-            // What was there may run code when it goes: not under the lock.
+            // Release the old value after the lock: its deinit may run the program's code.
             var handler = newValue
             state.withLock { swap(&$0.handler, &handler) }
         }

@@ -14,7 +14,7 @@ public struct PinSet: Hashable, Sendable {
     /// Keys that are kept elsewhere, unused, for the day on which one in use is lost. They
     /// are accepted like the others.
     public var backupPins: [Pin]
-    /// Until when the set is good. Nil, the default: for ever.
+    /// When the set ends. Nil, the default: never.
     public var expiry: Expiry?
     /// Whether a server without a pinned member is only reported, and accepted like one
     /// without pins. False. See ``SecurityPolicy/reportHandler``.
@@ -27,7 +27,7 @@ public struct PinSet: Hashable, Sendable {
         /// What happens to servers after it.
         public var choice: Choice
 
-        /// An end, with the choice what then: there is no good one for everybody.
+        /// An end, with the choice of what happens then. The choice has no default, since none suits all programs.
         public init(_ date: Date, _ choice: Choice) {
             self.date = date
             self.choice = choice
@@ -36,8 +36,8 @@ public struct PinSet: Hashable, Sendable {
 
     /// What a set of pins means after its end.
     public enum Choice: String, Hashable, Sendable, Codable {
-        /// Servers are accepted as if they were not pinned: for programs that nobody updates,
-        /// which would be cut off otherwise.
+        /// Servers are accepted as if they were not pinned: for programs that get no updates, and would be cut off
+        /// otherwise.
         case failOpen
         /// Every server is refused.
         case failClosed

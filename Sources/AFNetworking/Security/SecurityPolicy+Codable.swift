@@ -47,7 +47,7 @@ extension SecurityRules {
 // A policy that cannot be written or read must not become one that is less strict.
 extension NSCoder {
     func writePolicy(_ policy: SecurityPolicy, forKey key: String) {
-        // Of a subclass only the settings could be read again, and not what it overrides.
+        // An archive restores settings, not overrides: what is written for a subclass cannot be read.
         let data = policy.mayHaveOverrides ? Data() : (try? ArchivedJSON.data(policy)) ?? Data()
         encode(data as NSData, forKey: key)
     }

@@ -48,7 +48,7 @@ extension SecurityPolicy {
             public static let overlappingRules = Kind(rawValue: "overlappingRules")
             /// A rule is for a whole top-level domain.
             public static let broadPattern = Kind(rawValue: "broadPattern")
-            /// A rule only reports, and nobody listens.
+            /// A rule only reports, and there is no report handler.
             public static let unheardReports = Kind(rawValue: "unheardReports")
             /// Only the key counts: not the chain, not the dates, not the name.
             public static let keyAlone = Kind(rawValue: "keyAlone")

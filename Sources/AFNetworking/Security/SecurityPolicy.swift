@@ -117,16 +117,16 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
 
     /// Whether a server may be trusted although its chain is not valid. False.
     ///
-    /// - Warning: Together with ``SSLPinningMode/publicKey`` this leaves **one** condition: that
-    ///   some pinned key occurs in the proven part of the chain. Who issued the certificate, whether it has **expired**,
-    ///   and for which **host** it is are all **not looked at**. Whoever has the private key of any pinned
-    ///   certificate – of another server of yours, of a retired one, of an authority that you pinned – can pose as any
-    ///   host of the session, for ever. For servers with certificates of your own making, set
-    ///   ``/AFTransport/TLSConfiguration/anchors`` to your authority instead, or use
-    ///   ``SSLPinningMode/certificate``, which goes on checking dates and names.
+    /// - Warning: Together with ``SSLPinningMode/publicKey`` this leaves **one** condition: that some pinned key occurs
+    ///   in the proven part of the chain. Who issued the certificate, whether it has **expired**, and for which
+    ///   **host** it is are all **not looked at**. An attacker with the private key of any pinned certificate – of
+    ///   another server of yours, of a retired one, of an authority that you pinned – can pose as any host of the
+    ///   session, forever. For servers with certificates of your own making, set
+    ///   ``/AFTransport/TLSConfiguration/anchors`` to your authority instead, or use ``SSLPinningMode/certificate``,
+    ///   which goes on checking dates and names.
     ///
-    /// Without pins it turns authentication off: anybody on the way can read and change everything.
-    /// A signature that does not fit is never forgiven where pins decide.
+    /// Without pins it turns authentication off: an attacker on the network can read and change everything. A signature
+    /// that does not fit is never forgiven where pins decide.
     public var allowInvalidCertificates: Bool {
         get { rules.allowsInvalidCertificates }
         set { change { $0.allowsInvalidCertificates = newValue } }
@@ -134,8 +134,8 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
 
     /// Whether a certificate must be for the host. True.
     ///
-    /// - Warning: When false, whoever has a valid certificate for any host at all can pose as yours.
-    ///   It also drops the check that a certificate may serve TLS.
+    /// - Warning: When false, an attacker with a valid certificate for any host at all can pose as yours. It also drops
+    ///   the check that a certificate may serve TLS.
     public var validatesDomainName: Bool {
         get { rules.validatesName }
         set { change { $0.validatesName = newValue } }

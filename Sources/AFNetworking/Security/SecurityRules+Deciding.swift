@@ -25,7 +25,7 @@ extension SecurityRules {
 
     // MARK: - Before any certificate is looked at
 
-    /// A name means nothing in a certificate that nobody vouches for.
+    /// A name means nothing in a certificate that no authority and no pin vouches for.
     private func contradiction(_ domain: String?) -> ServerTrustDecision? {
         guard domain != nil, allowsInvalidCertificates, validatesName, mode == .none || pinned.isEmpty else {
             return nil

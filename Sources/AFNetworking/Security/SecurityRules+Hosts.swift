@@ -1,5 +1,5 @@
 extension SecurityRules {
-    /// What came of judging a server by the rule for its host.
+    /// The decision about a server by the rule for its host.
     struct HostVerdict {
         var decision: ServerTrustDecision
         /// The rule is not met, whether or not the server is refused for it.

@@ -1,16 +1,15 @@
 import Foundation
 
-/// Errors of servers that a security policy does not trust. Their URLs are without user names and passwords.
+/// Errors for servers that a security policy does not trust. Their URLs have no user name and no password.
 ///
-/// They are `URLError`s and no `NSError`s: on Linux nothing makes one of the other, and `catch let error as URLError` would
-/// let them pass.
+/// They are `URLError`s: on Linux an `NSError` is not converted, and `catch let error as URLError` would not match it.
 enum UntrustedServer {
-    /// The sentence of AFNetworking, followed by what was found.
+    /// The error with AFNetworking's sentence, followed by the reason of the refusal.
     ///
     /// - Parameters:
-    ///   - trust: What the server showed.
-    ///   - url: Of the request.
-    ///   - underlying: The loading system's error, which says which rule failed.
+    ///   - trust: The server's certificates.
+    ///   - url: The URL of the request.
+    ///   - underlying: The loading system's error, which names the rule that failed.
     static func error(_ trust: ServerTrust?, _ url: URL?, underlying: URLError? = nil) -> URLError {
         let failure = underlying?.loadFailure
         let host = trust?.host ?? failure?.security?.host ?? ""
@@ -31,9 +30,9 @@ enum UntrustedServer {
         return URLError(.serverCertificateUntrusted, userInfo: details)
     }
 
-    /// The error of a server that was refused in a challenge.
+    /// The error for a server that the policy refused in a challenge.
     ///
-    /// - Parameter decision: What the policy said; nothing is known of one that accepted.
+    /// - Parameter decision: The policy's decision; if it accepted, the error has no underlying error.
     static func error(
         _ decision: ServerTrustDecision,
         _ trust: ServerTrust,
@@ -44,7 +43,7 @@ enum UntrustedServer {
         return error(trust, url, underlying: failure.map { ErrorMapping.error($0, url: url) })
     }
 
-    /// Over plain http no pin is looked at.
+    /// The error for plain http to a pinned host: without TLS no pin can be checked.
     static func plainText(_ host: String, _ url: URL) -> URLError {
         let failure = LoadFailure(
             .request,
