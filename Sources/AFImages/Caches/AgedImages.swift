@@ -1,4 +1,4 @@
-/// Images with what they cost, in the order of their use. Decides nothing.
+/// Images with their costs, in the order of their use. The caches decide which are removed.
 struct AgedImages: Sendable {
     private struct Entry: Sendable {
         let image: Image
@@ -7,7 +7,7 @@ struct AgedImages: Sendable {
     }
 
     private var entries: [ImageCacheKey: Entry] = [:]
-    /// Counts uses: two at the same time cannot be told apart by a clock.
+    /// Counts uses: a clock could not order two at the same time.
     private var uses: UInt64 = 0
     /// What all images cost.
     private(set) var usage: UInt64 = 0

@@ -1,7 +1,8 @@
 public import AFNetworking
 
-// Constants and a locked value only. An open class cannot be checked for that.
-/// Keeps images in memory up to a limit; when that is passed, those used longest ago go until a lower one is reached.
+// Unchecked: constants and locked values only, which the compiler cannot check in an open class.
+/// Keeps images in memory up to a limit; when they pass it, removes those used longest ago until a lower limit is
+/// reached.
 ///
 /// ```swift
 /// let cache = AutoPurgingImageCache(memoryCapacity: 50_000_000, preferredMemoryCapacity: 30_000_000)
@@ -9,8 +10,8 @@ public import AFNetworking
 /// downloader.imageCache = cache
 /// ```
 ///
-/// An image costs four bytes for each of its pixels. One that costs more than the whole capacity is not kept. When
-/// memory becomes scarce everything goes.
+/// An image takes four bytes for each of its pixels. One that takes more than the whole capacity is not kept. When
+/// memory becomes scarce it removes all images.
 ///
 /// A request finds an image that was added for one with the same URL, credentials and other fields; `Accept`,
 /// `Accept-Encoding`, `Cache-Control`, `Pragma` and `User-Agent` do not count. For a request that has no other fields
@@ -43,9 +44,10 @@ open class AutoPurgingImageCache: ImageRequestCache, @unchecked Sendable {
     /// A cache with limits of its own.
     ///
     /// - Parameters:
-    ///   - memoryCapacity: What images may cost together, in bytes.
-    ///   - preferredMemoryCapacity: What is left when they cost more. More than the capacity is the capacity.
-    ///   - memoryPressure: Says when memory is scarce; nil for a cache that does not care.
+    ///   - memoryCapacity: The most memory that images may take together, in bytes.
+    ///   - preferredMemoryCapacity: How much is kept when they take more. A larger number than the capacity is the
+    ///     capacity.
+    ///   - memoryPressure: Says when memory is scarce; nil to ignore it.
     public init(
         memoryCapacity: UInt64,
         preferredMemoryCapacity: UInt64,
@@ -59,7 +61,7 @@ open class AutoPurgingImageCache: ImageRequestCache, @unchecked Sendable {
 
     // MARK: - Limits
 
-    /// What images may cost together, in bytes. Lowering it lets go of what is too much at once.
+    /// The most memory that images may take together, in bytes. Lowering it removes images at once.
     open var memoryCapacity: UInt64 {
         get { state.withLock { $0.capacity } }
         set {
@@ -70,13 +72,13 @@ open class AutoPurgingImageCache: ImageRequestCache, @unchecked Sendable {
         }
     }
 
-    /// What is left when images cost more than the capacity, in bytes.
+    /// How much is kept when images take more than the capacity, in bytes.
     open var preferredMemoryUsageAfterPurge: UInt64 {
         get { state.withLock { $0.preferred } }
         set { state.withLock { $0.preferred = newValue } }
     }
 
-    /// What the images that are kept cost, in bytes.
+    /// The memory that the kept images take, in bytes.
     open var memoryUsage: UInt64 { state.withLock { $0.images.usage } }
 
     /// How often everything was removed.
@@ -89,16 +91,16 @@ open class AutoPurgingImageCache: ImageRequestCache, @unchecked Sendable {
         add(image, .named(identifier))
     }
 
-    /// Lets go of an image. Says whether there was one of that name.
+    /// Removes an image. Returns whether there was one of that name.
     @discardableResult
     open func removeImage(withIdentifier identifier: String) -> Bool {
         state.withLock { $0.images.remove(.named(identifier)) }
     }
 
-    /// Lets go of all images. Says whether there was any.
+    /// Removes all images. Returns whether there was any.
     @discardableResult
     open func removeAllImages() -> Bool {
-        // Pixels are given back after the lock.
+        // Release the pixels after the lock.
         let former = state.withLock { state in
             defer { state.images = AgedImages() }
             state.generation += 1
@@ -114,7 +116,7 @@ open class AutoPurgingImageCache: ImageRequestCache, @unchecked Sendable {
 
     // MARK: - By request
 
-    /// True. The place to override: say false for images that are not to be kept.
+    /// True. Override it to return false for images that are not to be kept.
     open func shouldCache(
         _ image: Image,
         for request: URLRequest,
@@ -127,7 +129,7 @@ open class AutoPurgingImageCache: ImageRequestCache, @unchecked Sendable {
         add(image, key)
     }
 
-    /// Lets go of an image. Says whether there was one.
+    /// Removes an image. Returns whether there was one.
     @discardableResult
     open func removeImage(for request: URLRequest, withAdditionalIdentifier identifier: String?) -> Bool {
         guard let key = ImageCacheKey(request, additional: identifier) else { return false }
@@ -142,7 +144,7 @@ open class AutoPurgingImageCache: ImageRequestCache, @unchecked Sendable {
 
     private func add(_ image: Image, _ key: ImageCacheKey) {
         state.withLock { state in
-            // It would drive out all others, and then itself. What it replaces is out of date in any case.
+            // It would evict all others, and then itself. The image that it replaces is out of date in any case.
             guard AgedImages.cost(of: image) <= state.capacity else {
                 state.images.remove(key)
                 return

@@ -2,18 +2,18 @@ public import AFNetworking
 
 /// Keeps images by names of your choice.
 ///
-/// Every method may be called from any thread; what was added is found by whoever asks later.
+/// Every method may be called from any thread; every later call finds an image that was added.
 public protocol ImageCache: AnyObject, Sendable {
     /// Keeps an image, in the place of the one of the same name.
     func add(_ image: Image, withIdentifier identifier: String)
 
-    /// Lets go of an image.
+    /// Removes an image.
     ///
     /// - Returns: Whether there was one of that name.
     @discardableResult
     func removeImage(withIdentifier identifier: String) -> Bool
 
-    /// Lets go of all images.
+    /// Removes all images.
     ///
     /// - Returns: Whether there was any.
     @discardableResult
@@ -23,7 +23,7 @@ public protocol ImageCache: AnyObject, Sendable {
     func image(withIdentifier identifier: String) -> Image?
 }
 
-/// Keeps images by the requests that they answer: what an ``ImageDownloader`` looks into, and fills.
+/// Keeps images by the requests that they answer. An ``ImageDownloader`` reads and fills it.
 ///
 /// An additional identifier keeps several images of one request apart, as one in its full size and one that was made
 /// smaller.
@@ -39,7 +39,7 @@ public protocol ImageRequestCache: ImageCache {
     /// Keeps an image, in the place of the one for such a request.
     func add(_ image: Image, for request: URLRequest, withAdditionalIdentifier identifier: String?)
 
-    /// Lets go of an image.
+    /// Removes an image.
     ///
     /// - Returns: Whether there was one.
     @discardableResult
@@ -48,8 +48,8 @@ public protocol ImageRequestCache: ImageCache {
     /// The image for a request; nil if there is none.
     func image(for request: URLRequest, withAdditionalIdentifier identifier: String?) -> Image?
 
-    /// How often everything was removed. A downloader does not add an image whose download began when this was another
-    /// number: what a user has cleared does not come back. Always 0 unless a cache has its own.
+    /// How often everything was removed. A downloader does not add an image whose download began at another generation,
+    /// so that cleared images do not come back. Always 0 unless a cache implements it.
     var generation: Int { get }
 }
 

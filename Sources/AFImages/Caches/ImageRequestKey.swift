@@ -1,7 +1,7 @@
 import AFNetworking
 import Foundation
 
-/// What two requests have in common when they are for one image, and for one user.
+/// Identifies an image for one user: requests with equal keys are for the same one.
 struct ImageRequestKey: Hashable, Sendable {
     private struct Field: Hashable, Comparable, Sendable {
         let name: String
@@ -10,7 +10,7 @@ struct ImageRequestKey: Hashable, Sendable {
         static func < (one: Field, other: Field) -> Bool { (one.name, one.value) < (other.name, other.value) }
     }
 
-    /// They say how an image may travel, or where it may come from, and not which image and whose.
+    /// Fields that change how an image is transferred, or from where, but not which image it is, or whose.
     private static let fieldsThatDoNotMatter: Set<String> = [
         "accept", "accept-encoding", "cache-control", "pragma", "user-agent",
     ]
@@ -21,7 +21,7 @@ struct ImageRequestKey: Hashable, Sendable {
     private let body: Data?
     private let handlesCookies: Bool
     private let addsStoredCookies: Bool
-    /// Of a request that can be sent only once.
+    /// Makes the key of a request with a body stream unique.
     private let occurrence: UUID?
 
     /// Nil for a request without a URL.
@@ -35,24 +35,24 @@ struct ImageRequestKey: Hashable, Sendable {
             .sorted()
         body = request.httpBody.flatMap { $0.isEmpty ? nil : $0 }
         handlesCookies = request.httpShouldHandleCookies
-        // Nothing of its own to add them to: the same cookies either way.
+        // Without a `Cookie` field of its own the request sends the same cookies either way.
         addsStoredCookies = request.addsStoredCookies && request.value(forHTTPHeaderField: "Cookie") != nil
         occurrence = request.httpBodyStream == nil ? nil : UUID()
     }
 
-    /// Whether the answer is an image that may be shown to whoever asks again.
+    /// Whether a later request may get the same image.
     var isRepeatable: Bool { method == "GET" && body == nil && occurrence == nil }
 
-    /// The URL, for a request that has nothing else to it: images that were added by URL are found by such a request.
+    /// The URL of a request that is nothing but a URL, which finds images that were added by URL.
     var name: String? { isRepeatable && fields.isEmpty && handlesCookies ? url : nil }
 }
 
-/// The name of an image in a cache. Its parts stay apart, so that no two names are one by accident.
+/// The key of an image in a cache. Its parts are kept apart, so that different names never collide.
 enum ImageCacheKey: Hashable, Sendable {
     case named(String)
     case requested(ImageRequestKey, additional: String?)
 
-    /// Nil for a request whose answer is nobody else's.
+    /// Nil for a request whose image no other request may get.
     init?(_ request: URLRequest, additional: String?) {
         guard let key = ImageRequestKey(request), key.isRepeatable else { return nil }
         if additional == nil, let name = key.name {

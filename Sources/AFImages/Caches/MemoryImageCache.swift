@@ -1,6 +1,6 @@
 public import AFNetworking
 
-/// Keeps images in memory until that becomes scarce: the cache of image views in AFNetworking 2.
+/// Keeps images until memory becomes scarce: the cache of image views in AFNetworking 2.
 ///
 /// It has no limits unless you set some. A request that ignores caches finds nothing. Otherwise it finds what an
 /// ``AutoPurgingImageCache`` would.
@@ -24,13 +24,13 @@ public final class MemoryImageCache: ImageRequestCache {
 
     /// A cache without limits.
     ///
-    /// - Parameter memoryPressure: Says when memory is scarce; nil for a cache that does not care.
+    /// - Parameter memoryPressure: Says when memory is scarce; nil to ignore it.
     public init(memoryPressure: MemoryPressure? = .system) {
         let observation = memoryPressure?.observe { [weak self] in _ = self?.removeAllImages() }
         pressure.withLock { $0 = observation }
     }
 
-    /// How many images are kept; those used longest ago go first. 0, as it is at first, is no limit.
+    /// How many images are kept; those used longest ago are removed first. 0, as it is at first, is no limit.
     public var countLimit: Int {
         get { state.withLock { $0.countLimit } }
         set {
@@ -41,8 +41,8 @@ public final class MemoryImageCache: ImageRequestCache {
         }
     }
 
-    /// What images may cost together, in bytes, four for each pixel; those used longest ago go first. 0, as it is at
-    /// first, is no limit.
+    /// The most memory that images may take together, in bytes, four for each pixel; those used longest ago are removed
+    /// first. 0, as it is at first, is no limit.
     public var totalCostLimit: UInt64 {
         get { state.withLock { $0.totalCostLimit } }
         set {
@@ -63,7 +63,7 @@ public final class MemoryImageCache: ImageRequestCache {
         image(for: request, withAdditionalIdentifier: nil)
     }
 
-    /// Keeps an image for a request. Nothing happens if either is nil.
+    /// Keeps an image for a request. Does nothing if either is nil.
     public func cacheImage(_ image: Image?, for request: URLRequest?) {
         guard let image, let request else { return }
         add(image, for: request, withAdditionalIdentifier: nil)
@@ -76,13 +76,13 @@ public final class MemoryImageCache: ImageRequestCache {
         add(image, .named(identifier))
     }
 
-    /// Lets go of an image. Says whether there was one of that name.
+    /// Removes an image. Returns whether there was one of that name.
     @discardableResult
     public func removeImage(withIdentifier identifier: String) -> Bool {
         state.withLock { $0.images.remove(.named(identifier)) }
     }
 
-    /// Lets go of all images. Says whether there was any.
+    /// Removes all images. Returns whether there was any.
     @discardableResult
     public func removeAllImages() -> Bool {
         let former = state.withLock { state in
@@ -106,7 +106,7 @@ public final class MemoryImageCache: ImageRequestCache {
         add(image, key)
     }
 
-    /// Lets go of an image. Says whether there was one.
+    /// Removes an image. Returns whether there was one.
     @discardableResult
     public func removeImage(for request: URLRequest, withAdditionalIdentifier identifier: String?) -> Bool {
         guard let key = ImageCacheKey(request, additional: identifier) else { return false }

@@ -3,8 +3,8 @@ import Foundation
 /// Tells caches that memory is scarce.
 ///
 /// ``system`` listens to the kernel: to its measure of the time that is lost waiting for memory (PSI), of the machine
-/// and of the process's control group, and to the events of the group that hits its limit. Where the kernel tells
-/// nothing of the kind, or not to us, it stays silent; call ``announce()`` if your program knows better.
+/// and of the process's control group, and to the events of the group that hits its limit. If the kernel offers
+/// neither, or denies access, it stays silent; call ``announce()`` if your program knows that memory is scarce.
 ///
 /// Safe to use from any thread.
 public final class MemoryPressure: Sendable {
@@ -13,12 +13,12 @@ public final class MemoryPressure: Sendable {
         var isWatching: Bool
     }
 
-    /// What the kernel says. It is asked from the first observer on, by a thread that waits for the answer.
+    /// The pressure that the kernel reports. From the first observer on, a thread waits for the reports.
     public static let system = MemoryPressure(isWatching: false)
 
     private let state: Lock<State>
 
-    /// Says nothing by itself; only ``announce()`` does.
+    /// An object that only ``announce()`` triggers.
     public convenience init() {
         self.init(isWatching: true)
     }
@@ -33,7 +33,7 @@ public final class MemoryPressure: Sendable {
         for observer in observers { observer() }
     }
 
-    /// Calls `body` whenever memory is scarce, on any thread, until the observation goes away or is cancelled.
+    /// Calls `body` whenever memory is scarce, on any thread, until the observation is released or cancelled.
     public func observe(_ body: @escaping @Sendable () -> Void) -> Observation {
         let key = UUID()
         let isFirst = state.withLock { state in
@@ -43,12 +43,12 @@ public final class MemoryPressure: Sendable {
         }
         if isFirst { MemoryWatch.start { [weak self] in self?.announce() } }
         return Observation { [weak self] in
-            // The closure goes away after the lock: it holds what is the observer's.
+            // Release the closure after the lock: its deinit may run the program's code.
             _ = self?.state.withLock { $0.observers.removeValue(forKey: key) }
         }
     }
 
-    /// Ends with its last reference.
+    /// Ends when it is released.
     public final class Observation: Sendable {
         private let end: @Sendable () -> Void
 
@@ -60,7 +60,7 @@ public final class MemoryPressure: Sendable {
             end()
         }
 
-        /// Ends it now. A call that is under way may still arrive.
+        /// Ends it now. A call that has begun may still arrive.
         public func cancel() {
             end()
         }

@@ -5,15 +5,15 @@ import Glibc
 ///
 /// Docs: Documentation/accounting/psi.rst and admin-guide/cgroup-v2.rst of the kernel.
 enum MemoryWatch {
-    /// A fifth of a second lost within two. Windows of other lengths are for privileged processes.
+    /// A fifth of a second lost within two seconds. Other lengths are for privileged processes.
     private static let trigger = "some 200000 2000000"
-    /// One cause may be told in several ways, and limits are hit over and over.
+    /// The kernel may report one cause in several ways, and a limit over and over.
     private static let quietTime: TimeInterval = 2
 
     private enum Source {
-        /// Speaks when its trigger is reached.
+        /// Reports when its trigger is reached.
         case stalls(Int32)
-        /// Speaks when one of its numbers has changed.
+        /// Reports when one of its numbers has changed.
         case events(Int32, MemoryEvents)
 
         var descriptor: Int32 {
@@ -23,7 +23,7 @@ enum MemoryWatch {
         }
     }
 
-    /// Calls `announce` from now on; never if the kernel tells us nothing.
+    /// Calls `announce` from now on; never if the kernel offers no reports.
     static func start(_ announce: @escaping @Sendable () -> Void) {
         let thread = Thread {
             var sources = open()
@@ -74,7 +74,7 @@ enum MemoryWatch {
         return count > 0 ? MemoryEvents(buffer[..<count]) : nil
     }
 
-    /// Returns when something was said, and drops those that will say nothing more.
+    /// Waits for a report, and drops sources that will report no more. True if memory is scarce.
     private static func wait(for sources: inout [Source]) -> Bool {
         var entries = sources.map { pollfd(fd: $0.descriptor, events: Int16(POLLPRI), revents: 0) }
         guard poll(&entries, nfds_t(entries.count), -1) > 0 else { return false }
@@ -129,7 +129,7 @@ struct MemoryEvents: Equatable, Sendable {
         let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
         guard let line = lines.first(where: { $0.hasPrefix("0::/") }) else { return nil }
         let path = String(line.dropFirst(3))
-        // A group that lies outside of what we see.
+        // The group is outside of this namespace.
         return path.split(separator: "/").contains("..") ? nil : path
     }
 }

@@ -1,9 +1,9 @@
-/// Reads what a file announces, from the front to the back, and never beyond the end.
+/// Reads numbers and words of a file, from front to back and never beyond its end.
 struct ByteReader {
     private let bytes: UnsafeRawBufferPointer
     private(set) var position = 0
 
-    /// The bytes must stay while it is used.
+    /// The bytes must live as long as the reader.
     init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
     }
@@ -29,7 +29,7 @@ struct ByteReader {
         return isBigEndian ? digits.reduce(0) { $0 << 8 | Int($1) } : digits.reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// Whether these come next; they are then behind.
+    /// Whether these bytes come next. If so, skips them.
     mutating func take(_ word: StaticString) -> Bool {
         guard remaining >= word.utf8CodeUnitCount else { return false }
         let matches = word.withUTF8Buffer { $0.elementsEqual(bytes[position..<(position + $0.count)]) }
@@ -37,7 +37,7 @@ struct ByteReader {
         return matches
     }
 
-    /// Goes on behind so many bytes.
+    /// Skips so many bytes.
     ///
     /// - Returns: Whether there are as many.
     mutating func skip(_ count: Int) -> Bool {
@@ -46,7 +46,7 @@ struct ByteReader {
         return true
     }
 
-    /// A reader of the next bytes, which are then behind.
+    /// A reader of the next bytes. Skips them.
     mutating func part(_ count: Int) -> ByteReader? {
         let start = position
         guard skip(count) else { return nil }

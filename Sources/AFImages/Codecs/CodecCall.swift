@@ -1,9 +1,9 @@
 import CAFImageCodecs
 import Foundation
 
-/// One call of a codec in C, which answers with a status and a text of the library's.
+/// One call of a codec in C, which returns a status and a text of the library.
 struct CodecCall {
-    /// What is decoded, for errors to name.
+    /// The picture, for errors.
     let header: ImageHeader
     let byteCount: Int
 

@@ -1,4 +1,5 @@
-/// Who may decode now and who has to wait: so many at once, and so much memory among them, first come, first served.
+/// Decides which pictures are decoded now and which wait: a limited number at once, with limited memory, first come,
+/// first served.
 struct DecodingLine {
     private let maximumDecodes: Int
     private let maximumBytes: Int
@@ -11,24 +12,24 @@ struct DecodingLine {
         self.maximumBytes = max(maximumBytes, 0)
     }
 
-    /// - Returns: Who is to begin now.
+    /// - Returns: The pictures to decode now.
     mutating func join(_ id: Int, bytes: Int) -> [Int] {
         waiting.append((id, bytes))
         return admit()
     }
 
-    /// Takes account of one that began and is done.
+    /// Removes a picture that has been decoded.
     ///
-    /// - Returns: Who is to begin now.
+    /// - Returns: The pictures to decode now.
     mutating func leave(bytes: Int) -> [Int] {
         active -= 1
         self.bytes -= bytes
         return admit()
     }
 
-    /// Forgets one that waits.
+    /// Removes a picture that waits.
     ///
-    /// - Returns: Whether it did, and who is to begin now that it stands in nobody's way.
+    /// - Returns: Whether it was waiting, and the pictures to decode now.
     mutating func withdraw(_ id: Int) -> (hasWaited: Bool, begin: [Int]) {
         guard let index = waiting.firstIndex(where: { $0.id == id }) else { return (false, []) }
         waiting.remove(at: index)
@@ -37,7 +38,7 @@ struct DecodingLine {
 
     private mutating func admit() -> [Int] {
         var admitted: [Int] = []
-        // What is too large for all the memory there is has it alone.
+        // A picture that is larger than all the memory is decoded alone.
         while let next = waiting.first, active == 0 || active < maximumDecodes && next.bytes <= maximumBytes - bytes {
             waiting.removeFirst()
             active += 1

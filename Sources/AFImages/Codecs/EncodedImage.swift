@@ -47,7 +47,7 @@ public struct EncodedImage: Sendable {
 
     /// Decodes the picture, of one that moves the first frame, and turns it as it is to be shown.
     ///
-    /// Takes its time on the calling thread; ``ImageDecodingQueue`` has threads for it.
+    /// Blocks the calling thread while it decodes; ``ImageDecodingQueue`` has threads for it.
     ///
     /// - Throws: If it is damaged, cut off or of a variant that is not decoded, or if there is no memory.
     public func decode() throws(ImageError) -> Image {
@@ -73,7 +73,7 @@ public struct EncodedImage: Sendable {
         return turned.scaled(scale)
     }
 
-    /// An estimate of the memory that ``decode()`` takes while it is at it.
+    /// An estimate of the memory that ``decode()`` takes.
     var cost: Int {
         Self.cost([header.storedSize.width, header.storedSize.height, 4, header.orientation == .up ? 1 : 2])
     }
@@ -81,7 +81,7 @@ public struct EncodedImage: Sendable {
     /// An estimate of the memory that ``decodeFrames()`` takes.
     var costOfFrames: Int { Self.cost([cost, header.frameCount]) }
 
-    /// A product; with limits that are none it may be more than can be counted.
+    /// The product of the factors, or the largest number if it overflows.
     private static func cost(_ factors: [Int]) -> Int {
         factors.reduce(1) { product, factor in
             let (next, overflows) = product.multipliedReportingOverflow(by: factor)
@@ -93,14 +93,14 @@ public struct EncodedImage: Sendable {
 extension Image {
     /// Decodes a picture, of one that moves the first frame.
     ///
-    /// Takes its time on the calling thread; ``ImageDecodingQueue`` has threads for it.
+    /// Blocks the calling thread while it decodes; ``ImageDecodingQueue`` has threads for it.
     ///
     /// - Parameters:
     ///   - data: A file in a format of ``ImageDecoders/formats``, which its first bytes tell.
     ///   - scale: How many pixels there are to a point, from 0.001 to 1000.
-    ///   - options: What it may cost, and how large it is wanted.
-    /// - Throws: If it is no picture that can be decoded, damaged, cut off, or beyond a limit. What was decoded of it
-    ///   until then is nowhere to be had.
+    ///   - options: The limits, and the size to decode at.
+    /// - Throws: If it is no picture that can be decoded, damaged, cut off, or beyond a limit. The part that was
+    ///   decoded until then is lost.
     public static func decode(
         _ data: Data,
         scale: Double = 1,

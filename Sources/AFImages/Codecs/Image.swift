@@ -91,7 +91,7 @@ public struct Image: Sendable {
 
     /// Whether the other picture is a copy of this one, and both are in memory once.
     ///
-    /// What `===` is for pictures that are objects.
+    /// It corresponds to `===` for pictures that are objects.
     public func sharesPixels(with other: Image) -> Bool { storage === other.storage }
 }
 
@@ -142,7 +142,7 @@ extension Image {
 // MARK: - Bounds
 
 extension Image {
-    /// Scales at which points are numbers one can calculate with.
+    /// Scales at which sizes in points are usable numbers.
     static let scales = 0.001...1000
 
     /// - Throws: If it is none of those.

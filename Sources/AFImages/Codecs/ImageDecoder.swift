@@ -4,8 +4,8 @@ public import Foundation
 /// Decodes pictures of one format.
 ///
 /// Register one of your own with ``ImageDecoders/register(_:)``, for a format that is not decoded, or in place of the
-/// decoder of one that is. Its methods are called on any thread, for several pictures at once. They must not trap on any
-/// bytes whatsoever: servers send what they like.
+/// decoder of one that is. Its methods are called on any thread, for several pictures at once. They must not trap on
+/// any bytes: a server may send anything.
 public protocol ImageDecoder: Sendable {
     /// The format it decodes.
     var format: ImageFormat { get }

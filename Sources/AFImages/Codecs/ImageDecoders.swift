@@ -1,11 +1,11 @@
 public import Foundation
 
-/// The decoders there are: those of PNG, JPEG, WebP and GIF, and those you register.
+/// All decoders: those for PNG, JPEG, WebP and GIF, and those you register.
 public enum ImageDecoders {
     private static let builtIn: [any ImageDecoder] = [PNGDecoder(), JPEGDecoder(), WebPDecoder(), GIFDecoder()]
     private static let added = Lock<[any ImageDecoder]>([])
 
-    /// Has a decoder decode all pictures it recognizes from now on; it is asked before all others.
+    /// Registers a decoder for all pictures it recognizes; it is asked before all others.
     ///
     /// It takes the place of one that was registered for the same format.
     public static func register(_ decoder: any ImageDecoder) {
@@ -15,7 +15,7 @@ public enum ImageDecoders {
         }
     }
 
-    /// Forgets the decoder that was registered for a format; that of the library, if there is one, decodes it again.
+    /// Removes the decoder that was registered for a format; the library's own, if there is one, decodes it again.
     ///
     /// - Returns: Whether there was one.
     @discardableResult

@@ -1,6 +1,6 @@
-/// What pictures of strangers may cost, and how large they are wanted.
+/// The limits for pictures, which servers choose, and the size they are decoded at.
 ///
-/// Limits are looked at before anything is decoded or allocated: what a file says about itself is enough to refuse it.
+/// Limits are checked before anything is decoded or allocated: the header of a file is enough to refuse it.
 public struct ImageDecodingOptions: Sendable, Hashable, Codable {
     /// The most bytes a file may have: 256 MiB.
     public var maximumInputBytes = 256 << 20
@@ -89,7 +89,7 @@ extension ImageDecodingOptions {
         }
     }
 
-    /// The options in which a decoder reads them: the target as the picture is stored.
+    /// The options for a decoder, with the target size of the picture as it is stored.
     func stored(_ orientation: ImageOrientation) -> ImageDecodingOptions {
         guard orientation.exchangesSides, let target = targetSize, appliesOrientation else { return self }
         var options = self

@@ -8,9 +8,9 @@ import Synchronization
 /// let image = try await ImageDecodingQueue.shared.decode(data, scale: 2)
 /// ```
 ///
-/// Pictures begin in the order in which they came. How many are decoded at once, and how much memory they take together,
-/// is bounded: those beyond wait without a thread. ``ImageResponseSerializer`` waits in the same line, on the thread
-/// it is called on.
+/// Pictures are decoded in the order in which they came. The queue bounds how many are decoded at once, and how much
+/// memory they take together; all others wait without a thread. ``ImageResponseSerializer`` waits in the same order, on
+/// its calling thread.
 public final class ImageDecodingQueue: Sendable {
     /// The queue that serializers use.
     public static let shared = ImageDecodingQueue()
@@ -121,9 +121,9 @@ public final class ImageDecodingQueue: Sendable {
 
     private func entry(cost: Int, _ work: @escaping @Sendable () -> Void) -> Entry {
         Entry { [self] in
-            // Not on a queue of Dispatch's: all threads that those have may be waiting in `decodeNow` for their turn.
+            // Not on a Dispatch queue: all threads of Dispatch may be waiting in `decodeNow` for their turn.
             Thread.detachNewThread { [self] in
-                // For debuggers. Foundation on Linux names nothing before it runs, and now and then nothing at all.
+                // For debuggers. On Linux Foundation names a thread only once it runs, and sometimes not at all.
                 Thread.current.name = "AFImages"
                 work()
                 leave(cost: cost)
@@ -133,7 +133,7 @@ public final class ImageDecodingQueue: Sendable {
 
     private func join(_ id: Int, cost: Int, _ entry: Entry) {
         let begun = state.withLock { state in
-            // Looked at with the lock held: whoever cancels later finds the entry.
+            // Checked under the lock: a later cancellation finds the entry.
             guard entry.isWanted() else { return [Entry]?.none }
             state.entries[id] = entry
             return state.taken(state.line.join(id, bytes: cost))

@@ -1,6 +1,6 @@
 import CAFImageCodecs
 
-/// What a file says about its picture before anything of it is decoded.
+/// The header of a file: what it says about its picture before anything is decoded.
 public struct ImageHeader: Sendable, Hashable {
     /// The format.
     public var format: ImageFormat

@@ -1,21 +1,21 @@
 public import AFNetworking
 public import Foundation
 
-/// One download: its task, and what stands between that and its manager.
+/// One download: its task and the task's delegate.
 final class ImageDownload: Sendable {
     typealias Place = ImageDownloadMachine<ImageRequestKey, ImageWaiter>.Place
 
     struct Attempt: Sendable {
         let task: URLSessionDataTask
-        let listener: ImageTaskListener
+        let delegate: ImageTaskDelegate
     }
 
     let key: ImageRequestKey
-    /// As it was made first, whatever was added to go on with a part.
+    /// The first request, without the fields that ask for the rest.
     let request: URLRequest
     let manager: HTTPSessionManager
     let cache: (any ImageRequestCache)?
-    /// Of the cache when the download began.
+    /// The generation of the cache when the download began.
     private let generation: Int
     private let attempt: Lock<Attempt>
 
@@ -36,9 +36,9 @@ final class ImageDownload: Sendable {
 
     var task: URLSessionDataTask { attempt.withLock { $0.task } }
 
-    var listener: ImageTaskListener { attempt.withLock { $0.listener } }
+    var delegate: ImageTaskDelegate { attempt.withLock { $0.delegate } }
 
-    /// Once more, from the beginning.
+    /// Starts another attempt, from the beginning.
     func begin(again attempt: Attempt) {
         self.attempt.withLock { $0 = attempt }
         attempt.task.resume()
@@ -62,7 +62,7 @@ struct ImageTaskEnding: Sendable {
     init(_ response: URLResponse?, _ object: Any?, _ error: (any Error)?, of request: URLRequest) {
         self.response = response
         do {
-            // From a serializer that leaves the decoding to others.
+            // A serializer may leave the decoding to its caller.
             image = try object as? Image ?? (error == nil ? (object as? EncodedImage)?.decode() : nil)
             self.error = error ?? (image == nil ? ImageDownloadFailure.noImage(object, request) : nil)
         } catch {
@@ -70,9 +70,9 @@ struct ImageTaskEnding: Sendable {
         }
     }
 
-    /// What those who wait are told.
+    /// The result for all waiters.
     func result(of download: ImageDownload) -> Result<DownloadedImage, ImageDownloadFailure> {
-        if let error = download.listener.refusal ?? error {
+        if let error = download.delegate.refusal ?? error {
             return .failure(ImageDownloadFailure(error: error, request: download.request, response: response))
         }
         guard let image else { return .failure(.cancelled(download.request)) }
@@ -80,15 +80,15 @@ struct ImageTaskEnding: Sendable {
     }
 }
 
-/// Somebody who waits for an image.
+/// A request that waits for an image.
 struct ImageWaiter: Sendable {
     /// Called once.
     let answer: @Sendable (Result<DownloadedImage, ImageDownloadFailure>) -> Void
 }
 
-/// Stands for somebody who waits for an image. Others may wait for the same download.
+/// Identifies one request for an image. Several requests may share a download.
 public final class ImageDownloadReceipt: Sendable {
-    /// The number that was given, or one that was made up.
+    /// The identifier that was given, or a random one.
     public let receiptID: UUID
     let download: ImageDownload
     let place: ImageDownload.Place
@@ -99,7 +99,7 @@ public final class ImageDownloadReceipt: Sendable {
         self.place = place
     }
 
-    /// The task, which is the same one for all who wait for the download. Cancelling it fails all of them;
-    /// ``ImageDownloader/cancelTask(for:)`` takes away only one.
+    /// The task, which all requests for the download share. Cancelling it fails all of them;
+    /// ``ImageDownloader/cancelTask(for:)`` cancels only one.
     public var task: URLSessionDataTask { download.task }
 }

@@ -9,9 +9,9 @@
 ///                   (nothing)           abandoned ──────────────────┘
 /// ```
 ///
-/// One that is abandoned is joined by nobody, and holds its place among the running ones until its task has ended.
+/// No request joins an abandoned download. It counts as running until its task has ended.
 struct ImageDownloadMachine<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
-    /// What a receipt stands for.
+    /// Identifies one waiter of one download; a receipt has it.
     struct Place: Hashable, Sendable {
         /// The number of the download.
         let download: Int
@@ -21,7 +21,7 @@ struct ImageDownloadMachine<Key: Hashable & Sendable, Waiter: Sendable>: Sendabl
 
     struct Cancellation: Sendable {
         let waiter: Waiter
-        /// Nobody waits for the download any more.
+        /// Whether it was the last waiter of the download.
         let isLast: Bool
     }
 
@@ -53,7 +53,7 @@ struct ImageDownloadMachine<Key: Hashable & Sendable, Waiter: Sendable>: Sendabl
         return numbers
     }
 
-    /// Adds somebody to the download there is; nil if there is none.
+    /// Adds a waiter to the open download; nil if there is none.
     mutating func join(_ key: Key, _ waiter: Waiter) -> Place? {
         guard let download = open[key] else { return nil }
         let place = Place(download: download, waiter: nextNumber())
@@ -84,17 +84,17 @@ struct ImageDownloadMachine<Key: Hashable & Sendable, Waiter: Sendable>: Sendabl
         return download
     }
 
-    /// Somebody else has started the download of ``next()``, or has ended it: it takes no place.
+    /// The program itself has resumed or cancelled the task of ``next()``: the download does not count as running.
     mutating func wasStartedElsewhere(_ download: Int) {
         guard entries[download]?.isRunning == true else { return }
         entries[download]?.isRunning = false
         active -= 1
     }
 
-    /// Whether anybody waits for it still.
+    /// Whether it has waiters.
     func isAwaited(_ download: Int) -> Bool { entries[download]?.waiters.isEmpty == false }
 
-    /// Takes somebody away; nil if he does not wait any more.
+    /// Removes a waiter; nil if it is gone already.
     mutating func cancel(_ place: Place) -> Cancellation? {
         guard let entry = entries[place.download],
             let index = entry.waiters.firstIndex(where: { $0.number == place.waiter })
@@ -113,11 +113,11 @@ struct ImageDownloadMachine<Key: Hashable & Sendable, Waiter: Sendable>: Sendabl
         entries[download] = nil
     }
 
-    /// The task of a download has ended: returns those who waited, in their order.
+    /// The task of a download has ended: returns its waiters, in their order.
     mutating func complete(_ download: Int) -> [Waiter] {
         guard let entry = entries.removeValue(forKey: download) else { return [] }
         if open[entry.key] == download { open[entry.key] = nil }
-        // Its task may have been cancelled before it was its turn.
+        // The task may have been cancelled while the download waited.
         if entry.isRunning { active -= 1 } else { queue.removeAll { $0 == download } }
         return entry.waiters.map(\.waiter)
     }

@@ -20,21 +20,20 @@ public import Foundation
 /// **Order.** Four downloads run at a time unless you say otherwise; the others wait, in the order of
 /// ``downloadPrioritization``.
 ///
-/// **Caches.** Decoded images are in ``imageCache``, in memory. Files are in the URL cache of the session, by the
-/// rules of HTTP: what a server wants nobody to store is not on the disk.
+/// **Caches.** Decoded images are in ``imageCache``, in memory. Files are in the URL cache of the session, by the rules
+/// of HTTP: a response with `no-store` is not on the disk.
 ///
-/// **What broke off.** When a download is cancelled or fails in the middle of an image, what has arrived is kept in
-/// memory for a while, and the next request for the image asks for the rest.
+/// **Interrupted downloads.** When a download is cancelled or fails in the middle of an image, the downloader keeps the
+/// part that has arrived in memory for a while, and the next request for the image asks for the rest.
 ///
-/// Safe to use from any thread. Closures are called on the main queue, in the order in which they were given; in a
-/// program whose main thread is blocked use ``image(for:)``, which needs no queue. A downloader may be let go of while
-/// it is at work: what was asked for is answered still.
+/// Safe to use from any thread. Closures are called on the main queue, in the order in which they were given; if the
+/// main thread is blocked use ``image(for:)``, which needs no queue. You may release a downloader while it works: it
+/// still answers all requests.
 public final class ImageDownloader: Sendable {
     /// Receives the request that was made first, its response (nil for an image from the image cache, or if it is
     /// none of HTTP), and the image. Called on the main queue.
     public typealias Success = @MainActor @Sendable (URLRequest, HTTPURLResponse?, Image) -> Void
-    /// Receives the request that was made first, its response if there is one, and what went wrong. Called on the main
-    /// queue.
+    /// Receives the request that was made first, its response if there is one, and the error. Called on the main queue.
     public typealias Failure = @MainActor @Sendable (URLRequest, HTTPURLResponse?, any Error) -> Void
 
     /// How many downloads run at a time.
@@ -65,7 +64,7 @@ public final class ImageDownloader: Sendable {
     ///
     /// - Parameters:
     ///   - sessionManager: Makes the tasks. Its response serializer must make images, as ``ImageResponseSerializer``
-    ///     does. It stays yours: invalidate it some day.
+    ///     does. The downloader does not invalidate it.
     ///   - downloadPrioritization: Which of the downloads that wait is started next.
     ///   - maximumActiveDownloads: How many run at a time; less than one is one.
     ///   - imageCache: Keeps images in memory; nil for none.
@@ -88,7 +87,7 @@ public final class ImageDownloader: Sendable {
         core.release()
     }
 
-    // MARK: - The shared one
+    // MARK: - The shared downloader
 
     private static let sharedInstance = ImageDownloader()
 
@@ -123,20 +122,19 @@ public final class ImageDownloader: Sendable {
 
     // MARK: - Settings
 
-    /// Keeps images in memory; nil for none. A change is for what is asked for later.
+    /// Keeps images in memory; nil for none. A change applies to later requests.
     public var imageCache: (any ImageRequestCache)? {
         get { core[\.imageCache] }
         set { core[\.imageCache] = newValue }
     }
 
-    /// Makes the tasks. A change is for what is asked for later.
+    /// Makes the tasks. A change applies to later requests.
     public var sessionManager: HTTPSessionManager {
         get { core[\.manager] }
         set { core[\.manager] = newValue }
     }
 
-    /// Which of the downloads that wait is started next: the first one, unless set. A change is for what is asked for
-    /// later.
+    /// Which of the downloads that wait is started next: the first one, unless set. A change applies to later requests.
     public var downloadPrioritization: ImageDownloadPrioritization {
         get { core[\.machine.prioritization] }
         set { core[\.machine.prioritization] = newValue }
@@ -159,7 +157,7 @@ public final class ImageDownloader: Sendable {
         set { core[\.maximumResponseSize] = newValue }
     }
 
-    /// Whether a download goes on where the one before it broke off, if the server allows it. True, unless set.
+    /// Whether a download continues where an interrupted one ended, if the server allows it. True, unless set.
     public var resumesDownloads: Bool {
         get { core[\.resumesDownloads] }
         set { core[\.resumesDownloads] = newValue }
@@ -192,13 +190,13 @@ public final class ImageDownloader: Sendable {
         }
     }
 
-    /// Ends the waiting of one: its failure closure hears of `URLError.cancelled`. Nothing happens if it does not wait
-    /// any more. When nobody waits for the download, that is cancelled.
+    /// Cancels one request: its failure closure receives `URLError.cancelled`. Does nothing if the request was already
+    /// answered. With its last request the download is cancelled.
     public func cancelTask(for receipt: ImageDownloadReceipt) {
         core.cancel(receipt)
     }
 
-    /// Awaits an image, without a queue. Cancelling the Swift task does what ``cancelTask(for:)`` does.
+    /// Downloads an image, without a queue. Cancelling the Swift task does what ``cancelTask(for:)`` does.
     ///
     /// - Throws: What a failure closure would receive.
     public nonisolated(nonsending) func image(for request: URLRequest) async throws -> DownloadedImage {
@@ -226,7 +224,7 @@ public final class ImageDownloader: Sendable {
         }
     }
 
-    /// Awaits the image at a URL, with the field `Accept: image/*`, as ``image(for:)`` does.
+    /// Downloads the image at a URL, with the field `Accept: image/*`, as ``image(for:)`` does.
     public nonisolated(nonsending) func image(from url: URL) async throws -> Image {
         try await image(for: URLRequest(imageAt: url)).image
     }
@@ -239,7 +237,7 @@ public final class ImageDownloader: Sendable {
 }
 
 extension URLRequest {
-    /// What asks for an image.
+    /// A request for an image.
     init(imageAt url: URL) {
         self.init(url: url)
         setValue("image/*", forHTTPHeaderField: "Accept")

@@ -2,26 +2,26 @@ import AFNetworking
 import Dispatch
 import Foundation
 
-/// What a downloader's pending work holds, so that the downloader itself may go.
+/// The state and the work of a downloader. Pending work holds it, so that the downloader itself can be released.
 final class ImageDownloaderCore: Sendable {
     struct State: Sendable {
         var machine: ImageDownloadMachine<ImageRequestKey, ImageWaiter>
-        /// Those that the machine knows.
+        /// The downloads of the machine.
         var downloads: [Int: ImageDownload] = [:]
-        /// Those whose task is being made, with its end if it has one before anybody waits for it: a session may be
+        /// Downloads whose task is being made, each with its end if the task has already ended: a session may be
         /// invalid.
-        var unborn: [Int: ImageTaskEnding?] = [:]
+        var starting: [Int: ImageTaskEnding?] = [:]
         var manager: HTTPSessionManager
         var imageCache: (any ImageRequestCache)?
         var maximumResponseSize: Int64 = 64 << 20
         var resumesDownloads = true
-        /// The manager that goes with the downloader.
+        /// The manager that ends with the downloader.
         var ownManager: HTTPSessionManager?
-        /// There is no downloader any more.
+        /// Whether the downloader was released.
         var isReleased = false
     }
 
-    /// Where the end of a download is dealt with.
+    /// Where ends of downloads are handled.
     private static let responseQueue = DispatchQueue(
         label: "com.alamofire.imagedownloader.responsequeue",
         attributes: .concurrent
@@ -45,13 +45,13 @@ final class ImageDownloaderCore: Sendable {
         state = Lock(State(machine: machine, manager: manager, imageCache: imageCache, ownManager: own))
     }
 
-    /// The downloader goes; what it was asked for does not.
+    /// The downloader was released. Its requests are still answered.
     func release() {
         state.withLock { $0.isReleased = true }
         endSessionIfDone()
     }
 
-    /// Tasks that wait for their turn would not survive the end of their session.
+    /// Invalidates the session once no download is left: tasks that wait for their turn would end with it.
     private func endSessionIfDone() {
         let manager = state.withLock { state -> HTTPSessionManager? in
             guard state.isReleased, state.machine.isEmpty else { return nil }
@@ -64,7 +64,7 @@ final class ImageDownloaderCore: Sendable {
     subscript<Value: Sendable>(setting: WritableKeyPath<State, Value>) -> Value {
         get { state.withLock { $0[keyPath: setting] } }
         set {
-            // What was there may run code when it goes: not under the lock.
+            // Release the old value after the lock: its deinit may run the program's code.
             var value = newValue
             state.withLock { swap(&$0[keyPath: setting], &value) }
         }
@@ -102,22 +102,22 @@ final class ImageDownloaderCore: Sendable {
     ) -> ImageDownloadReceipt? {
         let (number, manager, cache) = state.withLock { state in
             let number = state.machine.nextNumber()
-            state.unborn.updateValue(nil, forKey: number)
+            state.starting.updateValue(nil, forKey: number)
             return (number, state.manager, state.imageCache)
         }
-        // Without the lock: a manager, or a cache, may be a subclass of the program's.
+        // Without the lock: the manager or the cache may be the program's code.
         let part = self[\.resumesDownloads] ? parts.take(key) : nil
         let attempt = attempt(number, key, request, manager, goingOnWith: part)
         let download = ImageDownload(key, request, manager, cache, attempt)
         let (receipt, ending) = state.withLock { state in
-            let ending = state.unborn.removeValue(forKey: number) ?? nil
+            let ending = state.starting.removeValue(forKey: number) ?? nil
             // Another caller may have begun it meanwhile.
             if let receipt = state.join(key, waiter, receiptID) { return (receipt, ImageTaskEnding?.none) }
             let place = state.machine.begin(number, key, waiter)
             state.downloads[number] = download
             return (ImageDownloadReceipt(receiptID: receiptID, download: download, place: place), ending)
         }
-        // The manager holds it until it has ended.
+        // Another caller was first: cancel this task, which the manager holds until it has ended.
         if receipt.download !== download { attempt.task.cancel() }
         if let ending { ended(number, ending) }
         startNext()
@@ -132,7 +132,7 @@ final class ImageDownloaderCore: Sendable {
         goingOnWith part: PartialImage?
     ) -> ImageDownload.Attempt {
         let (limit, resumes) = state.withLock { ($0.maximumResponseSize, $0.resumesDownloads) }
-        let listener = ImageTaskListener(manager, request, goingOnWith: part, limit: limit) { [parts] part in
+        let delegate = ImageTaskDelegate(manager, request, goingOnWith: part, limit: limit) { [parts] part in
             if resumes { parts.keep(part, for: key) }
         }
         let task = manager.completing(on: ImageDownloaderCore.responseQueue) {
@@ -144,8 +144,8 @@ final class ImageDownloaderCore: Sendable {
                 ended(number, ImageTaskEnding(response, object, error, of: request))
             }
         }
-        task.delegate = listener
-        return ImageDownload.Attempt(task: task, listener: listener)
+        task.delegate = delegate
+        return ImageDownload.Attempt(task: task, delegate: delegate)
     }
 
     func cancel(_ receipt: ImageDownloadReceipt) {
@@ -157,7 +157,8 @@ final class ImageDownloaderCore: Sendable {
 
     // MARK: - Running
 
-    /// Starts what may be started. A task that somebody else has resumed or cancelled runs, or ends, by itself.
+    /// Starts downloads as far as the limit allows. A task that the program itself has resumed or cancelled needs no
+    /// start.
     func startNext() {
         while let (number, download) = next() {
             if download.task.state == .suspended {
@@ -181,19 +182,19 @@ final class ImageDownloaderCore: Sendable {
 
     private func ended(_ number: Int, _ ending: ImageTaskEnding) {
         let found = state.withLock { state -> (download: ImageDownload, isAwaited: Bool)? in
-            if state.unborn.keys.contains(number) { state.unborn[number] = .some(ending) }
+            if state.starting.keys.contains(number) { state.starting[number] = .some(ending) }
             return state.downloads[number].map { ($0, state.machine.isAwaited(number)) }
         }
         guard let (download, isAwaited) = found else { return }
-        if isAwaited, download.listener.mustBeginAgain {
+        if isAwaited, download.delegate.mustBeginAgain {
             let (key, request, manager) = (download.key, download.request, download.manager)
             download.begin(again: attempt(number, key, request, manager, goingOnWith: nil))
-            // Whoever was the last to cancel meanwhile has cancelled the task before it.
+            // If the last waiter has cancelled meanwhile, it has cancelled the former task.
             if !state.withLock({ $0.machine.isAwaited(number) }) { download.task.cancel() }
             return
         }
         let result = ending.result(of: download)
-        // First, so that whoever asks from now on finds it, here or there.
+        // Before the download completes: a new request must find the image in the cache, or the download.
         if isAwaited, case .success(let loaded) = result { download.keep(loaded.image) }
         let waiters = state.withLock { state in
             state.downloads[number] = nil
@@ -206,7 +207,7 @@ final class ImageDownloaderCore: Sendable {
 }
 
 extension ImageDownloaderCore.State {
-    /// Waits with others for a download, if there is one.
+    /// Joins the download for a key, if there is one.
     fileprivate mutating func join(
         _ key: ImageRequestKey,
         _ waiter: ImageWaiter,

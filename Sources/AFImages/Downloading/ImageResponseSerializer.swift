@@ -1,16 +1,16 @@
 public import AFNetworking
 public import Foundation
 
-// As its superclass; adds locked state.
+// Unchecked as its superclass; adds locked state.
 /// Returns an ``Image`` of a body in PNG, JPEG, WebP, GIF, or a format you registered an ``ImageDecoder`` for.
 ///
 /// Accepts `image/tiff`, `image/jpeg`, `image/gif`, `image/png`, `image/ico`, `image/x-icon`, `image/bmp`,
-/// `image/x-bmp`, `image/x-xbitmap` and `image/x-win-bitmap`, as AFNetworking does, and `image/webp`. What a picture is
-/// decoded as is said by its first bytes. An empty body has no object; what cannot be decoded is an error, with the
+/// `image/x-bmp`, `image/x-xbitmap` and `image/x-win-bitmap`, as AFNetworking does, and `image/webp`. The first bytes
+/// of a picture tell its format. An empty body has no object; what cannot be decoded is an error, with the
 /// ``ImageError`` under `NetworkingOperationFailingDecodingErrorKey`.
 ///
-/// Decodes on the thread it is called on, for managers one that processes responses, and never the network thread. Not
-/// more pictures are decoded at once than ``ImageDecodingQueue/shared`` lets.
+/// Decodes on the calling thread, which for managers is one that processes responses, never the network thread. No more
+/// pictures are decoded at once than ``ImageDecodingQueue/shared`` allows.
 open class ImageResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
     private struct State: Sendable {
         var imageScale = 1.0
@@ -19,7 +19,7 @@ open class ImageResponseSerializer: HTTPResponseSerializer, @unchecked Sendable 
         var options = ImageDecodingOptions()
     }
 
-    /// The state in archives, where a later version may find less than it has.
+    /// The state in archives. An archive of a former version may lack values.
     private struct ArchivedState: Codable {
         var imageScale: Double?
         var inflates: Bool?
@@ -45,8 +45,8 @@ open class ImageResponseSerializer: HTTPResponseSerializer, @unchecked Sendable 
 
     /// How many pixels of a picture there are to a point: 1. On a screen with four pixels where others have one it is 2.
     ///
-    /// Pictures are not larger or smaller for it; only their ``Image/size`` is. With a scale that is not from 0.001 to
-    /// 1000 every picture is an error.
+    /// It changes no pixels, only ``Image/size``. With a scale that is not from 0.001 to 1000 every picture is an
+    /// error.
     open var imageScale: Double {
         get { state.withLock { $0.imageScale } }
         set { state.withLock { $0.imageScale = newValue } }
@@ -67,7 +67,7 @@ open class ImageResponseSerializer: HTTPResponseSerializer, @unchecked Sendable 
         set { state.withLock { $0.requiresMatchingContentType = newValue } }
     }
 
-    /// What pictures may cost, and how large they are wanted.
+    /// The limits for pictures, and the size they are decoded at.
     open var decodingOptions: ImageDecodingOptions {
         get { state.withLock { $0.options } }
         set { state.withLock { $0.options = newValue } }
@@ -75,7 +75,7 @@ open class ImageResponseSerializer: HTTPResponseSerializer, @unchecked Sendable 
 
     /// Returns an ``Image``, or an ``EncodedImage`` if pictures are not to be inflated.
     ///
-    /// Decoded and returned beside an error, if only the status is not acceptable.
+    /// If only the status is not acceptable, returns the object and an error.
     open override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
         serializeContent(of: response, data: data, error: error) { body in
             guard !body.isEmpty else { return nil }
@@ -151,14 +151,14 @@ open class ImageResponseSerializer: HTTPResponseSerializer, @unchecked Sendable 
         super.encode(with: coder)
         let state = state.withLock { $0 }
         let archived = ArchivedState(
-            // JSON has no numbers for scales that are none.
+            // JSON has no infinity and no NaN.
             imageScale: state.imageScale.isFinite ? state.imageScale : 0,
             inflates: state.inflates,
             requiresMatchingContentType: state.requiresMatchingContentType,
             options: state.options
         )
         guard coder.allowsKeyedCoding, let data = try? JSONEncoder().encode(archived) else { return }
-        // As bytes: Foundation's unarchiver ends the process when it comes upon an object it was not told of.
+        // As bytes: Foundation's unarchiver ends the process at an object of an unexpected class.
         data.withUnsafeBytes { bytes in
             let start = bytes.bindMemory(to: UInt8.self).baseAddress
             coder.encodeBytes(start, length: bytes.count, forKey: Self.archiveKey)

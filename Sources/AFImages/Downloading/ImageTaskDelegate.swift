@@ -1,29 +1,29 @@
 import AFNetworking
 import Foundation
 
-/// Stands between a task and its manager: holds a response to the limit, puts the part that is there in front of its
-/// rest, and keeps what has arrived if there is no more. What it has no method for goes to the manager, which is the
-/// session's delegate.
-final class ImageTaskListener: URLSessionDataDelegate {
+/// The delegate of an image task, in front of the manager: enforces the limit, puts the part that was kept in front of
+/// its rest, and keeps what has arrived if the task fails. For all other methods the session calls the manager, which
+/// is its own delegate.
+final class ImageTaskDelegate: URLSessionDataDelegate {
     private struct State: Sendable {
-        /// The part whose rest was asked for, until the response says what comes.
+        /// The part whose rest was requested, until the response arrives.
         var offered: PartialImage?
-        /// Bytes for the manager before all others.
+        /// Bytes that the manager receives before all others.
         var prefix: Data?
-        /// What has arrived, of a response that can be gone on with.
+        /// The part that has arrived of a response that can be resumed.
         var gathered: PartialImage?
         var received: Int64 = 0
-        /// What is wrong with the response.
+        /// Why the response is refused.
         var refusal: (any Error)?
-        /// The answer to the request for the rest cannot be used.
+        /// Whether the response to the request for the rest cannot be used.
         var mustBeginAgain = false
     }
 
     private let manager: URLSessionManager
-    /// Without what was added to go on with a part.
+    /// The request without the fields that ask for the rest.
     private let request: URLRequest
     private let limit: Int64
-    /// Takes what has arrived, when the task has failed.
+    /// Receives the part that has arrived, when the task has failed.
     private let keep: @Sendable (PartialImage) -> Void
     private let state: Lock<State>
 
@@ -41,7 +41,7 @@ final class ImageTaskListener: URLSessionDataDelegate {
         state = Lock(State(offered: part))
     }
 
-    /// Why the response was not taken, if it was not.
+    /// Why the response was refused, if it was.
     var refusal: (any Error)? { state.withLock { $0.refusal } }
 
     var mustBeginAgain: Bool { state.withLock { $0.mustBeginAgain } }
@@ -104,7 +104,7 @@ final class ImageTaskListener: URLSessionDataDelegate {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let part = state.withLock { state in
             defer { (state.gathered, state.prefix, state.offered) = (nil, nil, nil) }
-            // Before there was an answer it is as good as before.
+            // Without a response the offered part is still good.
             return state.gathered ?? state.offered
         }
         if error != nil, let part, part.isWorthKeeping { keep(part) }

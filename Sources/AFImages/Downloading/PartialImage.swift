@@ -1,12 +1,14 @@
 import AFNetworking
 import Foundation
 
-/// What had arrived of an image when its download broke off, and how to tell whether it is the same one still.
+/// The part of an image that had arrived when its download was interrupted, and the validator that tells whether the
+/// image is still the same.
 struct PartialImage: Sendable {
     enum Validator: Hashable, Sendable {
         /// A strong entity tag, quotes included.
         case entityTag(String)
-        /// A date before that of the response: what had changed in the same second could change once more in it.
+        /// A date before that of the response: an image that changed in the same second could change again in that
+        /// second.
         case lastModified(String)
 
         var fieldValue: String {
@@ -16,17 +18,17 @@ struct PartialImage: Sendable {
         }
     }
 
-    /// Of more the beginning is not kept.
+    /// The largest part that is kept.
     static let maximumSize = 16 << 20
-    /// Longer ones are not worth keeping.
+    /// The longest validator that is kept.
     private static let maximumValidator = 1024
 
     private(set) var data = Data()
-    /// The length of the whole, if it was announced.
+    /// The announced length of the whole image.
     private let total: Int64?
     private let validator: Validator
 
-    /// Nothing yet, of a response whose rest can be asked for some day; nil for other ones.
+    /// An empty part of a response that can be resumed; nil if it cannot.
     init?(_ response: URLResponse, to request: URLRequest) {
         guard let response = response as? HTTPURLResponse, response.statusCode == 200,
             request.httpMethod ?? "GET" == "GET", request.value(forHTTPHeaderField: "Range") == nil,
@@ -48,12 +50,12 @@ struct PartialImage: Sendable {
         return true
     }
 
-    /// The request for the rest; RFC 9110 §13.1.5: for the whole, if it is another one by now.
+    /// The request for the rest, or for the whole if the image has changed (RFC 9110 §13.1.5).
     func request(forRestOf request: URLRequest) -> URLRequest {
         var request = request
         request.setValue("bytes=\(data.count)-", forHTTPHeaderField: "Range")
         request.setValue(validator.fieldValue, forHTTPHeaderField: "If-Range")
-        // Offsets count bytes as they are coded.
+        // Ranges count coded bytes: ask for no coding.
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         return request
     }
@@ -115,7 +117,7 @@ private struct ByteRange {
     }
 }
 
-/// Parts of images whose downloads broke off, in memory: 32 MiB at most, the latest ones.
+/// Parts of images whose downloads were interrupted: the latest ones, at most 32 MiB in memory.
 final class PartialImages: Sendable {
     fileprivate struct State: Sendable {
         var parts: [(key: ImageRequestKey, part: PartialImage)] = []
@@ -141,7 +143,7 @@ final class PartialImages: Sendable {
         }
     }
 
-    /// Hands it out, to one who goes on with it.
+    /// Removes and returns the part for a key.
     func take(_ key: ImageRequestKey) -> PartialImage? { state.withLock { $0.take(key) } }
 
     func removeAll() {

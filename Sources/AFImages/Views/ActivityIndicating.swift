@@ -1,6 +1,6 @@
 public import AFNetworking
 
-/// A view that turns while something is under way.
+/// A view that animates while a task or an operation runs.
 ///
 /// ```swift
 /// final class Spinner: Widget, ActivityIndicating {
@@ -12,21 +12,21 @@ public import AFNetworking
 /// spinner.setAnimatingWithState(of: task)
 /// ```
 @MainActor public protocol ActivityIndicating: AnyObject {
-    /// Begins to turn. Called again while it does.
+    /// Starts the animation. May be called while it runs.
     func startAnimating()
 
-    /// Stops.
+    /// Stops the animation.
     func stopAnimating()
 
-    /// What it follows: a constant, made with the view.
+    /// Keeps what the view follows: a constant, made with the view.
     var taskFollowing: TaskFollowing { get }
 }
 
 extension ActivityIndicating {
-    /// Turns while a task runs, from now on until it has completed. What was followed before is forgotten.
+    /// Animates while a task runs, until it has completed. Stops following the former task or operation.
     ///
-    /// - Parameter task: A task of a ``/AFNetworking/URLSessionManager``; of one that has completed nothing is shown.
-    ///   With nil only the former one is forgotten.
+    /// - Parameter task: A task of a ``/AFNetworking/URLSessionManager``; a completed one is not followed. With nil the
+    ///   view only stops following the former one.
     public func setAnimatingWithState(of task: URLSessionTask?) {
         taskFollowing.follow(task) { [weak self] in
             self?.startAnimating()
@@ -35,7 +35,7 @@ extension ActivityIndicating {
         }
     }
 
-    /// Turns while an operation executes, from now on until it has finished. What was followed before is forgotten.
+    /// Animates while an operation executes, until it has finished. Stops following the former task or operation.
     public func setAnimatingWithState(of operation: URLConnectionOperation) {
         taskFollowing.follow(operation) { [weak self] in
             self?.startAnimating()
@@ -45,22 +45,22 @@ extension ActivityIndicating {
     }
 }
 
-/// A control that shows that what is seen is being loaded again.
+/// A control that shows that its content is being loaded again.
 @MainActor public protocol Refreshing: AnyObject {
-    /// Shows it. Called again while it does.
+    /// Shows that the content is loading. May be called while it is shown.
     func beginRefreshing()
 
-    /// Shows it no more.
+    /// Hides it.
     func endRefreshing()
 
-    /// What it follows: a constant, made with the control.
+    /// Keeps what the control follows: a constant, made with the control.
     var taskFollowing: TaskFollowing { get }
 }
 
 extension Refreshing {
-    /// Refreshes while a task runs, from now on until it has completed. What was followed before is forgotten.
+    /// Refreshes while a task runs, until it has completed. Stops following the former task or operation.
     ///
-    /// A task that has not been resumed yet is followed, too, which AFNetworking did not do.
+    /// Unlike AFNetworking, it also follows a task that has not been resumed yet.
     ///
     /// - Parameter task: A task of a ``/AFNetworking/URLSessionManager``; with one that has completed, or nil,
     ///   refreshing ends.
@@ -73,7 +73,7 @@ extension Refreshing {
         }
     }
 
-    /// Refreshes while an operation executes, from now on until it has finished. What was followed before is forgotten.
+    /// Refreshes while an operation executes, until it has finished. Stops following the former task or operation.
     public func setRefreshingWithState(of operation: URLConnectionOperation) {
         if operation.isFinished { endRefreshing() }
         taskFollowing.follow(operation) { [weak self] in

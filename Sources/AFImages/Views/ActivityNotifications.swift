@@ -1,7 +1,7 @@
 import AFNetworking
 import Foundation
 
-/// Hears of tasks and operations that begin and end.
+/// Observes tasks and operations that begin and end.
 final class ActivityNotifications: Sendable {
     enum News: Sendable {
         case taskRuns(URLSessionTask)
@@ -25,7 +25,7 @@ final class ActivityNotifications: Sendable {
         }
     }
 
-    /// Nil if it is about nothing that goes over the network.
+    /// Nil for a task or an operation without a URL.
     private static func news(_ notification: Notification) -> News? {
         switch notification.object {
         case let task as URLSessionTask:
@@ -41,13 +41,13 @@ final class ActivityNotifications: Sendable {
     }
 }
 
-/// Hears notifications until it goes away.
+/// Observes notifications until it is released.
 // Unchecked: the token is handed back to the notification center, which locks, and used for nothing else.
 final class NotificationObservation: @unchecked Sendable {
     private let center: NotificationCenter
     private let token: any NSObjectProtocol
 
-    /// - Parameter object: Whose notifications; nil for all.
+    /// - Parameter object: The sender to observe; nil for all.
     init(
         of name: Notification.Name,
         _ object: AnyObject? = nil,

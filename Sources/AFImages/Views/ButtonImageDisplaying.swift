@@ -3,8 +3,8 @@ public import Foundation
 
 /// A button that shows an image and a background image in each of its states, and can load them.
 ///
-/// Each state has two places for images, which load by the rules of ``ImageDisplaying``, and do not know of each other.
-/// Combined and unknown states share the places of the normal one.
+/// Each state has two places for images, which load independently, by the rules of ``ImageDisplaying``. Combined and
+/// unknown states share the places of the normal one.
 @MainActor public protocol ButtonImageDisplaying: AnyObject {
     /// Shows an image, or none, in a state.
     func setImage(_ image: Image?, for state: ControlState)
@@ -12,12 +12,12 @@ public import Foundation
     /// Shows a background image, or none, in a state.
     func setBackgroundImage(_ image: Image?, for state: ControlState)
 
-    /// What loads them: a constant, made with the button.
+    /// Loads the images: a constant, made with the button.
     var buttonImageLoading: ButtonImageLoading { get }
 }
 
 extension ButtonImageDisplaying {
-    /// What loads the images of all buttons that have no downloader of their own.
+    /// The downloader of all buttons without one of their own.
     public static var sharedImageDownloader: ImageDownloader {
         get { ButtonImageLoading.sharedImageDownloader }
         set { ButtonImageLoading.sharedImageDownloader = newValue }
@@ -56,7 +56,7 @@ extension ButtonImageDisplaying {
         }
     }
 
-    /// Ends the loading of the image for a state. Its closures are not called.
+    /// Cancels the request for the image of a state. Its closures are not called.
     public func cancelImageDownloadTask(for state: ControlState) {
         buttonImageLoading.slot(.image, state).cancel()
     }
@@ -95,13 +95,13 @@ extension ButtonImageDisplaying {
         }
     }
 
-    /// Ends the loading of the background image for a state. Its closures are not called.
+    /// Cancels the request for the background image of a state. Its closures are not called.
     public func cancelBackgroundImageDownloadTask(for state: ControlState) {
         buttonImageLoading.slot(.background, state).cancel()
     }
 }
 
-/// What a button keeps about the images that it loads.
+/// The state of a button that loads images.
 @MainActor public final class ButtonImageLoading {
     enum Kind: Hashable { case image, background }
 
@@ -110,13 +110,12 @@ extension ButtonImageDisplaying {
         let state: ControlState
     }
 
-    /// What loads the images of all buttons that have no downloader of their own: ``ImageDownloader/shared``, unless
-    /// set.
+    /// The downloader of all buttons without one of their own: ``ImageDownloader/shared``, unless set.
     public static var sharedImageDownloader: ImageDownloader = .shared
 
     private var slots: [Place: ImageSlot] = [:]
 
-    /// What loads the images of this button; nil, as it is at first, for ``sharedImageDownloader``.
+    /// The downloader of this button; nil, as it is at first, for ``sharedImageDownloader``.
     public var imageDownloader: ImageDownloader?
 
     /// For a new button.

@@ -21,12 +21,12 @@ public import Foundation
     /// What is shown.
     var image: Image? { get set }
 
-    /// What loads it: a constant, made with the view.
+    /// Loads the image: a constant, made with the view.
     var imageLoading: ImageLoading { get }
 }
 
 extension ImageDisplaying {
-    /// What loads the images of all views that have no downloader of their own.
+    /// The downloader of all views without one of their own.
     public static var sharedImageDownloader: ImageDownloader {
         get { ImageLoading.sharedImageDownloader }
         set { ImageLoading.sharedImageDownloader = newValue }
@@ -47,7 +47,7 @@ extension ImageDisplaying {
     ///   - request: What to load. Without a URL the placeholder is shown, and the failure closure called, before this
     ///     returns.
     ///   - placeholderImage: Shown until the image is there; nil leaves what is shown.
-    ///   - success: Called in the place of showing the image, which is its job then. The response is nil for an image
+    ///   - success: Called instead of showing the image: the closure has to show it. The response is nil for an image
     ///     from the image cache.
     ///   - failure: Called when there is no image; what is shown stays.
     public func setImage(
@@ -64,26 +64,26 @@ extension ImageDisplaying {
         }
     }
 
-    /// Ends the loading of the image that was asked for last. Its closures are not called.
+    /// Cancels the latest request of the view. Its closures are not called.
     public func cancelImageDownloadTask() {
         imageLoading.slot.cancel()
     }
 }
 
-/// What an image view keeps about the image that it loads.
+/// The state of an image view that loads images.
 @MainActor public final class ImageLoading {
-    /// What loads the images of all views that have no downloader of their own: ``ImageDownloader/shared``, unless set.
+    /// The downloader of all views without one of their own: ``ImageDownloader/shared``, unless set.
     public static var sharedImageDownloader: ImageDownloader = .shared
 
     let slot = ImageSlot()
 
-    /// What loads the images of this view; nil, as it is at first, for ``sharedImageDownloader``.
+    /// The downloader of this view; nil, as it is at first, for ``sharedImageDownloader``.
     public var imageDownloader: ImageDownloader?
 
     /// For a new view.
     public nonisolated init() {}
 
-    /// What the view waits for; nil if it does not load.
+    /// The receipt of the image that loads; nil if none does.
     public var activeReceipt: ImageDownloadReceipt? { slot.receipt }
 
     var downloader: ImageDownloader { imageDownloader ?? Self.sharedImageDownloader }

@@ -31,7 +31,7 @@ import Foundation
     ) {
         let request = order.request
         guard let url = request.url else {
-            // What is under way would arrive in the end, and take the place of the placeholder.
+            // Otherwise the former download would replace the placeholder when it ends.
             cancel()
             show(order.placeholder)
             order.failure?(request, nil, ImageDownloadFailure.withoutURL(request).error)
@@ -52,7 +52,7 @@ import Foundation
         _ show: @escaping @MainActor @Sendable (Image?) -> Void
     ) {
         let id = UUID()
-        // Before it is asked: its answer counts even if there is no receipt.
+        // Set before the call: the answer counts even without a receipt.
         waiting = Waiting(id: id, downloader: downloader)
         let receipt = downloader.downloadImage(for: order.request, withReceiptID: id) { [weak self] in
             guard let self, take(id) else { return }
@@ -74,14 +74,14 @@ import Foundation
         if let success { success(request, response, image) } else { show(image) }
     }
 
-    /// Whether the answer to this download is waited for. It is not any more, then.
+    /// Stops waiting for this download. False if the slot does not wait for it.
     private func take(_ id: UUID) -> Bool {
         guard waiting?.id == id else { return false }
         waiting = nil
         return true
     }
 
-    /// What was asked for is not waited for any more.
+    /// Stops waiting, and cancels the request.
     func cancel() {
         guard let former = waiting else { return }
         waiting = nil

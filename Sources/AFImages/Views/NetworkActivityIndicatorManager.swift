@@ -27,9 +27,9 @@ public final class NetworkActivityIndicatorManager: Sendable {
         var completionDelay: TimeInterval = 0.17
         var action: Action?
         var countObserver: CountObserver?
-        /// What was counted by hand.
+        /// The count of `incrementActivityCount()`.
         var manualCount = 0
-        /// Each counts once, however often it is said to run.
+        /// A task counts once, however often it is announced.
         var tasks: Set<URLSessionTask> = []
         var operations: Set<ObjectIdentifier> = []
         var machine = ActivityMachine()
@@ -45,13 +45,13 @@ public final class NetworkActivityIndicatorManager: Sendable {
 
     private static let sharedInstance = NetworkActivityIndicatorManager()
 
-    /// The one of the process.
+    /// The manager of the process.
     public class var shared: NetworkActivityIndicatorManager { sharedInstance }
 
     /// ``shared`` by its other name.
     public class func sharedManager() -> NetworkActivityIndicatorManager { shared }
 
-    /// One that is not enabled.
+    /// A manager that is not enabled.
     public convenience init() {
         self.init(clock: MainQueueClock())
     }
@@ -67,8 +67,8 @@ public final class NetworkActivityIndicatorManager: Sendable {
 
     // MARK: - Settings
 
-    /// Whether activity is shown. False, unless set. What runs already is shown, too; with false, what is shown is
-    /// hidden.
+    /// Whether activity is shown. False, unless set. Setting it to true also shows activity that has begun; setting it
+    /// to false hides what is shown.
     public var isEnabled: Bool {
         get { state.withLock { $0.isEnabled } }
         set {
@@ -95,12 +95,12 @@ public final class NetworkActivityIndicatorManager: Sendable {
 
     /// Sets what shows and hides. Called on the main queue, for changes only.
     public func setNetworkingActivityAction(_ block: Action?) {
-        // The former one is let go of after the lock: it holds what is the program's.
+        // Release the former block after the lock: its deinit may run the program's code.
         var block = block
         state.withLock { swap(&$0.action, &block) }
     }
 
-    /// Sets what hears of each change of ``activityCount``, once. Called on the main queue.
+    /// Sets what is called once for each change of ``activityCount``. Called on the main queue.
     public func setActivityCountDidChange(_ block: CountObserver?) {
         var block = block
         state.withLock { swap(&$0.countObserver, &block) }
@@ -111,12 +111,12 @@ public final class NetworkActivityIndicatorManager: Sendable {
     /// How many activities there are. Counted whether enabled or not.
     public var activityCount: Int { state.withLock { $0.count } }
 
-    /// Counts something that no task or operation stands for.
+    /// Counts an activity that is no task and no operation.
     public func incrementActivityCount() {
         change { $0.manualCount += 1 }
     }
 
-    /// Takes back an ``incrementActivityCount()``. Nothing happens if there is none.
+    /// Undoes one ``incrementActivityCount()``. Does nothing if there is none.
     public func decrementActivityCount() {
         change { $0.manualCount = max($0.manualCount - 1, 0) }
     }
@@ -173,7 +173,7 @@ public final class NetworkActivityIndicatorManager: Sendable {
         let timer = ActivityTimer()
         state.withLock { $0.timer = timer }
         clock.call(after: delay) { [weak self] in
-            // One that was cancelled is another phase's, or nobody's.
+            // A timer that was cancelled may still fire: ignore it.
             guard let self, state.withLock({ $0.timer === timer }) else { return }
             cancelTimer()
             handle(.timer(isActive: activityCount > 0))
@@ -193,7 +193,7 @@ public final class NetworkActivityIndicatorManager: Sendable {
     }
 }
 
-/// Tells one start of a timer from another.
+/// Identifies one start of the timer.
 final class ActivityTimer: Sendable {}
 
 /// Measures delays.
@@ -204,7 +204,7 @@ protocol ActivityClock: Sendable {
 
 private struct MainQueueClock: ActivityClock {
     func call(after seconds: TimeInterval, _ body: @escaping @MainActor @Sendable () -> Void) {
-        // A year, for those who say for ever. NaN is no time at all.
+        // At most a year: the deadline of an infinite delay would trap. NaN counts as 0.
         let seconds = min(max(seconds.isNaN ? 0 : seconds, 0), 31_536_000)
         DispatchQueue.main.asyncAfter(deadline: .now() + seconds) { MainQueue.onMainActor(body) }
     }

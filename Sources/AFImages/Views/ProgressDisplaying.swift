@@ -5,15 +5,14 @@ public import AFNetworking
     /// Shows a progress from 0 to 1, moving there if it is to be animated.
     func setProgress(_ progress: Float, animated: Bool)
 
-    /// What it follows: a constant, made with the view.
+    /// Keeps what the view follows: a constant, made with the view.
     var progressFollowing: ProgressFollowing { get }
 }
 
 extension ProgressDisplaying {
     /// Shows how much of its body a task has sent, until it has completed.
     ///
-    /// Nothing is shown as long as nobody knows how much there is. The task that was followed in this direction before
-    /// is followed no more.
+    /// Shows nothing while the total is unknown. Stops following the former task in this direction.
     ///
     /// - Parameters:
     ///   - task: A task of a ``/AFNetworking/URLSessionManager``; one that has completed is not followed.
@@ -24,8 +23,7 @@ extension ProgressDisplaying {
 
     /// Shows how much of the response's body has arrived, until the task has completed.
     ///
-    /// Nothing is shown as long as nobody knows how much there is. The task that was followed in this direction before
-    /// is followed no more.
+    /// Shows nothing while the total is unknown. Stops following the former task in this direction.
     ///
     /// - Parameters:
     ///   - task: A task of a ``/AFNetworking/URLSessionManager``; one that has completed is not followed.
@@ -82,7 +80,7 @@ extension ProgressDisplaying {
     }
 }
 
-/// What a view keeps about the tasks whose progress it shows.
+/// Follows the tasks whose progress a view shows.
 @MainActor public final class ProgressFollowing {
     var upload: Task<Void, Never>?
     var download: Task<Void, Never>?

@@ -1,18 +1,18 @@
 import AFNetworking
 import Foundation
 
-/// What a view keeps about the task, or the operation, whose state it shows.
+/// Follows the task, or the operation, whose state a view shows.
 @MainActor public final class TaskFollowing {
     typealias Call = @MainActor @Sendable () -> Void
 
     private var observations: [NotificationObservation] = []
-    /// Tells what is followed from what was.
+    /// Counts changes of what is followed.
     private var generation = 0
 
     /// For a new view.
     public nonisolated init() {}
 
-    /// Forgets what was followed, and follows a task until it has completed.
+    /// Stops following the former task, and follows a task until it has completed.
     func follow(_ task: URLSessionTask?, begin: @escaping Call, end: @escaping Call) {
         forget()
         guard let task, task.state != .completed else { return }
@@ -22,7 +22,7 @@ import Foundation
         hear(.networkingTaskDidComplete, of: task, end)
     }
 
-    /// Forgets what was followed, and follows an operation until it has finished.
+    /// Stops following the former operation, and follows an operation until it has finished.
     func follow(_ operation: URLConnectionOperation, begin: @escaping Call, end: @escaping Call) {
         forget()
         guard !operation.isFinished else { return }
@@ -40,7 +40,7 @@ import Foundation
         let generation = generation
         let observation = NotificationObservation(of: name, object) { [weak self] _ in
             MainQueue.onMainActor {
-                // What was posted before may arrive after something else is followed.
+                // A notification of the former task or operation may arrive late.
                 if self?.generation == generation { call() }
             }
         }
