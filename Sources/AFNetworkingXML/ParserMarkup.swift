@@ -1,7 +1,7 @@
 import Foundation
 import FoundationXML
 
-/// XML that Foundation's parser can tell a delegate without ending the process.
+/// Makes XML safe for Foundation's parser, which some markup causes to end the process.
 ///
 /// On Linux it reads a null pointer at a processing instruction without data, `<?name?>`, and at a notation or an entity
 /// without a public name; of entities that a document declares it loses the text, and parses it anew each time.
@@ -11,7 +11,7 @@ struct ParserMarkup {
 
     /// - Parameters:
     ///   - text: Valid UTF-8.
-    ///   - isWellFormed: Asked only when it matters.
+    ///   - isWellFormed: Called only if the answer matters.
     init(_ text: Data, isWellFormed: @escaping () -> Bool) {
         self.text = text
         self.isWellFormed = isWellFormed
@@ -27,15 +27,15 @@ struct ParserMarkup {
         let instructions = emptyInstructions
         guard !instructions.isEmpty else { return text }
         guard !hasType else { return nil }
-        // What is not well-formed is taken up again anywhere after an error, in the middle of a comment too.
+        // After an error the parser resumes anywhere, even in the middle of a comment.
         return padded(isWellFormed() ? emptyInstructionsOfDocument : instructions)
     }
 
     private func contains(_ word: String) -> Bool { text.range(of: Data(word.utf8)) != nil }
 
-    /// Where the `?>` are of all that look like instructions without data, each once.
+    /// The places of the `?>` of all that look like instructions without data, each once.
     ///
-    /// From the end to the beginning, so that each byte is looked at once: a server may send nothing but `<?`.
+    /// Reads from the end to the beginning, so that it reads each byte once: a server may send nothing but `<?`.
     private var emptyInstructions: [Data.Index] {
         var found: [Data.Index] = []
         text.withUnsafeBytes { bytes in
@@ -55,8 +55,8 @@ struct ParserMarkup {
         return found.reversed()
     }
 
-    /// The same in text that is well-formed and has no document type: without what only looks like one in a comment, in
-    /// CDATA or within another instruction.
+    /// The same for text that is well-formed and has no document type: ignores what only looks like an instruction, in
+    /// a comment, in CDATA or within another instruction.
     private var emptyInstructionsOfDocument: [Data.Index] {
         text.withUnsafeBytes { bytes in
             var found: [Data.Index] = []

@@ -1,13 +1,13 @@
 import Foundation
 import FoundationXML
 
-/// A body in XML that Foundation's classes can take.
+/// A body in XML that Foundation's classes can read.
 struct XMLBody {
     static let contentTypes: Set<String> = ["application/xml", "text/xml"]
 
     private let data: Data
 
-    /// - Returns: Nil if there is nothing in it.
+    /// - Returns: Nil if the body is empty.
     /// - Throws: If it is not valid in its encoding, or larger than libxml2 can count.
     init?(_ body: Data) throws {
         guard !body.isEmpty else { return nil }
@@ -23,7 +23,7 @@ struct XMLBody {
         data = Self.padded(text.data)
     }
 
-    /// A parser that loads nothing.
+    /// A parser that loads no external entities.
     ///
     /// - Throws: If the document would make it end the process.
     func makeParser() throws -> XMLParser {
@@ -31,7 +31,7 @@ struct XMLBody {
         guard let safe = markup.safe else {
             throw Self.error(
                 XMLErrorCode.internal,
-                "The XML was not read: Foundation's parser cannot tell entities, notations and, beside a document type, "
+                "The XML was not read: Foundation's parser cannot report entities, notations and, beside a document type, "
                     + "processing instructions without data. XMLDocumentResponseSerializer can"
             )
         }
@@ -58,16 +58,16 @@ struct XMLBody {
         try checkForm()
         var options = options
         options.subtract([.nodeLoadExternalEntitiesAlways, .nodeLoadExternalEntitiesSameOriginOnly, .documentXInclude])
-        // Without it, what is meant for entities of the document itself loads external ones.
+        // Without it, options for the document's own entities load external ones.
         options.insert(.nodeLoadExternalEntitiesNever)
         let (body, safeOptions) = (data, options)
         return try WithinParser.run { try XMLDocument(data: body, options: safeOptions) }
     }
 
-    /// Foundation's documents repair what is not well-formed, and have no guard against entities that multiply; its
-    /// parser tells both.
+    /// Foundation's `XMLDocument` repairs text that is not well-formed, and has no guard against entities that
+    /// multiply; its parser reports both.
     private func checkForm() throws {
-        // Without a delegate it is safe: nothing is told.
+        // Without a delegate the parser makes no calls, and is safe.
         let parser = Self.makeParser(data)
         guard !parser.parse() else { return }
         let code = (parser.parserError as NSError?)?.code ?? XMLErrorCode.internal
@@ -79,13 +79,13 @@ struct XMLBody {
         NSError(domain: XMLParser.errorDomain, code: code, userInfo: [NSLocalizedDescriptionKey: text])
     }
 
-    /// Foundation's parser finds nothing wrong with less than four bytes, and needs one more to go on.
+    /// Foundation's parser accepts anything shorter than four bytes, and needs one more to read on.
     private static func padded(_ body: Data) -> Data {
         body.count > 4 ? body : body + Data(repeating: UInt8(ascii: " "), count: 5 - body.count)
     }
 }
 
-/// Foundation's parser, which on Linux takes a document that is cut off for a good one.
+/// Foundation's parser, with a check that on Linux it lacks: it accepts a document that is cut off.
 private final class WholeDocumentParser: XMLParser {
     override func parse() -> Bool {
         guard super.parse() else { return false }
@@ -101,8 +101,8 @@ private enum XMLErrorCode {
     static let invalidEncoding = 81
 }
 
-/// Makes something while a parser of Foundation's is running: libxml2 then tells that parser what it would print on the
-/// terminal, parts of the document included, and asks it before it loads anything.
+/// Runs code in a callback of a Foundation parser: libxml2 then reports errors to that parser instead of printing them,
+/// parts of the document included, and asks it before it loads anything.
 final class WithinParser<Value>: NSObject, XMLParserDelegate {
     private let body: () throws -> Value
     private var result: Result<Value, any Error>?

@@ -3,7 +3,7 @@ public import Foundation
 public import FoundationXML
 import Synchronization
 
-// As its superclass; adds an atomic value.
+// Unchecked as its superclass; adds an atomic value.
 /// Returns an `XMLDocument` of a body in XML.
 ///
 /// Accepts `application/xml` and `text/xml`. An empty body has no object; what is not well-formed is an error, and so
@@ -41,8 +41,8 @@ open class XMLDocumentResponseSerializer: HTTPResponseSerializer, @unchecked Sen
 
     /// How documents are read. None.
     ///
-    /// Those that load what a document names have no effect. With `documentValidate`, every document is an error: it
-    /// would be validated against a document type of the server's own choice, which may have to be loaded.
+    /// Options that load what a document names have no effect. With `documentValidate` every document is an error: it
+    /// would be validated against a document type that the server chooses, and that may have to be loaded.
     open var options: XMLNode.Options {
         get { XMLNode.Options(rawValue: rawOptions.load(ordering: .relaxed)) }
         set { rawOptions.store(newValue.rawValue, ordering: .relaxed) }
@@ -50,7 +50,7 @@ open class XMLDocumentResponseSerializer: HTTPResponseSerializer, @unchecked Sen
 
     /// Returns an `XMLDocument`.
     ///
-    /// Returned beside an error, if only the status is not acceptable.
+    /// If only the status is not acceptable, returns the object and an error.
     open override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
         serializeContent(of: response, data: data, error: error) { body in
             try XMLBody(body)?.makeDocument(options)

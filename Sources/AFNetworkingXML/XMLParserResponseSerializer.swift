@@ -1,7 +1,7 @@
 public import AFNetworking
 public import Foundation
 
-// As its superclass; adds nothing.
+// Unchecked as its superclass; adds nothing.
 /// Returns an `XMLParser` over a body in XML, not yet started.
 ///
 /// ```swift
@@ -14,7 +14,7 @@ public import Foundation
 /// its `externalEntityResolvingPolicy` and `shouldResolveExternalEntities` as they are, or a server can have your files
 /// read.
 ///
-/// What is not XML is told by the parser. What Foundation's parser cannot tell without ending the process is an error here:
+/// The parser reports text that is not XML. Input at which Foundation's parser would end the process is an error here:
 /// text that is not valid in its encoding, and documents that declare entities or notations. For those use
 /// ``XMLDocumentResponseSerializer``.
 open class XMLParserResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
@@ -26,7 +26,7 @@ open class XMLParserResponseSerializer: HTTPResponseSerializer, @unchecked Senda
 
     /// Returns an `XMLParser`.
     ///
-    /// Returned beside an error, if only the status is not acceptable.
+    /// If only the status is not acceptable, returns the object and an error.
     open override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
         serializeContent(of: response, data: data, error: error) { body in
             try XMLBody(body)?.makeParser()

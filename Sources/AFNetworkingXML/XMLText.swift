@@ -1,18 +1,19 @@
 import AFNetworking
 import Foundation
 
-/// XML in UTF-8, whatever it came in.
+/// XML, converted to UTF-8.
 ///
-/// When libxml2 comes upon bytes that are not valid in the encoding it assumes, it goes on and hands out names that are
-/// no UTF-8, at which Foundation's parser ends the process. So text is checked, and what is not UTF-8 is converted, before.
-/// Nor can anything hide from us in an encoding that only libxml2 knows.
+/// At bytes that are not valid in the encoding it assumes, libxml2 goes on and reports names that are not UTF-8, at
+/// which Foundation's parser ends the process. So text is validated and converted first. This also keeps markup from
+/// hiding in an encoding that only libxml2 knows.
 struct XMLText {
-    /// Valid, and declared as UTF-8 or not at all.
+    /// Valid UTF-8, declared as UTF-8 or not at all.
     let data: Data
 
     /// Takes a body in the encoding that its byte order mark or its declaration says; UTF-8 if none does.
     ///
-    /// - Returns: Nil if it is not valid in it, if it is in none of ours, or if the declaration is malformed.
+    /// - Returns: Nil if it is not valid in that encoding, if the encoding is not supported, or if the declaration is
+    ///   malformed.
     init?(_ body: Data) {
         let (encoding, mark) = UnicodeEncoding.detect(in: body)
         let bytes = body.dropFirst(mark)
@@ -37,9 +38,9 @@ struct XMLText {
     ]
 }
 
-/// What stands at the beginning of XML: `<?xml version="1.0" encoding="…" standalone="yes"?>`.
+/// The declaration at the beginning of XML: `<?xml version="1.0" encoding="…" standalone="yes"?>`.
 ///
-/// Read strictly, so that no other reader can take it for something else.
+/// Read strictly, so that no other reader can read it differently.
 struct XMLDeclaration {
     /// The encoding it names, in lower case; nil if it names none.
     let encoding: String?
