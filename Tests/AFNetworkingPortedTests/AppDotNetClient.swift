@@ -37,7 +37,7 @@ class AppDotNetClient: AFHTTPSessionManager, @unchecked Sendable {
     }
 }
 
-/// One that is never read from an archive.
+/// A client that is never read from an archive.
 class QuietClient: AFHTTPSessionManager, @unchecked Sendable {
     private(set) var token: String
 

@@ -35,7 +35,7 @@ import Testing
         #expect(client.running == 0)
     }
 
-    @Test func `a client loads many pages, and says how far it is`() async throws {
+    @Test func `a client loads many pages, and reports its progress`() async throws {
         let client = MagazineClient.client(for: server.url("/"))
         var steps: [UInt] = []
         let pages: [Data] = await wait { done in

@@ -80,7 +80,7 @@ import Testing
         #expect(server.requests.last?.headers["X-Signature"]?.hasPrefix("signed city=Bern&days=1") == true)
     }
 
-    @Test func `a centre downloads, and hears notifications`() async throws {
+    @Test func `a centre downloads, and observes notifications`() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("ported-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -200,7 +200,7 @@ enum ManagerSnippets {
     }
 }
 
-/// What is there once in each program.
+/// Shared objects.
 enum SharedSnippets {
     static func watchNetwork(_ change: @escaping (String) -> Void) {
         AFNetworkReachabilityManager.shared().setReachabilityStatusChange { status in

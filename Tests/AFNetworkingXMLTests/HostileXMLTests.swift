@@ -6,7 +6,7 @@ import Testing
 
 /// Documents that servers send to break programs, or to have them read something.
 @Suite struct HostileXMLTests {
-    /// Both a parser and documents made with any of the options; whether something was made of it, and its text.
+    /// A parser, and documents with each of the options: whether each reads the text, and the text it has.
     private func outcomes(_ body: Data) throws -> [(succeeded: Bool, text: String)] {
         let parser = try parsed(body)
         let options: [XMLNode.Options] = [
@@ -63,7 +63,7 @@ import Testing
         #expect(document?.xmlString.contains("&x;") == true)
     }
 
-    @Test("processing instructions without data are told as empty, and change nothing else, T-RES-09")
+    @Test("processing instructions without data are reported as empty, and change nothing else, T-RES-09")
     func emptyInstructions() throws {
         let text = "<a><?p?>b<![CDATA[<?q?>]]><!--<?r?>--><?s t?><?u?v?></a><?w?>"
 
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("any number of openings of instructions is looked at once, T-RES-09", .timeLimit(.minutes(2)))
+    @Test("each opening of an instruction is read once, however many there are, T-RES-09", .timeLimit(.minutes(2)))
     func manyInstructions() throws {
         let openings = String(repeating: "<?", count: 1 << 19) + "?>"
         let comments = "<a>" + String(repeating: "<!--<?x?>--><?y?>", count: 1 << 15) + "</a>"
@@ -97,7 +97,7 @@ import Testing
         #expect(record.text.hasPrefix("!<?x?>!?y ?!<?x?>!"))
     }
 
-    @Test("what Foundation's parser cannot tell is an error before it is asked, T-RES-09")
+    @Test("markup at which Foundation's parser would end the process is an error, T-RES-09")
     func declarations() throws {
         for text in [
             "<!DOCTYPE a [<!NOTATION n SYSTEM 'b'>]><a/>", "<!DOCTYPE a [<!ENTITY x SYSTEM 'a' NDATA n>]><a/>",

@@ -10,7 +10,7 @@ func makeResponse(_ status: Int = 200, type: String? = "application/xml") throws
     return try #require(response)
 }
 
-/// Keeps what a parser tells.
+/// Keeps what a parser reports.
 final class ParserRecord: NSObject, XMLParserDelegate {
     var elements: [String] = []
     var text = ""

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("9.5 what is no XML is told by the parser, not before")
+    @Test("9.5 the parser reports text that is not XML, not the serializer")
     func malformed() throws {
         for text in ["<foo", "<", "<a", "<a>", "x", "<a/><b/>", "<a/>x", "&lt;"] {
             #expect(try parsed(Data(text.utf8)).succeeded == false, "\(text)")

@@ -110,7 +110,7 @@ import Testing
         #expect(cache.memoryUsage == 6 * 1_020_000)
     }
 
-    @Test func `13.10 those that were used longest ago go first`() {
+    @Test func `13.10 those that were used longest ago are removed first`() {
         cache.memoryCapacity = 10 * 1_020_000
         cache.preferredMemoryUsageAfterPurge = 6 * 1_020_000
         for number in 0..<10 { add(number) }
@@ -126,7 +126,7 @@ import Testing
         #expect(cache.shouldCache(image, for: request, withAdditionalIdentifier: nil))
     }
 
-    @Test func `11.2 a preferred usage above the capacity does not go below nothing`() {
+    @Test func `11.2 a preferred usage above the capacity counts as the capacity`() {
         cache.memoryCapacity = 3 * 1_020_000
         cache.preferredMemoryUsageAfterPurge = .max
 
@@ -136,14 +136,14 @@ import Testing
         #expect(cache.image(withIdentifier: "19") != nil)
     }
 
-    @Test func `lowering the capacity lets go of what is too much at once`() {
+    @Test func `lowering the capacity removes images at once`() {
         for number in 0..<10 { add(number) }
         cache.preferredMemoryUsageAfterPurge = 0
         cache.memoryCapacity = 9 * 1_020_000
         #expect(cache.memoryUsage == 0)
     }
 
-    @Test func `11.2 everything goes when memory is scarce, unless the cache is not told`() {
+    @Test func `11.2 all images are removed when memory is scarce, unless the cache ignores that`() {
         let pressure = MemoryPressure()
         let cache = AutoPurgingImageCache(
             memoryCapacity: 1 << 20,
@@ -159,7 +159,7 @@ import Testing
         #expect(self.cache.memoryUsage == 128)
     }
 
-    @Test func `a cache that is gone is told nothing`() {
+    @Test func `a released cache is not called`() {
         let pressure = MemoryPressure()
         weak var forgotten: AutoPurgingImageCache?
         do {

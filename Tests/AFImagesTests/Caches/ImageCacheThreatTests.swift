@@ -3,7 +3,7 @@ import Testing
 
 @testable import AFImages
 
-/// What images and keys of others do to a cache.
+/// Hostile images and keys in a cache.
 @Suite struct ImageCacheThreatTests {
     /// A cache of the simplest kind.
     private struct Model {
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `T-IMG-09 an image that is larger than the cache is not kept, and drives nobody out`() {
+    @Test func `T-IMG-09 an image that is larger than the cache is not kept, and evicts no other`() {
         let cache = AutoPurgingImageCache(memoryCapacity: 1000, preferredMemoryCapacity: 500, memoryPressure: nil)
         cache.add(Pictures.plain(width: 10, height: 10), withIdentifier: "small")
         cache.add(Pictures.plain(width: 10, height: 10), withIdentifier: "changed")
@@ -86,7 +86,7 @@ import Testing
         return request
     }
 
-    @Test func `T-IMG-10 no two names are one by accident`() throws {
+    @Test func `T-IMG-10 different names never collide`() throws {
         let cache = AutoPurgingImageCache(
             memoryCapacity: 1 << 20,
             preferredMemoryCapacity: 1 << 20,
@@ -137,7 +137,7 @@ import Testing
         #expect(cache.image(for: request, withAdditionalIdentifier: nil)?.width == 1)
     }
 
-    @Test func `T-IMG-10 answers to requests that change something, or have a body, are nobody else's`() throws {
+    @Test func `T-IMG-10 images of requests that change something, or have a body, are not shared`() throws {
         let cache = AutoPurgingImageCache(
             memoryCapacity: 1 << 20,
             preferredMemoryCapacity: 1 << 20,

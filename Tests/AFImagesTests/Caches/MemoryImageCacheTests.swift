@@ -42,7 +42,7 @@ import Testing
         #expect(!cache.removeAllImages())
     }
 
-    @Test func `limits of number and cost let the oldest go`() {
+    @Test func `limits of number and cost remove the oldest images`() {
         for number in 0..<10 { cache.add(image, withIdentifier: "\(number)") }
         #expect(cache.image(withIdentifier: "0") != nil)
 

@@ -4,7 +4,7 @@ import Testing
 @testable import AFImages
 
 @Suite struct MemoryPressureTests {
-    @Test func `observers hear of it until they end`() {
+    @Test func `observers are called until they end`() {
         let pressure = MemoryPressure()
         let heard = Heard<String>()
         let first = pressure.observe { heard.say("first") }
@@ -21,7 +21,7 @@ import Testing
         #expect(heard.all.count == 3 && heard.all.last == "first")
     }
 
-    @Test func `an observer may end itself, and begin another one`() {
+    @Test func `an observer may end itself, and start another one`() {
         let pressure = MemoryPressure()
         let heard = Heard<String>()
         let observations = Heard<MemoryPressure.Observation>()
@@ -39,12 +39,12 @@ import Testing
         #expect(heard.all == ["once", "next"])
     }
 
-    @Test func `the system can be listened to, whatever it has to say`() {
+    @Test func `the system's pressure can be observed, whatever the kernel reports`() {
         let observation = MemoryPressure.system.observe {}
         observation.cancel()
     }
 
-    @Test func `limits that were hit are told from numbers that stay`() throws {
+    @Test func `a limit that was hit is told by a number that grows`() throws {
         let quiet = try #require(MemoryEvents("low 5\nhigh 0\nmax 1\noom 0\noom_kill 0\n".utf8))
         let protected = try #require(MemoryEvents("low 9\nhigh 0\nmax 1\noom 0\noom_kill 3\n".utf8))
         let limited = try #require(MemoryEvents("low 9\nhigh 0\nmax 2\noom 0\noom_kill 3\n".utf8))

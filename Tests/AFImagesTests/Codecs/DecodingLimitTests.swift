@@ -95,7 +95,7 @@ import Testing
     @Test func `T-IMG-03 what is compressed inside of chunks is not inflated`() throws {
         let picture = Picture.distinct(3, 3)
         var file = PNGFile(picture)
-        // Data of zlib that cannot be inflated: whoever tried would find out.
+        // Data of zlib that cannot be inflated: a decoder that tried would fail.
         let bomb: [UInt8] = [0x78, 0x9C] + Array(repeating: 0xFF, count: 100_000)
         file.before = [
             ("iCCP", Array("a\0\0".utf8) + bomb), ("zTXt", Array("a\0\0".utf8) + bomb),

@@ -47,7 +47,7 @@ import Testing
         #expect(Picture(frames[2].image) == Picture(frames[0].image))
     }
 
-    @Test func `frames are put over each other as each says what becomes of it`() throws {
+    @Test func `frames are composed by their disposal methods`() throws {
         let file = GIFFile(
             4,
             2,
@@ -94,7 +94,7 @@ import Testing
         #expect(throws: Never.self) { try Image.decode(data + Data(count: 9)) }
     }
 
-    @Test func `T-IMG-05 screens and frames that cannot be are errors`() throws {
+    @Test func `T-IMG-05 impossible screens and frames are errors`() throws {
         let frame = GIFFile.filled(1, 2, 2)
         for file in [
             GIFFile(0, 2, [frame]), GIFFile(2, 0, [frame]), GIFFile(1, 2, [frame]), GIFFile(2, 2, []),

@@ -62,7 +62,7 @@ import Testing
             }
         }
 
-        // Otherwise they are too damaged to reach what decodes pixels.
+        // Otherwise they are too damaged to reach the decoding of pixels.
         #expect(decoded > Self.mutations / 10)
     }
 

@@ -29,7 +29,7 @@ private struct PlainDecoder: ImageDecoder {
 
 /// Each test has a format of its own: the decoders there are belong to the process.
 @Suite struct ImageDecoderTests {
-    @Test func `a registered decoder decodes its format, until it is forgotten`() throws {
+    @Test func `a registered decoder decodes its format, until it is unregistered`() throws {
         let decoder = PlainDecoder(format: ImageFormat(name: "A"), orientation: .right)
         let file = decoder.file(3, 2, [1, 2, 3, 4])
 

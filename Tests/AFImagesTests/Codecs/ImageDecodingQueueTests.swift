@@ -33,7 +33,7 @@ private final class HeldDecoder: ImageDecoder {
     var threads: Set<String> { state.withLock { $0.threads } }
     var wasOnMain: Bool { state.withLock { $0.wasOnMain } }
 
-    /// Lets so many pictures go.
+    /// Lets so many pictures finish.
     func letGo(_ count: Int = 1) { for _ in 0..<count { gate.signal() } }
 
     func recognizes(_ start: Data) -> Bool { start.starts(with: "held:\(format.name):".utf8) }
@@ -114,7 +114,7 @@ private final class HeldDecoder: ImageDecoder {
         #expect(done.withLock { $0 } == [0, 1, 2, 3, 4])
     }
 
-    @Test func `a task that is cancelled before its turn is not decoded, and stands in nobody's way`() async throws {
+    @Test func `a picture that is cancelled before its turn is not decoded, and does not block others`() async throws {
         let decoder = HeldDecoder("Q4")
         defer { ImageDecoders.unregister(decoder.format) }
         let queue = ImageDecodingQueue(maximumDecodes: 1)
@@ -160,7 +160,7 @@ private final class HeldDecoder: ImageDecoder {
         try await eventually { queue.activeDecodes == 0 }
     }
 
-    @Test func `T-IMG-07 a serializer decodes where it is called, in the same line`() async throws {
+    @Test func `T-IMG-07 a serializer decodes on the calling thread, in the same order`() async throws {
         let decoder = HeldDecoder("Q5")
         defer { ImageDecoders.unregister(decoder.format) }
         let serializer = ImageResponseSerializer()
@@ -228,7 +228,7 @@ private final class HeldDecoder: ImageDecoder {
 
     // MARK: - The line
 
-    @Test func `the line admits by number and by memory, and never leaves anybody waiting in front of nobody`() {
+    @Test func `the line admits by number and by memory, and never lets pictures wait while none is decoded`() {
         var generator = SeededGenerator(seed: 9)
         for _ in 0..<200 {
             let most = Int.random(in: 1...4, using: &generator)
@@ -267,7 +267,7 @@ private final class HeldDecoder: ImageDecoder {
     }
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 func eventually(_ condition: () -> Bool) async throws {
     let deadline = ContinuousClock.now + .seconds(60)
     while !condition() {

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "formats that are not decoded are told all the same",
+        "formats that are not decoded are recognized all the same",
         arguments: [
             ("BM\u{9}\u{9}\u{9}\u{9}\0\0\0\0", .bmp), ("\0\0\u{1}\0\u{1}\0", .ico), ("II*\0", .tiff), ("MM\0*", .tiff),
             ("\0\0\0\u{20}ftypheic", .heif), ("\0\0\0\u{20}ftypmif1", .heif), ("\0\0\0\u{20}ftypavif", .avif),
@@ -56,7 +56,7 @@ import Testing
         #expect(reason { try Image.decode(Data(count: 33) + picture) } == .unknownFormat)
     }
 
-    @Test func `any first bytes whatsoever are told without harm`() {
+    @Test func `any first bytes are handled without harm`() {
         var generator = SeededGenerator(seed: 5)
         for _ in 0..<20_000 {
             let count = Int.random(in: 0...40, using: &generator)

@@ -51,7 +51,7 @@ import Testing
     // MARK: - Smaller sizes
 
     @Test(
-        "a smaller picture is the smallest that covers what is wanted",
+        "a smaller picture is the smallest that covers the target",
         arguments: [
             (1, 1, 8), (12, 8, 8), (13, 9, 8), (14, 9, 4), (13, 10, 4), (25, 17, 4), (26, 17, 2), (25, 18, 2),
             (50, 33, 2),
@@ -83,7 +83,7 @@ import Testing
 
     // MARK: - Damage and cost
 
-    @Test func `T-IMG-03 a picture of more scans than anybody makes is an error`() throws {
+    @Test func `T-IMG-03 a picture with more scans than encoders make is an error`() throws {
         let many = try JPEGFile.data(.smooth(64, 64)) { $0.scans_each_number = 1 }
         let few = try JPEGFile.data(.smooth(64, 64)) { $0.is_progressive = 1 }
 

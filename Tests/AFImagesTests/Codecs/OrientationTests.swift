@@ -56,7 +56,7 @@ import Testing
         #expect(header.orientation == .right)
     }
 
-    @Test("T-IMG-17 an orientation that there is not is none", arguments: [0, 9, 255, 65_535])
+    @Test("T-IMG-17 an unknown orientation is ignored", arguments: [0, 9, 255, 65_535])
     func unknown(_ orientation: Int) throws {
         var file = PNGFile(.distinct(3, 2))
         file.before = [("eXIf", exif(orientation))]

@@ -88,7 +88,7 @@ import Testing
         #expect(try Image.decode(file.data).alpha == .straight)
     }
 
-    @Test func `T-IMG-17 a colour that stands for nothing is transparent`() throws {
+    @Test func `T-IMG-17 the transparent colour is transparent`() throws {
         var file = PNGFile(2, 1, kind: 2)
         file.before = [("tRNS", [0, 1, 0, 2, 0, 3])]
         file.setRows { _ in [1, 2, 3, 1, 2, 4] }

@@ -8,7 +8,7 @@ import Testing
 
     @Test func `T-IMG-17 without loss all pixels arrive`() throws {
         let (clear, opaque) = (Picture.translucent(45, 38), Picture.distinct(45, 38))
-        // Of what cannot be seen the encoder keeps no colours.
+        // The encoder keeps no colours of transparent pixels.
         func visible(_ picture: Picture) -> Picture {
             Picture(45, 38) { x, y in clear[x, y][3] == 0 ? [0, 0, 0, picture[x, y][3]] : picture[x, y] }
         }
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "a smaller picture is the smallest of its proportions that covers what is wanted",
+        "a smaller picture is the smallest of its proportions that covers the target",
         arguments: [
             (30, 10, 30, 15), (10, 30, 60, 30), (1, 1, 2, 1), (99, 49, 99, 50), (100, 10, 100, 50), (10, 50, 100, 50),
             (400, 400, 100, 50), (0, -5, 2, 1),

@@ -15,12 +15,12 @@ import Testing
         site = try ImageSite()
     }
 
-    /// In the place of the one that all programs of the user share files with.
+    /// Instead of the shared one, whose files all programs of the user share.
     private struct ImageDownloader {
         static let shared = AFImageDownloader(sessionConfiguration: .ephemeral)
     }
 
-    @Test func `an image is awaited, and one is cancelled`() async throws {
+    @Test func `async code gets an image, and cancels one`() async throws {
         let (url, request) = (site.server.url("/image.png"), site.request("/waiting/1"))
         let told = Heard<String>()
         func note(_ image: Image, isFromMemory: Bool) { told.say("image") }

@@ -6,12 +6,12 @@ import Testing
 @testable import AFImages
 @testable import AFNetworking
 
-/// Downloads that are asked for while the session of their manager ends.
+/// Downloads that begin while the session of their manager ends.
 @Suite struct ImageCompletionRaceTests {
     private static let rounds = 200
     private static let perRound = 12
 
-    @Test func `each caller is answered once, whatever ends the session meanwhile`() async throws {
+    @Test func `each caller is answered once, however the session ends meanwhile`() async throws {
         let answers = Mutex(Array(repeating: 0, count: Self.rounds * Self.perRound))
         let count = Atomic(0)
         let answered: @Sendable (Int) -> Void = { number in
@@ -45,7 +45,7 @@ import Testing
                 return manager.invalidateSessionCancelingTasks(round.isMultiple(of: 2), resetSession: false)
             }
             let number = round * Self.perRound + (index < end ? index : index - 1)
-            // Nobody listens there. Some ask for the same.
+            // An unused port. Some requests are for the same image.
             guard let url = URL(string: "http://127.0.0.1:1/\(number % 8)") else { return }
             downloader.downloadImage(for: URLRequest(url: url)) { _, _, _ in
                 answered(number)

@@ -2,11 +2,11 @@ import Testing
 
 @testable import AFImages
 
-/// Every course that several requesters can take.
+/// Every order of events of several requests.
 @Suite struct ImageDownloadMachineTests {
     private typealias Machine = ImageDownloadMachine<String, Int>
 
-    /// The machine, and what everybody in it has been told.
+    /// The machine, and what each waiter has been told.
     private struct World {
         enum Requester: Hashable {
             case idle
@@ -20,7 +20,7 @@ import Testing
         /// Those whose task runs, has not been resumed, or was cancelled and has not ended.
         var tasks: [Int: Bool] = [:]
         var answers: [Int]
-        /// What went wrong.
+        /// The broken rules.
         var faults: [String] = []
 
         init(_ keys: [String], maximum: Int, _ order: ImageDownloadPrioritization) {
@@ -94,7 +94,7 @@ import Testing
         var isOver: Bool { requesters.allSatisfy { $0 == .answered } && tasks.isEmpty }
     }
 
-    /// Follows every order of events, and returns how many courses there are.
+    /// Follows every order of events, and returns how many there are.
     private func courses(from world: World) -> Int {
         guard world.faults.isEmpty else {
             Issue.record("\(world.faults)")
@@ -128,7 +128,7 @@ import Testing
         arguments: [["a", "a", "a"], ["a", "a", "b"], ["a", "b", "c"]],
         [ImageDownloadPrioritization.fifo, .lifo]
     )
-    func `T-IMG-11 three requesters are each told once, in whatever order they ask, cancel and are answered`(
+    func `T-IMG-11 three requests are each answered once, whatever the order of requests, cancellations and answers`(
         keys: [String],
         order: ImageDownloadPrioritization
     ) {
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: [ImageDownloadPrioritization.fifo, .lifo])
-    func `T-IMG-14 a place is given back once on every path, over twenty thousand random steps`(
+    func `T-IMG-14 a place is freed once on every path, over twenty thousand random steps`(
         order: ImageDownloadPrioritization
     ) {
         var random = SystemRandomNumberGenerator()
@@ -164,7 +164,7 @@ import Testing
         #expect(world.answers.allSatisfy { $0 == 1 })
     }
 
-    @Test func `a download that was abandoned is joined by nobody, and holds its place until it has ended`() {
+    @Test func `no request joins an abandoned download, which counts as running until it has ended`() {
         var machine = Machine(prioritization: .fifo, maximumActive: 1)
         let first = machine.begin(machine.nextNumber(), "a", 1)
         #expect(machine.next() == first.download)

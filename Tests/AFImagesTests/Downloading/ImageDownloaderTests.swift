@@ -36,7 +36,7 @@ import Testing
         #expect(configuration.timeoutIntervalForRequest == 60)
     }
 
-    @Test func `13.11 a downloader may be dropped while a download runs, which is answered still`() async throws {
+    @Test func `13.11 a downloader may be released while a download runs, which is still answered`() async throws {
         weak var forgotten: ImageDownloader?
         weak var session: HTTPSessionManager?
         do {
@@ -66,7 +66,7 @@ import Testing
         #expect(told.response == nil && told.isOnMain)
     }
 
-    @Test func `13.11 a picture is downloaded, and handed out on the main queue`() async throws {
+    @Test func `13.11 a picture is downloaded, and arrives on the main queue`() async throws {
         downloader.download(site.request("/image.png"), heard)
 
         let told = try await heard.first
@@ -88,7 +88,7 @@ import Testing
         }
 
         #expect(heard.all.allSatisfy { $0.image != nil })
-        // Whether a delegate has a method for challenges is known once it was asked.
+        // The session knows whether a delegate has a method for challenges once it has called it.
         #expect(site.server.requests.map(\.connection).max() ?? 0 <= 2)
     }
 
@@ -121,7 +121,7 @@ import Testing
         #expect(told.image != nil && told.response?.url?.path == "/image.png")
     }
 
-    @Test func `13.11 a failure with the status 404 is told on the main queue`() async throws {
+    @Test func `13.11 a failure with the status 404 arrives on the main queue`() async throws {
         downloader.download(site.request("/missing.png"), heard)
 
         let told = try await heard.first
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(arguments: [ImageDownloadPrioritization.fifo, .lifo])
-    func `11.3 the next one is the first one that was asked for, or the last one`(
+    func `11.3 the next download is the first one that was requested, or the last one`(
         order: ImageDownloadPrioritization
     ) async throws {
         let manager = HTTPSessionManager(baseURL: nil, sessionConfiguration: .ephemeral)
@@ -248,7 +248,7 @@ import Testing
         #expect(heard.all.count == 1)
     }
 
-    @Test func `13.11 of two who wait the second is cancelled, and the first gets the image`() async throws {
+    @Test func `13.11 of two requests the second is cancelled, and the first gets the image`() async throws {
         downloader.download(site.request("/waiting/1"), heard)
         let cancelled = Heard<Told>()
         let receipt = try #require(downloader.download(site.request("/waiting/1"), cancelled))
@@ -277,7 +277,7 @@ import Testing
         try await eventually("the end") { downloader.isIdle }
     }
 
-    @Test func `13.11 what was cancelled is not in the cache`() async throws {
+    @Test func `13.11 a cancelled image is not in the cache`() async throws {
         let receipt = try #require(downloader.download(site.request("/waiting/1"), heard))
         try await site.server.waitForRequests(1)
         downloader.cancelTask(for: receipt)
@@ -299,7 +299,7 @@ import Testing
 
     // MARK: - Awaiting
 
-    @Test func `an image can be awaited, and is in the cache for the next one`() async throws {
+    @Test func `async code gets an image, which is in the cache for the next request`() async throws {
         let first = try await downloader.image(for: site.request("/image.png"))
         let second = try await downloader.image(for: site.request("/image.png"))
 
@@ -311,7 +311,7 @@ import Testing
         #expect(asked.width == 20 && site.server.requests.last?.headers["Accept"] == "image/*")
     }
 
-    @Test func `an image that is awaited is cancelled with its task, and nobody else is`() async throws {
+    @Test func `cancelling the Swift task cancels its request, and no other`() async throws {
         downloader.download(site.request("/waiting/1"), heard)
         let (downloader, request) = (downloader, site.request("/waiting/1"))
         let waiting = Task { try await downloader.image(for: request) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AFImages
 
-/// What servers, requests and bad moments do to a downloader.
+/// Hostile servers, odd requests and races with a downloader.
 @Suite struct ImageDownloaderThreatTests {
     private let site: ImageSite
     private let downloader: ImageDownloader
@@ -21,7 +21,7 @@ import Testing
         return request
     }
 
-    @Test func `T-IMG-11 each of two hundred requesters in eight threads is told once`() async throws {
+    @Test func `T-IMG-11 each of two hundred requests in eight threads is answered once`() async throws {
         await withTaskGroup { group in
             for number in 0..<200 {
                 group.addTask { [site, downloader, heard] in
@@ -183,7 +183,9 @@ import Testing
         try await heard.wait(for: 104)
     }
 
-    @Test func `T-IMG-14 16 downloads that are cancelled while they wait do not let more run than may`() async throws {
+    @Test func `T-IMG-14 16 downloads that are cancelled while they wait do not raise the number that runs`()
+        async throws
+    {
         for number in 0..<4 { downloader.download(site.request("/waiting/\(number)"), heard) }
         try await site.server.waitForRequests(4)
         for number in 4..<20 {
@@ -201,7 +203,7 @@ import Testing
         try await eventually("the end") { downloader.isIdle }
     }
 
-    @Test func `T-IMG-14 a session that was invalidated fails downloads, and they end`() async throws {
+    @Test func `T-IMG-14 on an invalidated session downloads fail, and end`() async throws {
         downloader.sessionManager.invalidateSessionCancelingTasks(true, resetSession: false)
         for number in 0..<9 { downloader.download(site.request("/numbered/\(number)"), heard) }
 
@@ -210,7 +212,7 @@ import Testing
         try await eventually("the end") { downloader.isIdle }
     }
 
-    /// Says whether its handlers are called on the main queue.
+    /// Records whether its handlers are called on the main queue.
     private final class Telling: HTTPSessionManager, @unchecked Sendable {
         let wasOnMain = Heard<Bool>()
 
@@ -231,7 +233,7 @@ import Testing
         }
     }
 
-    @Test func `awaiting an image needs no main queue, also with a session that was invalidated`() async throws {
+    @Test func `async downloads need no main queue, even on an invalidated session`() async throws {
         let manager = Telling(baseURL: nil, sessionConfiguration: .ephemeral)
         let invalid = Heard<Bool>()
         manager.setSessionDidBecomeInvalidBlock { _, _ in invalid.say(true) }
@@ -269,7 +271,7 @@ import Testing
         #expect(heard.all.count == 1)
     }
 
-    @Test func `T-IMG-16 what was cleared during a download does not come back with it`() async throws {
+    @Test func `T-IMG-16 a cache that was cleared during a download does not get its image`() async throws {
         downloader.download(site.request("/waiting/1"), heard)
         try await site.server.waitForRequests(1)
         downloader.imageCache?.removeAllImages()
@@ -312,7 +314,7 @@ import Testing
         #expect(disk.range(of: Data("canary".utf8)) == nil)
     }
 
-    @Test func `a response that is too long fails before, or as soon as, it is`() async throws {
+    @Test func `a response that is too long fails by its header, or as soon as it passes the limit`() async throws {
         site.server.route("GET", "/endless.png") { [png = site.png] _ in
             .data(png + Data(count: 1 << 20), type: "image/png").chunked(4096)
         }

@@ -75,7 +75,7 @@ import Testing
         #expect(try archived(serializer).imageScale == 0)
     }
 
-    @Test func `archives of strangers are refused or lack something`() throws {
+    @Test func `foreign archives are refused, or lack values`() throws {
         for json in ["{}", "{\"imageScale\": \"x\"}", "[]", "{\"options\": {\"maximumPixels\": 3}}", "\u{0}"] {
             let archiver = NSKeyedArchiver(requiringSecureCoding: true)
             archiver.encodeBytes(Array(json.utf8), length: json.utf8.count, forKey: "AF.image")
@@ -219,7 +219,7 @@ import Testing
         #expect(matching.object is Image)
     }
 
-    @Test("T-IMG-18 with a scale that is none every picture is an error", arguments: [0, -1, .nan, .infinity, 1e9])
+    @Test("T-IMG-18 with an invalid scale every picture is an error", arguments: [0, -1, .nan, .infinity, 1e9])
     func scales(_ scale: Double) throws {
         let serializer = ImageResponseSerializer()
         serializer.imageScale = scale

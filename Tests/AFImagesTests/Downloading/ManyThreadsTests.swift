@@ -5,7 +5,7 @@ import Testing
 
 /// Sixteen threads that do the same at once.
 @Suite struct ManyThreadsTests {
-    @Test func `T-API-16 what all share is made once, whoever asks for it first`() async {
+    @Test func `T-API-16 shared objects are made once, whichever thread is first`() async {
         await #expect(processExitsWith: .success) {
             let shared: [@Sendable () -> AnyObject] = [
                 { ImageDownloader.shared }, { URLSession.shared }, { URLCache.shared }, { HTTPCookieStorage.shared },

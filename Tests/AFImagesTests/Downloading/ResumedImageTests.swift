@@ -4,7 +4,7 @@ import Testing
 
 @testable import AFImages
 
-/// Downloads that broke off in the middle of a picture.
+/// Downloads that are interrupted in the middle of a picture.
 @Suite struct ResumedImageTests {
     private let site: ImageSite
     private let downloader: ImageDownloader
@@ -17,7 +17,7 @@ import Testing
         picture = try Pictures.file(width: 100, height: 100)
     }
 
-    /// Breaks off the first response, and answers requests for the rest.
+    /// Interrupts the first response, and answers requests for the rest.
     private func serve(
         _ path: String,
         tag: String = "\"one\"",
@@ -38,7 +38,7 @@ import Testing
             .header("Content-Range", "bytes \(start)-\(picture.count - 1)/\(picture.count)")
     }
 
-    /// Downloads it until it breaks off, and then once more.
+    /// Downloads it until it is interrupted, and then once more.
     private func downloadTwice(_ path: String) async throws -> Told {
         downloader.download(site.request(path), heard)
         #expect(try await heard.first.error != nil)
@@ -62,7 +62,7 @@ import Testing
         #expect(downloader.partialByteCount == 0)
     }
 
-    @Test func `a rest that breaks off is gone on with, too`() async throws {
+    @Test func `an interrupted rest is resumed too`() async throws {
         let (picture, attempts) = (picture, Heard<Int>())
         site.server.route("GET", "/a.png") { request in
             attempts.say(1)
@@ -84,7 +84,7 @@ import Testing
         #expect(last != "bytes=10000-" && last != "bytes=0-")
     }
 
-    @Test func `a download that was cancelled is gone on with`() async throws {
+    @Test func `a download that was cancelled is resumed`() async throws {
         let picture = picture
         site.server.route("GET", "/a.png") { request in
             guard let range = request.headers["Range"], let start = Int(range.dropFirst(6).dropLast()) else {
@@ -113,7 +113,7 @@ import Testing
         #expect(told.image?.width == 7 && told.response?.statusCode == 200)
     }
 
-    /// What is not the rest, or not of this picture.
+    /// Responses that are not the rest, or not of this picture.
     @Test(
         arguments: [
             ("bytes 9999-40000/40001", "\"one\"", 206), ("bytes 10000-10005/40001", "\"one\"", 206),
@@ -121,7 +121,7 @@ import Testing
             ("right", "\"two\"", 206), ("right", "W/\"one\"", 206), ("bytes */5", "\"one\"", 416),
         ]
     )
-    func `an answer that is not the rest is not believed, and the whole is asked for at once`(
+    func `a response that is not the rest is refused, and the whole is requested at once`(
         range: String,
         tag: String,
         status: Int
@@ -148,7 +148,7 @@ import Testing
             ["Last-Modified": "Sun, 22 Nov 2026 10:00:00 GMT"],
         ]
     )
-    func `what cannot be recognized, or must not be kept, is loaded anew`(fields: [String: String]) async throws {
+    func `a part without a validator, or that must not be kept, is loaded anew`(fields: [String: String]) async throws {
         let (picture, attempts) = (picture, Heard<Int>())
         site.server.route("GET", "/a.png") { _ in
             attempts.say(1)
@@ -183,7 +183,7 @@ import Testing
         #expect(site.server.requests.last?.headers["If-Range"] == "Sun, 22 Nov 2026 10:00:00 GMT")
     }
 
-    @Test func `T-IMG-12 a part is not gone on with by a request with other credentials`() async throws {
+    @Test func `T-IMG-12 a request with other credentials does not resume a part`() async throws {
         serve("/a.png") { _, picture in .picture(picture) }
         var request = site.request("/a.png")
         request.setValue("Bearer one", forHTTPHeaderField: "Authorization")
@@ -197,7 +197,7 @@ import Testing
         #expect(downloader.partialByteCount == 10_000)
     }
 
-    @Test func `nothing is kept if it is not wanted`() async throws {
+    @Test func `nothing is kept with resuming turned off`() async throws {
         downloader.resumesDownloads = false
         serve("/a.png") { _, picture in .picture(picture) }
 
@@ -215,7 +215,7 @@ import Testing
         #expect(try await heard.wait(for: 2)[1].code == URLError.Code.dataLengthExceedsMaximum.rawValue)
     }
 
-    @Test func `parts go when there are too many, the oldest first, and when memory is scarce`() throws {
+    @Test func `parts are dropped when there are too many, the oldest first, and when memory is scarce`() throws {
         let pressure = MemoryPressure()
         let parts = PartialImages(memoryPressure: pressure)
         let url = site.server.url("/a.png")

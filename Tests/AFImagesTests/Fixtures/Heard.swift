@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// What callbacks said, in order, for a test that waits for it.
+/// Collects what callbacks report, in order, for a test that waits for it.
 final class Heard<Value: Sendable>: @unchecked Sendable {
     struct TimedOut: Error, CustomStringConvertible {
         let description: String
@@ -23,7 +23,7 @@ final class Heard<Value: Sendable>: @unchecked Sendable {
         for resume in met { resume(true) }
     }
 
-    /// Waits, a minute at most, until so many were said.
+    /// Waits, a minute at most, for so many reports.
     @discardableResult
     func wait(for count: Int = 1, seconds: Int = 60) async throws -> [Value] {
         try await wait(seconds: seconds) { $0.count >= count }
@@ -70,7 +70,7 @@ func eventually(
     }
 }
 
-/// Returns when the main queue has done what it was asked for before.
+/// Returns when the main queue has run all enqueued blocks.
 @MainActor func mainQueueSettled() async {
     for _ in 0..<2 {
         await withCheckedContinuation { continuation in

@@ -26,7 +26,7 @@ final class ImageSite: Sendable {
 
     func request(_ path: String) -> URLRequest { URLRequest(url: server.url(path)) }
 
-    /// One that ends with its last reference.
+    /// A downloader that ends with its last reference.
     var downloader: ImageDownloader {
         ImageDownloader(sessionConfiguration: .ephemeral)
     }
@@ -38,13 +38,13 @@ extension ServerReply {
     static func picture(_ data: Data, type: String = "image/png") -> ServerReply { .data(data, type: type) }
 }
 
-/// What the closures of a download said.
+/// What the closures of a download received.
 struct Told: Sendable, CustomStringConvertible {
     let request: URLRequest
     let response: HTTPURLResponse?
     var image: Image?
     var error: (any Error)?
-    /// Whether it was said on the main queue.
+    /// Whether the closure was called on the main queue.
     var isOnMain: Bool = Queues.isMain
 
     var code: Int? { (error as NSError?)?.code }
@@ -79,7 +79,7 @@ enum Queues {
     }
 }
 
-/// Counts what it is asked, and may refuse to keep images.
+/// Counts its calls, and may refuse to keep images.
 final class WatchedCache: AutoPurgingImageCache, @unchecked Sendable {
     private let lock = NSLock()
     private var asked = 0

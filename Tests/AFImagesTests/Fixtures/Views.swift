@@ -1,7 +1,7 @@
 import AFImages
 import Foundation
 
-/// Views of no toolkit, which remember what they were told.
+/// Views without a toolkit, which record what they show.
 @MainActor final class PictureView: ImageDisplaying {
     let imageLoading = ImageLoading()
     var image: Image? { didSet { shown.append(image?.width) } }

@@ -33,7 +33,7 @@ import Testing
     enum Step: CaseIterable, Sendable { case resumes, completes, suspends }
 
     @Test(arguments: Step.allCases, [false, true])
-    func `13.12 an indicator, or a refresh control, may go before its task does anything`(
+    func `13.12 an indicator, or a refresh control, may be released before its task does anything`(
         step: Step,
         isRefreshing: Bool
     ) async throws {
@@ -94,7 +94,7 @@ import Testing
         #expect(spinner.calls.count == count)
     }
 
-    @Test func `12.1 an indicator stops when its task goes on as a download`() async throws {
+    @Test func `12.1 an indicator stops when its task becomes a download`() async throws {
         manager.setDataTaskDidReceiveResponseBlock { _, _, _ in .becomeDownload }
         let spinner = Spinner()
         let task = task("/waiting/1")
@@ -105,7 +105,7 @@ import Testing
         try await eventually("a stop") { spinner.calls == ["stop", "start", "stop"] }
     }
 
-    @Test func `12.1 what was followed before is forgotten`() async throws {
+    @Test func `12.1 a view stops following the former task`() async throws {
         let spinner = Spinner()
         let (old, new) = (task("/waiting/1"), task("/waiting/2"))
         spinner.setAnimatingWithState(of: old)
@@ -113,7 +113,7 @@ import Testing
         old.resume()
         new.resume()
         try await eventually("a start") { spinner.calls == ["stop", "stop", "start"] }
-        // Posted, and not heard yet.
+        // Posted, and not delivered yet.
         new.suspend()
         spinner.setAnimatingWithState(of: nil)
         await mainQueueSettled()
@@ -171,7 +171,7 @@ import Testing
         #expect(bar.steps.map(\.progress) == bar.steps.map(\.progress).sorted())
     }
 
-    @Test func `12.3 a bar shows how much was sent, and nothing as long as nobody knows of how much`() async throws {
+    @Test func `12.3 a bar shows how much was sent, and nothing while the total is unknown`() async throws {
         let bar = Bar()
         var request = site.request("/post")
         request.httpMethod = "POST"
@@ -203,7 +203,7 @@ import Testing
         try await eventually("everything") { bar.steps.last == Bar.Step(progress: 1, isAnimated: true) }
     }
 
-    @Test func `12.3 a bar may go before its task`() async throws {
+    @Test func `12.3 a bar may be released before its task`() async throws {
         let task = task("/waiting/1")
         task.resume()
         weak var forgotten: Bar?

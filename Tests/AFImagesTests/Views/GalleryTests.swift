@@ -26,7 +26,7 @@ import Testing
         let (fromMemory, decoded) = (try #require(counts["from memory"]), try #require(counts["decoded"]))
         // Each row comes into view at least once, and the first ones twice.
         #expect(requested >= 400 && decoded > 0 && fromMemory > 0)
-        // What was neither there, nor shared, nor given up was decoded; of what was given up, some had arrived.
+        // A picture that was not cached, shared or cancelled was decoded; of the cancelled ones, some had arrived.
         let alone = requested - fromMemory - merged
         #expect(decoded <= alone && decoded >= alone - cancelled)
     }

@@ -130,7 +130,7 @@ import Testing
         await mainQueueSettled()
 
         #expect(view.image?.format == .jpeg && view.shown.count == 2)
-        // A download that was replaced is silent.
+        // A download that was replaced makes no call.
         #expect(heard.all.isEmpty)
     }
 
@@ -146,7 +146,7 @@ import Testing
         #expect(view.shown == [1])
     }
 
-    @Test func `11.4 with a success closure, showing the image is its job`() async throws {
+    @Test func `11.4 with a success closure, the view shows no image itself`() async throws {
         set(site.request("/image.png"), placeholder: placeholder)
         #expect(try await heard.first.image != nil)
         #expect(view.shown == [1] && view.imageLoading.activeReceipt == nil)
@@ -172,7 +172,7 @@ import Testing
         #expect(site.server.requests.isEmpty)
     }
 
-    @Test func `a view that is gone is forgotten, and its download goes on for the cache`() async throws {
+    @Test func `a released view is dropped, and its download continues for the cache`() async throws {
         weak var forgotten: PictureView?
         do {
             let view = PictureView(downloader)
@@ -229,7 +229,7 @@ import Testing
         #expect(button.images.count + button.backgrounds.count == 1)
     }
 
-    @Test func `11.5 eight places do not know of each other, and combined states share that of the normal one`()
+    @Test func `11.5 eight places load independently, and combined states share that of the normal one`()
         async throws
     {
         let button = Button(downloader)

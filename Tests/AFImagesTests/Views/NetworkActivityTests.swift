@@ -4,7 +4,7 @@ import Testing
 
 @testable import AFImages
 
-/// A clock whose hands a test turns.
+/// A clock that the test advances.
 private final class Hands: ActivityClock {
     private struct Alarm: Sendable {
         let time: TimeInterval
@@ -37,7 +37,7 @@ private final class Hands: ActivityClock {
     private let site: ImageSite
     private let sessions: HTTPSessionManager
     private let hands = Hands()
-    /// Where only those tasks are announced that belong to the test.
+    /// A notification center for the tasks of this test only.
     private let center = NotificationCenter()
     private var relays: [NotificationObservation] = []
     private let indicator: NetworkActivityIndicatorManager
@@ -132,7 +132,7 @@ private final class Hands: ActivityClock {
         #expect(seen.all == [true, false])
     }
 
-    @Test func `13.12 one increment announces the count once`() async throws {
+    @Test func `13.12 one increment reports the count once`() async throws {
         let counts = Heard<Int>()
         indicator.setActivityCountDidChange { counts.say($0) }
 
@@ -159,7 +159,7 @@ private final class Hands: ActivityClock {
 
     // MARK: - 12.4
 
-    @Test func `12.4 what is over before the delay is not shown, and a pause shorter than it does not flicker`()
+    @Test func `12.4 an activity that ends before the delay is not shown, and a shorter pause does not flicker`()
         async throws
     {
         indicator.isEnabled = true

@@ -7,7 +7,7 @@ import Testing
     private static let here = URL(fileURLWithPath: #filePath)
     private static let root = (1...4).reduce(here) { url, _ in url.deletingLastPathComponent() }
 
-    /// Sections about what may not be there yet; their rows count from the day this type is.
+    /// Sections about types that may not exist yet; their rows count once this type exists.
     private static let awaited = [
         "Request serialization": "HTTPRequestSerializer", "Sessions": "URLSessionManager",
         "Notifications of sessions": "URLSessionManager", "Reachability": "NetworkReachabilityManager",

@@ -2,7 +2,7 @@ import AFNetworking
 import Foundation
 import Testing
 
-/// Runs what the article about parameters and forms shows.
+/// Runs the code of the article about parameters and forms.
 @Suite struct FormsArticleTests {
     @Test func `the requests of the article are as it says`() throws {
         let serializer = HTTPRequestSerializer()
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// Gives further streams as the article shows; `MultipartUploadTests` has one at work.
+    /// Returns new streams as the article shows; `MultipartUploadTests` uses such a delegate.
     private final class Delegate: URLSessionTaskDelegate {
         func urlSession(
             _ session: URLSession,

@@ -3,7 +3,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// Runs what the article about operations shows.
+/// Runs the code of the article about operations.
 @Suite struct OperationsArticleTests {
     private let server: TestServer
     private let shown = Collected<String>()
@@ -46,7 +46,7 @@ import Testing
         #expect(try await shown.wait(for: 1)[0].contains("anna"))
     }
 
-    // Foundation wants nobody to call `addOperations` where it could be awaited, so it is called elsewhere.
+    // Foundation forbids `addOperations` in async code, so it is called from another function.
 
     private func enqueueBoth() -> (HTTPRequestOperation, HTTPRequestOperation) {
         let loginRequest = URLRequest(url: server.url("/login"))
@@ -59,7 +59,7 @@ import Testing
         return (login, profile)
     }
 
-    @Test func `an operation waits for another, whatever becomes of that`() async throws {
+    @Test func `an operation waits for another, however that one ends`() async throws {
         let (login, profile) = enqueueBoth()
 
         try await profile.ended()
@@ -87,7 +87,7 @@ import Testing
         #expect(profile.error?.urlCode == NSURLErrorCancelled && server.requests.map(\.path) == ["/login"])
     }
 
-    @Test func `an operation goes on after a pause, into a file`() async throws {
+    @Test func `an operation continues into a file after a pause`() async throws {
         let folder = try TemporaryFolder()
         let (fileURL, file) = (server.url("/long"), folder.url.appendingPathComponent("long"))
         let drawn = drawn
@@ -123,7 +123,7 @@ import Testing
         queue.addOperations(batch, waitUntilFinished: false)
     }
 
-    @Test func `a batch says how far it is, and that it is over`() async throws {
+    @Test func `a batch reports its progress and its end`() async throws {
         enqueueBatch()
 
         #expect(try await shown.wait(for: 1) == ["text,text"])

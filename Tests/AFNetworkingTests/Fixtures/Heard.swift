@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// What callbacks said, in order, for a test that waits for it.
+/// Collects what callbacks report, in order, for a test that waits for it.
 final class Heard<Value: Sendable>: @unchecked Sendable {
     struct TimedOut: Error, CustomStringConvertible {
         let description: String
@@ -23,7 +23,7 @@ final class Heard<Value: Sendable>: @unchecked Sendable {
         for resume in met { resume(true) }
     }
 
-    /// Waits, a minute at most, until so many were said.
+    /// Waits, a minute at most, for so many reports.
     @discardableResult
     func wait(for count: Int = 1, seconds: Int = 60) async throws -> [Value] {
         try await wait(seconds: seconds) { $0.count >= count }
@@ -74,7 +74,7 @@ enum Queues {
     }
 }
 
-/// Hears notifications of one object.
+/// Collects the notifications of one object.
 final class Observed: @unchecked Sendable {
     struct Announcement: @unchecked Sendable {
         let name: Notification.Name

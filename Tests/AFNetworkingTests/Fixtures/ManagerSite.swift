@@ -54,7 +54,7 @@ final class ManagerSite: Sendable {
         return manager
     }
 
-    /// The task of a verb that a manager with this base URL is given this text for.
+    /// The task of a verb that a manager with this base URL makes for this text.
     func task(_ text: String, relativeTo base: String) -> URLSessionDataTask? {
         let manager = owned(HTTPSessionManager(baseURL: URL(string: base)))
         return manager.dataTask(
@@ -76,7 +76,7 @@ final class ManagerSite: Sendable {
     }
 }
 
-/// What success and failure closures said.
+/// What success and failure closures received.
 struct Answer: @unchecked Sendable {
     var task: URLSessionDataTask?
     var response: URLResponse?

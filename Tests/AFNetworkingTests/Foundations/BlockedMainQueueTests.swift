@@ -6,7 +6,7 @@
 
     @testable import AFNetworking
 
-    /// What programmers are told whose main queue nobody serves.
+    /// What programmers are told whose main queue no thread serves.
     @Suite struct BlockedMainQueueTests {
         /// A warning whose time is up when the test says so.
         private final class Watched: Sendable {
@@ -38,7 +38,7 @@
             }
         }
 
-        @Test func `a main queue that has called once is not suspected again`() {
+        @Test func `a main queue that has called once is not warned about again`() {
             let watched = Watched()
             watched.warning.willCall()
             watched.warning.calls()
@@ -53,7 +53,7 @@
             let pipe = Pipe()
             let original = dup(STDERR_FILENO)
             dup2(pipe.fileHandleForWriting.fileDescriptor, STDERR_FILENO)
-            // Nobody reads the pipe any more.
+            // The pipe has no reader any more.
             defer { dup2(original, STDERR_FILENO) }
             DispatchQueue.main.async { while true { pause() } }
             body()

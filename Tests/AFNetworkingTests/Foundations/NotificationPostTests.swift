@@ -5,11 +5,11 @@ import Testing
 
 @testable import AFNetworking
 
-/// What is posted while nobody serves the main queue.
+/// What happens to notifications while no thread serves the main queue.
 @Suite struct NotificationPostTests {
     private static let room = NotificationPost.room
 
-    /// Holds the main queue up until it is told to go on. What is posted meanwhile waits, in order.
+    /// Blocks the main queue until the test opens it. Notifications posted meanwhile wait, in order.
     private final class HeldMainQueue: Sendable {
         private let gate = DispatchSemaphore(value: 0)
 
@@ -47,13 +47,13 @@ import Testing
         let main = HeldMainQueue()
         body(post)
         main.goOn()
-        // Behind everything that was posted.
+        // After everything that was posted.
         await withCheckedContinuation { continuation in MainQueue.async { continuation.resume() } }
         return heard.all
     }
 
     @Test(
-        "of the notifications that nobody takes the latest 4096 wait, in order",
+        "of notifications that cannot be delivered the latest 4096 wait, in order",
         arguments: [1, room - 1, room, room + 1, 2 * room - 1, 2 * room, 2 * room + 1, 3 * room + 7]
     )
     func latest(count: Int) async throws {
@@ -67,7 +67,7 @@ import Testing
         #expect(heard == Array((0..<count).suffix(Self.room)))
     }
 
-    @Test func `what is given up is let go of at once, and what follows is heard`() async throws {
+    @Test func `dropped notifications are released at once, and later ones are delivered`() async throws {
         let name = Notification.Name("post \(UUID())")
         let count = Self.room + 100
         let remains = Collected<Bool>()
@@ -78,7 +78,7 @@ import Testing
                 post.post(name, self, ["number": number, "body": body])
             }
             let wanted = Set((0..<count).suffix(Self.room))
-            // They go on a queue of their own.
+            // They are released on a queue of their own.
             let end = ContinuousClock.now + .seconds(60)
             while Body.alive.withLock({ $0 }) != wanted && ContinuousClock.now < end { usleep(1000) }
             remains.add(Body.alive.withLock { $0 } == wanted)
@@ -91,7 +91,7 @@ import Testing
         #expect(after == [1])
     }
 
-    @Test func `somebody who posts while he is told is heard after the others`() async throws {
+    @Test func `a notification that an observer posts is delivered after the others`() async throws {
         let name = Notification.Name("post \(UUID())")
         let post = NotificationPost()
         let heard = Heard<Int>()

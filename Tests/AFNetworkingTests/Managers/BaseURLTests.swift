@@ -4,7 +4,7 @@ import Testing
 
 @testable import AFNetworking
 
-/// What a verb's text may choose, and what goes along.
+/// What a verb's text may choose, and which secrets are sent.
 @Suite struct BaseURLTests {
     private static let canary = "canary-0f6d"
 
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(
-        "T-REQ-32 text that names another server without saying how, or what is no server, is refused",
+        "T-REQ-32 text that names another server without a scheme, or no server, is refused",
         arguments: [
             "//evil.test/x", "//evil.test", "///evil.test/x", "////evil.test/x", "//", "//evil.test:443/x",
             "//h.test@evil.test/", "//h.test:443@evil.test/", "//h.test:8443/x", "//h.test.evil.test/",
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "T-REQ-32 6.2 a whole URL of another server is asked for, as AFNetworking did",
+        "T-REQ-32 6.2 a whole URL of another server is requested, as in AFNetworking",
         arguments: [
             "http://h.test/x", "https://evil.test/x", "HTTPS://evil.test/x", "https://h.test:8443/x",
             "https://h.test@evil.test/", "https://h.test.evil.test/",
@@ -109,7 +109,7 @@ import Testing
         #expect(url(text, relativeTo: "https://h.test/a/b/") == text)
     }
 
-    @Test func `T-REQ-32 whoever makes up a server that way is never asked`() async throws {
+    @Test func `T-REQ-32 text that begins with //host reaches no other server`() async throws {
         let manager = makeManager()
         let place = "//127.0.0.1:\(other.port)/get"
         #expect(manager.get(place, parameters: nil, success: heard.success, failure: heard.failure) == nil)
@@ -120,7 +120,7 @@ import Testing
         #expect(other.acceptedConnections == 0 && site.server.requests.isEmpty)
     }
 
-    @Test func `T-REQ-32 what a manager keeps for its server goes to no other`() async throws {
+    @Test func `T-REQ-32 a manager's secrets for its server go to no other`() async throws {
         let manager = makeManager { $0.redirectPolicy.sensitiveFields = ["x-client"] }
         _ = try await manager.get(other.url("/get").absoluteString)
         _ = try await manager.post(other.url("/post").absoluteString, parameters: ["a": "b"])
@@ -140,7 +140,7 @@ import Testing
         #expect(site.server.requests.count == 2)
     }
 
-    /// Knows whom it writes to.
+    /// A serializer that sets fields by server.
     private final class Signing: HTTPRequestSerializer, @unchecked Sendable {
         override func request(withMethod method: String, urlString: String, parameters: Any?) throws -> URLRequest {
             var request = try super.request(withMethod: method, urlString: urlString, parameters: parameters)
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `T-REQ-32 what a call or a serializer says to another server is sent`() async throws {
+    @Test func `T-REQ-32 fields that a call or a serializer sets for another server are sent`() async throws {
         let manager = makeManager()
         let place = other.url("/get").absoluteString
         _ = try await manager.get(place, headers: ["Authorization": "for the other one"])
@@ -161,7 +161,7 @@ import Testing
         )
     }
 
-    @Test func `T-REQ-32 without a base there is no server to keep anything for`() async throws {
+    @Test func `T-REQ-32 without a base no field is kept back`() async throws {
         let manager = site.owned(HTTPSessionManager(sessionConfiguration: site.configuration))
         manager.requestSerializer.setAuthorizationHeaderField(withUsername: "user", password: "passwd")
         _ = try await manager.get(other.url("/hidden-basic-auth/user/passwd").absoluteString)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AFNetworking
 
-/// Tasks of managers that become downloads on the way.
+/// Data tasks of managers that become downloads.
 @Suite struct BecomingDownloadTests {
     private let site: ManagerSite
     private let manager: HTTPSessionManager
@@ -19,19 +19,19 @@ import Testing
         manager.setDataTaskDidBecomeDownloadTaskBlock { [downloads] in downloads.say($2) }
     }
 
-    /// Whoever begins, and keeps nothing.
+    /// Starts a task, and keeps no reference.
     private func begin(_ path: String) {
         _ = manager.get(path, parameters: nil, success: heard.success, failure: heard.failure)
     }
 
-    /// Returns when the delegate's queue has done what it was asked until now.
+    /// Returns when the delegate's queue has run all enqueued blocks.
     private func settled() async throws {
         let isDone = Heard<Bool>()
         manager.operationQueue.addOperation { isDone.say(true) }
         try await isDone.wait()
     }
 
-    @Test func `5.7 a verb of which nobody keeps the task succeeds, and is given it`() async throws {
+    @Test func `5.7 a verb whose task the program released succeeds, with the task`() async throws {
         let folder = try TemporaryFolder()
         let place = folder.url.appendingPathComponent("file")
         manager.setDownloadTaskDidFinishDownloadingBlock { _, _, _ in place }
@@ -43,7 +43,8 @@ import Testing
         #expect(try Data(contentsOf: place).count == 500)
     }
 
-    @Test func `5.7 it fails as well, and is not forgotten for all the tasks that are made meanwhile`() async throws {
+    @Test func `5.7 it fails with its task too, and is not lost among the tasks that are made meanwhile`() async throws
+    {
         begin("stalled")
         let download = try await downloads.first
         try await settled()
@@ -76,7 +77,8 @@ import Testing
         #expect(try await heard.first.error?.code == NSURLErrorCancelled)
     }
 
-    @Test func `5.5 a progress that is cancelled while the task becomes another one cancels that`() async throws {
+    @Test func `5.5 a progress that is cancelled while the task becomes a download cancels the download`() async throws
+    {
         let queue = manager.operationQueue
         manager.setDataTaskDidReceiveResponseBlock { _, _, _ in
             queue.isSuspended = true

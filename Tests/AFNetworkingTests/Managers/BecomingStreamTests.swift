@@ -3,7 +3,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// Data tasks of managers that become streams, which managers hand to nobody.
+/// Data tasks of managers that become streams, which managers do not use.
 @Suite struct BecomingStreamTests {
     private let site: ManagerSite
     private let manager: HTTPSessionManager
@@ -15,14 +15,14 @@ import Testing
         manager.setDataTaskDidReceiveResponseBlock { _, _, _ in .becomeStream }
     }
 
-    @Test func `5.10 a verb fails, is given its task, and says that it became a stream`() async throws {
+    @Test func `5.10 a verb fails with its task and an error about the stream`() async throws {
         manager.get("bytes/500", parameters: nil, success: heard.success, failure: heard.failure)
         let answer = try await heard.wait(seconds: 10)[0]
         #expect(answer.error?.localizedDescription.contains("stream") == true)
         #expect(answer.task?.originalRequest?.url?.path == "/bytes/500")
     }
 
-    @Test func `5.10 who awaits it is not left waiting, and its connection ends`() async throws {
+    @Test func `5.10 an async verb returns, and the connection ends`() async throws {
         site.server.route("GET", "/stalled", ServerReply.text("too slow").stalling(after: 3))
         let work = Task { [manager, heard] in
             do throws(RequestFailure) { try await manager.get("stalled") } catch {

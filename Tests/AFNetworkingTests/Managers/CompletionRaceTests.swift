@@ -5,7 +5,7 @@ import Testing
 
 @testable import AFNetworking
 
-/// Tasks that are made, resumed, cancelled and dropped by several threads while one of them ends the session.
+/// Tasks that several threads make, resume, cancel and drop while one of them ends the session.
 @Suite struct CompletionRaceTests {
     /// Every method that takes a completion handler, and what a program may do to the task.
     private enum Style: Int, CaseIterable, Sendable {
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// Has overridden nothing, but could have: its verbs take the way past the methods that can be overridden.
+    /// Overrides nothing, but might: its verbs call the methods that can be overridden.
     private final class Subclass: HTTPSessionManager, @unchecked Sendable {}
 
     private static let perEnding = 16
@@ -42,7 +42,7 @@ import Testing
 
     private let queue = DispatchQueue(label: "completions")
 
-    @Test func `each completion handler is called exactly once, whatever ends the session meanwhile`() async throws {
+    @Test func `each completion handler is called exactly once, however the session ends meanwhile`() async throws {
         let managers = (Self.races + Self.perManager - 1) / Self.perManager
         let count = managers * Self.perManager
         let calls = Calls(count: count)
@@ -100,7 +100,7 @@ import Testing
             let task = start(Self.style(number), on: manager, number) { calls.add(number) }
             if keeps, let task { handles.withLock { $0.append(task) } }
         }
-        // What was not reset is over: the next ending is another session's.
+        // A session that was not reset stays ended: the next round needs another one.
         if !isLast, !resets { manager.invalidateSessionCancelingTasks(cancels, resetSession: true) }
         withExtendedLifetime(handles) {}
     }
@@ -111,7 +111,7 @@ import Testing
         _ number: Int,
         _ done: @escaping @Sendable () -> Void
     ) -> URLSessionTask? {
-        // Neither needs a server: what a data: URL holds is there, and where nobody listens the end comes at once.
+        // Neither needs a server: a `data:` URL has its content, and an unused port refuses at once.
         let text = number.isMultiple(of: 3) ? "http://127.0.0.1:1/" : "data:application/json,%5B%5D"
         guard let url = URL(string: text) else { return nil }
         let request = URLRequest(url: url)

@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// Where managers put what was downloaded.
+/// Where managers put downloaded files.
 @Suite struct DownloadDestinationTests {
     private let site: ManagerSite
     private let manager: HTTPSessionManager
@@ -30,7 +30,7 @@ import Testing
         .resume()
     }
 
-    @Test func `T-FIL-24 of several downloads to one place one is there, whole, and the others say so`() async throws {
+    @Test func `T-FIL-24 of several downloads to one place one succeeds, whole, and the others fail`() async throws {
         let managers = (0..<4).map { _ in site.manager }
         for round in 0..<10 {
             let place = folder.url.appendingPathComponent("\(round)")

@@ -233,7 +233,8 @@ import Testing
         #expect(manager.made.all == ["GET", "PUT"])
     }
 
-    @Test func `1.2 progress is told on the delegate queue, and requests are made on the caller's thread`() async throws
+    @Test func `1.2 progress is reported on the delegate queue, and requests are made on the caller's thread`()
+        async throws
     {
         let queues = Heard<String>()
         let own = Queues.named("caller")
@@ -292,7 +293,7 @@ import Testing
                 }
             }
         }
-        // Whoever sets the property gets refused requests.
+        // With the property set, requests are refused.
         manager.securityPolicy = SecurityPolicy(pinningMode: .publicKey, certificates: [pin])
         manager.get("get", parameters: nil, success: heard.success, failure: heard.failure)
         #expect(try await heard.first.error?.code == URLError.Code.unsupportedURL.rawValue)
@@ -328,7 +329,7 @@ import Testing
         #expect(try await heard.first.error == nil)
     }
 
-    @Test func `13.8.38–41 the error about a server has what there is`() throws {
+    @Test func `13.8.38–41 the error about a server has all details`() throws {
         let site = try ManagerSite(tls: true)
         let certificate = try #require(site.root?.certificate)
         let trust = ServerTrust(
@@ -388,7 +389,7 @@ import Testing
         let args: [String: String]
     }
 
-    @Test func `a value is decoded, whatever the main queue does`() async throws {
+    @Test func `a value is decoded even if the main queue is blocked`() async throws {
         let echo = try await manager.get("get", parameters: ["a": "1"], decode: Echo.self)
         #expect(echo.method == "GET" && echo.args == ["a": "1"])
         let answer = try await manager.post("post", parameters: ["b": "2"])
@@ -409,7 +410,7 @@ import Testing
         #expect(((multipart.object as? [String: Any])?["form"] as? [String: String]) == ["y": "x"])
     }
 
-    @Test func `a failure says what kind it is, with everything that is known`() async throws {
+    @Test func `a failure has its kind and all details`() async throws {
         site.server.route("GET", "/bad", ServerReply.json("{\"why\": \"because\"}").status(422))
         site.server.route("GET", "/html", .text("<html>", type: "text/html"))
         let status = await #expect(throws: RequestFailure.self) { try await manager.get("bad") }

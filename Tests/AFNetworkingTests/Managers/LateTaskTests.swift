@@ -5,7 +5,7 @@ import Testing
 
 @testable import AFNetworking
 
-/// Tasks that are made when their session has been invalidated, or just then.
+/// Tasks that are made when their session has been invalidated, or while it is.
 @Suite struct LateTaskTests {
     private let site: ManagerSite
     private let heard = Heard<Answer>()
@@ -14,7 +14,7 @@ import Testing
         site = try ManagerSite()
     }
 
-    /// Says where handlers are called, waits for them, or makes more tasks than it was asked for.
+    /// Records where handlers are called, waits for them, or makes more tasks than requested.
     private final class Watching: HTTPSessionManager, @unchecked Sendable {
         let queues = Heard<String>()
         let awaitsHandler = Lock(false)
@@ -86,7 +86,7 @@ import Testing
         #expect(answer.task != nil && answer.task === task)
     }
 
-    @Test func `6.3 what an overridden method makes besides is called back as any other task`() async throws {
+    @Test func `6.3 another task that an override makes completes like any other`() async throws {
         let manager = manager
         manager.other.withLock { $0 = site.request("/bytes/10") }
         manager.otherManager.withLock { $0 = site.manager }
@@ -98,7 +98,7 @@ import Testing
         #expect(queues.contains("the other: main") && queues.contains("another's: main") && !queues.contains("main"))
     }
 
-    @Test func `6.3 the queue that an overridden method wants for its task is that`() async throws {
+    @Test func `6.3 the completion queue that an override sets for its task is used`() async throws {
         let manager = manager
         manager.other.withLock { $0 = site.request("/bytes/10") }
         manager.ownQueue.withLock { $0 = Queues.named("own") }
@@ -110,7 +110,7 @@ import Testing
         #expect(answer.task?.originalRequest?.url?.path == "/get")
     }
 
-    @Test func `5.1 a task that is made while its session ends and is replaced says so`() async throws {
+    @Test func `5.1 a task that is made while its session ends and is replaced fails with an error`() async throws {
         let manager = manager
         let task = manager.make({ session in
             let isInvalid = DispatchSemaphore(value: 0)
@@ -129,13 +129,13 @@ import Testing
         #expect(try await manager.get("get").response?.statusCode == 200)
     }
 
-    @Test func `5.1 a task that somebody else cancels before its maker has it is called back`() async throws {
+    @Test func `5.1 a task that is cancelled before its maker has it completes`() async throws {
         let manager = manager
         let hasEnded = DispatchSemaphore(value: 0)
         manager.setTaskDidCompleteBlock { _, _, _ in hasEnded.signal() }
         let task = manager.make({ session in
             let task = session.dataTask(with: site.request("/get"))
-            // As of all tasks of the session.
+            // As all tasks of the session are.
             task.cancel()
             hasEnded.wait()
             return task
@@ -146,7 +146,7 @@ import Testing
         #expect(manager.state.withLock { $0.records.count } == 0)
     }
 
-    /// Uses a manager as its last deed.
+    /// Uses a manager when it is released.
     private final class Parting: Sendable {
         private let manager: URLSessionManager
         private let gone: Heard<Bool>
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func `what the handlers of forgotten tasks hold goes when no lock is held`() async throws {
+    @Test func `objects of dropped tasks' handlers are released when no lock is held`() async throws {
         let manager = manager
         let gone = Heard<Bool>()
         let request = site.request("/get")
@@ -169,12 +169,12 @@ import Testing
             let parting = Parting(manager, gone)
             _ = manager.dataTask(with: request) { _, _, _ in _ = parting }
         }
-        // With the lock held this would be waiting for ever.
+        // With the lock held this would wait forever.
         manager.invalidateSessionCancelingTasks(true, resetSession: true)
         try await gone.wait(for: 100)
     }
 
-    @Test func `a task that nothing holds and that was never resumed is called back when its session ends`()
+    @Test func `a task that nothing retains and that was never resumed completes when its session ends`()
         async throws
     {
         let manager = manager

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AFNetworking
 
-/// A serializer that is none of ours: private classes cannot be archived.
+/// A serializer of the program's: private classes cannot be archived.
 final class WordSerializer: NSObject, URLResponseSerialization {
     override init() {}
 
@@ -19,7 +19,7 @@ final class WordSerializer: NSObject, URLResponseSerialization {
     func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? { "a word" }
 }
 
-/// What is left of a manager, or an operation, in its archive and in its copy.
+/// What the archive and the copy of a manager, or an operation, keep.
 @Suite struct ManagerArchiveTests {
     /// Pins that no server of the tests has.
     private static func wrongRules(until end: Date? = nil) throws -> [HostRule] {
@@ -44,7 +44,7 @@ final class WordSerializer: NSObject, URLResponseSerialization {
         #expect(copy.securityPolicy !== manager.securityPolicy && site.server.requests.isEmpty)
     }
 
-    @Test func `6.5 an evaluator of the configuration decides in the copy, too`() async throws {
+    @Test func `6.5 an evaluator of the configuration decides in the copy too`() async throws {
         let site = try ManagerSite(tls: true)
         let configuration = site.configuration
         let strict = SecurityPolicy()
@@ -66,7 +66,7 @@ final class WordSerializer: NSObject, URLResponseSerialization {
         }
     }
 
-    @Test func `6.5 times without an end are archived, and what stands beside them`() throws {
+    @Test func `6.5 infinite timeouts are archived, with all other settings`() throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForResource = .infinity
         configuration.httpAdditionalHeaders = ["X-Mine": "mine"]
@@ -81,7 +81,7 @@ final class WordSerializer: NSObject, URLResponseSerialization {
         #expect(operation.request.url == request.url && operation.request.timeoutInterval == .infinity)
     }
 
-    @Test func `6.5 pins that are good until a time without an end are archived`() throws {
+    @Test func `6.5 pins with an infinite expiry are archived`() throws {
         let rules = try Self.wrongRules(until: Date(timeIntervalSinceReferenceDate: .infinity))
         let manager = HTTPSessionManager(baseURL: nil)
         let operations = HTTPRequestOperationManager(baseURL: nil)

@@ -82,7 +82,7 @@ import Testing
         #expect(notification.userInfo[NetworkingTaskDidCompleteSessionTaskMetrics] is URLSessionTaskMetrics)
     }
 
-    @Test func `5.10 what is not set leaves the session to itself`() async throws {
+    @Test func `5.10 without a hook the session decides by itself`() async throws {
         let ignored = manager.session.ignoredDelegateMethods
         #expect(
             ignored == [
@@ -111,7 +111,7 @@ import Testing
         #expect(try await load(site.request("/get")).error?.code == NSURLErrorCancelled)
     }
 
-    @Test func `5.10 what is cached can be changed or prevented`() async throws {
+    @Test func `5.10 a hook can change or prevent what is cached`() async throws {
         let configuration = site.configuration
         configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
         let manager = site.owned(URLSessionManager(sessionConfiguration: configuration))
@@ -185,14 +185,15 @@ import Testing
         let own = NSError(domain: "mine", code: 42)
         manager.setAuthenticationChallengeHandler { _, _, _, _ in .fail(own) }
         #expect(try await load(request).error === own)
-        // 16 5.6: the hook hears what the session says.
+        // 16 5.6: the hook receives the session's own error.
         #expect(try await raw.wait(for: 3) == [nil, NSURLErrorCancelled, NSURLErrorCancelled])
 
         manager.setAuthenticationChallengeHandler { _, _, _, _ in .rejectProtectionSpace }
         #expect((try await load(request).response as? HTTPURLResponse)?.statusCode == 401)
     }
 
-    @Test func `5.8 a block of 3.x answers with a pointer, and without a credential the request goes on`() async throws
+    @Test func `5.8 a block of 3.x answers with a pointer, and without a credential the request continues`()
+        async throws
     {
         let request = site.request("/basic-auth/user/passwd")
         let good = URLCredential(user: "user", password: "passwd", persistence: .none)
@@ -214,12 +215,12 @@ import Testing
 
     // MARK: - Servers
 
-    /// Tries everything a second time.
+    /// Retries every request once.
     private struct Again: TaskInterceptor {
         func retry(after attempt: FailedAttempt) async -> RetryDecision { attempt.number == 1 ? .retry : .giveUp }
     }
 
-    @Test func `5.8 what a handler said of a handshake is not said of one that came after it`() async throws {
+    @Test func `5.8 the error of a refused handshake is not that of a later one`() async throws {
         let site = try ManagerSite(tls: true)
         let configuration = site.configuration
         configuration.requestInterceptors = [Again()]
@@ -305,7 +306,7 @@ import Testing
         load()
         #expect(try await heard.wait(for: 2)[1].error == nil)
 
-        // The connection that the handler has vouched for would be used again.
+        // Otherwise the connection that the handler has trusted would be reused.
         await withCheckedContinuation { continuation in manager.session.reset { continuation.resume() } }
         manager.setAuthenticationChallengeHandler { _, _, _, _ in .performDefaultHandling }
         load()
@@ -331,7 +332,7 @@ import Testing
         #expect(try await heard.wait(for: 5)[4].error?.code == -1202)
     }
 
-    @Test func `5.8 the session's block goes before the handler`() async throws {
+    @Test func `5.8 the session's block is called before the handler`() async throws {
         let site = try ManagerSite(tls: true)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.tls.anchors = .certificates([try CertificateAuthority().certificate])

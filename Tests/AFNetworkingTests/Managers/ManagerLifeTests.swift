@@ -3,7 +3,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// What is left behind: nothing.
+/// Managers leave nothing behind.
 @Suite struct ManagerLifeTests {
     private let site: ManagerSite
 
@@ -11,7 +11,7 @@ import Testing
         site = try ManagerSite()
     }
 
-    /// Something that handlers hold on to.
+    /// An object that handlers retain.
     private final class Held: Sendable {
         private let alive: Counter
 
@@ -34,13 +34,13 @@ import Testing
         var value: Int { lock.withLock { number } }
     }
 
-    @Test func `tasks, their handlers and their managers go away, over ten thousand requests`() async throws {
+    @Test func `tasks, their handlers and their managers are released, over ten thousand requests`() async throws {
         let alive = Counter()
         let heard = Heard<Bool>()
         weak var forgotten: HTTPSessionManager?
         weak var session: URLSession?
         do {
-            // Not one of the site's own, which holds those.
+            // Not made by the site, which retains its managers.
             let manager = HTTPSessionManager(
                 baseURL: site.server.url("/"),
                 sessionConfiguration: site.configuration
@@ -103,7 +103,7 @@ import Testing
         #expect(alive.value == 0)
     }
 
-    /// Waits until the last block that holds something has gone.
+    /// Waits until the last block that retains an object is released.
     private func settle(_ isMet: () -> Bool) async throws {
         for _ in 0..<6000 where !isMet() { try await Task.sleep(for: .milliseconds(10)) }
     }

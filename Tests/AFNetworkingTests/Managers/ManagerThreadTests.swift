@@ -6,7 +6,7 @@ import Testing
 
 @testable import AFNetworking
 
-/// Settings that two threads change at once. There is no telling which comes first; each round is one more attempt.
+/// Settings that two threads change at once. Either may come first; each round is one more attempt.
 @Suite struct ManagerThreadTests {
     private let site: ManagerSite
     private let manager: URLSessionManager
@@ -14,7 +14,7 @@ import Testing
     init() throws {
         site = try ManagerSite()
         manager = site.manager
-        // What is applied to a session needs one.
+        // Applying a setting to the session needs one.
         _ = manager.session
     }
 
@@ -36,7 +36,7 @@ import Testing
             thread.start()
             for round in 1...rounds {
                 begun.store(round, ordering: .releasing)
-                // The other one is waked by that, a little later each time.
+                // This wakes the other thread, a little later each time.
                 for _ in 0..<round % 100 { _ = ended.load(ordering: .relaxed) }
                 one()
                 wait { ended.load(ordering: .acquiring) == round }
@@ -44,7 +44,7 @@ import Testing
             }
         }
 
-        /// Spins, as waking a thread takes longer than what is to be met; but not for ever, on a machine with other work.
+        /// Spins, since waking a thread takes longer than the race; but not forever, on a machine with other work.
         private func wait(until isMet: () -> Bool) {
             var count = 0
             while !isMet() {
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `5.8 a policy that pins is in force once it is set, whatever another thread sets meanwhile`() throws {
+    @Test func `5.8 a policy that pins applies once it is set, whatever another thread sets meanwhile`() throws {
         let plain = SecurityPolicy()
         let pinning = SecurityPolicy(pinningMode: .publicKey, certificates: [try CertificateAuthority().certificate])
         var unenforced = 0
@@ -70,7 +70,7 @@ import Testing
         #expect(unenforced == 0)
     }
 
-    @Test func `5.10 of closures that are set at once none is ignored`() {
+    @Test func `5.10 of closures that are set at once the session ignores none`() {
         let methods: URLSession.DelegateMethods = [.taskWillPerformHTTPRedirection, .dataTaskDidReceiveResponse]
         var ignored = 0
         Race().run {

@@ -11,7 +11,7 @@ import Testing
         site = try ManagerSite()
     }
 
-    // Unchecked: none is changed by anybody.
+    // Unchecked: constants that nothing changes.
     struct Parameters: @unchecked Sendable {
         let value: Any
 

@@ -3,7 +3,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-/// What a subclass decides that has delegate methods of its own, and no closures.
+/// What a subclass with its own delegate methods, and without closures, decides.
 @Suite struct OverriddenManagerTests {
     private let site: ManagerSite
 
@@ -13,7 +13,7 @@ import Testing
 
     private enum Question: Sendable { case session, task, redirect, response, cache }
 
-    /// Says no to one question, and leaves all others to its superclass.
+    /// Refuses in one method, and leaves all others to its superclass.
     private final class Refusing: HTTPSessionManager, @unchecked Sendable {
         let refused = Heard<Question>()
         let asked = Heard<Question>()
@@ -106,7 +106,7 @@ import Testing
         #expect(site.server.requests.isEmpty)
     }
 
-    @Test func `5.8 what they leave to the manager is asked about again`() async throws {
+    @Test func `5.8 they are asked again about a server that they left to the manager`() async throws {
         let site = try ManagerSite(tls: true)
         let manager = manager(nil, on: site)
         #expect(try await manager.get("bytes/10").response?.statusCode == 200)
@@ -118,7 +118,7 @@ import Testing
         #expect(site.server.requests.count == 1)
     }
 
-    @Test func `5.8 they do not keep the handler for challenges from being asked`() async throws {
+    @Test func `5.8 the handler for challenges is asked in spite of them`() async throws {
         let manager = manager(nil)
         let good = URLCredential(user: "user", password: "passwd", persistence: .none)
         manager.setAuthenticationChallengeHandler { _, _, _, _ in .credential(good) }

@@ -38,7 +38,7 @@ import Testing
                 #expect((object == nil) == (error != nil))
             }
             task.resume()
-            // Some before they begin, some under way, some when it may be over, and some never.
+            // Some before they begin, some while they run, some when they may have ended, and some never.
             for _ in 0..<(number % 3 * number * 7) { await Task.yield() }
             if number % 4 != 3 { task.cancel() }
         }
@@ -51,7 +51,9 @@ import Testing
         #expect(serializer.calls.all.sorted() == served.sorted())
     }
 
-    @Test func `T-API-26 what a serializer does to its task and its manager is too late for this body`() async throws {
+    @Test func `T-API-26 changes that a serializer makes to its task and its manager do not affect this body`()
+        async throws
+    {
         let heard = Heard<Int?>()
         let task = manager.dataTask(with: site.request("/get?0")) { _, object, error in
             heard.say((object as? Data)?.count ?? (error as NSError?)?.code)

@@ -31,7 +31,7 @@ import Testing
         #expect(try await manager.get("status/404").object as? String == "a word")
         let copy = site.owned(try #require(manager.copy() as? HTTPSessionManager))
         #expect(try await copy.get("status/404").object as? String == "a word")
-        // What it accepts is not known where it is not asked.
+        // The manager does not know what it accepts.
         await #expect(throws: RequestFailure.self) { try await manager.get("status/404", decode: [String].self) }
 
         manager.responseSerializer.acceptableStatusCodes = [200]

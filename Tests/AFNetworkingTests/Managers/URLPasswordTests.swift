@@ -4,7 +4,7 @@ import Testing
 
 @testable import AFNetworking
 
-/// Passwords of URLs stay out of what is printed and logged.
+/// Passwords of URLs do not appear in errors and descriptions.
 @Suite struct URLPasswordTests {
     private static let url = URL(string: "https://user:secret@example.com/")
 

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `5.1 whoever wrote a serializer finds it called on the processing queue`() async throws {
+    @Test func `5.1 a serializer of the program's is called on the processing queue`() async throws {
         let serializer = WhereAmI()
         manager.responseSerializer = serializer
         for _ in 1...2 {
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `a task's own delegate leaves the manager all that it has no method for`() async throws {
+    @Test func `the session calls the manager for methods that a task's own delegate lacks`() async throws {
         let own = Metering()
         for count in 1...2 {
             let heard = Heard<Answer>()
@@ -243,7 +243,7 @@ import Testing
         #expect(manager.session === old)
         #expect(try await invalid.first == manager.operationQueue.name)
         #expect(try await observed.heard.first.queue == manager.operationQueue.name)
-        // Made too late: it fails, and says so.
+        // Made too late: it fails with an error.
         let late = manager.dataTask(
             with: site.request("/get"),
             uploadProgress: nil,
@@ -301,7 +301,7 @@ import Testing
         #expect(never.state != .running)
     }
 
-    @Test func `5.1 the tasks there are can be asked for anywhere, also on the delegate queue`() async throws {
+    @Test func `5.1 the tasks can be read anywhere, also on the delegate queue`() async throws {
         let asked = Heard<[Int]>()
         let data = manager.dataTask(
             with: site.request("/delay/20"),
@@ -363,7 +363,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func `13.7.9–20 resuming and suspending a task is announced, each time it changes something`(
+    func `13.7.9–20 a notification is posted each time resuming or suspending changes a task`(
         _ kind: Kind
     ) async throws {
         // A GET with a body would fail at once, and then there is nothing to suspend.
@@ -397,7 +397,7 @@ import Testing
         manager.invalidateSessionCancelingTasks(true, resetSession: false)
     }
 
-    @Test func `5.9 a task that the manager did not make is not announced`() async throws {
+    @Test func `5.9 no notification is posted for a task that the manager did not make`() async throws {
         let foreign = manager.session.dataTask(with: site.request("/get"))
         let own = manager.dataTask(
             with: site.request("/get"),
@@ -431,13 +431,13 @@ import Testing
 
         tasks[0].resume()
         #expect(try await heard.first.queue == "the task's")
-        // It has completed: there is nothing to set any more.
+        // It has completed: setting the queue has no effect.
         manager.setCompletionQueue(.global(), for: tasks[0])
         tasks[1].resume()
         #expect(try await heard.wait(for: 2)[1].queue == "the manager's")
     }
 
-    @Test func `1.3 the completion is announced after the handler, with everything`() async throws {
+    @Test func `1.3 the notification of the completion comes after the handler, with all details`() async throws {
         let queue = Queues.named("mine")
         manager.completionQueue = queue
         manager.responseSerializer = JSONResponseSerializer()
@@ -492,7 +492,7 @@ import Testing
 
     // MARK: - Downloads
 
-    @Test func `13.7.31 a download is moved to its destination, and that is announced`() async throws {
+    @Test func `13.7.31 a download is moved to its destination, and a notification is posted`() async throws {
         let folder = try TemporaryFolder()
         let place = folder.url.appendingPathComponent("file")
         let heard = Heard<Answer>()
@@ -521,7 +521,7 @@ import Testing
         #expect(notifications[1].userInfo[NetworkingTaskDidCompleteResponseDataKey] == nil)
     }
 
-    @Test func `13.7.32 16 5.7 a download that cannot be moved says so, also to its handler`() async throws {
+    @Test func `13.7.32 16 5.7 a download that cannot be moved reports it, also to its handler`() async throws {
         let folder = try TemporaryFolder()
         let taken = folder.url.appendingPathComponent("taken")
         try Data("old".utf8).write(to: taken)
@@ -592,7 +592,7 @@ import Testing
         #expect(answer.error == nil && answer.object == nil)
     }
 
-    @Test func `5.3 a download goes on where it was cancelled`() async throws {
+    @Test func `5.3 a download continues where it was cancelled`() async throws {
         let folder = try TemporaryFolder()
         let place = folder.url.appendingPathComponent("file")
         let heard = Heard<Answer>()
@@ -662,7 +662,7 @@ import Testing
         #expect(answer.error?.code == NSURLErrorBadServerResponse)
     }
 
-    @Test func `5.1 the serializer of the moment a task completes counts`() async throws {
+    @Test func `5.1 a task uses the serializer that is set when it completes`() async throws {
         let heard = Heard<Answer>()
         let task = manager.dataTask(
             with: site.request("/delay/0.1"),

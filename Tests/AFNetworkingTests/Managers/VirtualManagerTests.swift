@@ -6,8 +6,7 @@ import Testing
 @testable import AFNetworking
 @testable import AFURLSession
 
-/// Managers whose sessions end and are replaced in the midst of their tasks. Each step is drawn from a seed, and can be
-/// repeated.
+/// Managers whose sessions end and are replaced while tasks run. Each step is drawn from a seed, and can be repeated.
 @Suite("Managers on a virtual network")
 struct VirtualManagerTests {
     /// `AFNET_MANAGER_SEEDS` of 400 steps each; fifty, unless set.
@@ -17,7 +16,7 @@ struct VirtualManagerTests {
         let manager = HTTPSessionManager()
         let ends = Collected<Int>()
         var made = 0
-        /// Handles that the program has not dropped.
+        /// References that the program has not dropped.
         var handles: [URLSessionTask] = []
         var leftovers: [String] = []
     }

@@ -77,7 +77,7 @@ struct HTTPRequestOperationManagerTests {
         #expect(try await calls.wait(for: 1) == [true])
     }
 
-    @Test("4 an operation gets what the manager has, and is not enqueued")
+    @Test("4 an operation gets the settings of the manager, and is not enqueued")
     func made() throws {
         manager.credential = URLCredential(user: "a", password: "b", persistence: .none)
         manager.shouldUseCredentialStorage = false

@@ -155,7 +155,10 @@ struct HTTPRequestOperationTests {
         return (operation, second[0], second[1], progress.all)
     }
 
-    @Test("3 the rest is asked for by range and tag, and added; progress goes to the total", arguments: [false, true])
+    @Test(
+        "3 the rest is requested by range and tag, and appended; progress reaches the total",
+        arguments: [false, true]
+    )
     func rest(toFile: Bool) async throws {
         let folder = try TemporaryFolder()
         let file = toFile ? folder.url.appendingPathComponent("body") : nil
@@ -215,7 +218,7 @@ struct HTTPRequestOperationTests {
     }
 
     @Test(
-        "16 3 what is paused before anything has arrived takes no part for the whole",
+        "16 3 an operation that is paused before anything has arrived does not take a part for the whole",
         arguments: ["bytes 0-9/30000", "bytes 10-19/20", "bytes 0-29999/30000"]
     )
     func nothingYet(range: String) async throws {
@@ -270,7 +273,7 @@ struct HTTPRequestOperationTests {
         return (operation, asked.all)
     }
 
-    @Test("3 a part that was asked for stays that part after a pause", arguments: [0, 50])
+    @Test("3 a requested range stays the same after a pause", arguments: [0, 50])
     func keepsRange(pausedAfter count: Int) async throws {
         let (operation, asked) = try await ownRange(pausedAfter: count)
         #expect(asked == ["bytes=100-199", "bytes=100-199"])
@@ -279,7 +282,7 @@ struct HTTPRequestOperationTests {
     }
 
     @Test(
-        "2.7 3 what is made of a paused operation has nothing yet, and asks for all that was asked for",
+        "2.7 3 a copy or an archive of a paused operation has no data, and makes the whole request",
         arguments: [nil, "bytes=1-2"]
     )
     func withoutRange(own: String?) async throws {
@@ -289,7 +292,7 @@ struct HTTPRequestOperationTests {
         operation.start()
         try await server.waitForRequests(1)
         operation.pause()
-        // What follows the pause is done elsewhere.
+        // The work after the pause runs on another thread.
         if own == nil { try await eventually("a range") { operation.state.withLock { $0.missing } != nil } }
 
         let archive = try NSKeyedArchiver.archivedData(withRootObject: operation, requiringSecureCoding: true)
@@ -303,7 +306,7 @@ struct HTTPRequestOperationTests {
         operation.cancel()
     }
 
-    @Test("16 3 pausing what is over, or paused, changes no request")
+    @Test("16 3 pausing an operation that has finished, or is paused, changes no request")
     func noRange() async throws {
         let operation = operation("/json")
         operation.start()
@@ -336,14 +339,14 @@ struct HTTPRequestOperationTests {
         }
 
         #expect(operations[0].responseObject != nil && operations[1].responseObject != nil)
-        // What one policy has accepted, another does not find open.
+        // A connection that one policy has accepted is not reused for another.
         #expect(operations[2].error?.urlCode == URLError.Code.serverCertificateUntrusted.rawValue)
         #expect(operations[2].responseData == nil && server.requests.count == 2)
         // Equal policies share a connection.
         #expect(server.connections.count { !$0.received.isEmpty } == 1)
     }
 
-    @Test("a policy that pins a host has nothing sent to it in the clear, T-TLS-20")
+    @Test("with a policy that pins a host, nothing is sent to it in the clear, T-TLS-20")
     func plainText() async throws {
         let site = try CertificateAuthority().issue(for: "127.0.0.1")
         let operation = operation("/json")
@@ -355,7 +358,7 @@ struct HTTPRequestOperationTests {
 
     // MARK: - Objects
 
-    @Test("3 setting the serializer forgets the object and its error")
+    @Test("3 setting the serializer drops the object and its error")
     func serializer() async throws {
         let operation = operation("/404")
         operation.start()

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Testing
 
-/// Values that any thread may add to, and a test can wait for.
+/// Values that any thread may add, and that a test can wait for.
 final class Collected<Element: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
     private var elements: [Element] = []
@@ -35,7 +35,7 @@ func eventually(_ what: String = "", seconds: Double = 60, _ condition: () -> Bo
     }
 }
 
-/// Returns when everything is done that was meant for the main queue until now.
+/// Returns when all blocks that are enqueued on the main queue have run.
 func mainQueueSettled() async {
     await withCheckedContinuation { continuation in
         OperationQueue.main.addOperation { continuation.resume() }
@@ -49,7 +49,7 @@ extension Operation {
 }
 
 extension OperationQueue {
-    /// In one go, and without waiting.
+    /// In one call, and without waiting.
     func add(_ operations: [Operation]) {
         addOperations(operations, waitUntilFinished: false)
     }

@@ -4,7 +4,7 @@ import Dispatch
 import Foundation
 import Testing
 
-/// How long an operation is held by what it does.
+/// How long the work of an operation holds it.
 @Suite struct OperationLifeTests {
     private let server: TestServer
 
@@ -13,7 +13,7 @@ import Testing
         server.route("GET", "/hello", .text("hello"))
     }
 
-    @Test("2.4 an operation goes when its block was called, whatever others have to do", arguments: [true, false])
+    @Test("2.4 an operation is released when its block was called, even if others are busy", arguments: [true, false])
     func released(isHTTP: Bool) async throws {
         let idle = DispatchQueue(label: "never served", attributes: .initiallyInactive)
         defer { idle.activate() }

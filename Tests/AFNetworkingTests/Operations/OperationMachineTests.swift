@@ -45,7 +45,7 @@ struct OperationMachineTests {
         #expect(legal.isSubset(of: seen))
     }
 
-    @Test("16 2.8 announcements balance: never two starts in a row, never an end without a start")
+    @Test("16 2.8 notifications balance: never two starts in a row, never an end without a start")
     func announcements() {
         func walk(_ machine: OperationMachine, _ depth: Int) {
             guard depth > 0 else { return }
@@ -69,7 +69,7 @@ struct OperationMachineTests {
         #expect(machine.start(mayRun: false) == .fail)
     }
 
-    @Test("what was asked on behalf of one attempt means nothing to the next")
+    @Test("a call for one attempt has no effect on the next")
     func attempts() {
         var machine = OperationMachine()
         #expect(machine.start(mayRun: true) == .connect(attempt: 1))

@@ -47,7 +47,7 @@ struct OperationThreadTests {
         #expect(try await Self.networkThread() == thread)
     }
 
-    @Test("1.2 an operation with an output stream of one's own never keeps the network thread from its work")
+    @Test("1.2 an operation with an output stream of one's own never blocks the network thread")
     func ownQueue() async throws {
         let thread = try await Self.networkThread()
         let seen = Collected<ObjectIdentifier>()

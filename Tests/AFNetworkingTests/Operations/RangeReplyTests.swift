@@ -14,7 +14,7 @@ struct RangeReplyTests {
     }
 
     @Test(
-        "3 a range is believed only if it says what was asked for",
+        "3 a range is accepted only if it is the requested one",
         arguments: [
             ("bytes 5-9/10", true), ("BYTES 5-9/10", true), ("bytes 5-9/*", true), ("bytes 4-9/10", false),
             ("bytes 5-9/11", false), ("bytes */10", false), ("bytes 5-", false), ("bytes 9-5/10", false),
@@ -29,7 +29,7 @@ struct RangeReplyTests {
         #expect(reply == (isRest ? .rest : .useless))
     }
 
-    @Test("3 a part in a content coding cannot be added")
+    @Test("3 a part with a content coding cannot be appended")
     func coded() throws {
         let first = try response(200, [:])
         let coded = try response(206, ["Content-Range": "bytes 5-9/10", "Content-Encoding": "gzip"])

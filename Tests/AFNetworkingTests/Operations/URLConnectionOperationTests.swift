@@ -82,7 +82,7 @@ struct URLConnectionOperationTests {
         #expect(local.response != nil)
     }
 
-    @Test("1.2 2.4 the completion block is called on the main queue, or on the one that was set, and let go of")
+    @Test("1.2 2.4 the completion block is called on the main queue, or on the one that was set, and released")
     func completion() async throws {
         let calls = Collected<String>()
         let own = DispatchQueue(label: "own")
@@ -107,7 +107,7 @@ struct URLConnectionOperationTests {
         try await eventually("the blocks to go") { released == nil }
     }
 
-    @Test("2.4 the completion block is called though nobody holds the operation any more")
+    @Test("2.4 the completion block is called even if the program has released the operation")
     func unheld() async throws {
         let calls = Collected<Int>()
         weak var released: URLConnectionOperation?
@@ -169,7 +169,7 @@ struct URLConnectionOperationTests {
         try await operation.ended()
 
         #expect(operation.error?.urlCode == NSURLErrorCancelled && !operation.isExecuting)
-        // 16 2.8: what never started is not said to have finished.
+        // 16 2.8: no finish is posted for an operation that never started.
         await mainQueueSettled()
         #expect(announcements.all.all.isEmpty && server.requests.isEmpty)
     }
@@ -303,7 +303,7 @@ struct URLConnectionOperationTests {
 
         operation.runLoopModes = [Self.foreignMode]
         operation.pause()
-        // Asked of the network thread with the end of the load, in order to go on where that stopped.
+        // Enqueued on the network thread with the end of the load, to continue where that stopped.
         try await eventually("the end of the load") { operation.request.value(forHTTPHeaderField: "Range") != nil }
         operation.cancel()
         try await operation.ended()
@@ -368,7 +368,7 @@ struct URLConnectionOperationTests {
         operation.pause()
         operation.start()
         #expect(operation.isPaused)
-        // A queue does not ask twice.
+        // A queue does not start an operation twice.
         operation.resume()
         #expect(!operation.isReady)
         try await operation.ended()
@@ -379,7 +379,7 @@ struct URLConnectionOperationTests {
 
     // MARK: - Streams
 
-    @Test("2.1 what goes to a stream of one's own is no data of the operation's")
+    @Test("2.1 a body that goes to a stream of one's own is not in the operation's data")
     func outputFile() async throws {
         let folder = try TemporaryFolder()
         let file = folder.url.appendingPathComponent("body")
@@ -418,7 +418,7 @@ struct URLConnectionOperationTests {
         #expect(operation().state.withLock { $0.world.maximumBodyInMemory } == 1 << 30)
     }
 
-    @Test("14 operations: replacing the output stream closes the one before, one that is kept is not dropped")
+    @Test("14 operations: replacing the output stream closes the one before")
     func replaced() throws {
         let operation = operation()
         let first = OutputStream(toMemory: ())
@@ -591,7 +591,7 @@ struct URLConnectionOperationTests {
     }
 
     @Test(
-        "T-RED-01 a credential is shown where the operation began, and not where a redirect leads",
+        "T-RED-01 a credential is sent to the first server, and not where a redirect leads",
         arguments: [true, false]
     )
     func redirected(staysAtHome: Bool) async throws {

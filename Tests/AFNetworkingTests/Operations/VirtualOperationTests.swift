@@ -6,7 +6,7 @@ import Testing
 @testable import AFNetworking
 @testable import AFURLSession
 
-/// As the operations by the hundreds, where each step is drawn from a seed, and can be repeated.
+/// The stress test of operations with steps from a seed, which can be repeated.
 @Suite("Operations on a virtual network")
 struct VirtualOperationTests {
     /// `AFNET_OPERATION_SEEDS` of a thousand operations each; a few of a hundred, unless set.
@@ -17,7 +17,7 @@ struct VirtualOperationTests {
         var operations: [HTTPRequestOperation] = []
         let ends = Collected<Int>()
         var leftovers: [String] = []
-        /// How often each thing was done, and when the last one was: the same for the same seed.
+        /// How often each step was taken, and when the last one was: the same for the same seed.
         var story: [String: Int] = [:]
     }
 
@@ -42,14 +42,14 @@ struct VirtualOperationTests {
         return course.operations.map(WeakOperation.init)
     }
 
-    @Test func `the same seed tells the same story`() throws {
+    @Test func `the same seed gives the same run`() throws {
         let (first, second, other) = (try run(7, count: 40), try run(7, count: 40), try run(8, count: 40))
 
         #expect(first.story == second.story && first.story != other.story)
         for word in ["pause", "resume", "cancel", "start", "206"] { #expect(first.story[word, default: 0] > 0) }
     }
 
-    /// On this thread, from beginning to end.
+    /// Runs on this thread, from beginning to end.
     private func run(_ seed: UInt64, count: Int) throws -> Course {
         let world = VirtualWorld(seed: seed)
         var random = SeededGenerator(seed: seed).fork(99)
@@ -82,7 +82,7 @@ struct VirtualOperationTests {
         return course
     }
 
-    /// Does what a queue of width 8 does, and disturbs it.
+    /// Runs operations as a queue of width 8 does, and disturbs them.
     private func drive(_ course: inout Course, _ random: inout SeededGenerator, in world: VirtualWorld) {
         var running: [HTTPRequestOperation] = []
         var next = 0

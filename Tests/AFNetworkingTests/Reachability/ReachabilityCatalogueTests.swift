@@ -13,7 +13,7 @@ extension NetworkReachabilityManager {
 /// Section 13.9 of the behaviour, on the machine the tests run on: its loopback interface is all they need.
 @Suite(.timeLimit(.minutes(1)))
 struct ReachabilityCatalogueTests {
-    /// Where callbacks are made: the main queue belongs to whoever runs the tests.
+    /// Where callbacks are made: the main queue belongs to the test runner.
     private let queue = DispatchQueue(label: "ReachabilityCatalogueTests")
 
     private func domainManager() -> NetworkReachabilityManager {

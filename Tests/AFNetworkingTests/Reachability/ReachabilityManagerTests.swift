@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 @Suite struct ReachabilityManagerTests {
-    /// What a manager has told, in order, by its block and its notifications.
+    /// What a manager reports, in order, by its block and its notifications.
     private final class Tape: Sendable {
         enum Entry: Sendable, Equatable {
             case block(NetworkReachabilityStatus, seen: NetworkReachabilityStatus?)
@@ -45,7 +45,7 @@ import Testing
         world.machine.setDefaultRoute(by: 2)
     }
 
-    /// Lets everything that is on its way arrive.
+    /// Waits until all pending reports have arrived.
     private func settle() {
         world.changeNetwork()
         world.advance(by: .milliseconds(10))
@@ -59,7 +59,7 @@ import Testing
         #expect(manager.networkReachabilityStatus == .unknown)
 
         manager.startMonitoring()
-        // At once, and before anything was told.
+        // At once, and before the first call.
         #expect(manager.networkReachabilityStatus == .reachableViaWiFi && tape.entries.isEmpty)
         for _ in 1...3 { settle() }
 
@@ -215,7 +215,7 @@ import Testing
         #expect(world.finish() == [])
     }
 
-    @Test("a block may stop its manager, and what was on its way does not come, T-NET-07")
+    @Test("a block may stop its manager, and pending calls are not made, T-NET-07")
     func stopInside() {
         let (manager, tape) = makeManager()
         let notified = Lock(0)
@@ -243,7 +243,7 @@ import Testing
         #expect(world.finish() == [])
     }
 
-    @Test("a manager is not kept by what it watches, and says nothing once it is gone, T-NET-07")
+    @Test("observing does not retain a manager, and a released one makes no calls, T-NET-07")
     func released() {
         var made: (manager: NetworkReachabilityManager, tape: Tape)? = makeManager()
         let tape = made?.tape
@@ -264,7 +264,7 @@ import Testing
         #expect(world.finish() == [])
     }
 
-    @Test("a block that is replaced is let go of")
+    @Test("a block that is replaced is released")
     func replaced() {
         final class Owned: Sendable {}
         let (manager, _) = makeManager()
@@ -279,7 +279,7 @@ import Testing
         #expect(gone == nil)
     }
 
-    @Test("T-API-22 whoever watches twice, ends within a call, ends twice, or never does, is no trouble")
+    @Test("T-API-22 observing twice, ending within a call, ending twice and never ending do no harm")
     func oddWatchers() {
         let monitor = world.makeMonitor().monitor
         let tape = Lock<[String]>([])
@@ -315,7 +315,7 @@ import Testing
         #expect(world.finish() == [])
     }
 
-    @Test("T-API-22 a block and an observer may go away within their calls")
+    @Test("T-API-22 a block and an observer may be released within their calls")
     func leavingInside() {
         let (manager, tape) = makeManager()
         let token = Lock<(any NSObjectProtocol)?>(nil)
@@ -383,7 +383,7 @@ import Testing
         #expect(NetworkReachabilityManager.manager() !== NetworkReachabilityManager.manager())
     }
 
-    @Test func `a subclass is made by the same functions, and may say what its status is`() {
+    @Test func `the factories make subclasses, which may override the status`() {
         final class Optimist: NetworkReachabilityManager, @unchecked Sendable {
             override var networkReachabilityStatus: NetworkReachabilityStatus { .reachableViaWiFi }
         }

@@ -90,7 +90,7 @@ import Testing
                 let path = manager.reachability.currentPath
                 #expect(path.status == .unknown && path.reason?.contains("Operation not permitted") == true)
             }
-            // Whichever call fails, there is a status in the end.
+            // Whichever call fails, there is a status at the end.
             for call in [CAF_CALL_SOCKET, CAF_CALL_BIND, CAF_CALL_SEND, CAF_CALL_RECV, CAF_CALL_EPOLL_CTL] {
                 await FaultInjector.enumerate(.fails(ENOBUFS), of: call, limit: 8) { _ in
                     let (stream, told) = AsyncStream.makeStream(of: NetworkReachabilityStatus.self)

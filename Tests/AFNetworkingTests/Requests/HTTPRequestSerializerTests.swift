@@ -190,7 +190,7 @@ struct HTTPRequestSerializerTests {
         #expect(try serializer.get(["a": 1]).bodyText == "a=1")
     }
 
-    @Test("a block that has nothing to say leaves the request without a query")
+    @Test("a block that returns nil leaves the request without a query")
     func silentBlock() throws {
         serializer.setQueryStringSerializationWith { _, _, _ in nil }
 
@@ -198,7 +198,7 @@ struct HTTPRequestSerializerTests {
         #expect(try serializer.post(["a": 1]).httpBody == Data())
     }
 
-    @Test("a block is not asked without parameters, gets the request as it came, and goes with a style")
+    @Test("a block is not called without parameters, gets the request as it came, and is removed by a style")
     func blockQuestions() throws {
         serializer.setValue("set", forHTTPHeaderField: "X-Test")
         serializer.setQueryStringSerializationWith { request, parameters, _ in
@@ -271,7 +271,7 @@ struct HTTPRequestSerializerTests {
         #expect(request.explicitlyUsesPipelining == false && request.explicitServiceType == .default)
     }
 
-    @Test("a request that is serialized keeps what it says itself")
+    @Test("a request that is serialized keeps its own fields")
     func bySerializing() throws {
         serializer.timeoutInterval = 5
         serializer.setValue("serializer", forHTTPHeaderField: "X-Test")
@@ -314,7 +314,7 @@ struct HTTPRequestSerializerTests {
     // MARK: - On the wire
 
     @Test(
-        "header fields that would break the request never leave, and the error names them",
+        "header fields that would break the request are not sent, and the error names them",
         arguments: [
             ("X-Test", "a\r\nX-Evil: 1"), ("X-Test", "a\nb"), ("X-Test", "a\rb"), ("X-Test", "a\0b"),
             ("X-Te\r\nst", "a"), ("X Test", "a"), ("", "a"), ("X-Test:", "a"),

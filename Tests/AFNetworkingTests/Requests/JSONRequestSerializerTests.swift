@@ -40,7 +40,8 @@ struct JSONRequestSerializerTests {
 
     @Test("13.3 a lone surrogate does not get into a request")
     func loneSurrogate() throws {
-        // Strings of Foundation, too, are strings of Swift here, which have none: it is replaced when they are made.
+        // On Linux `NSString` holds a Swift string, which has no lone surrogates: it is replaced when the string is
+        // made.
         let units: [unichar] = [0x61, 0xD800, 0x62]
 
         let request = try serializer.post([NSString(characters: units, length: units.count)])

@@ -77,7 +77,7 @@ struct SerializerCopyTests {
         #expect(try isSame(read, serializer))
     }
 
-    @Test("what was never set is not set in a copy or an archive either")
+    @Test("a property that was never set is not set in a copy or an archive either")
     func untouched() throws {
         let serializer = HTTPRequestSerializer()
         let read = try #require(try serializer.archived())
@@ -123,7 +123,7 @@ struct SerializerCopyTests {
         #expect(Branded.serializer().value(forHTTPHeaderField: "X-Brand") == "brand")
     }
 
-    @Test("the makers of the original make what they say")
+    @Test("the factories of the original make what their names say")
     func makers() {
         #expect(type(of: AFHTTPRequestSerializer.serializer()) == HTTPRequestSerializer.self)
         #expect(AFJSONRequestSerializer.serializer(withWritingOptions: .sortedKeys).writingOptions == .sortedKeys)
@@ -132,7 +132,7 @@ struct SerializerCopyTests {
         #expect(HTTPRequestSerializer.supportsSecureCoding)
     }
 
-    @Test("a damaged archive is no serializer, and does not end the program")
+    @Test("a damaged archive gives no serializer, and does not end the program")
     func damaged() throws {
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
         archiver.encode(NSArray(array: [NSNumber(value: 1)]), forKey: "mutableHTTPRequestHeaders")

@@ -52,7 +52,7 @@ import Testing
 
     // MARK: - Others
 
-    @Test("9.8, 14 responses: the error of the member that has an object is handed on")
+    @Test("9.8, 14 responses: the error of the member that has an object is returned")
     func errorOfWinner() throws {
         let (object, error) = serialized(compound, try makeResponse(404, type: "application/json"), #"{"a":1}"#)
 

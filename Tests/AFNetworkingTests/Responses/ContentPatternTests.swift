@@ -23,7 +23,7 @@ import Testing
         #expect(try #require(error).isOurs(-1011))
     }
 
-    @Test("9.3 a caller who wants no error gets nothing of a response that is not valid")
+    @Test("9.3 a caller that passes no pointer gets no object of a response that is not valid")
     func withoutErrorPointer() throws {
         let body = Data(#"{"a":1}"#.utf8)
 
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("9.3 what the decoder finds wrong goes before the status")
+    @Test("9.3 the error of the decoder goes before that of the status")
     func undecodable() throws {
         let good = serialized(serializer, try makeResponse(type: json), "{broken")
         let bad = serialized(serializer, try makeResponse(500, type: json), "{broken")
@@ -74,7 +74,7 @@ import Testing
 
     @Test("9.1, 14 responses: the chain of errors is searched for the code with its domain")
     func chain() throws {
-        /// Finds errors of its own, one within the other.
+        /// Reports nested errors of its own.
         final class Strict: JSONResponseSerializer, @unchecked Sendable {
             let domain: String
 

@@ -39,7 +39,7 @@ import Testing
         #expect(try own.value(for: try makeResponse(), data: Data("x".utf8)) == user)
     }
 
-    @Test("9.3 a value comes beside the error of its status, and the form for values throws that")
+    @Test("9.3 a value comes beside the error of its status, which the method for values throws")
     func unacceptableStatus() throws {
         let serializer = DecodingResponseSerializer(User.self)
         let response = try makeResponse(404, type: json)
@@ -80,7 +80,7 @@ import Testing
         #expect(text.utf8.allSatisfy { (0x20...0x7E).contains($0) } && text.utf8.count < 1100)
     }
 
-    @Test func `the form for values throws what the decoder threw`() throws {
+    @Test func `the method for values throws what the decoder threw`() throws {
         struct Own: Error, Equatable {}
         let response = try makeResponse(type: json)
         let failing = DecodingResponseSerializer<User> { _ in throw Own() }
@@ -94,7 +94,7 @@ import Testing
         #expect(try #require(thrown).isOurs(-1011))
     }
 
-    @Test func `an empty body has no value but one that stands for nothing`() throws {
+    @Test func `an empty body has a value only for a type that represents it`() throws {
         let response = try makeResponse(204)
         for body in [nil, Data()] {
             let (object, error) = DecodingResponseSerializer(User.self).serialize(response, data: body)
@@ -125,7 +125,7 @@ import Testing
         #expect(try copy.value(for: try makeResponse(type: "a/b"), data: Data("xyz".utf8)) == 3)
     }
 
-    @Test func `archives of what cannot be archived are refused when they are read`() throws {
+    @Test func `archives of a serializer that cannot be archived are refused when they are read`() throws {
         let serializer: HTTPResponseSerializer = DecodingResponseSerializer(User.self)
         let compound = CompoundResponseSerializer(responseSerializers: [serializer])
 
@@ -143,7 +143,7 @@ import Testing
     }
 }
 
-/// Makes the same of everything.
+/// Returns the same object for every body.
 private struct Fixed: BodyDecoder {
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try JSONDecoder().decode(type, from: Data(#"{"name":"Ada","tags":[1,2]}"#.utf8))

@@ -142,7 +142,7 @@ import Testing
         #expect(try serializer.object(for: response, data: nil) == nil)
     }
 
-    @Test("9.2 a body without an acceptable type is returned all the same, and thrown away by the form that throws")
+    @Test("9.2 a body without an acceptable type is returned all the same, but not by the method that throws")
     func bodyBesideError() throws {
         let response = try makeResponse(500)
 

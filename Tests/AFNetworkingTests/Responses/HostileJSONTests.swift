@@ -8,7 +8,7 @@ import Testing
         Data((String(repeating: opening, count: depth) + String(repeating: closing, count: depth)).utf8)
     }
 
-    /// What becomes of a body on a thread with little stack: "object", or the error's code. The object is let go of
+    /// The result for a body on a thread with little stack: "object", or the error's code. The object is released
     /// there, too.
     private static func outcome(_ serializer: HTTPResponseSerializer, _ body: Data) throws -> String {
         serializer.acceptableContentTypes = nil
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("types within themselves are decoded on a small stack, and an error beyond what it bears, T-RES-09")
+    @Test("recursive types are decoded on a small stack, and are an error beyond 128 levels, T-RES-09")
     func recursiveTypes() throws {
         let serializer = DecodingResponseSerializer(Tree.self)
 
@@ -118,7 +118,7 @@ import Testing
         #expect(object as? [String: Int] == ["a": 3, "b": 2])
     }
 
-    @Test("numbers beyond what a number can be are no infinity, T-RES-09")
+    @Test("numbers that are too large do not become infinity, T-RES-09")
     func hugeNumbers() throws {
         let (object, error) = serialized(
             JSONResponseSerializer(),

@@ -20,7 +20,7 @@ final class ResponseWithoutURL: HTTPURLResponse, @unchecked Sendable {
     override var url: URL? { nil }
 }
 
-/// What a serializer made of a response, with the error as an NSError.
+/// The object that a serializer made of a response, and the error as an NSError.
 func serialized(
     _ serializer: some URLResponseSerialization,
     _ response: URLResponse?,
@@ -31,7 +31,7 @@ func serialized(
 }
 
 extension NSError {
-    /// The error beneath this one.
+    /// The underlying error.
     var beneath: NSError? { userInfo[NSUnderlyingErrorKey] as? NSError }
 
     /// Whether it is one of our own, with this code.

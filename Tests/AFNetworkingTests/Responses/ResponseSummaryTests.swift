@@ -3,7 +3,7 @@ import Testing
 
 @testable import AFNetworking
 
-/// What the errors of serializers say about the response: from where, and how it begins.
+/// The description of the response in the errors of serializers: its URL, and how its body begins.
 @Suite struct ResponseSummaryTests {
     private static let secretURL = "https://me:CANARY1@api.test/users?page=2&access_token=CANARY2"
 
@@ -58,7 +58,7 @@ import Testing
         for error in [decoded, property] { #expect((error as any Error) is CocoaError) }
     }
 
-    @Test func `an error that has a reason, and one of a class of the program, stays as it is`() throws {
+    @Test func `an error with a failure reason, and one of a subclass, stays as it is`() throws {
         final class Own: NSError, @unchecked Sendable {}
         let own = Own(domain: "mine", code: 1)
         let told = NSError(domain: "mine", code: 2, userInfo: [NSLocalizedFailureReasonErrorKey: "because"])

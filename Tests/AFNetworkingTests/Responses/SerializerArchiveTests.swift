@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("what an archive does not say is what a new serializer has, not nothing")
+    @Test("a setting that an archive lacks has the value of a new serializer")
     func missingFields() throws {
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
         archiver.finishEncoding()
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "T-API-29: archives with fields that nobody wrote are refused",
+        "T-API-29: archives with fields that no serializer writes are refused",
         arguments: [
             ("AF.acceptableStatusCodes", "[[300,200]]"), ("AF.acceptableStatusCodes", "[[-1,200]]"),
             ("AF.acceptableStatusCodes", "[[0,9223372036854775807]]"), ("AF.acceptableStatusCodes", "[[1]]"),
@@ -138,7 +138,7 @@ import Testing
         return archiver
     }
 
-    /// What reads an archive whose fields are at the top.
+    /// A coder that reads an archive whose fields are at the top.
     private func reader(_ archiver: NSKeyedArchiver) throws -> NSKeyedUnarchiver {
         let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
         unarchiver.requiresSecureCoding = true

@@ -4,9 +4,9 @@ import Testing
 
 @testable import AFNetworking
 
-/// What the errors about servers say that a policy refuses, whatever hands them out.
+/// What the errors about servers say that a policy refuses, on every way to the program.
 @Suite struct UntrustedServerTests {
-    /// What is wrong with a server, and what the failure says of that.
+    /// What is wrong with a server, and what the failure says about it.
     enum Flaw: CaseIterable, Sendable {
         case expired
         case wrongName
@@ -22,7 +22,7 @@ import Testing
             }
         }
 
-        /// Stands in the message.
+        /// A part of the message.
         var words: String {
             switch self {
             case .expired: "expired"
@@ -136,7 +136,7 @@ import Testing
         let server = try TestServer(tls: ServerTLS(try chain(flaw)))
         defer { server.stop() }
         let policy = try policy(flaw)
-        // The system's authorities do not know the server's: pins are looked at all the same.
+        // The system does not trust the server's authority: the policy checks pins all the same.
         policy.allowInvalidCertificates = flaw == .wrongPin
         for operation in [URLConnectionOperation.self, HTTPRequestOperation.self] {
             let operation = operation.init(request: URLRequest(url: server.url("/x")))
@@ -150,7 +150,7 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 
-    @Test func `2.5 what else fails an operation has a failure beneath it, too`() async throws {
+    @Test func `2.5 any other error of an operation has an underlying failure too`() async throws {
         let url = try #require(URL(string: "http://127.0.0.1:1/"))
         let refused = HTTPRequestOperation(request: URLRequest(url: url))
         let cancelled = HTTPRequestOperation(request: URLRequest(url: url))

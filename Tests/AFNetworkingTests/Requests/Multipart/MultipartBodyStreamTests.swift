@@ -44,7 +44,7 @@ struct MultipartBodyStreamTests {
 
     // MARK: - Reading
 
-    @Test("14 requests: any buffer, from one byte on, gives the same bytes, the last boundary included, T-REQ-20")
+    @Test("14 requests: any buffer, even of one byte, gives the same bytes, the last boundary included, T-REQ-20")
     func anyBuffer() throws {
         let stream = try form([300, 0, 5, 100])
         let whole = try copy(stream).readOnce(pieces: 1 << 20)
@@ -71,7 +71,7 @@ struct MultipartBodyStreamTests {
             let size = Int.random(in: 1...500, using: &dice)
             var buffer = [UInt8](repeating: 0xAA, count: size + 8)
             let count = other.read(&buffer, maxLength: size)
-            // Never more than was asked for, and as much as there is.
+            // Never more than requested, and as much as there is.
             #expect(buffer[size...].allSatisfy { $0 == 0xAA })
             #expect(count == min(size, whole.count - read.count))
             guard count > 0 else { break }
@@ -95,7 +95,7 @@ struct MultipartBodyStreamTests {
         #expect(stream.read(&buffer, maxLength: 3) == 3)
     }
 
-    @Test("14 requests: a stream is not open, open, closed; and polled before or after, it gives nothing")
+    @Test("14 requests: a stream is not open, open, closed; and read before or after, it gives nothing")
     func statuses() throws {
         let stream = try form([10])
         var buffer = [UInt8](repeating: 0, count: 5)
@@ -132,7 +132,7 @@ struct MultipartBodyStreamTests {
         #expect(!stream.setProperty(nil, forKey: .fileCurrentOffsetKey))
     }
 
-    @Test("a copy begins at the beginning, whatever was read, and has the same length and boundary")
+    @Test("a copy starts at the beginning, whatever was read, and has the same length and boundary")
     func copies() throws {
         let stream = try form([1000, 10])
         var buffer = [UInt8](repeating: 0, count: 700)
@@ -214,7 +214,7 @@ struct MultipartBodyStreamTests {
         #expect(stream.streamError?.localizedDescription.contains("only 0") == true)
     }
 
-    @Test("16 8.4 a stream is read once: copies that come too late fail at once, and say why")
+    @Test("16 8.4 a stream is read once: later copies fail at once, with the reason")
     func sharedStream() throws {
         let first = try stream(InputStream(data: Data("abc".utf8)), length: 3)
         let second = try copy(first)
@@ -299,7 +299,7 @@ struct MultipartBodyStreamTests {
         #expect(!rest.contains(2))
     }
 
-    @Test("a form that is read no further lets go of its sources")
+    @Test("a form that is read no further closes its sources")
     func abandoned() throws {
         let source = FormSource(Data(count: 100))
         let stream = try stream(source, length: 100)
@@ -314,7 +314,7 @@ struct MultipartBodyStreamTests {
 }
 
 extension InputStream {
-    /// Opens and reads, and leaves the status to be looked at.
+    /// Opens and reads, and leaves the status for the test.
     fileprivate func readOnceLeavingOpen() -> Data {
         open()
         return readAll(pieces: 64)

@@ -15,7 +15,7 @@ struct MultipartFileTests {
         target = folder.url.appendingPathComponent("form")
     }
 
-    /// Waits for the handler, and says whether it came on the main queue.
+    /// Waits for the handler, and returns whether it was called on the main queue.
     private func written(_ request: AFNetworking.URLRequest, to url: URL) async -> (
         request: AFNetworking.URLRequest, error: NSError?
     ) {
@@ -117,7 +117,7 @@ struct MultipartFileTests {
         }
     }
 
-    @Test("T-FIL-22 a form that fails leaves no half of it behind")
+    @Test("T-FIL-22 a form that fails leaves no part of the file behind")
     func failure() async throws {
         let request = try serializer.form { form in
             form.appendPart(with: FormSource(Data(count: 99)), name: "s", fileName: "s", length: 100, mimeType: "x/y")
@@ -166,7 +166,7 @@ struct MultipartFileTests {
         #expect(!FileManager.default.fileExists(atPath: target.path))
     }
 
-    /// Gives nothing before it is told to, and zeros without end afterwards.
+    /// Blocks until the test opens it, and then gives zeros without end.
     private final class GatedStream: InputStream {
         private let gate: DispatchSemaphore
         private var isOpen = false

@@ -19,7 +19,7 @@ struct MultipartFormTests {
 
     // MARK: - Layout
 
-    @Test("8.4 the parts stand between boundaries, as the wire wants them")
+    @Test("8.4 the parts stand between boundaries, byte for byte")
     func layout() throws {
         let file = try file("a.txt")
         let request = try serializer.form(["title": "Sun"]) { form in
@@ -235,7 +235,7 @@ struct MultipartFormTests {
     }
 
     @Test(
-        "T-REQ-18 whatever names and types are, as many parts come out as went in, with those names",
+        "T-REQ-18 whatever names and types are, the reader gets the same parts with the same names",
         arguments: 0..<60
     )
     func randomNames(seed: UInt64) throws {
@@ -292,7 +292,7 @@ struct MultipartFormTests {
         #expect(request.formText.contains("name=\"f\"; filename=\"\"\r\nContent-Type: x/y\r\n\r\n\r\n--"))
     }
 
-    @Test("16 8.4 quotes and line breaks in names do not end them, and folders are not told, T-REQ-18")
+    @Test("16 8.4 quotes and line breaks in names do not end them, and folders are not sent, T-REQ-18")
     func names() throws {
         let request = try serializer.form { form in
             form.appendPart(withFormData: Data(), name: "a\"; x=\"y\r\nX-Evil: 1\r\n\r\n\0é\\")
@@ -318,7 +318,7 @@ struct MultipartFormTests {
         #expect(error?.localizedDescription.contains("\n") == false)
     }
 
-    @Test("a type with a line break, and a length that is none, fail the request")
+    @Test("a type with a line break, and a negative length, fail the request")
     func badParts() throws {
         let file = try file("a")
         let builders: [@Sendable (any MultipartFormData) throws -> Void] = [
@@ -336,7 +336,7 @@ struct MultipartFormTests {
 
     // MARK: - Throttling
 
-    @Test("16 8.4 a throttle becomes the request's rate, and goes along with copies of its stream")
+    @Test("16 8.4 a throttle becomes the request's rate, and applies to copies of its stream")
     func throttle() throws {
         let request = try serializer.form(["a": "b"]) { form in
             form.throttleBandwidth(
@@ -353,7 +353,7 @@ struct MultipartFormTests {
     }
 
     @Test(
-        "throttles that say nothing, or nonsense, slow nothing down",
+        "throttles without a limit, or with an invalid one, slow nothing down",
         arguments: [
             (UInt(100), 0.0, nil), (100, -1, nil), (100, .nan, nil), (100, .infinity, nil), (.max, 1, nil),
             (0, 2, 1), (100, 1e-300, .max), (1, 1e9, 1),

@@ -2,7 +2,7 @@ import AFNetworking
 import Foundation
 
 extension InputStream {
-    /// All that is left, read in pieces.
+    /// The rest, read in pieces.
     func readAll(pieces: Int = 4096) -> Data {
         var all = Data()
         var buffer = [UInt8](repeating: 0, count: pieces)

@@ -6,7 +6,7 @@ import Testing
 /// Forms in sessions, against a server.
 @Suite("Uploads of multipart forms")
 struct MultipartUploadTests {
-    /// What a manager does for its tasks: another stream is a copy of the first.
+    /// Answers as a manager does: another stream is a copy of the first.
     private final class Copying: URLSessionDataDelegate {
         private let questions = QuestionCount()
         let credential: URLCredential?
@@ -206,12 +206,12 @@ struct MultipartUploadTests {
         _ = try await slow
         let slowTime = start.duration(to: clock.now)
 
-        // Less what may come at once.
+        // Without the first burst.
         #expect(slowTime > .milliseconds(1250) && slowTime > quickTime)
         #expect(server.requests.count { $0.isComplete } == 2)
     }
 
-    @Test("forms are made and sent by many at once")
+    @Test("many threads make and send forms at once")
     func concurrent() async throws {
         let session = URLSession(configuration: .ephemeral)
         let (serializer, url) = (serializer, server.url("/post").absoluteString)
@@ -256,7 +256,7 @@ struct MultipartUploadTests {
         }
     }
 
-    /// A number of what the kernel says about this process.
+    /// A number that the kernel reports about this process.
     private static func kibibytes(_ name: String) -> Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Parameters that are deep and wide at once. Swift's collections cannot hold themselves; those of Foundation can, but
-/// on Linux Foundation itself runs out of stack when anybody asks such a one what it holds.
+/// on Linux Foundation itself runs out of stack when such a collection is read.
 @Suite struct DeepParametersTests {
     /// As a tree each has 2⁶⁰⁰ leaves.
     private static var trees: [Any] {

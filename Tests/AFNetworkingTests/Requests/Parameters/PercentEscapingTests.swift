@@ -46,7 +46,7 @@ struct PercentEscapingTests {
         #expect(percentEscapedString(from: "\0\r\n\t\u{7F}") == "%00%0D%0A%09%7F")
     }
 
-    @Test("any text comes back when it is unescaped, and consists of what may stand in a query", arguments: 0..<50)
+    @Test("any text comes back when it is unescaped, and has only characters of a query", arguments: 0..<50)
     func random(seed: UInt64) {
         var dice = SplitMix(seed: seed)
         let text = RandomParameters.text(&dice, upTo: 80)

@@ -56,7 +56,7 @@ struct QueryStringTests {
         #expect(queryString(from: ["b": 1, "a": 2, "B": 3, "ab": 4, "é": 5]) == "B=3&a=2&ab=4&b=1&%C3%A9=5")
         // Beyond the basic plane, units of UTF-16 stand before the end of that plane.
         #expect(queryString(from: ["\u{FF5E}": 1, "😀": 2]) == "%F0%9F%98%80=2&%EF%BD%9E=1")
-        // Equal to the eye, and two keys all the same.
+        // They look equal, but are two keys.
         #expect(ParameterOrder.isStable)
     }
 

@@ -47,7 +47,7 @@ indirect enum RandomParameters: Equatable {
         }
     }
 
-    /// Without collections that are empty, of which nothing is sent.
+    /// Without empty collections, which are not sent.
     var pruned: RandomParameters {
         guard case .dictionary(let members) = self else { return self }
         return .dictionary(members.mapValues(\.pruned).filter { !$0.value.isEmpty })
@@ -69,7 +69,7 @@ indirect enum RandomParameters: Equatable {
         return root
     }
 
-    /// `a[b][]` is a, b and nothing.
+    /// `a[b][]` is a, b and an empty name.
     private static func path(_ field: String) -> [String] {
         var path: [String] = [""]
         for scalar in field.unicodeScalars {
