@@ -42,14 +42,14 @@ private struct PolicyLint {
                     .noAuthentication,
                     rules.validatesName
                         ? "allowInvalidCertificates without pins refuses every host, as long as names are validated"
-                        : "allowInvalidCertificates without pins accepts every server: anybody on the way can read and "
+                        : "allowInvalidCertificates without pins accepts every server: an attacker on the network can read and "
                             + "change everything"
                 )
             case .publicKey:
                 found.add(
                     .error,
                     .keyAlone,
-                    "publicKey with allowInvalidCertificates checks neither chain nor dates nor name: whoever has one of "
+                    "publicKey with allowInvalidCertificates checks neither chain nor dates nor name: the holder of one of "
                         + "the keys can pose as every host; give the session anchors, or use the mode certificate"
                 )
             case .certificate: break

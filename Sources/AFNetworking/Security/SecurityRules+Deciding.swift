@@ -47,7 +47,7 @@ extension SecurityRules {
                     + "it some, or use the mode none"
             )
         }
-        return pinned.problem.map { .reject(rule: "unreadable pin", explanation: "the policy trusts nobody: \($0)") }
+        return pinned.problem.map { .reject(rule: "unreadable pin", explanation: "the policy trusts no server: \($0)") }
     }
 
     // MARK: - Public keys

@@ -197,7 +197,7 @@ import Testing
         #expect(!policy.forbidsPlainText(to: "api.example.com") && policy.forbidsPlainText(to: "other.test"))
     }
 
-    @Test func `a handler that is slow holds up nobody, and misses what comes after 100 reports`() async throws {
+    @Test func `a slow handler delays no handshake, and misses what comes after 100 reports`() async throws {
         let policy = policy(try .pins("other.test", unmet), try .pins("api.example.com", unmet))
         let gate = DispatchSemaphore(value: 0)
         let (hosts, continuation) = AsyncStream.makeStream(of: String.self)

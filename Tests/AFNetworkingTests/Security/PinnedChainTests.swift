@@ -87,7 +87,7 @@ import Testing
 
     // MARK: - Authorities that are none
 
-    @Test("a pinned certificate that may not issue vouches for nobody, T-TLS-17", arguments: [true, false])
+    @Test("a pinned certificate that may not issue vouches for no other, T-TLS-17", arguments: [true, false])
     func powerless(allowsInvalid: Bool) throws {
         let root = try CertificateAuthority()
         let noAuthority = try root.makeIntermediate { $0.basicConstraints = .endEntity }
@@ -133,7 +133,10 @@ import Testing
         }
     }
 
-    @Test("with one pin that cannot be read nobody is trusted, and the refusal names it, T-TLS-19", arguments: pinning)
+    @Test(
+        "with one pin that cannot be read no server is trusted, and the refusal names it, T-TLS-19",
+        arguments: pinning
+    )
     func unreadable(mode: SSLPinningMode) throws {
         let root = try CertificateAuthority()
         let site = try root.issue(for: "good.test")
@@ -310,7 +313,7 @@ import Testing
         #expect(!trust.evaluation.isTrusted)
     }
 
-    @Test("the anchors of the session vouch for nobody beside pinned certificates, T-TLS-31")
+    @Test("the anchors of the session do not count beside pinned certificates, T-TLS-31")
     func sessionAnchors() throws {
         let session = try CertificateAuthority()
         let pinned = try CertificateAuthority()

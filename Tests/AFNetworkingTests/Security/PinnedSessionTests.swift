@@ -25,7 +25,7 @@ import Testing
         return try #require(error)
     }
 
-    @Test("a session refuses plain http to hosts that its policy pins, and connects to nobody, T-TLS-20")
+    @Test("a session refuses plain http to hosts that its policy pins, and does not connect, T-TLS-20")
     func plainText() async throws {
         let server = try TestServer()
         defer { server.stop() }

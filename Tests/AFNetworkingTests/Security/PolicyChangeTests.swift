@@ -142,7 +142,7 @@ import Testing
     @Test func `what a former report handler holds goes when no lock is held`() async throws {
         let policy = SecurityPolicy()
         let gone = Heard<Bool>()
-        // Not here: with the lock held this would be waiting for ever.
+        // Not on this thread: with the lock held it would wait forever.
         DispatchQueue.global().async {
             let parting = Parting(policy, gone)
             policy.reportHandler = { _ in _ = parting }

@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("without any file there is no policy, or one that trusts nobody, T-TLS-19")
+    @Test("without any file there is no policy, or one that trusts no server, T-TLS-19")
     func noFiles() throws {
         let bundle = try #require(Bundle(path: folder.path))
 
@@ -93,7 +93,7 @@ import Testing
 
     @Test func `a file that may not be read is not left out`() throws {
         try folder.write("good.cer", site.der)
-        // A link to nowhere cannot be read by anybody, root included.
+        // A broken link cannot be read, not even by root.
         try FileManager.default.createSymbolicLink(
             atPath: folder.path + "/gone.cer",
             withDestinationPath: folder.path + "/nowhere"
