@@ -30,7 +30,7 @@ struct AgedImages: Sendable {
         usage += entry.cost
     }
 
-    /// The image, which is the last one used from now on.
+    /// Returns the image, and marks it as the last one used.
     mutating func use(_ key: ImageCacheKey) -> Image? {
         guard entries[key] != nil else { return nil }
         uses += 1

@@ -109,7 +109,7 @@ open class AutoPurgingImageCache: ImageRequestCache, @unchecked Sendable {
         return former.count > 0
     }
 
-    /// The image of a name; nil if there is none. It is the last one used from now on.
+    /// The image of a name; nil if there is none. Finding it marks it as the last one used.
     open func image(withIdentifier identifier: String) -> Image? {
         state.withLock { $0.images.use(.named(identifier)) }
     }
@@ -136,7 +136,7 @@ open class AutoPurgingImageCache: ImageRequestCache, @unchecked Sendable {
         return state.withLock { $0.images.remove(key) }
     }
 
-    /// The image for a request; nil if there is none. It is the last one used from now on.
+    /// The image for a request; nil if there is none. Finding it marks it as the last one used.
     open func image(for request: URLRequest, withAdditionalIdentifier identifier: String?) -> Image? {
         guard let key = ImageCacheKey(request, additional: identifier) else { return nil }
         return state.withLock { $0.images.use(key) }

@@ -93,7 +93,7 @@ public final class MemoryImageCache: ImageRequestCache {
         return former.count > 0
     }
 
-    /// The image of a name; nil if there is none. It is the last one used from now on.
+    /// The image of a name; nil if there is none. Finding it marks it as the last one used.
     public func image(withIdentifier identifier: String) -> Image? {
         state.withLock { $0.images.use(.named(identifier)) }
     }
@@ -113,7 +113,7 @@ public final class MemoryImageCache: ImageRequestCache {
         return state.withLock { $0.images.remove(key) }
     }
 
-    /// The image for a request; nil if there is none. It is the last one used from now on.
+    /// The image for a request; nil if there is none. Finding it marks it as the last one used.
     public func image(for request: URLRequest, withAdditionalIdentifier identifier: String?) -> Image? {
         switch request.cachePolicy {
         case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: return nil

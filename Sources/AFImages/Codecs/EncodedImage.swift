@@ -45,7 +45,7 @@ public struct EncodedImage: Sendable {
         self.decoder = decoder
     }
 
-    /// Decodes the picture, of one that moves the first frame, and turns it as it is to be shown.
+    /// Decodes the picture, or the first frame of an animated one, and turns it as it is to be shown.
     ///
     /// Blocks the calling thread while it decodes; ``ImageDecodingQueue`` has threads for it.
     ///
@@ -56,7 +56,7 @@ public struct EncodedImage: Sendable {
         return try finished(decoder.decode(data, header: header, options: stored))
     }
 
-    /// Decodes all frames of a picture that moves, and the only one of any other.
+    /// Decodes all frames of an animated picture, or the only one of any other.
     ///
     /// - Throws: As ``decode()``, and if all frames together are beyond a limit.
     public func decodeFrames() throws(ImageError) -> [ImageFrame] {
@@ -91,7 +91,7 @@ public struct EncodedImage: Sendable {
 }
 
 extension Image {
-    /// Decodes a picture, of one that moves the first frame.
+    /// Decodes a picture, or the first frame of an animated one.
     ///
     /// Blocks the calling thread while it decodes; ``ImageDecodingQueue`` has threads for it.
     ///

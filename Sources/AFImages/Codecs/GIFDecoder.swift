@@ -9,8 +9,8 @@ struct GIFDecoder: ImageDecoder {
 
     // MARK: Header
 
-    /// Goes through the whole file, block by block: how many frames there are is said nowhere, and a file that is cut off
-    /// behind its first frame is cut off.
+    /// Reads the whole file, block by block: the header does not say how many frames there are, and a file that ends
+    /// after its first frame must be found truncated.
     func header(of data: Data) throws(ImageError) -> ImageHeader {
         try data.reading { reader throws(ImageError) in
             guard reader.skip(6), let width = reader.little16(), let height = reader.little16(),
@@ -23,7 +23,7 @@ struct GIFDecoder: ImageDecoder {
                     guard reader.skip(1), Self.skipBlocks(&reader) else { throw .cutOff(.gif, data) }
                 case 0x2C:
                     guard let size = Self.skipFrame(&reader) else { throw .cutOff(.gif, data) }
-                    // What it takes to read a frame is bound by its own size, not by that of the screen.
+                    // The work of reading a frame depends on its own size, not on that of the screen.
                     guard size.width * size.height <= width * height else {
                         throw .damaged(
                             .gif,
@@ -42,7 +42,7 @@ struct GIFDecoder: ImageDecoder {
         }
     }
 
-    /// Goes on behind flags, other bytes, and the table of colours that the flags tell of.
+    /// Skips flags, other bytes, and the table of colours that the flags announce.
     private static func skipColours(_ reader: inout ByteReader, behind others: Int) -> Bool {
         guard let flags = reader.byte(), reader.skip(others) else { return false }
         return flags & 0x80 == 0 || reader.skip(3 << (Int(flags & 0x07) + 1))

@@ -38,7 +38,7 @@ public enum ImageDecoders {
 extension ImageFormat {
     /// The format of a file, as its first 32 bytes tell; nil if they tell none.
     ///
-    /// Registered decoders are asked first, and formats that are not decoded are told too.
+    /// Registered decoders are asked first. Formats that are not decoded are recognized too.
     public static func sniff(_ data: Data) -> ImageFormat? {
         let start = Data(data.prefix(sniffedBytes))
         return ImageDecoders.decoder(for: start)?.format ?? recognized(start)

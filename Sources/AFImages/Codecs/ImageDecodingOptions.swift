@@ -16,9 +16,9 @@ public struct ImageDecodingOptions: Sendable, Hashable, Codable {
 
     /// Dimensions that are enough, in pixels of the picture as it is shown; nil, as it is here, for all there are.
     ///
-    /// Where the format can be decoded at a smaller size with less work, the result is the smallest that covers this one
-    /// and has the proportions of the picture. JPEG knows a half, a quarter and an eighth of its size, WebP any size but
-    /// only while it does not move; all others are decoded as they are. No picture is made larger.
+    /// Where the format can be decoded at a smaller size with less work, the result is the smallest that covers this
+    /// one and has the proportions of the picture. JPEG knows a half, a quarter and an eighth of its size, WebP any
+    /// size unless it is animated; all others are decoded as they are. No picture is made larger.
     public var targetSize: PixelSize?
 
     /// Whether pictures are turned as their Exif data say. They are.

@@ -44,10 +44,10 @@ extension ImageFormat: CustomStringConvertible {
 }
 
 extension ImageFormat {
-    /// How many bytes are looked at to tell a format.
+    /// How many bytes are read to recognize a format.
     static let sniffedBytes = 32
 
-    /// Formats by their signatures, without a look at decoders.
+    /// Formats by their signatures, without asking decoders.
     static func recognized(_ start: Data) -> ImageFormat? {
         start.withUnsafeBytes { bytes in
             let reader = ByteReader(bytes)
@@ -73,7 +73,7 @@ extension ImageFormat {
         Signature(.jpeg) { $0.byte() == 0xFF && $0.byte() == 0xD8 && $0.byte() == 0xFF },
         Signature(.gif) { $0.take("GIF87a") || $0.take("GIF89a") },
         Signature(.webp) { $0.take("RIFF") && $0.skip(4) && $0.take("WEBP") },
-        // The four bytes behind the length are reserved; two letters alone would be little.
+        // The four bytes after the length are reserved; two letters alone would be weak.
         Signature(.bmp) { $0.take("BM") && $0.skip(4) && $0.little32() == 0 },
         Signature(.ico) {
             $0.little16() == 0 && [1, 2].contains($0.little16()) && $0.little16().map { $0 > 0 } == true

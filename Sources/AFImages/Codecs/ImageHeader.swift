@@ -8,7 +8,7 @@ public struct ImageHeader: Sendable, Hashable {
     public var storedSize: PixelSize
     /// How it is stored.
     public var orientation: ImageOrientation
-    /// How many pictures there are, one after another in time; 1 unless it moves.
+    /// How many pictures there are, one after another in time; 1 unless it is animated.
     public var frameCount: Int
 
     /// A header for a decoder to return.

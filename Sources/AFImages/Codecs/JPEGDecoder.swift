@@ -14,7 +14,7 @@ struct JPEGDecoder: ImageDecoder {
             var orientation: ImageOrientation?
             guard reader.skip(2) else { throw .cutOff(.jpeg, data) }
             while let marker = Self.nextMarker(&reader) {
-                // Those that stand alone: restarts, and one without a meaning.
+                // Markers without a segment: restarts, and TEM.
                 if marker == 0x01 || (0xD0...0xD7).contains(marker) { continue }
                 guard marker != 0xD9, marker != 0xDA else { throw .damaged(.jpeg, "it does not say its dimensions") }
                 guard let length = reader.big16() else { break }

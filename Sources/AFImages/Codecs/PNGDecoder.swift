@@ -3,7 +3,7 @@ import Foundation
 
 /// PNG by libpng; of an animated one, the picture that programs without animations show.
 struct PNGDecoder: ImageDecoder {
-    /// So many chunks are looked at for the orientation, which may stand behind all pixels.
+    /// So many chunks are searched for the orientation, which may stand after all pixels.
     private static let mostChunks = 1 << 16
 
     var format: ImageFormat { .png }

@@ -16,7 +16,7 @@ final class PixelStorage: @unchecked Sendable {
         try fill(bytes)
     }
 
-    /// A copy of bytes, of which there must be so many.
+    /// A copy of `source`, which must have `byteCount` bytes.
     convenience init(copying source: UnsafeRawBufferPointer, byteCount: Int) throws(ImageError) {
         guard source.count == byteCount else {
             throw ImageError(

@@ -41,7 +41,7 @@ struct WebPDecoder: ImageDecoder {
         return PixelSize(width: 1 + bits & 0x3FFF, height: 1 + (bits >> 14) & 0x3FFF)
     }
 
-    /// The header of a file that says first what is in it.
+    /// The header of a file in the extended format.
     private static func header(extended: ByteReader) throws(ImageError) -> ImageHeader {
         var chunks = extended
         guard let length = chunks.little32(), var first = chunks.part(length + length % 2), let flags = first.byte(),
@@ -65,7 +65,7 @@ struct WebPDecoder: ImageDecoder {
             else { throw .damaged(.webp, "a part of it is longer than it") }
             if isFrame { frames += 1 }
             guard isExif else { continue }
-            // Some programs write down the mark that only JPEG needs.
+            // Some programs write the prefix that only JPEG needs.
             _ = content.take("Exif\0\0")
             header.orientation = content.part(content.remaining).flatMap(ImageOrientation.init(exif:)) ?? .up
         }

@@ -54,8 +54,8 @@ open class ImageResponseSerializer: HTTPResponseSerializer, @unchecked Sendable 
 
     /// Whether pictures are decoded at once, off the network thread and the main thread. They are.
     ///
-    /// Otherwise the object is an ``EncodedImage``, of which only the header has been read, and which takes the memory of
-    /// the file only. Of a picture that moves it has all frames, where an ``Image`` is the first.
+    /// Otherwise the object is an ``EncodedImage``, of which only the header has been read, and which takes the memory
+    /// of the file only. Of an animated picture it has all frames, while an ``Image`` is the first.
     open var automaticallyInflatesResponseImage: Bool {
         get { state.withLock { $0.inflates } }
         set { state.withLock { $0.inflates = newValue } }
