@@ -65,7 +65,8 @@ extension HTTPSessionManager {
                 TaskRecord($0, watchers, options, completion: nil)
             }
         }
-        // The handler needs its own task, which can only be made with the handler: `made` brings it later.
+        // The handler is called with its own task, which can only be made once there is a handler: `made` has the task
+        // later.
         let made = TaskBeingMade(options, by: self)
         let handler: TaskCompletionHandler = { response, object, error in
             let outcome = TaskEnding.Outcome(object: object, error: error)

@@ -6,7 +6,7 @@ import Foundation
 /// The options are in the task's record before the task can end: a task on an invalid session ends before it is
 /// returned.
 final class TaskBeingMade: Sendable {
-    /// The one whose task this thread, or Swift task, makes now.
+    /// The options for the task that this thread, or Swift task, makes now.
     @TaskLocal static var current: TaskBeingMade?
 
     private struct Made: Sendable {

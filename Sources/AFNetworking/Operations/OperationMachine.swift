@@ -25,7 +25,7 @@ enum OperationPhase: Int, Sendable {
     }
 }
 
-/// The life of an operation: which changes are possible, and what goes with them. No I/O, no queue.
+/// The states of an operation: which changes are possible, and which actions go with them. No I/O, no queue.
 struct OperationMachine: Sendable {
     private(set) var phase = OperationPhase.ready
     /// The number of the attempt: a call for a former attempt has no effect.
@@ -50,7 +50,7 @@ struct OperationMachine: Sendable {
 
     /// - Parameter mayRun: Whether its dependencies have finished.
     mutating func start(mayRun: Bool) -> Start {
-        // A queue takes an operation that is ready, and starts it a moment later. It does not do so again.
+        // A queue takes an operation that is ready, and starts it a moment later, but only once.
         if phase == .paused { wasAsked = true }
         guard phase == .ready else { return .nothing }
         guard !isCancelled else { return .fail }

@@ -20,10 +20,10 @@ public import Foundation
 /// and those blocks are called there.
 ///
 /// **Pausing** keeps the operation in its queue: not ready, not executing, not finished. `resume()` loads again from
-/// the beginning; ``HTTPRequestOperation`` goes on where it stopped, if the server can.
+/// the beginning; ``HTTPRequestOperation`` continues where it stopped, if the server can.
 ///
 /// Cancelling is a failure, with `URLError.cancelled`, and is always the end: an operation that had begun finishes at
-/// once, also if it was paused; one that waits for its queue when that starts it.
+/// once, also if it was paused; one that waits in a queue finishes when the queue starts it.
 ///
 /// All methods and properties may be used from any thread.
 open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConnectionDataDelegate, @unchecked Sendable
@@ -129,7 +129,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     open var inputStream: InputStream? {
         get { request.httpBodyStream }
         set {
-            // Made outside: what was there may run code when it goes.
+            // Release the former request after the lock: its stream may run the program's code.
             var request = request
             request.httpBodyStream = newValue
             state.withLock { swap(&$0.request, &request) }

@@ -187,8 +187,8 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
     /// }
     /// ```
     ///
-    /// The body is a ``MultipartBodyStream``, whose length is known and announced. Without parts it is a form with an
-    /// empty body.
+    /// The body is a ``MultipartBodyStream``, whose length is known and announced. Without parts the request is a form
+    /// with an empty body.
     ///
     /// - Parameters:
     ///   - method: Neither `GET` nor `HEAD`.

@@ -102,7 +102,7 @@ struct ArchivedMember: Codable {
     }
 
     private static func serializerClass(_ name: String) -> (any URLResponseSerialization.Type)? {
-        // Foundation complains on the terminal about names it cannot look up.
+        // Foundation prints a warning about names it cannot look up.
         guard name.filter({ $0 == "." }).count == 1 else { return nil }
         return NSClassFromString(name) as? any URLResponseSerialization.Type
     }

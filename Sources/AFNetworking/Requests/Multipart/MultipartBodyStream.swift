@@ -6,8 +6,8 @@ public import Foundation
 /// found in the `httpBodyStream` of its requests. Data is read in place, files are read piece by piece. A read fills
 /// the buffer across the borders of parts; a read of no bytes is the end.
 ///
-/// **Once or again.** A stream is read once. A copy reads the same form from its beginning, and costs nothing; it may
-/// be made by any thread, also while this one is being read. Parts that are streams of yours are shared by all copies,
+/// **Once or again.** A stream is read once. A copy reads the same form from its beginning, and costs nothing; any
+/// thread may make one, also while this one is being read. Parts that are streams of yours are shared by all copies,
 /// and the first to come to one of them reads it.
 ///
 /// **Errors.** A part that cannot be read, or is not as long as was announced, ends the stream: what was read before is

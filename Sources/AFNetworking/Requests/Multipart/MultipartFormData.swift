@@ -8,12 +8,12 @@ public let UploadStream3GSuggestedPacketSize: UInt = 16 * 1024
 /// slow mobile network.
 public let UploadStream3GSuggestedDelay: TimeInterval = 0.2
 
-/// A form of several parts that is being put together.
+/// A multipart form that is being made.
 ///
 /// Use it only within the block that receives it, on that block's thread. Parts are sent in the order in which they are
 /// appended. What cannot be sent, such as a header field with a line break, fails the request that is being made, also
-/// where the method itself does not throw. Quotes and control characters in names and file names are sent as `%XX`,
-/// like browsers do it, and of file names with folders only the last part.
+/// where the method itself does not throw. Quotes and control characters in names and file names are sent as `%XX`, as
+/// browsers do, and of file names with folders only the last part.
 public protocol MultipartFormData: AnyObject {
     /// Appends a file. Its name and type are those of the URL.
     ///

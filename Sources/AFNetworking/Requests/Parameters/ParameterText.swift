@@ -40,7 +40,7 @@ enum ParameterText {
         number.hasSuffix(".0") ? String(number.dropLast(2)) : number
     }
 
-    /// In the order of the units of UTF-16, as `NSString` has it.
+    /// Orders texts by their UTF-16 code units, as `NSString` does.
     static func isInOrder(_ one: String, _ other: String) -> Bool {
         one.utf16.lexicographicallyPrecedes(other.utf16)
     }
