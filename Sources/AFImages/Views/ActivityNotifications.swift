@@ -6,8 +6,8 @@ final class ActivityNotifications: Sendable {
     enum News: Sendable {
         case taskRuns(URLSessionTask)
         case taskRests(URLSessionTask)
-        case operationRuns(ObjectIdentifier)
-        case operationRests(ObjectIdentifier)
+        case operationRuns(URLConnectionOperation)
+        case operationRests(URLConnectionOperation)
     }
 
     private static let names: [Notification.Name] = [
@@ -33,9 +33,8 @@ final class ActivityNotifications: Sendable {
             return notification.name == .networkingTaskDidResume ? .taskRuns(task) : .taskRests(task)
         case let operation as URLConnectionOperation:
             guard operation.request.url != nil else { return nil }
-            let identity = ObjectIdentifier(operation)
             return notification.name == .networkingOperationDidStart
-                ? .operationRuns(identity) : .operationRests(identity)
+                ? .operationRuns(operation) : .operationRests(operation)
         default: return nil
         }
     }

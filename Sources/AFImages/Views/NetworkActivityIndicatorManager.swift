@@ -21,6 +21,10 @@ public final class NetworkActivityIndicatorManager: Sendable {
     /// Called with the number of activities, on the main queue.
     public typealias CountObserver = @MainActor @Sendable (Int) -> Void
 
+    struct WeakOperation: Sendable {
+        weak var operation: URLConnectionOperation?
+    }
+
     struct State: Sendable {
         var isEnabled = false
         var activationDelay: TimeInterval = 1
@@ -31,16 +35,25 @@ public final class NetworkActivityIndicatorManager: Sendable {
         var manualCount = 0
         /// A task counts once, however often it is announced.
         var tasks: Set<URLSessionTask> = []
-        var operations: Set<ObjectIdentifier> = []
+        var operations: [ObjectIdentifier: WeakOperation] = [:]
+        /// How many notifications had been dropped when tasks and operations were last looked through.
+        var dropCount = 0
         var machine = ActivityMachine()
         var isVisible = false
         var timer: ActivityTimer?
 
         var count: Int { manualCount + tasks.count + operations.count }
+
+        /// Forgets what has ended or rests: the notification of that may have been dropped.
+        mutating func removeEnded() {
+            tasks = tasks.filter { $0.state == .running || $0.state == .canceling }
+            operations = operations.filter { $0.value.operation?.isExecuting == true }
+        }
     }
 
     private let state = Lock(State())
     private let clock: any ActivityClock
+    private let post: NotificationPost
     private let notifications = Lock<ActivityNotifications?>(nil)
 
     private static let sharedInstance = NetworkActivityIndicatorManager()
@@ -59,8 +72,10 @@ public final class NetworkActivityIndicatorManager: Sendable {
     /// - Parameters:
     ///   - clock: Measures the delays.
     ///   - center: Where tasks are announced.
-    init(clock: any ActivityClock, center: NotificationCenter = .default) {
+    ///   - post: Posts there, and may drop notifications.
+    init(clock: any ActivityClock, center: NotificationCenter = .default, post: NotificationPost = .main) {
         self.clock = clock
+        self.post = post
         let heard = ActivityNotifications(center) { [weak self] in self?.heard($0) }
         notifications.withLock { $0 = heard }
     }
@@ -126,17 +141,26 @@ public final class NetworkActivityIndicatorManager: Sendable {
             switch news {
             case .taskRuns(let task): state.tasks.insert(task)
             case .taskRests(let task): state.tasks.remove(task)
-            case .operationRuns(let operation): state.operations.insert(operation)
-            case .operationRests(let operation): state.operations.remove(operation)
+            case .operationRuns(let operation):
+                state.operations[ObjectIdentifier(operation)] = WeakOperation(operation: operation)
+            case .operationRests(let operation): state.operations[ObjectIdentifier(operation)] = nil
             }
         }
     }
 
     private func change(_ body: (inout State) -> Void) {
-        let (count, observer) = state.withLock { state -> (Int?, CountObserver?) in
+        let dropCount = post.dropCount
+        // Release tasks after the lock: their handlers are the program's code.
+        let (count, observer, _) = state.withLock { state -> (Int?, CountObserver?, Set<URLSessionTask>?) in
             let former = state.count
             body(&state)
-            return (state.count == former ? nil : state.count, state.countObserver)
+            guard state.dropCount != dropCount else {
+                return (state.count == former ? nil : state.count, state.countObserver, nil)
+            }
+            let tasks = state.tasks
+            state.dropCount = dropCount
+            state.removeEnded()
+            return (state.count == former ? nil : state.count, state.countObserver, tasks)
         }
         guard let count else { return }
         if let observer { MainQueue.onMainActor { observer(count) } }

@@ -1,15 +1,15 @@
 import Dispatch
-import Foundation
+package import Foundation
 
 /// Posts notifications on the main queue, in order.
 ///
 /// If no thread serves the main queue, notifications pile up together with the bodies of their responses. So at most
 /// 4096 wait; beyond that the oldest are dropped.
-final class NotificationPost: Sendable {
-    static let main = NotificationPost()
-    static let room = 4096
+package final class NotificationPost: Sendable {
+    package static let main = NotificationPost()
+    package static let room = 4096
 
-    typealias UserInfo = [AnyHashable: Any]
+    package typealias UserInfo = [AnyHashable: Any]
 
     // Unchecked: the poster hands the object and the user info over to the observers.
     fileprivate struct Posted: @unchecked Sendable {
@@ -25,14 +25,24 @@ final class NotificationPost: Sendable {
         var isDelivering = false
         var dropped: [Posted] = []
         var isReleasing = false
+        var dropCount = 0
     }
 
     private let state = Lock(State())
 
+    package init() {}
+
+    /// How many notifications were dropped. Observers that count by notifications look for what they have missed.
+    package var dropCount: Int { state.withLock { $0.dropCount } }
+
     /// Returns at once and runs none of the program's code: the caller may hold a lock.
     ///
     /// - Parameter userInfo: Evaluated on the main queue, and not at all for a notification that is dropped.
-    func post(_ name: Notification.Name, _ object: Any, _ userInfo: @autoclosure @escaping () -> UserInfo? = nil) {
+    package func post(
+        _ name: Notification.Name,
+        _ object: Any,
+        _ userInfo: @autoclosure @escaping () -> UserInfo? = nil
+    ) {
         let posted = Posted(name: name, object: object, userInfo: userInfo)
         let (isFirst, isFirstToGo) = state.withLock { state in
             state.waiting.append(posted)
@@ -73,6 +83,7 @@ extension NotificationPost.State {
     fileprivate mutating func makeRoom() -> Bool {
         guard waiting.count - skipped > NotificationPost.room, let oldest = waiting[skipped] else { return false }
         dropped.append(oldest)
+        dropCount += 1
         // Nil takes its place: removing the first element would move all others each time.
         waiting[skipped] = nil
         skipped += 1

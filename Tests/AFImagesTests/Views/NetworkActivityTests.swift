@@ -259,6 +259,31 @@ private final class Hands: ActivityClock {
         try await counted(0)
     }
 
+    @Test func `12.4 a task whose last notification was dropped does not count forever`() async throws {
+        let post = NotificationPost()
+        let indicator = NetworkActivityIndicatorManager(clock: hands, center: center, post: post)
+        let operation = HTTPRequestOperation(request: site.request("/waiting/1"))
+        relay(operation, [.networkingOperationDidStart])
+        operation.start()
+        let lost = task("/waiting/2")
+        lost.resume()
+        try await eventually("both to run") { indicator.activityCount == 2 }
+
+        relays = []
+        operation.cancel()
+        lost.cancel()
+        try await eventually("the end") { lost.state == .completed && operation.isFinished }
+        // This runs on the main queue, which cannot deliver meanwhile.
+        for _ in 0...NotificationPost.room { post.post(Notification.Name("dropped"), self) }
+        #expect(indicator.activityCount == 2)
+
+        let next = task("/waiting/3")
+        next.resume()
+        try await eventually("the next one alone") { indicator.activityCount == 1 }
+        next.cancel()
+        try await eventually("none") { indicator.activityCount == 0 }
+    }
+
     @Test func `14 requests without a URL, and threads at once, do not disturb the count`() async throws {
         var request = site.request("/image.png")
         request.url = nil
