@@ -250,7 +250,7 @@ let package = Package(
         .testTarget(
             name: "AFURLSessionTests",
             dependencies: [
-                "AFBase", "AFURLSession", "AFImages", "AFNetworking", "AFWire", "AFLoop", "AFTLS",
+                "AFBase", "AFTransport", "AFURLSession", "AFImages", "AFNetworking", "AFWire", "AFLoop", "AFTLS",
                 "AFNetworkingTesting",
                 "AFVirtualWorld", "AFFaults", "CAFLinux", "CAFOpenSSL", "CAFZlib",
             ],

@@ -1,3 +1,4 @@
+import AFBase
 import AFVirtualWorld
 import AFWire
 import Foundation

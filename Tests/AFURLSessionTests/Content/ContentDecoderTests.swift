@@ -4,6 +4,7 @@ import CAFZlib
 import Foundation
 import Testing
 
+@testable import AFTransport
 @testable import AFURLSession
 
 struct ContentDecoderTests {

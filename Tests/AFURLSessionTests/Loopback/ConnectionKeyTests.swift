@@ -146,7 +146,7 @@ struct ConnectionKeyTests {
         var other = key
         other.follow(key.link)
         #expect(other == key)
-        other.follow(.usual)
+        other.follow(SocketOptions())
         #expect(other != key)
         other.follow(key.link)
         #expect(other == key)
@@ -216,7 +216,7 @@ struct ConnectionKeyTests {
             if name != "link" {
                 var other = key
                 other.follow(LinkRules(allowsCellular: false).socketOptions)
-                copies.append(other.way.without { $0.link = .usual })
+                copies.append(other.way.without { $0.link = SocketOptions() })
             }
             for (number, copy) in copies.enumerated() { #expect(copy == way, "\(name), copy \(number)") }
         }

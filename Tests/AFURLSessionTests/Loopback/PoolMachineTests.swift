@@ -1,6 +1,7 @@
 import AFLoop
 import Testing
 
+@testable import AFTransport
 @testable import AFURLSession
 
 private final class Connection: PooledConnection {

@@ -4,6 +4,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
+@testable import AFTransport
 @testable import AFURLSession
 
 struct ReadBufferTests {

@@ -2,6 +2,7 @@ import AFLoop
 import AFWire
 import Testing
 
+@testable import AFTransport
 @testable import AFURLSession
 
 extension ProxyTests {

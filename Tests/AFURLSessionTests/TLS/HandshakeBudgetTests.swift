@@ -1,5 +1,6 @@
 import Testing
 
+@testable import AFTransport
 @testable import AFURLSession
 
 extension SecuredTests {

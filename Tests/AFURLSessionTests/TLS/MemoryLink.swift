@@ -5,6 +5,7 @@ import AFWire
 import CAFOpenSSL
 import Testing
 
+@testable import AFTransport
 @testable import AFURLSession
 
 /// A channel whose every read and write the test has laid down.

@@ -3,6 +3,7 @@ import AFTLS
 import Foundation
 import Testing
 
+@testable import AFTransport
 @testable import AFURLSession
 
 extension SecuredTests {

@@ -1,6 +1,7 @@
 import AFLoop
 import AFVirtualWorld
 
+@testable import AFTransport
 @testable import AFURLSession
 
 /// What the pool of one peer has to do, said without any thought of speed: everybody in one list, sorted when needed.
