@@ -75,7 +75,7 @@ extension SecuredTests {
         @Test func `T-TLS-58 nothing offers to check revocation, and the documentation says so`() throws {
             let settings = Mirror(reflecting: TLSConfiguration()).children.compactMap(\.label)
             let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-                .appendingPathComponent("../../../Sources/AFURLSession/Trust/TLSConfiguration.swift")
+                .appendingPathComponent("../../../Sources/AFTransport/Trust/TLSConfiguration.swift")
 
             for word in ["revo", "ocsp", "staple", "crl"] {
                 #expect(!settings.contains { $0.lowercased().contains(word) })
