@@ -1,18 +1,18 @@
 /// Names and numbers of protocols, byte by byte: by the rules of Unicode the Kelvin sign is a "k", and U+0665 a digit.
-package enum ASCII {
+public enum ASCII {
     // MARK: Bytes
 
     /// Lower case for A to Z, any other byte as it is.
     @inlinable
     @inline(__always)
-    package static func folded(_ byte: UInt8) -> UInt8 {
+    public static func folded(_ byte: UInt8) -> UInt8 {
         byte &- 0x41 < 26 ? byte | 0x20 : byte
     }
 
     /// Whether `byte` is one of 0 to 9.
     @inlinable
     @inline(__always)
-    package static func isDigit(_ byte: UInt8) -> Bool {
+    public static func isDigit(_ byte: UInt8) -> Bool {
         byte &- 0x30 < 10
     }
 

@@ -1,22 +1,24 @@
-package import Synchronization
+public import Synchronization
 
 /// A reference that is set once: the first thread wins.
 ///
 /// Does what `AtomicLazyReference` does, which costs 650 instructions to read.
-package struct OnceReference<Object: AnyObject & Sendable>: ~Copyable, Sendable {
+///
+/// Public and inlinable as `Lock` is: unspecialized, each use costs an allocation.
+public struct OnceReference<Object: AnyObject & Sendable>: ~Copyable, Sendable {
     /// The address of the object, which is retained; 0 for none.
     @usableFromInline
     let address = Atomic<UInt>(0)
 
     @inlinable
-    package init() {}
+    public init() {}
 
     @inlinable
-    package var value: Object? { Self.object(at: address.load(ordering: .acquiring))?.takeUnretainedValue() }
+    public var value: Object? { Self.object(at: address.load(ordering: .acquiring))?.takeUnretainedValue() }
 
     /// Keeps `object`, unless there is one already; returns the one that is there.
     @inlinable
-    package func set(_ object: Object) -> Object {
+    public func set(_ object: Object) -> Object {
         let retained = Unmanaged.passRetained(object)
         let (isFirst, present) = address.compareExchange(
             expected: 0,
@@ -28,7 +30,7 @@ package struct OnceReference<Object: AnyObject & Sendable>: ~Copyable, Sendable 
         return present.takeUnretainedValue()
     }
 
-    @usableFromInline
+    @inlinable
     static func object(at address: UInt) -> Unmanaged<Object>? {
         UnsafeRawPointer(bitPattern: address).map(Unmanaged.fromOpaque)
     }
