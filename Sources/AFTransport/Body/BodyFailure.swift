@@ -1,14 +1,14 @@
-/// Why a body could not be sent, for reasons of its own.
+/// Why the body, and not the connection, kept a request from being sent.
 package enum BodyFailure: Error, Sendable {
     case file(FileFailure)
     /// The stream's own error.
     case stream((any Error)?)
-    /// It was open already, or read.
+    /// The stream was open already, or another task has taken it.
     case streamIsUsed
-    /// Not as many bytes as the request's `Content-Length` says.
+    /// The body has another number of bytes than the request's `Content-Length` says.
     case length(announced: Int64, found: Int64, isAtEnd: Bool)
-    /// Nobody has a stream for the first time the body is sent.
+    /// Neither the caller nor the delegate has a stream for the first time the body is sent.
     case noStream
-    /// Nobody has a stream for another time.
+    /// The delegate has no stream to send the body again.
     case exhausted
 }

@@ -1,8 +1,7 @@
 import AFBase
 import AFLoop
 
-/// Bytes on their way from one thread to another: one fills, one empties, and neither
-/// waits for the other. Holds as much as its capacity and no more.
+/// Bytes that one thread puts in and another takes out; neither waits for the other. Holds at most `capacity` bytes.
 package final class ByteRing: Sendable {
     private struct Fill {
         var start = 0
@@ -29,7 +28,7 @@ package final class ByteRing: Sendable {
 
     package var count: Int { fill.withLock { $0.count } }
 
-    // MARK: - For who fills it
+    // MARK: - For the thread that fills it
 
     /// Room for at most `limit` bytes, in one piece; empty if there is none.
     package func room(atMost limit: Int) -> UnsafeMutableRawBufferPointer {
@@ -43,14 +42,14 @@ package final class ByteRing: Sendable {
         fill.withLock { $0.count += count }
     }
 
-    /// Begins again at the front, whose memory is in the caches. Only while nobody fills.
+    /// Begins again at the front, whose memory is in the caches. Call it only while no thread fills the ring.
     func restartIfEmpty() {
         fill.withLock { if $0.count == 0 { $0.start = 0 } }
     }
 
-    // MARK: - For who empties it
+    // MARK: - For the thread that empties it
 
-    /// What came first, in one piece.
+    /// The oldest bytes, as far as they lie in one piece.
     package var ready: UnsafeRawBufferPointer {
         let fill = fill.withLock { $0 }
         return UnsafeRawBufferPointer(bytes(fill.start..<min(fill.start + fill.count, capacity)))

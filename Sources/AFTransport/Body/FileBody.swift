@@ -2,22 +2,20 @@ package import AFLoop
 
 /// A file, read piece by piece while it is sent.
 ///
-/// What lies in the page cache is read right where it is sent from, which costs no
-/// change of threads; the kernel says when that would mean waiting for the disk, and
-/// then a worker reads ahead. The last piece is always a worker's: it is handed out
-/// only if the file is still what was announced, so that a server never gets a
-/// complete body that is none.
+/// The loop itself reads what lies in the page cache, which costs no change of threads. The kernel says when a read
+/// would wait for the disk, and then a worker reads ahead. A worker always reads the last piece, and hands it out only
+/// if the file is unchanged since its length was announced: a server never gets a changed file as a complete body.
 package final class FileBody: BodySource {
     @exclusivity(unchecked) package var client: (any BodyClient)?
     private let worker: any BlockingWorker
     private let loop: EventLoop
     @exclusivity(unchecked) private var pass: FilePass
     @exclusivity(unchecked) private var isFilling = false
-    /// The client waits to be told.
+    /// The client waits for `bodyReady`.
     @exclusivity(unchecked) private var isAwaited = false
     @exclusivity(unchecked) private var isClosed = false
 
-    /// - Parameter pass: With what was read when the file was opened.
+    /// - Parameter pass: Holds what the worker read when it opened the file.
     package init(_ pass: FilePass, _ worker: any BlockingWorker, on loop: EventLoop) {
         self.pass = pass
         self.worker = worker
@@ -47,7 +45,7 @@ package final class FileBody: BodySource {
         guard !pass.readWithoutWaiting() else { return }
         isFilling = true
         let bound = LoopBound(confined: self, on: loop)
-        // As for streams: one wake-up for what the worker finds at hand.
+        // As with streams: one wake-up of the loop for all that the worker can read in one go.
         worker.run { [pass, loop] in
             loop.batchingWakes {
                 pass.fill { loop.enqueue { bound.value.news(of: pass) } }
@@ -71,8 +69,7 @@ package final class FileBody: BodySource {
 
     package var mayReplay: Bool { true }
 
-    /// The file is still open, and its identity is looked at before its first byte is
-    /// read again.
+    /// The file is still open. Before the new pass reads its first byte, it checks that the file is unchanged.
     package func rewind(_ done: @escaping (BodyFailure?) -> Void) {
         pass.abandon()
         pass = pass.anew()
@@ -81,8 +78,7 @@ package final class FileBody: BodySource {
         done(nil)
     }
 
-    /// The worker closes the file, behind a read that is under way: some file systems have
-    /// that wait too.
+    /// The worker closes the file, after a read that is under way: on some file systems closing blocks, too.
     package func close() {
         client = nil
         isAwaited = false

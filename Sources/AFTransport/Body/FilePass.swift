@@ -1,13 +1,13 @@
 import AFBase
 import AFLoop
 
-/// One reading of a file from its first byte to its last. Filled by the loop or by a
-/// worker, one at a time; emptied by the loop.
+/// One pass over a file from its first byte to its last. The loop or a worker fills the ring, one at a time; the loop
+/// empties it.
 package final class FilePass: Sendable {
-    /// With 64 KiB the bytes are still in the second cache when the kernel, or TLS, which
-    /// seals so many at once, reads them again.
+    /// With 64 KiB the bytes are still in the second-level cache when the kernel reads them again, or TLS, which seals
+    /// so many at once.
     private static let pieceSize = 64 << 10
-    /// For a worker, whose every piece may mean a change of threads.
+    /// For a worker: each of its pieces may mean a change of threads.
     private static let workerPieceSize = 128 << 10
     private static let capacity = 512 << 10
 
@@ -23,15 +23,15 @@ package final class FilePass: Sendable {
         package var offset: Int64 = 0
         package var failure: BodyFailure?
         package var isAbandoned = false
-        /// The last pieces had to come from the disk: more is asked for ahead of time.
+        /// The last pieces came from the disk: the body asks for the next ones ahead of time.
         var isSlow = false
-        /// Nothing was read yet, so nobody has looked at the file either.
+        /// Nothing was read yet, so the pass has not checked yet that the file is unchanged.
         package var isFresh = true
     }
 
     private let file: DiskFile
     private let path: String
-    /// The file when it was opened.
+    /// The status of the file when it was opened.
     private let opened: FileStatus
     package let ring: ByteRing
     private let state = Lock(State())
@@ -43,10 +43,10 @@ package final class FilePass: Sendable {
         ring = ByteRing(capacity: min(FilePass.capacity, max(1, Int(opened.size))))
     }
 
-    /// The bytes that are announced.
+    /// How many bytes the request announces.
     package var size: Int64 { opened.size }
 
-    /// Another reading of the same file, which may not be unchanged.
+    /// Another pass over the same file. It fails if the file has changed.
     package func anew() -> FilePass { FilePass(file, path, opened) }
 
     package func abandon() {
@@ -62,14 +62,14 @@ package final class FilePass: Sendable {
         return offset == size ? .complete : .empty
     }
 
-    /// Whether somebody should read now. Nobody is reading.
+    /// Whether the loop or a worker should read now. Call it only while neither reads.
     package var wantsMore: Bool {
         let (offset, isSlow, isOver) = state.withLock { ($0.offset, $0.isSlow, $0.failure != nil || $0.isAbandoned) }
         guard offset < size, !isOver else { return false }
         return ring.count <= (isSlow || isLast(offset) ? ring.capacity / 2 : 0)
     }
 
-    /// False if a worker has to do it.
+    /// False if a worker has to read the next piece.
     func readWithoutWaiting() -> Bool {
         let (offset, isFresh) = state.withLock { ($0.offset, $0.isFresh) }
         guard !isFresh, !isLast(offset), ring.count == 0 else { return false }
@@ -103,8 +103,7 @@ package final class FilePass: Sendable {
         self.init(file, path, status)
     }
 
-    /// What the kernel makes up while it is read, as in /proc, is regular, and says that
-    /// it is empty.
+    /// A file whose content the kernel makes while it is read, as in /proc, is regular, and says that it is empty.
     private static func hasLength(_ file: DiskFile, _ status: FileStatus) throws(SystemCallError) -> Bool {
         guard status.isRegular, status.size == 0 else { return status.isRegular }
         let byte = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
@@ -112,7 +111,7 @@ package final class FilePass: Sendable {
         return try file.read(into: byte, at: 0) == 0
     }
 
-    /// Reads the first piece, where the file was opened.
+    /// Reads the first piece, on the worker that opened the file.
     package func begin() {
         fill(upTo: FilePass.pieceSize) {}
     }
@@ -124,7 +123,7 @@ package final class FilePass: Sendable {
         fill(upTo: FilePass.workerPieceSize, isOnce: false, announce)
     }
 
-    /// Closes the file, for all its readings.
+    /// Closes the file for all passes over it.
     package func close() {
         try? file.close()
     }
@@ -143,7 +142,7 @@ package final class FilePass: Sendable {
         }
     }
 
-    /// False if there was nothing to read, or it must not be sent.
+    /// False if there was nothing to read, or the request must not send it.
     private func readPiece(into room: UnsafeMutableRawBufferPointer, at offset: Int64, _ isSlow: inout Bool) -> Bool {
         do throws(SystemCallError) {
             guard try isUnchanged() else { return false }
@@ -154,7 +153,7 @@ package final class FilePass: Sendable {
                 isSlow = true
                 count = try file.read(into: room, at: offset)
             }
-            // What was read last may be younger than the look at the file before it.
+            // The file may have changed between the check and the read: check once more before the last piece counts.
             if offset + Int64(count) == size, try !isUnchanged() { return false }
             return note(count)
         } catch {
@@ -174,13 +173,14 @@ package final class FilePass: Sendable {
         guard count > 0 else {
             return fail(.changed(announced: size, found: state.withLock { $0.offset }))
         }
-        // Counted before the loop can see them, so that it never takes them for all.
+        // The ring counts the bytes before the offset moves on. Else the loop could find an empty ring and the last
+        // offset, and take the body for complete.
         ring.filled(count)
         state.withLock { $0.offset += Int64(count) }
         return true
     }
 
-    /// False, for whoever has nothing to go on with.
+    /// Always false, for the caller to return.
     private func fail(_ fault: FileFailure.Fault, _ cause: SystemCallError? = nil) -> Bool {
         state.withLock { $0.failure = $0.failure ?? .file(FileFailure(fault, at: path, cause)) }
         return false

@@ -2,12 +2,11 @@ import AFBase
 import AFLoop
 package import Foundation
 
-// Unchecked: a stream is a class of Foundation's, or of the user's, that nobody may use
-// from two threads. It only travels in here; whoever takes it, and only the first does,
-// uses it on one worker.
-/// A stream of the user's on its way to who reads it.
+// Unchecked: a stream is a class of Foundation's, or of the caller's, that two threads must never use at once. This
+// object only carries it: the first worker that takes it, and no other, uses it.
+/// A stream of the caller's on its way to the worker that reads it.
 package final class HandedStream: @unchecked Sendable {
-    /// For the user, who may ask for it again.
+    /// For the caller, who may ask the request for it again.
     package let stream: InputStream
     private let isTaken = Lock(false)
 
@@ -15,7 +14,7 @@ package final class HandedStream: @unchecked Sendable {
         self.stream = stream
     }
 
-    /// Nil if somebody reads it already: requests are copied, and their stream is not.
+    /// Nil if another task has taken it: copies of a request share its stream.
     package func take() -> InputStream? {
         let wasTaken = isTaken.withLock { isTaken in
             defer { isTaken = true }

@@ -1,9 +1,9 @@
 package import AFLoop
 
-/// A stream of the user's, read by a worker while it is sent, at most 256 KiB ahead.
+/// A stream of the caller's. A worker reads it while it is sent, at most 256 KiB ahead.
 ///
-/// If its length was announced, the last byte leaves only when the stream has ended: a
-/// server gets as many bytes as it was told to expect, or sees the connection close.
+/// If the head announces its length, the last byte leaves only when the stream has ended: the server gets as many bytes
+/// as announced, or sees the connection close.
 package final class StreamBody: BodySource {
     @exclusivity(unchecked) package var client: (any BodyClient)?
     private let announced: Int64?
@@ -25,9 +25,9 @@ package final class StreamBody: BodySource {
         loop = provider.platform.loop
     }
 
-    /// Opens the stream, away from the loop.
+    /// Opens the stream on a worker of its own.
     ///
-    /// - Parameter announced: What the head says about its length, if anything.
+    /// - Parameter announced: The length that the head announces, if it does.
     package static func open(
         _ stream: HandedStream,
         announced: Int64?,
@@ -85,9 +85,9 @@ package final class StreamBody: BodySource {
         isFilling = true
         pump.ring.restartIfEmpty()
         let bound = LoopBound(confined: self, on: loop)
-        // A quick stream fills the ring before the loop is woken, or while it yields: on a
-        // shared core they would else take turns with every piece. One that blocks keeps
-        // what it gave before for the length of a nap.
+        // A quick stream fills the ring before the worker wakes the loop, or while the loop yields: on a shared core
+        // they would otherwise take turns with every piece. If the stream blocks, what it gave before waits for the
+        // length of a nap.
         worker.run { [pump, loop] in
             loop.batchingWakes {
                 pump.fill { loop.enqueue { bound.value.news(of: pump) } }
@@ -112,7 +112,7 @@ package final class StreamBody: BodySource {
     package var mayReplay: Bool { sent == 0 || provider.maySupplyStreams }
 
     package func rewind(_ done: @escaping (BodyFailure?) -> Void) {
-        // What was read ahead is still here.
+        // Nothing was sent: the ring still holds what the worker read ahead.
         guard sent > 0 else { return done(nil) }
         letGo()
         provider.supplyStream { [self] stream in
@@ -134,17 +134,17 @@ package final class StreamBody: BodySource {
         letGo()
     }
 
-    /// The worker closes the stream, behind a read that is under way.
+    /// The worker closes the stream, after a read that is under way.
     private func letGo() {
         pump.abandon()
         worker.run { [pump] in pump.close() }
     }
 }
 
-/// Who is asked for a stream when one is needed.
+/// Supplies a stream when a body needs one.
 package protocol StreamProvider: AnyObject {
     var platform: Platform { get }
-    /// Somebody is there to be asked.
+    /// There is a delegate that can supply one.
     var maySupplyStreams: Bool { get }
     /// Calls back once, in a later turn.
     func supplyStream(_ done: @escaping (HandedStream?) -> Void)

@@ -2,10 +2,10 @@ import AFBase
 import AFLoop
 import Foundation
 
-/// Reads one stream, on a worker of its own: code of the user's, which may block for as
-/// long as it likes, holds up nobody else, and not another stream that it waits for.
+/// Reads one stream, on a worker of its own: the caller's code may block as long as it likes without holding up another
+/// task, or another stream that it waits for.
 final class StreamPump: Sendable {
-    /// Read ahead of the socket, and no more.
+    /// How many bytes the worker reads ahead of the socket at most.
     static let capacity = 256 << 10
     private static let pieceSize = 64 << 10
 
@@ -18,7 +18,7 @@ final class StreamPump: Sendable {
 
     let ring = ByteRing(capacity: StreamPump.capacity)
     private let handed: HandedStream
-    /// What the head says about the length, if anything.
+    /// The length that the head announces, if it does.
     private let announced: Int64?
     private let state = Lock(State())
     /// The stream while it is open.
@@ -37,14 +37,14 @@ final class StreamPump: Sendable {
 
     var progress: (isAtEnd: Bool, failure: BodyFailure?) { state.withLock { ($0.isAtEnd, $0.failure) } }
 
-    /// A read that blocks is waited for, by the worker.
+    /// The worker still waits for a read that blocks.
     func abandon() {
         state.withLock { $0.isAbandoned = true }
     }
 
     // MARK: - On the worker
 
-    /// Opens the stream. Returns what is wrong with it.
+    /// Opens the stream. Returns why it cannot be sent, if so.
     func begin() -> BodyFailure? {
         guard let stream = handed.take(), stream.streamStatus == .notOpen else { return .streamIsUsed }
         stream.open()
@@ -52,7 +52,8 @@ final class StreamPump: Sendable {
         if stream.streamStatus == .error {
             fail(.stream(error(of: stream)))
         } else if announced == 0 {
-            // No byte of it could be kept back: its head alone is a complete request.
+            // The head alone is a complete request, so there is no byte to hold back: find out now whether the stream
+            // is empty.
             fill {}
         }
         let failure = progress.failure
@@ -76,7 +77,7 @@ final class StreamPump: Sendable {
     }
 
     private func note(_ count: Int, of stream: InputStream, room: Int) {
-        // More than there was room for says nothing about what is there now.
+        // A stream that claims more bytes than there was room for says nothing about what is in the buffer.
         guard count > 0, count <= room else {
             if count != 0 || stream.streamStatus == .error {
                 fail(.stream(error(of: stream)))
@@ -96,15 +97,15 @@ final class StreamPump: Sendable {
         }
     }
 
-    /// Foundation's own class has no implementation on Linux: to ask it ends the process. Nor need one have it that
-    /// does not say that there is an error.
+    /// Foundation's own class has no implementation on Linux: asking it for its error ends the process. A subclass
+    /// whose status is not `error` need not implement it either.
     private func error(of stream: InputStream) -> (any Error)? {
         type(of: stream) == InputStream.self || stream.streamStatus != .error ? nil : stream.streamError
     }
 
     private func end() {
         state.withLock { state in
-            // At once, or the loop could take what is too short for all.
+            // In one step with the failure, or the loop could take a stream that is too short for complete.
             state.isAtEnd = true
             guard let announced, state.total < announced else { return }
             state.failure = state.failure ?? .length(announced: announced, found: state.total, isAtEnd: true)

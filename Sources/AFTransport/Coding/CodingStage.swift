@@ -1,4 +1,4 @@
-/// Undoes one coding, whatever it is: knows where streams end, and what may follow them.
+/// Undoes one coding, whichever it is. Knows where its streams end, and what may follow them.
 final class CodingStage {
     private enum Place {
         /// Nothing has come yet, and perhaps nothing will: an empty body has no coding.
@@ -30,8 +30,8 @@ final class CodingStage {
     /// Whether the body may end here.
     var mayEnd: Bool { place != .inStream }
 
-    /// Takes some of the input or makes some of the output: neither only if there is no input and nothing is held
-    /// back.
+    /// Takes some of the input, makes some of the output, or both. Does neither only if there is no input and the codec
+    /// holds nothing back.
     func step(
         _ input: UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer
@@ -44,14 +44,14 @@ final class CodingStage {
         if place == .padding { return (try zeros(input), 0) }
         let step = try codec.run(input, into: output)
         if step.hasEnded { place = .between }
-        // Or the loop above would never end, whatever the library is up to.
+        // A library that takes nothing and makes nothing would keep the decoder's loop running for ever.
         guard step.consumed + step.produced > 0 || input.isEmpty || step.hasEnded else {
             throw .damaged(coding, "no way on")
         }
         return (step.consumed, step.produced)
     }
 
-    /// False if there is nothing to begin with.
+    /// False if there is no input to begin a stream with.
     private func begin(_ input: UnsafeRawBufferPointer) throws(ContentFailure) -> Bool {
         guard let first = input.first else { return false }
         guard place == .between else {

@@ -1,6 +1,7 @@
 /// The part of a coding that a library does: one step of one stream.
 protocol ContentCodec: AnyObject {
-    /// Takes bytes from the front of the input and makes some of the output. What it keeps of either is its own affair.
+    /// Takes bytes from the front of the input and makes some of the output. It may keep some of either for a later
+    /// step.
     func run(
         _ input: UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer

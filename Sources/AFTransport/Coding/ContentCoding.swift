@@ -1,6 +1,6 @@
 import AFWire
 
-/// A way in which the content of a body was made shorter (RFC 9110 §8.4.1).
+/// How a server made the content of a body shorter (RFC 9110 §8.4.1).
 package enum ContentCoding: String, Sendable {
     case gzip
     case deflate
@@ -11,7 +11,8 @@ package enum ContentCoding: String, Sendable {
         case zstd
     #endif
 
-    /// As `Accept-Encoding` names what is understood. The order says nothing; shorter ones come last, as in browsers.
+    /// The codings that we can undo, as `Accept-Encoding` names them. The order says nothing; the codings that give
+    /// shorter bodies come last, as in browsers.
     package static let accepted: String = {
         var names = ["gzip", "deflate"]
         #if Brotli
@@ -23,7 +24,7 @@ package enum ContentCoding: String, Sendable {
         return names.joined(separator: ", ")
     }()
 
-    /// Nil for a coding nobody here understands.
+    /// Nil for a coding that we cannot undo.
     package init?(_ name: UnsafeRawBufferPointer) {
         // RFC 9110 §8.4.1.3: the old name means the same.
         if ByteScanning.equalsIgnoringCase(name, "gzip") || ByteScanning.equalsIgnoringCase(name, "x-gzip") {

@@ -5,12 +5,12 @@
 ///                 applied last       applied first
 /// ```
 ///
-/// Nothing is made before it is asked for, so whoever stops asking stops the inflating.
+/// It makes a piece only when asked, so a caller that stops asking stops the inflating.
 package final class ContentDecoder {
     /// The longest piece. More at a time wins nothing.
     package static let pieceSize = 64 << 10
 
-    /// What makes a bomb.
+    /// How much longer than its coding a body may be. Beyond that it counts as a decompression bomb.
     package struct Limits: Sendable {
         package var ratio: Int
         /// Short bodies may be as dense as they like: the harm is bounded.
@@ -89,7 +89,7 @@ package final class ContentDecoder {
             }
             guard taken == offered.count else { continue }
             if index == 0 {
-                // What it was given last may have been all it lacked.
+                // The bytes it has just taken may be all it lacked: ask it once more, with no input.
                 if offered.isEmpty { return .hungry }
                 continue
             }
@@ -111,7 +111,7 @@ package final class ContentDecoder {
         input = UnsafeRawBufferPointer(rebasing: input[count...])
     }
 
-    /// Every stage counts: one that swallows what the one before has blown up is no less of a bomb.
+    /// Every stage counts: a body is a bomb even if a later stage shrinks what an earlier one has blown up.
     private func note(_ count: Int, at index: Int) throws(ContentFailure) {
         links[index].produced += Int64(count)
         let produced = links[index].produced

@@ -1,22 +1,22 @@
 package import AFWire
 
-/// What is done about the content coding of a body.
+/// What to do about the content codings of a body.
 package enum ContentPlan: Equatable, Sendable {
-    /// curl, urllib3 and undici stop at five as well; nobody means to send as many.
+    /// curl, urllib3 and undici stop at five as well; no server needs as many.
     package static let maximumCodings = 5
 
-    /// The body is handed on as it comes.
+    /// Hand the body on as it comes.
     case asItIs
-    /// These were applied, in this order.
+    /// Undo these, which the server applied in this order.
     case decode([ContentCoding])
-    /// More than anybody means to send. Decoding so many is a way to keep us busy.
+    /// Refuse the body: a server that applies so many codings wants to keep us busy.
     case tooMany
 
-    /// Counts over all fields, since a limit for each would be none.
+    /// Counts the codings of all fields together: a limit for each field would be none.
     ///
-    /// A coding that is not understood makes the whole chain one that is not: the field then still says what the body
-    /// is. A part of a representation is a part of its coded bytes, which cannot be decoded by themselves and must
-    /// not be spliced with what was decoded (RFC 9110 §14.2).
+    /// If there is one coding that we cannot undo, we undo none: the field then still says what the body is. A part of
+    /// a representation is a part of its coded bytes, which cannot be decoded by themselves and must not be spliced
+    /// with decoded ones (RFC 9110 §14.2).
     package init(_ headers: HTTPHeaders, status: Int) {
         var count = 0
         var codings: [ContentCoding] = []

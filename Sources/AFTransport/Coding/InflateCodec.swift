@@ -6,7 +6,7 @@ import Glibc
 final class InflateCodec: ContentCodec {
     private let coding: ContentCoding
     private var stream: UnsafeMutablePointer<z_stream>?
-    /// What tells zlib from deflate are two bytes; this is the first.
+    /// Two bytes tell zlib from plain deflate. This is the first, while the second has not come.
     private var held: UInt8?
 
     init(_ coding: ContentCoding) {
@@ -53,7 +53,7 @@ final class InflateCodec: ContentCodec {
     ) throws(ContentFailure) -> CodecStep {
         let step = caf_inflate(stream, input.baseAddress, input.count, output.baseAddress, output.count)
         switch step.status {
-        // What came before the damage is given out; the next step ends with it again.
+        // Give out what came before the damage; the next step meets the error again.
         case Z_DATA_ERROR where step.produced > 0: return CodecStep(consumed: step.consumed, produced: step.produced)
         case Z_OK, Z_BUF_ERROR: return CodecStep(consumed: step.consumed, produced: step.produced)
         case Z_STREAM_END: return CodecStep(consumed: step.consumed, produced: step.produced, hasEnded: true)

@@ -1,8 +1,8 @@
 import AFWire
 
 extension WireRequest {
-    /// As it is sent by way of a proxy that reads requests: with the whole URL in its first line, and our credentials
-    /// for the proxy (RFC 9112 §3.2.2). By any other way it is sent as it is.
+    /// The request as a proxy that reads requests gets it: with the whole URL in its first line, and with our
+    /// credentials for the proxy (RFC 9112 §3.2.2). By any other way it is sent unchanged.
     func addressed(by route: ProxyRoute?) -> WireRequest {
         guard let route, !route.tunnels(to: endpoint) else { return self }
         var head = headBytes

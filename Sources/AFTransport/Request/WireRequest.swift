@@ -21,7 +21,7 @@ package final class WireRequest: Sendable {
     package let isHead: Bool
     /// Nil if the request says nothing about limits.
     package let limits: TransferLimits?
-    /// What the maker of the request has noted about it. The transport does not look at it.
+    /// Marks that the session sets and reads. The transport does not look at them.
     package let notes: UInt8
     package let method: String
     /// Request line, fields and the empty line, ready for the socket.
@@ -32,7 +32,7 @@ package final class WireRequest: Sendable {
     package let bodyLength: Int?
     /// The body comes from a stream.
     package let isStreamed: Bool
-    /// The body comes in chunks, since nobody knows its length.
+    /// The body goes out in chunks, since its length is not known.
     package let isChunked: Bool
     /// What the server is asked before the body is sent.
     package let expectation: HeadAssembly.Expectation?
@@ -121,7 +121,7 @@ package final class WireRequest: Sendable {
                 }
             }
         }
-        // They stand last, so that what was found before is still there.
+        // The new lines come last, so that the range of the expectation stays right.
         head.removeLast(2)
         for field in fields { head += field.bytes }
         head += "\r\n".utf8
@@ -147,7 +147,7 @@ package final class TransferLimits: Sendable {
     }
 }
 
-/// What routers and the queues of this machine are told about packets.
+/// What we tell routers, and the queues of this machine, about packets.
 package struct PacketMarking: Sendable, Hashable {
     /// The six bits of RFC 2474.
     package let codePoint: UInt8

@@ -2,17 +2,16 @@ import AFBase
 import AFLoop
 import Dispatch
 
-/// Runs what may block, away from the loop. Jobs of one worker come one at a time and
-/// in order.
+/// Runs what may block, away from the loop. A worker runs its jobs one at a time and in order.
 package protocol BlockingWorker: Sendable {
     func run(_ job: @escaping @Sendable () -> Void)
 }
 
 package protocol BlockingWorkers: Sendable {
-    /// One of a few, for what takes long, but not for ever: reading files.
+    /// A worker that several tasks share, for what takes long, but not for ever: reading files.
     func sharedWorker() -> any BlockingWorker
-    /// One for itself, for what must hold up nobody else: streams, whose code is the
-    /// user's and may block for ever, and downloads, whose disk may be full or hang.
+    /// A worker for one task alone, for what must not hold up other tasks: streams, whose code is the caller's and may
+    /// block for ever, and downloads, whose disk may be full or hang.
     func ownWorker(_ label: String) -> any BlockingWorker
 }
 
@@ -47,7 +46,7 @@ private struct DispatchWorker: BlockingWorker {
     }
 }
 
-/// Where the calling thread is, if that is on a worker.
+/// The worker that the calling thread works for, if any.
 package enum CurrentWorker {
     fileprivate static let key = DispatchSpecificKey<String>()
 

@@ -1,6 +1,6 @@
 package import AFLoop
 
-/// A file could not be used: one that is sent, or that of a download.
+/// Why a file could not be used: one that is sent, or the file of a download.
 package struct FileFailure: Error, Sendable, Hashable {
     package enum Fault: Sendable, Hashable {
         // What is sent. The path is the user's.
@@ -10,7 +10,7 @@ package struct FileFailure: Error, Sendable, Hashable {
         case notRegular
         case open
         case read
-        /// It has not the content any more that was announced.
+        /// The file has changed since its length was announced.
         case changed(announced: Int64, found: Int64)
 
         // Downloads. The path is that of their folder.

@@ -9,7 +9,7 @@ package final class Platform: Sendable {
     package let resolver: LoopBound<any Resolver>
     /// Where files are read and written, and streams are read.
     package let workers: any BlockingWorkers
-    /// Seconds since 1970: certificates live by it.
+    /// Seconds since 1970: the moment for which certificates must be valid.
     package let wallClock: @Sendable () -> Int64
     package let readBuffer: LoopBound<ReadBuffer>
     package let contentPage: LoopBound<ContentPage>
