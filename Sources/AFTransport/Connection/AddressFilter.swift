@@ -8,18 +8,20 @@ package import AFLoop
 /// configuration.addressFilter = AddressFilter { $0.role == .proxy || $0.address.hasPrefix("10.1.") }
 /// ```
 ///
-/// It is asked about every address right before it is connected to: the one that is used, not the one a name had some
-/// time ago. So it holds for every redirect, every repetition and every address of a name, and a name that is resolved
-/// to something else the next time gains nothing. Unix-domain sockets have no address and are not asked about.
+/// The session asks the filter about every address right before it connects to it: about the address it uses, not one
+/// that the name had some time ago. So the filter holds for every redirect, every repetition and every address of a
+/// name, and a name that resolves to something else the next time gains nothing. Unix-domain sockets have no address;
+/// the session does not ask about them.
 ///
-/// A proxy is asked about as a proxy, because it stands where the program put it. Which address a proxy connects to is
-/// seen by nobody but the proxy, unless it is told one: an address in the URL, or a name that is looked up here because
-/// the proxy speaks SOCKS without names. Those are asked about as the server's.
+/// The session asks about the address of a proxy as ``Role/proxy``, because the program chose the proxy. Only the proxy
+/// sees which address it connects to, unless the session tells it one: an address in the URL, or a name that the
+/// session looks up because the proxy speaks SOCKS without names. The session asks about those as ``Role/server``.
 ///
-/// A session with a filter is answered from the cache only with what came to sessions with the very same one; what one of
-/// your own let through is not kept on disk, because the next process cannot tell it from another.
+/// A session with a filter takes from the cache only responses that were loaded by sessions with the very same filter.
+/// What a filter of your own let through is not kept on disk, because the next process cannot tell that filter from
+/// another.
 ///
-/// The decision is called on the network thread: it must be quick and must never block.
+/// The session calls the decision on the network thread: it must be quick and must never block.
 public struct AddressFilter: Sendable {
     /// What is at an address.
     public enum Role: Sendable, Hashable {
@@ -29,13 +31,13 @@ public struct AddressFilter: Sendable {
         case proxy
     }
 
-    /// An address that is about to be connected to.
+    /// An address that the session is about to connect to.
     public struct Candidate: Sendable, Hashable, CustomStringConvertible {
         /// The host of the URL, or of the proxy, whose address it is.
         public let host: String
         /// The address, as in `192.0.2.1` or `2001:db8::1`.
         public let address: String
-        /// The port that is connected to.
+        /// The port that the session connects to.
         public let port: Int
         /// What is expected there.
         public let role: Role
@@ -43,8 +45,8 @@ public struct AddressFilter: Sendable {
         public let bytes: [UInt8]
 
         /// Whether it is an address of the public internet. Not public are loopback, link-local, private, shared and
-        /// multicast addresses, those of documentation and of tunnels whose other end is not known, and whatever is not
-        /// given out; and all that only wrap one of them in IPv6.
+        /// multicast addresses, those of documentation and of tunnels whose other end is not known, and those that no
+        /// registry has given out; and all IPv6 addresses that only wrap one of them.
         public var isPublic: Bool { AddressScope.isPublic(bytes) }
 
         /// The address and the port.
@@ -56,14 +58,14 @@ public struct AddressFilter: Sendable {
         $0.role == .proxy || $0.isPublic
     }
 
-    /// Means the same in every process; no other number does.
+    /// The only number that means the same filter in every process.
     package static let numberOfPublicOnly: UInt64 = 0
 
-    /// Tells it from all others.
+    /// Tells the filter from all others.
     package let number: UInt64
     private let decision: @Sendable (Candidate) -> Bool
 
-    /// - Parameter allows: Whether an address may be connected to.
+    /// - Parameter allows: Whether the session may connect to an address.
     public init(_ allows: @escaping @Sendable (Candidate) -> Bool) {
         self.init(number: UniqueNumber.next(), allows)
     }

@@ -1,4 +1,4 @@
-/// Which addresses anybody on the internet may have, by the registries of special-purpose addresses (RFC 6890 and what
+/// Which addresses belong to the public internet, by the registries of special-purpose addresses (RFC 6890 and what
 /// came after it).
 package enum AddressScope {
     private struct Block {
@@ -25,15 +25,15 @@ package enum AddressScope {
         Block([224], 4), Block([240], 4),
     ]
 
-    /// All that was ever given out is in here…
+    /// All public addresses that were ever given out are in this block…
     private static let global6 = Block([0x20], 3)
 
-    /// …but for protocols and their tunnels, benchmarks, documentation.
+    /// …and these parts of it are not public: protocols and their tunnels, benchmarks, documentation.
     private static let special6 = [
         Block([0x20, 0x01, 0x00], 23), Block([0x20, 0x01, 0x0D, 0xB8], 32), Block([0x3F, 0xFF, 0x00], 20),
     ]
 
-    /// An IPv4 address within one of IPv6: what is in front of it.
+    /// The prefixes of IPv6 addresses that wrap an IPv4 address, and where that begins.
     private static let wrappers: [(block: Block, offset: Int)] = [
         (Block([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], 96), 12),
         (Block([0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0], 96), 12),

@@ -5,21 +5,21 @@ package import AFWire
 package protocol ConnectionAttemptClient: AnyObject {
     func attemptSucceeded(_ attempt: ConnectionAttempt, _ channel: any ByteChannel)
     func attemptFailed(_ attempt: ConnectionAttempt, _ error: TransferError)
-    /// Whether anybody waits for it.
+    /// Whether a request waits for the connection.
     func isAwaited(_ attempt: ConnectionAttempt) -> Bool
-    /// Who may be asked about the server, if anybody.
+    /// The delegate that the handshake may ask about the server, if there is one.
     func handshakeDelegate(for attempt: ConnectionAttempt) -> (any HandshakeDelegate)?
-    /// Whether the one who was asked last does not wait any more.
+    /// Whether the request whose delegate was asked last does not wait any more.
     func hasAskerLeft(_ attempt: ConnectionAttempt) -> Bool
 }
 
-/// A connection in the making: dialled, led through its proxy if there is one, and for
-/// https then secured. Its client hears from it once, unless it is cancelled before.
+/// Makes one connection: dials, goes through the proxy if there is one, and for https then secures the channel. It
+/// tells its client once how that ended, unless the client cancels it before.
 package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClient, ProxyPassageClient, TimerTarget {
-    /// Addresses of one name that a SOCKS proxy is asked for, one after the other.
+    /// How many addresses of one name we ask a SOCKS proxy for, one after the other.
     private static let destinationLimit = 4
 
-    /// Which of its session.
+    /// Which connection of its session.
     package let number: Int
     package let begun: LoopInstant
     private let key: ConnectionKey
@@ -31,13 +31,14 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
     private var dialer: Dialer?
     private var passage: ProxyPassage?
     private var handshake: Handshake?
-    /// What the server's name was looked up to be, for a proxy that is told addresses.
+    /// What we may ask the proxy for, the next one first: the server as the URL names it, or its addresses if the proxy
+    /// takes no names.
     private var destinations: [SOCKS5Destination] = []
     private var lookup = DialReport()
     private var isLookingUp = false
-    /// On whose behalf the server was judged.
+    /// The request whose delegate was asked about the server.
     package var asker: Transfer?
-    /// The time that runs now.
+    /// The timeout that runs now.
     private var limit: (timeout: NamedTimeout, started: LoopInstant, timer: TimerID)?
 
     package init(
@@ -103,7 +104,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         return dialer?.isResolving ?? false ? .resolving : .connecting
     }
 
-    /// How it went so far.
+    /// How far the dial has come.
     var dialReport: DialReport {
         var report = dialer?.presentReport ?? DialReport()
         if let started = lookup.resolveStarted {
@@ -114,7 +115,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
     }
     var handshakeReport: HandshakeReport? { handshake?.report }
     package var isProxied: Bool { key.route != nil }
-    /// What an HTTP proxy said when it was asked for a tunnel.
+    /// The head with which an HTTP proxy answered `CONNECT`.
     package private(set) var tunnelAnswer: ResponseHead?
 
     // MARK: - Time
@@ -174,7 +175,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         }
     }
 
-    /// What a proxy is told to connect to is for the filter, too.
+    /// The filter also decides about the addresses that we tell a proxy to connect to.
     private func mayReach(_ address: SocketAddress) -> Bool {
         rules.filter?.allows(address.withPort(key.endpoint.port), of: key.endpoint.host.text, as: .server) ?? true
     }
@@ -245,10 +246,10 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
 
     package func hasAskerLeft(_ handshake: Handshake) -> Bool { client?.hasAskerLeft(self) ?? false }
 
-    /// Somebody waits for it now.
+    /// A request waits for the connection now.
     package func claimed() { handshake?.claimed() }
 
-    /// Nobody waited for it at a time when the server was to be judged.
+    /// The handshake once had to judge the server while no request waited for the connection.
     var wasParked: Bool { handshake?.wasParked ?? false }
 
     package func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel) {
@@ -285,7 +286,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
 }
 
 extension HandshakeFailure {
-    /// The connection ended under it: nobody said why.
+    /// The connection ended during the handshake, and the peer did not say why.
     fileprivate var isBrokenOff: Bool {
         switch cause {
         case .broken: true

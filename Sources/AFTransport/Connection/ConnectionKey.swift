@@ -7,15 +7,15 @@ package struct ConnectionKey: Hashable {
     package private(set) var endpoint: Endpoint
     /// The rules a secured connection is made under; nil for one in the clear.
     package private(set) var security: SecurityContext?
-    /// Nil for the straight way: keys are handed on often, and most are of this kind.
+    /// Nil for the straight way: keys are copied often, and most are of this kind.
     private var detour: Detour?
 
-    /// What most connections have nothing of. Comparing, hashing and copying are the compiler's: a field that is added
+    /// What most connections do without. The compiler makes comparing, hashing and copying, so a field that is added
     /// here is in all three.
     package struct Way: Hashable {
         /// The session's Unix-domain socket, which takes the place of host and port.
         package var unixPath: String?
-        /// The proxy on the way, with what it knows us by. Nil: there is none.
+        /// The proxy on the way, with our credentials for it. Nil: there is none.
         package var route: ProxyRoute?
         /// The rules a secured connection to the proxy is made under.
         package var proxySecurity: SecurityContext?
@@ -82,7 +82,7 @@ package struct ConnectionKey: Hashable {
 
     // MARK: - Others like it
     //
-    // Each is a copy, of which something is changed: nothing is left out by mistake.
+    // Each is a copy with one change, so that no field is left out by mistake.
 
     private func copy(_ change: (inout ConnectionKey) -> Void) -> ConnectionKey {
         var copy = self
@@ -96,14 +96,14 @@ package struct ConnectionKey: Hashable {
         return copy { $0.way = way }
     }
 
-    /// The same place by the same way, whatever the rules. For what belongs to the rules
-    /// and must not hold them.
+    /// The same place by the same way, without the rules. The rules keep what belongs to them under this key: a key
+    /// with the rules in it would make them hold themselves.
     package var place: ConnectionKey {
         let free = copy { $0.security = nil }
         return proxySecurity == nil ? free : free.copy(way: { $0.proxySecurity = nil })
     }
 
-    /// The proxy, as the other end of a connection of its own. No delegate is asked about it.
+    /// The key of a connection to the proxy itself. The handshake asks no delegate about a proxy.
     package var proxyKey: ConnectionKey? {
         guard let route else { return nil }
         let end = copy { key in
@@ -118,7 +118,7 @@ package struct ConnectionKey: Hashable {
         })
     }
 
-    /// The same under the rules that hold now, which are found by whose they are.
+    /// The same under the rules that hold now. `present` has them by owner.
     package func renewed(under present: [Int: SecurityContext]) -> ConnectionKey {
         let renewed = copy { $0.security = security.map { present[$0.owner] ?? $0 } }
         guard let proxySecurity else { return renewed }
@@ -128,15 +128,15 @@ package struct ConnectionKey: Hashable {
     /// The same, secured. Nil: in the clear.
     package func secured(by security: SecurityContext?) -> ConnectionKey { copy { $0.security = security } }
 
-    /// The same, led by the proxy in another way.
+    /// The same by another route, for example with other credentials.
     package func led(by route: ProxyRoute) -> ConnectionKey { copy(way: { $0.route = route }) }
 
-    /// For packets of another kind, or by other networks.
+    /// Takes over how packets are marked and which networks they may take.
     package mutating func follow(_ link: SocketOptions) {
         if link != self.link { self = copy(way: { $0.link = link }) }
     }
 
-    /// The same where others answer challenges of trust and identity. Nil: the session's delegate.
+    /// The same with another judge of trust and identity. Nil: the session's delegate.
     package func judged(by judge: TrustJudge?) -> ConnectionKey {
         judge == self.judge ? self : copy(way: { $0.judge = judge })
     }
@@ -149,7 +149,7 @@ package struct ConnectionKey: Hashable {
 }
 
 extension Endpoint {
-    /// Nil if its zone is none of this machine's.
+    /// Nil if the address has a zone that this machine does not have.
     package var target: DialTarget? {
         if let address = host.socketAddress { return .address(address.withPort(port)) }
         return host.kind == .name ? .name(host.connectName, port: port) : nil
@@ -157,7 +157,7 @@ extension Endpoint {
 }
 
 extension Endpoint.Host {
-    /// Without a port. Nil for a name, or if its zone is none of this machine's.
+    /// Without a port. Nil for a name, or if the address has a zone that this machine does not have.
     package var socketAddress: SocketAddress? {
         switch kind {
         case .ipv4: SocketAddress(ipv4: text, port: 0)

@@ -1,6 +1,6 @@
 package import AFLoop
 
-/// What every connection of a session is made under.
+/// The limits, the filter and the overrides for every connection of a session.
 package struct ConnectionRules: Sendable {
     package var connect: LoopInterval?
     package var attempt: LoopInterval?
@@ -24,7 +24,7 @@ package struct ConnectionRules: Sendable {
 
     /// Where to dial. Nil if the key names nothing that could be dialled.
     package func target(for key: ConnectionKey) -> DialTarget? {
-        // A proxy is told the server's own name.
+        // Overrides do not apply through a proxy: it gets the server's own name.
         guard !overrides.isEmpty, key.unixPath == nil, key.route == nil else { return key.target }
         return overrides.place(of: key.endpoint)?.target ?? key.target
     }

@@ -6,11 +6,11 @@ import Dispatch
 package protocol HandshakeClient: AnyObject {
     func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel)
     func handshakeFailed(_ handshake: Handshake, _ failure: HandshakeFailure)
-    /// Whether anybody waits for it.
+    /// Whether a request waits for the connection.
     func isAwaited(_ handshake: Handshake) -> Bool
-    /// Who may be asked about the server, if anybody.
+    /// The delegate that the handshake may ask about the server, if there is one.
     func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)?
-    /// Whether the one who was asked last does not wait any more.
+    /// Whether the request whose delegate was asked last does not wait any more.
     func hasAskerLeft(_ handshake: Handshake) -> Bool
 }
 
@@ -23,7 +23,7 @@ package struct HandshakeReport: Sendable {
     package var version: TLSVersion?
     package var cipherSuite: UInt16 = 0
     package var isResumed = false
-    /// A delegate had a say in it.
+    /// The handshake asked a delegate.
     package var wasDecidedElsewhere = false
 }
 
@@ -42,8 +42,7 @@ package struct HandshakeFailure: Error {
     package var hasShownIdentity = false
 }
 
-/// Secures one connected channel. Nothing is heard from it once it has succeeded,
-/// failed or been cancelled.
+/// Secures one connected channel. It calls nothing back once it has succeeded, failed or been cancelled.
 package final class Handshake: ChannelHandler, TimerTarget {
     package private(set) var report: HandshakeReport
 
@@ -57,12 +56,12 @@ package final class Handshake: ChannelHandler, TimerTarget {
     private var channel: TLSChannel?
     private var decisionTimer: TimerID?
     private var isParked = false
-    /// It once had to wait until somebody waited for it.
+    /// It once stopped, because no request waited for the connection.
     private(set) var wasParked = false
     private var pending: Question<HandshakeAnswer>?
 
-    /// - Parameter buffers: Where it is to work, if another secured connection is to be
-    ///   made within this one. Otherwise where all do.
+    /// - Parameter buffers: Buffers of its own, if another secured connection is made within this one. Nil: those that
+    ///   all connections of the loop share.
     package init(
         _ channel: any ByteChannel,
         to key: ConnectionKey,
@@ -126,8 +125,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
     }
 
     private func advance() {
-        // While somebody makes up their mind the network has nothing to say that
-        // would matter before.
+        // While a delegate or an evaluator decides, nothing that the network brings matters.
         guard let channel, pending == nil else { return }
         guard platform.handshakeBudget.value.take(in: platform.loop.turn) else { return channel.continueNextTurn() }
         switch channel.handshake() {
@@ -153,7 +151,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
         self.channel = nil
         channel.handler = nil
         client?.handshakeSucceeded(self, channel)
-        // After the pool, which hands out connections there.
+        // The channel comes after the pool, which hands out connections at the end of the turn.
         platform.loop.atTurnEnd(channel)
     }
 
@@ -162,8 +160,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
         failure.trust = judge.trust
         failure.wasAskedForIdentity = channel?.engine.wasAskedForIdentity ?? false
         failure.hasShownIdentity = channel?.engine.hasShownIdentity ?? false
-        // The server may have stumbled over what was to be resumed: the next attempt is a
-        // full one.
+        // The server may have failed over the session that we offered: the next attempt makes a full handshake.
         if judge.hasOfferedSession { security.sessions.forget(key) }
         if case .tls = failure.cause { security.forgetContext() }
         let client = client
@@ -181,15 +178,15 @@ package final class Handshake: ChannelHandler, TimerTarget {
 
     // MARK: - Questions to the delegate
 
-    /// Whether there is somebody on whose behalf the server is judged. If not it waits: whoever comes later might have
-    /// wanted to be asked.
+    /// Whether a request waits for the connection. If none does, the handshake stops: the delegate of a later request
+    /// may want to be asked about the server.
     package func isAwaited() -> Bool {
         isParked = client?.isAwaited(self) == false
         wasParked = wasParked || isParked
         return !isParked
     }
 
-    /// Somebody waits for it now.
+    /// A request waits for the connection now.
     package func claimed() {
         guard isParked else { return }
         isParked = false
@@ -200,7 +197,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
 
     package var mayAsk: Bool { delegate?.mayBeAsked ?? false }
 
-    /// Called from within a call of the engine: the answer must come later.
+    /// The engine calls this from within a step: the answer must come later.
     package func ask(_ question: HandshakeQuestion, _ answer: @escaping (HandshakeAnswer) -> Void) {
         let asked = wait(for: answer)
         delegate?.ask(question) { [weak self] in self?.answered(asked, $0) }
@@ -214,7 +211,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
     ) {
         let asked = wait(for: answer)
         let loop = platform.loop
-        // It may never decide, and keeps nothing alive meanwhile.
+        // The evaluator may never decide; meanwhile it keeps no handshake alive.
         let answered: (ServerTrustDecision) -> Void = { [weak self] decision in
             self?.answered(asked, .evaluated(decision))
         }
@@ -239,7 +236,8 @@ package final class Handshake: ChannelHandler, TimerTarget {
         guard question.isOpen else { return }
         pending = nil
         stopDecisionTimer()
-        // A task that has left says nothing about those that wait now.
+        // The task that was asked has left. That it had no method for the question says nothing about the tasks that
+        // wait now.
         if case .unasked = answer, client?.hasAskerLeft(self) == true {
             question.answer(.gone)
         } else {

@@ -20,14 +20,14 @@ package enum HandshakeAnswer {
     case identity(ClientIdentity)
     /// As if there were no delegate.
     case standard
-    /// There is none that has a method for the question.
+    /// No delegate has a method for the question.
     case unasked
-    /// The task whose delegate was to be asked ended meanwhile.
+    /// The task whose delegate was asked has ended meanwhile.
     case gone
     case reject
     case cancel
     case none
-    /// Of an evaluator that takes its time.
+    /// The decision of an evaluator on another thread.
     case evaluated(ServerTrustDecision)
 }
 
@@ -52,15 +52,14 @@ package final class HandshakeJudge: TLSEngineClient {
     private let platform: Platform
     private var deliberation = Deliberation.notBegun
     private var identification = Identification.notAsked
-    /// Until the handshake is over.
+    /// The handshake that it serves, until that is over.
     private var handshake: Handshake?
-    /// What a delegate says once, it may not say again.
+    /// A delegate was asked. It may decide otherwise the next time, so no session of this connection is resumed.
     private(set) var delegateWasAsked = false
 
-    /// The server as it showed itself, or as it did when the session was made that is
-    /// being resumed.
+    /// What the server showed, now or when the session was made that is being resumed.
     package private(set) var trust: ServerTrust?
-    /// The handshake began with a session of an earlier one.
+    /// The handshake offered a session of an earlier one.
     private(set) var hasOfferedSession = false
     /// The delegate cancelled the question for an identity.
     package private(set) var isCancelled = false
@@ -82,8 +81,8 @@ package final class HandshakeJudge: TLSEngineClient {
 
     // MARK: - Resuming
 
-    /// A session with this server that may be resumed: judged again as far as that is
-    /// possible without its certificates being proven anew.
+    /// A session with this server that may be resumed. The evaluator judges the server again, and the dates count
+    /// again; the proof of its certificates is not repeated.
     func sessionToResume() -> TLSSession? {
         guard let entry = security.sessions.take(for: key) else { return nil }
         let trust = entry.trust.dated(platform.wallClock())
@@ -99,7 +98,7 @@ package final class HandshakeJudge: TLSEngineClient {
     package func engine(_ engine: TLSEngine, received session: TLSSession) {
         guard security.mayResume, !delegateWasAsked, let trust, trust.evaluation.isTrusted else { return }
         if case .accepted = deliberation { return security.sessions.keep(session, trust, for: key) }
-        // A resumed connection brings sessions of its own, with the verdict of the first.
+        // The server sends new sessions on a resumed connection. The verdict on the first one holds for them.
         if case .notBegun = deliberation, engine.isResumed { security.sessions.keep(session, trust, for: key) }
     }
 
@@ -167,7 +166,7 @@ package final class HandshakeJudge: TLSEngineClient {
         handshake.ask(.serverTrust(trust)) { [weak self] answer in self?.delegateAnswered(answer, trust) }
     }
 
-    /// The decision where no delegate takes it.
+    /// The decision if no delegate makes it.
     private func standard(_ trust: ServerTrust) -> Deliberation {
         guard security.evaluator == nil, let failure = trust.evaluation.failure else { return .accepted }
         return .refused(.evaluation(failure))

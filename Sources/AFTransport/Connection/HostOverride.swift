@@ -3,10 +3,9 @@ package import AFWire
 
 /// Has connections for one host and port made to another place.
 ///
-/// The URL's host stays the one that is spoken of: in the `Host` field, in TLS (SNI) and in the check of the
-/// certificate, for cookies and credentials. So a server is tried before its name points to it, without anything else
-/// being different, and nobody can pass for another by it. What it answers is cached for those who are led to the same
-/// place.
+/// All else keeps the host of the URL: the `Host` field, TLS (SNI) and the check of the certificate, cookies and
+/// credentials. So you can try a server before its name points to it, and nothing else is different; no other server
+/// can pass for it. The cache keeps its responses for requests that connect to the same place.
 ///
 /// Set them as ``URLSessionConfiguration/hostOverrides``.
 public struct HostOverride: Sendable, Hashable {
@@ -56,7 +55,7 @@ public struct HostOverride: Sendable, Hashable {
     /// Whether connections are made to an address, so that no name is looked up.
     public var leadsToAddress: Bool { destination.map { $0.kind != .name } ?? false }
 
-    /// Where to go in the place of `endpoint`; nil if it is for others.
+    /// Where to connect in place of `endpoint`. Nil if the override is for another host or port.
     package func apply(to endpoint: Endpoint) -> Endpoint? {
         guard host == nil || host == endpoint.host, port == nil || port == endpoint.port else { return nil }
         return Endpoint(
@@ -68,7 +67,7 @@ public struct HostOverride: Sendable, Hashable {
 }
 
 extension [HostOverride] {
-    /// Where to go in the place of `endpoint`, by the first that is for it; nil if none is.
+    /// Where to connect in place of `endpoint`, by the first override that is for it. Nil if none is.
     package func place(of endpoint: Endpoint) -> Endpoint? {
         for override in self {
             if let place = override.apply(to: endpoint) { return place }

@@ -2,13 +2,11 @@ import AFBase
 import AFLoop
 package import Foundation
 
-/// The memory into which every connection of a loop reads, one at a time. What it
-/// holds is parsed or copied before the next read, so one page is enough for any
-/// number of connections.
+/// The memory into which every connection of a loop reads, one at a time. A connection parses or copies what it read
+/// before the next read, so one page is enough for any number of connections.
 ///
-/// A body that arrives in large pieces is not copied either: its part of the page is lent
-/// to whoever receives it, and the next read goes behind it. A page comes back when all
-/// are done with it.
+/// A body that arrives in large pieces is not copied either: the buffer lends its part of the page to the receiver, and
+/// the next read goes behind it. A page comes back when all receivers are done with it.
 package final class ReadBuffer {
     /// Below 64 KiB a download costs half as much again; above 256 KiB nothing is won.
     package static let size = 256 << 10
@@ -17,17 +15,18 @@ package final class ReadBuffer {
     private static let alignment = 64
 
     @exclusivity(unchecked) private var page = ReadPage()
-    /// Of the page, from its beginning.
+    /// How many bytes of the page are lent, counted from its beginning.
     @exclusivity(unchecked) private var lentCount = 0
-    /// As long as anything is lent of it.
+    /// Keeps the page in use as long as a part of it is lent.
     @exclusivity(unchecked) private var stay: PageStay?
     private let spares = Lock<[ReadPage]>([])
 
-    /// For one read. What the last one left in it is gone.
+    /// The memory for one read. It overwrites what the last read left and did not lend.
     package func forReading() -> UnsafeMutableRawBufferPointer {
         guard lentCount > 0 else { return page.bytes }
         if isKnownUniquelyReferenced(&stay) {
-            // Still in the cache, where a page that was away would not be.
+            // All loans are over: go on with this page, which is in the CPU's cache, where a page that was away would
+            // not be.
             lentCount = 0
         } else if ReadBuffer.size - lentCount < ReadBuffer.leastLoan {
             page = blankPage()
@@ -37,7 +36,7 @@ package final class ReadBuffer {
         return UnsafeMutableRawBufferPointer(rebasing: page.bytes[lentCount...])
     }
 
-    /// A page for somebody who gathers small pieces in it.
+    /// A page for a caller that gathers small pieces in it.
     package func blankPage() -> ReadPage {
         spares.withLock { $0.popLast() } ?? ReadPage()
     }
@@ -90,7 +89,7 @@ package final class ReadPage: Sendable {
     }
 }
 
-/// Somebody uses a page. It goes back to the others with the last reference.
+/// Holds a page in use. With the last reference the page goes back to the spares.
 private final class PageStay: Sendable {
     /// Pages that are kept for the next loans: as many as a download has under way, so that none is given back and asked
     /// for again, which leaves the heap in pieces.

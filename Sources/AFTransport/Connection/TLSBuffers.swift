@@ -1,7 +1,7 @@
 import AFTLS
 
-/// The ciphertext of whichever secured connection is at work. What a connection
-/// cannot finish it copies, so one pair serves all connections of a loop.
+/// The ciphertext of the secured connection that is at work. A connection copies what it cannot finish, so one pair
+/// serves all connections of a loop.
 package final class TLSBuffers {
     /// Four records for one `send`: one by one they cost a fifth more.
     static let sealedRecords = 4
@@ -12,8 +12,7 @@ package final class TLSBuffers {
         byteCount: (TLSBuffers.sealedRecords + 1) * TLSEngine.outputReserve,
         alignment: 64
     )
-    /// Those of connections to proxies, within which there are others: both are at work at
-    /// the same time.
+    /// The buffers of connections to proxies: such a connection and the one within it are at work at the same time.
     private(set) lazy var ofProxies: TLSBuffers = TLSBuffers()
     /// Where the end of a head and the beginning of its body become one record.
     package let record = UnsafeMutableRawBufferPointer.allocate(byteCount: TLSEngine.recordSize, alignment: 64)

@@ -11,37 +11,35 @@ import Glibc
 ///                   ByteChannel ◀── unsent, unread
 /// ```
 ///
-/// Between calls nothing is held but what the kernel did not take (`unsent`) and what
-/// a reader with a small buffer left (`unread`).
+/// Between calls it holds only what the kernel did not take (`unsent`) and what a reader with a small buffer left
+/// (`unread`).
 package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
     @exclusivity(unchecked) package var handler: (any ChannelHandler)?
     /// What a failed read or write means, where the cause is above the socket.
     @exclusivity(unchecked) package private(set) var failure: TLSFailure?
-    /// The stream ended, but the peer had not said that it would: anybody on the way
-    /// may have ended it.
+    /// The stream ended without the peer's `close_notify`: an attacker on the way may have ended it.
     @exclusivity(unchecked) package private(set) var isTruncated = false
 
-    /// More than one write leaves unsent: beyond it a peer asks for answers, of the
-    /// protocol's own, and takes none.
+    /// More than one write leaves unsent. A peer that makes it more asks for TLS messages and reads none.
     private static let unsentLimit = 256 << 10
-    /// So that a peer that sends and sends leaves room for the others.
+    /// A peer that sends and sends leaves room for the others.
     private static let handshakeReadsPerTurn = 16
 
     package let engine: TLSEngine
     private let channel: any ByteChannel
     private let buffers: TLSBuffers
     @exclusivity(unchecked) private var unsent: [UInt8] = []
-    /// What ends the handshake is kept for the first request, to leave with it.
+    /// The last message of the handshake is in `unsent`, to leave with the first request.
     @exclusivity(unchecked) private var isHolding = false
     @exclusivity(unchecked) private var unread: [UInt8] = []
     @exclusivity(unchecked) private var sendError: SystemCallError?
     @exclusivity(unchecked) private var readError: SystemCallError?
     /// The engine may hold more than the last reader had room for.
     @exclusivity(unchecked) private var hasMore = false
-    /// The peer has begun a message of the protocol's own, and nothing can be sealed before the rest of it is read.
+    /// The peer has begun a TLS message, and the engine can seal nothing before the rest of it is read.
     @exclusivity(unchecked) private var awaitsInput = false
-    /// How the stream ended, behind bytes that are delivered first. The engine is not
-    /// asked again: it does not remember what it refused.
+    /// How the stream ended, after bytes that are delivered first. The engine is not asked again: it does not remember
+    /// what it refused.
     @exclusivity(unchecked) private var end: TLSEngine.Step?
     @exclusivity(unchecked) private var isOpen = true
     @exclusivity(unchecked) private var hasEndedWriting = false
@@ -82,7 +80,8 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
         (channel as? TLSChannel)?.rest()
     }
 
-    /// Says farewell, and leaves the connection beneath as it is: answers to the peer's new keys may have to follow.
+    /// Sends `close_notify`, and leaves the connection beneath as it is: answers to the peer's new keys may have to
+    /// follow.
     package func endWriting() {
         guard isOpen, !hasEndedWriting, failure == nil else { return }
         hasEndedWriting = true
@@ -90,11 +89,10 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
         stopHolding()
     }
 
-    /// What ends the handshake leaves with what is written first, or with the turn.
+    /// The last message of the handshake counts as flushed: it leaves with the first write, or at the end of the turn.
     package var isFlushed: Bool { (unsent.isEmpty || isHolding) && channel.isFlushed }
 
-    /// Says farewell if the kernel takes it at once. A peer that does not read must
-    /// not hold up whoever closes.
+    /// Sends `close_notify` if the kernel takes it at once. A peer that does not read must not hold up the caller.
     package func close() {
         guard isOpen else { return }
         isOpen = false
@@ -115,14 +113,14 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
         case broken(SystemCallError)
     }
 
-    /// Goes on as far as the network and those who decide allow.
+    /// Goes on as far as the network and the judge allow.
     package func handshake() -> HandshakeStep {
         var fresh = UnsafeRawBufferPointer.empty
         var reads = 0
         while true {
             switch turn(fresh, holding: true, { engine.handshake() }) {
             case .finished:
-                // What came along has no edge of its own any more.
+                // The poller reports nothing again for bytes that came along with the handshake.
                 hasMore = !unread.isEmpty
                 return .finished
             case .undecided: return .waiting
@@ -138,7 +136,7 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
                 return .waiting
             }
             reads += 1
-            // What the peer said before it stopped listening is the better explanation.
+            // What the peer sent before it stopped reading explains a send error better.
             switch fetch() {
             case .bytes(let bytes): fresh = bytes
             case .nothing: return sendError.map(HandshakeStep.broken) ?? .waiting
@@ -148,7 +146,7 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
         }
     }
 
-    /// No request took along what ends the handshake.
+    /// No request took along the last message of the handshake: send it now.
     package func turnEnded() {
         stopHolding()
     }
@@ -167,7 +165,7 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
         if let readError { return .failed(readError) }
         var filled = 0
         var step = hasMore ? turn(.empty) { decrypt(into: buffer, &filled) } : .needsInput
-        // A reader with much room gets much at once: it may keep what it is given.
+        // A reader with much room gets much at once: it may keep the bytes without a copy.
         while case .needsInput = step,
             filled == 0 || (channel.isReadable && filled + buffers.input.count <= buffer.count)
         {
@@ -179,7 +177,7 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
                 return filled > 0 ? .bytes(filled) : .wouldBlock
             case .failed(let error):
                 guard filled > 0 else { return .failed(error) }
-                // The kernel says it once. First what came before it.
+                // The kernel reports the error once: keep it, and deliver what came before it first.
                 readError = error
                 hasMore = true
                 return .bytes(filled)
@@ -273,7 +271,8 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
         return sealed
     }
 
-    /// What the writer waited for has come, or never will. It may have had its share of this turn.
+    /// What the writer waited for has come, or never will. It goes on in the next turn: it may have had its share of
+    /// this one.
     private func wakeWriter() {
         guard awaitsInput else { return }
         awaitsInput = false

@@ -2,17 +2,17 @@ import AFBase
 import AFWire
 package import Foundation
 
-/// Who answers the challenges of trust and identity of a connection, where that is not the delegate of the session.
+/// Who answers the challenges of trust and identity of a connection, if that is not the session's delegate.
 ///
-/// What one of them has accepted says nothing to another: connections, TLS sessions, proven chains and stored responses
-/// are kept apart by it.
+/// What one judge has accepted says nothing to another: each has connections, TLS sessions, proven chains and stored
+/// responses of its own.
 package enum TrustJudge: Hashable, Sendable {
-    /// One object. The number is its own, and never given twice.
+    /// One object, by a number that no other object ever gets.
     case own(UInt64)
-    /// All who go by this name decide alike.
+    /// All judges of this name decide alike.
     case named(Data)
 
-    /// What keeps stored responses apart.
+    /// The bytes that keep the stored responses of judges apart.
     package var bytes: [UInt8] {
         switch self {
         case .own(let number): withUnsafeBytes(of: number.littleEndian) { [UInt8(0)] + Array($0) }
@@ -26,8 +26,8 @@ package protocol TrustJudging: AnyObject {
     var trustJudge: TrustJudge { get }
 }
 
-/// The numbers of delegates of single tasks. None is kept alive, and none gets the number of one that is gone, though it
-/// may have its address.
+/// The numbers of delegates of single tasks. It keeps no delegate alive. A delegate never gets the number of one that
+/// is gone, though it may have its address.
 package struct DelegateNumbers {
     private struct Entry {
         package weak var delegate: AnyObject?

@@ -1,16 +1,16 @@
 import AFLoop
 package import AFTLS
 
-/// One set of rules for secured connections, as it was at one time. Connections and
-/// TLS sessions that came into being under it are never used under another.
+/// The rules for secured connections, as they were at one time. Connections and TLS sessions made under one context are
+/// never used under another.
 ///
-/// Told apart by a number that is never given twice.
+/// Contexts differ by a number that is never given twice.
 package final class SecurityContext {
     package let id: Int
     /// Whose rules these are: 0 for the servers, any other for a proxy.
     package let owner: Int
     package let configuration: TLSConfiguration
-    /// Frozen: decides the same for as long as the context lives.
+    /// A snapshot: it decides the same for as long as the context lives.
     package let evaluator: (any ServerEvaluator)?
     package let fingerprint: [UInt8]
     @exclusivity(unchecked) package var sessions: TLSSessionCache
@@ -40,13 +40,13 @@ package final class SecurityContext {
         return context
     }
 
-    /// A handshake has failed for another reason than trust.
+    /// Call it when a handshake has failed for another reason than trust: the next one makes a new OpenSSL context.
     ///
     /// OpenSSL leaves out of a context, without a word, what it had no memory for when that was made: ciphers, groups.
     /// Every later handshake would fail as well.
     package func forgetContext() { made = nil }
 
-    /// Nothing is known of the decisions of an evaluator without a fingerprint.
+    /// An evaluator without a fingerprint says nothing about its decisions: no session under it is resumed.
     package var mayResume: Bool { configuration.resumesSessions && (evaluator == nil || evaluator?.fingerprint != nil) }
 }
 
@@ -85,26 +85,28 @@ package final class SessionSecurity {
         isReplaced = true
     }
 
-    /// Something may have been learnt under the rules.
+    /// A task has started under the rules, so connections and TLS sessions may exist.
     package var isInUse: Bool { current != nil }
 
-    /// The next task that starts has the same rules, and nothing of what was learnt under them.
+    /// The next task that starts gets the same rules in a new context: without the connections, TLS sessions and proven
+    /// chains of the old one.
     package func forget() {
         isReplaced = true
         isForgotten = true
     }
 
-    /// Whether the rules, as they are now, keep requests for this host from going out in the open.
+    /// Whether the rules, as they are now, forbid plain HTTP to this host.
     package func forbidsPlainText(to host: String) -> Bool {
         configuration.evaluator?.snapshot().forbidsPlainText(to: host) ?? false
     }
 
-    /// The rules for a task that starts now. If they have changed, `retire` is told
-    /// which ones are over.
+    /// The rules for a task that starts now. If they have changed, it calls `retire` with the former ones and the new
+    /// ones.
     package func context(_ retire: (SecurityContext, SecurityContext) -> Void) -> SecurityContext {
         let evaluator = configuration.evaluator?.snapshot()
         if let current, !isReplaced, decideAlike(evaluator, current.evaluator) { return current }
-        // Not known by a fingerprint, and yet another one.
+        // The evaluator has changed without a call of `replace`. If it has no fingerprint, this count tells it from the
+        // former one.
         if !isReplaced { assignments += 1 }
         isReplaced = false
         let fingerprint = configuration.fingerprint(evaluator, unnamed: assignments)
@@ -125,8 +127,8 @@ package final class SessionSecurity {
         return context
     }
 
-    /// Whether two snapshots of one evaluator are the same. Without fingerprints objects are
-    /// told apart; values could have changed only if what they were taken from could.
+    /// Whether two snapshots of one evaluator are the same. Objects without fingerprints are compared by identity;
+    /// snapshots that are values can differ only if the evaluator itself is an object.
     private func decideAlike(_ left: (any ServerEvaluator)?, _ right: (any ServerEvaluator)?) -> Bool {
         guard let left, let right, left.fingerprint == nil, right.fingerprint == nil else {
             return left?.fingerprint == right?.fingerprint

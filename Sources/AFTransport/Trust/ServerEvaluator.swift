@@ -1,31 +1,27 @@
 public import AFTLS
 
-/// Decides whether a server is to be trusted, inside the handshake: a server that is
-/// refused has received no byte of a request and no certificate of ours.
+/// Decides inside the handshake whether to trust a server: a server that it refuses has received no byte of a request
+/// and no certificate of ours.
 ///
-/// Set one as ``TLSConfiguration/evaluator``. It is the authority then: what
-/// ``ServerTrust/evaluation`` says is offered to it, not imposed. `SecurityPolicy` is
-/// one.
+/// Set one as ``TLSConfiguration/evaluator``. It then decides in place of the standard evaluation, whose result
+/// ``ServerTrust/evaluation`` offers to it. `SecurityPolicy` is one.
 public protocol ServerEvaluator: Sendable {
-    /// An evaluator that always decides as this one does now. Asked when a task
-    /// starts, so that a change meets every task that starts after it. The
-    /// implementation provided returns the evaluator itself, which is right for one
-    /// that does not change.
+    /// An evaluator that always decides as this one does now. The session asks for it when a task starts, so that a
+    /// change applies to every task that starts after it. The default implementation returns the evaluator itself,
+    /// which is right for one that does not change.
     func snapshot() -> any ServerEvaluator
 
-    /// Evaluators with equal bytes decide alike: what one accepted may serve the
-    /// other. Nil, the implementation provided, means that nothing is known of the
-    /// decisions: then every connection gets a full handshake. ``TrustFingerprint`` makes them.
+    /// Evaluators with equal bytes decide alike: what one accepted may serve the other. Nil, the default
+    /// implementation, says nothing about the decisions: then the session makes a full handshake for every connection.
+    /// ``TrustFingerprint`` makes the bytes.
     var fingerprint: [UInt8]? { get }
 
-    /// The decision. Called on the network thread, which serves all sessions: it must
-    /// be quick, must not wait for anything, and should depend on nothing but its
-    /// argument. What takes time is for a delegate.
+    /// The decision. The session calls this on the network thread, which serves all sessions: it must be quick, must
+    /// not wait for anything, and should depend on nothing but its argument. Leave what takes time to a delegate.
     func evaluate(_ trust: ServerTrust) -> ServerTrustDecision
 
-    /// Whether this host must not be talked to without TLS, where no evaluator is ever
-    /// asked: a request for it over plain http fails before a connection is made. The
-    /// implementation provided says no.
+    /// Whether the session must not talk to this host without TLS, where it never asks an evaluator: a request for it
+    /// over plain http fails before a connection is made. The default implementation says no.
     func forbidsPlainText(to host: String) -> Bool
 }
 
@@ -33,14 +29,14 @@ extension ServerEvaluator {
     /// The evaluator itself.
     public func snapshot() -> any ServerEvaluator { self }
 
-    /// Nothing is known.
+    /// No fingerprint: the session makes a full handshake for every connection.
     public var fingerprint: [UInt8]? { nil }
 
-    /// Plain http is nobody's business.
+    /// Allows plain http for every host.
     public func forbidsPlainText(to host: String) -> Bool { false }
 }
 
-/// An evaluator that may take its time: it is asked on another thread, and the handshake waits for it as long as for a
+/// An evaluator that may take its time: the handshake calls it on another thread, and waits for it as long as for a
 /// delegate.
 package protocol BlockingServerEvaluator: ServerEvaluator {}
 

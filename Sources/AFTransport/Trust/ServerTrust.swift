@@ -6,8 +6,7 @@ public import Foundation
 /// What a server showed, for which host, and against which anchors: everything a
 /// decision about it can rest on.
 ///
-/// A value: evaluating it in one way does not change what another way finds. What was
-/// found once is remembered.
+/// A value: evaluating it in one way does not change what another way finds. It remembers what it has found.
 public struct ServerTrust: Sendable {
     /// The certificates as the server sent them, its own first. Nothing in them but
     /// the first one's key has been proven.
@@ -22,7 +21,7 @@ public struct ServerTrust: Sendable {
     public var date: Date { Date(timeIntervalSince1970: TimeInterval(moment)) }
     private let securityLevel: Int
     private let findings: Lock<[Question: TrustEvaluation]>
-    /// What the functions of the Security framework were told about it; no part of the value.
+    /// What callers of the Security framework's functions have set on it; no part of the value.
     package let attachment = Lock<(any Sendable)?>(nil)
 
     /// Makes one from certificates of your own, for tests and tools.
@@ -31,7 +30,8 @@ public struct ServerTrust: Sendable {
     ///   - servedChain: The server's certificates, its own first.
     ///   - host: A name or an address.
     ///   - anchors: The authorities to trust.
-    ///   - date: The moment for which certificates must be valid, to the second. At what is no time none is.
+    ///   - date: The moment for which certificates must be valid, to the second. No certificate is valid at infinity or
+    ///     NaN.
     public init(servedChain: [Certificate], host: String, anchors: TrustAnchors = .system, at date: Date = Date()) {
         self.init(
             servedChain: servedChain,
@@ -57,7 +57,7 @@ public struct ServerTrust: Sendable {
     /// The standard evaluation: the chain leads to one of the anchors, is valid, and
     /// is for this host.
     public var evaluation: TrustEvaluation {
-        // Without a name to check there would be no check of the name.
+        // A host that is no name leaves OpenSSL none to check: refuse it.
         guard let name = PeerName(host) else { return refusal(for: host) }
         return evaluate(.tlsServer(name))
     }
@@ -70,7 +70,7 @@ public struct ServerTrust: Sendable {
         return NameText.mismatch(leaf, name)
     }
 
-    /// What comes of a host that no certificate can be for.
+    /// The result for a host that no certificate can be for.
     package func refusal(for host: String) -> TrustEvaluation {
         ChainEvaluator.refusal(.name, "no certificate can be for the host \"\(host)\"", served: servedChain)
     }
@@ -116,8 +116,7 @@ public struct ServerTrust: Sendable {
 
     // MARK: - Later
 
-    /// The same server at another moment, with the findings of this one: for whoever
-    /// goes on to look at the dates.
+    /// The same server at another moment, with the findings of this one. The caller must look at the dates itself.
     package func dated(_ moment: Int64) -> ServerTrust {
         ServerTrust(self, moment)
     }

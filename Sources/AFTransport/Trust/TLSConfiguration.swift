@@ -10,11 +10,11 @@ public import Foundation
 /// configuration.tls = tls
 /// ```
 ///
-/// Revocation is not checked: neither lists nor OCSP, stapled or not. Short-lived
-/// certificates, and pins, are what helps against a stolen key.
+/// The session does not check revocation: neither lists nor OCSP, stapled or not. Use short-lived certificates, and
+/// pins, against a stolen key.
 ///
-/// A value; sessions copy it. Connections, and what makes later handshakes short, are
-/// shared only between requests for which all of it was the same.
+/// A value; sessions copy it. Requests share connections, and the TLS sessions that make later handshakes short, only
+/// if all of it was the same for them.
 public struct TLSConfiguration: Sendable {
     /// The authorities whose servers are trusted. Custom ones replace the system's.
     public var anchors = TrustAnchors.system
@@ -23,13 +23,12 @@ public struct TLSConfiguration: Sendable {
     /// chain leads to an anchor, is valid now, and names the host of the URL.
     public var evaluator: (any ServerEvaluator)?
 
-    /// Shown to servers that ask for a certificate, if the identity's own list of
-    /// hosts allows it.
+    /// The session shows it to servers that ask for a certificate, if the identity's own list of hosts allows it.
     public var identity: ClientIdentity?
 
-    /// The oldest version that is spoken. TLS 1.2.
+    /// The oldest version that the session speaks. TLS 1.2.
     public var minimumVersion = TLSVersion.v1_2
-    /// The newest version that is spoken. TLS 1.3. Never older than the minimum.
+    /// The newest version that the session speaks. TLS 1.3. Never older than the minimum.
     public var maximumVersion = TLSVersion.v1_3
 
     /// How weak keys, digests and key exchanges may be, as OpenSSL's security level
@@ -41,18 +40,17 @@ public struct TLSConfiguration: Sendable {
     /// not understand fails the tasks. TLS 1.3 has only suites of that kind.
     public var ciphers: String?
 
-    /// Whether a server met before may be met with a short handshake. True. Never done
-    /// for a server that was accepted by a delegate, or by an evaluator without a
-    /// fingerprint, or against the standard evaluation.
+    /// Whether the session resumes TLS sessions, which makes the next handshake with a server short. True. It never
+    /// does for a server that was accepted by a delegate, or by an evaluator without a fingerprint, or against the
+    /// standard evaluation.
     public var resumesSessions = true
 
-    /// Whether a body whose end only the end of the connection tells may end without
-    /// the peer's farewell (`close_notify`). False: anybody on the way could have cut
-    /// it short.
+    /// Whether a body that only the end of the connection ends may end without the peer's `close_notify`. False: an
+    /// attacker on the way could have cut it short.
     public var toleratesMissingFarewell = false
 
-    /// How long a delegate may take over a challenge of the handshake, in seconds;
-    /// then the answer is no. 10; not positive means 10.
+    /// How long a delegate may take to answer a challenge of the handshake, in seconds. Then the session takes the
+    /// answer for a no. 10; not positive means 10.
     public var decisionTimeout: TimeInterval = 10
 
     /// The standard settings: the system's authorities, TLS 1.2 and 1.3.
@@ -69,7 +67,7 @@ extension TLSConfiguration {
         return parameters
     }
 
-    /// Every field: what is not in here cannot be changed in a session that runs.
+    /// Has every field in it: in a running session, a change of a field that is not in here has no effect.
     ///
     /// - Parameter unnamed: Stands for an evaluator without a fingerprint.
     package func fingerprint(_ evaluator: (any ServerEvaluator)?, unnamed: Int) -> [UInt8] {

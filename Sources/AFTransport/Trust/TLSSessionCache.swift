@@ -1,14 +1,14 @@
 package import AFTLS
 
-/// What makes handshakes with servers we know short, and why we may skip looking at
-/// their certificates then.
+/// TLS sessions with servers that we know, which make handshakes short, and the trust that lets us skip their
+/// certificates then.
 ///
 /// Belongs to one security context, that is, to one set of rules: a session accepted
 /// under other rules cannot be found here.
 package struct TLSSessionCache {
     package struct Entry {
         package let session: TLSSession
-        /// The server as it was judged when the session came into being.
+        /// The server as it was judged when the session was made.
         package let trust: ServerTrust
     }
 
@@ -23,8 +23,8 @@ package struct TLSSessionCache {
     package private(set) var count = 0
     private var shelves: [ConnectionKey: Shelf] = [:]
     private var uses: UInt64 = 0
-    /// A session of TLS 1.3 serves one handshake: to make all connections that a peer
-    /// may have at a time with short ones takes one for each.
+    /// A session of TLS 1.3 serves one handshake. Short handshakes for all connections that a peer may have at a time
+    /// take one session for each.
     private let sessionsPerPeer: Int
 
     package init(sessionsPerPeer: Int) {
@@ -46,7 +46,7 @@ package struct TLSSessionCache {
         while count > TLSSessionCache.limit { evict() }
     }
 
-    /// The freshest one. One that serves a single handshake is gone then.
+    /// The freshest session. One that serves a single handshake leaves the cache.
     package mutating func take(for key: ConnectionKey) -> Entry? {
         let place = key.place
         guard var shelf = shelves[place] else { return nil }
@@ -64,7 +64,7 @@ package struct TLSSessionCache {
         return taken
     }
 
-    /// The server no longer convinces us, or did not take a session of its own.
+    /// Call it when the server is not trusted any more, or when a handshake that offered a session has failed.
     package mutating func forget(_ key: ConnectionKey) {
         count -= shelves.removeValue(forKey: key.place)?.entries.count ?? 0
     }

@@ -12,7 +12,7 @@ package enum TrustRefusal: Error, Sendable {
     case unanswered
     /// The delegate cancelled the challenge, which cancels the task.
     case cancelled
-    /// There is nothing to judge by.
+    /// The anchors cannot be used, for this reason.
     case noAnchors(String)
 
     /// Nil if the server was accepted.

@@ -2,12 +2,11 @@ package import AFLoop
 package import AFTLS
 import Dispatch
 
-/// Gets the anchors ready away from the loop: those of the system are in files, and a
-/// disk may take any time.
+/// Loads the anchors away from the loop: those of the system are in files, and a disk may take any time.
 package final class TrustStoreLoader: Sendable {
     private let queue = DispatchQueue(label: "AFURLSession.anchors", attributes: .concurrent)
 
-    /// Has them ready when the connection is.
+    /// Begins to load the anchors, so that they are ready when the connection is.
     package func prefetch(_ anchors: TrustAnchors) {
         guard !anchors.isLoaded else { return }
         queue.async { _ = try? anchors.store() }

@@ -1,12 +1,11 @@
 package import AFTLS
 
-/// Servers whose chains were proven before, under the rules this belongs to.
+/// Servers whose chains were proven before, under the rules that this cache belongs to.
 ///
-/// Proving a chain is a sixth of a full handshake, and nearly always it is the chain of
-/// the last time. Only the standard evaluation is remembered, and used again only for the
-/// same certificates, byte for byte, for the same host, as long as all of them are valid;
-/// the server still proves in every handshake that it has the key, and pins are still
-/// looked at.
+/// Proving a chain is a sixth of a full handshake, and nearly always it is the chain of the last time. The cache
+/// remembers only the standard evaluation, and uses it again only for the same certificates, byte for byte, for the
+/// same host, as long as all of them are valid. The server still proves in every handshake that it has the key, and the
+/// evaluator still looks at pins.
 package struct TrustedServers {
     package static let limit = 64
 
@@ -35,7 +34,7 @@ package struct TrustedServers {
         if let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse }) { entries[oldest.key] = nil }
     }
 
-    /// The server as it stands at this moment, if what it shows is what it showed.
+    /// The remembered trust at this moment, if the server shows the same certificates again.
     package mutating func recall(
         _ host: String,
         by route: ProxyRoute? = nil,
