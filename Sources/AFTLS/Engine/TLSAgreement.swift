@@ -19,7 +19,7 @@ struct TLSAgreement {
         guard hasCertificate, verifyResult == Int(X509_V_OK) else {
             return TLSFailure(.refused, "the server has no certificate that was accepted")
         }
-        guard isJudged else { return TLSFailure(.refused, "nobody judged the server's certificate") }
+        guard isJudged else { return TLSFailure(.refused, "the client did not judge the server's certificate") }
         guard chosenProtocol.isEmpty || chosenProtocol == Array("http/1.1".utf8) else {
             return TLSFailure(.alpn, "the server chose a protocol that was not offered")
         }
