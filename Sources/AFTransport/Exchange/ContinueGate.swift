@@ -1,7 +1,7 @@
 import AFLoop
 
-/// Keeps a body back until the server has said that it wants it, or for a while, since
-/// many servers never say (RFC 9110 §10.1.1).
+/// Keeps a body back until the server answers `100 Continue`, or for a while, since many servers never do (RFC 9110
+/// §10.1.1).
 final class ContinueGate: BodySource, TimerTarget {
     @exclusivity(unchecked) var client: (any BodyClient)? {
         didSet { if isOpen { body.client = client } }
@@ -56,7 +56,7 @@ final class ContinueGate: BodySource, TimerTarget {
         body.rewind(done)
     }
 
-    /// The gate serves one exchange; what is behind it may serve another.
+    /// Closes the gate, not the body behind it: that may serve another exchange.
     func close() {
         stopTimer()
         client = nil

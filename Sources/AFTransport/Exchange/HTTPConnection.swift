@@ -2,8 +2,7 @@ package import AFLoop
 import AFTLS
 import AFWire
 
-/// One connection that speaks HTTP/1.1, one exchange at a time. Requests may be sent
-/// ahead of the answers before them, if they ask for it.
+/// One connection that speaks HTTP/1.1, one exchange at a time. It pipelines requests that ask for it.
 ///
 /// Drives a channel by what the exchange machine and the response decoder say, and
 /// holds no buffer of its own beyond an incomplete head.
@@ -36,9 +35,9 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
     @exclusivity(unchecked) private var machine = ExchangeMachine()
     @exclusivity(unchecked) private var decoder = ResponseDecoder(method: .other)
     @exclusivity(unchecked) private var hasReceived = false
-    /// What the request itself may send of its body, if it says so.
+    /// The limit that the request itself sets for sending its body, if it does.
     @exclusivity(unchecked) private var ownRate: RateLimit?
-    /// Those whose turn comes after it.
+    /// The pipelined requests, whose turn comes after it.
     @exclusivity(unchecked) private var pipeline = Pipeline()
 
     package init(
@@ -93,7 +92,7 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
     /// The rules it was made under still hold.
     private var mayGoOn: Bool { !peer.isRetired && generation == pool.generation }
 
-    /// Leaves with whatever else is appended in this turn.
+    /// Pipelines a request. It leaves together with all that are appended in this turn.
     package func append(_ transfer: Transfer) {
         pipeline.append(transfer)
         transfer.follows(on: self)
@@ -108,7 +107,8 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
         for follower in pipeline.takeAll() { pool.sendAgain(follower) }
     }
 
-    /// Gives its channel away. What comes from now on is no HTTP, and whoever has it closes it. Nil if that cannot be.
+    /// Gives its channel away. What comes from now on is no HTTP, and the new owner closes the channel. Nil if not all
+    /// was sent, or pipelined requests wait on it.
     func surrender() -> (any ByteChannel)? {
         guard transfer != nil, pipeline.isEmpty, !machine.isSending, !isClosed else { return nil }
         isClosed = true
@@ -118,7 +118,7 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
         return channel
     }
 
-    /// Nothing is under way, and perhaps nothing will be.
+    /// Prepares for being idle: gives back memory, and has the kernel find out whether the peer is still there.
     package func rest() {
         pipeline = Pipeline()
         channel.probePeer()
@@ -127,13 +127,13 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
 
     // MARK: - From the transfer
 
-    /// The transfer is held up, and no deadline of its own watches the peer.
+    /// The transfer is held up, and no deadline of its own watches the peer: the kernel has to.
     package func probePeer() {
         channel.probePeer()
     }
 
-    /// A transfer has lost interest. The rest of its response must meet no other; one that
-    /// waits behind others keeps its place.
+    /// A transfer wants nothing more. The connection is closed: the rest of the response must meet no other request. A
+    /// pipelined transfer keeps its place.
     package func abandon(_ former: Transfer) {
         guard former === transfer else { return pipeline.remove(former) }
         letGo()
@@ -149,14 +149,13 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
 
     package func channelReady() {
         guard transfer != nil else {
-            // Nothing was asked, so whatever comes is no answer: bytes that lie in
-            // wait would be taken for the next response. What TLS says to itself is not
-            // for us.
+            // No request is under way, so no bytes can be an answer: the next request would take them for its response.
+            // What TLS says to itself is not for us.
             guard isSilent else { return pool.idleConnectionEnded(self) }
             secured?.rest()
             return
         }
-        // Its first bytes found no room: whatever comes before them is no answer.
+        // No byte of the request has left yet, so what comes now is no answer.
         if machine.isSending, !writer.hasBegun, channel.isReadable { return peerSpokeFirst() }
         if channel.isWritable { write() }
         if channel.isReadable { read() }
@@ -205,7 +204,7 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
         if pipeline.hasUnsent, channel.isWritable { channel.continueNextTurn() }
     }
 
-    /// What was announced cannot be sent, and nothing else may be in its place.
+    /// The announced body cannot be sent, and nothing else may be in its place.
     private func bodyFailed(_ failure: BodyFailure) {
         if case .fail = machine.handle(.cancelled) { fail(.body(failure)) }
     }
@@ -215,8 +214,8 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
         transfer?.requestSent()
     }
 
-    /// The peer takes no more. What it said before is in our receive buffer, behind
-    /// the error, and is the better answer.
+    /// The peer takes no more. What it sent before is in our receive buffer, behind the error, and is the better
+    /// answer.
     private func sendingFailed(_ error: SystemCallError) {
         perform(.sendingFailed)
         while transfer != nil, readOnce(insteadOf: error) {}
@@ -226,7 +225,7 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
     private var bodyAllowance: Int? {
         guard pool.sending != nil || ownRate != nil, channel.isWritable else { return .max }
         guard writer.isInBody, !writer.isAtEnd else { return 0 }
-        // Its own comes first: what it has there it keeps while it waits for the other, which it shares.
+        // Ask the request's own limit first: it keeps that grant while it waits for the shared limit.
         let own = ownRate?.request(for: self) ?? .max
         guard own > 0 else { return nil }
         let shared = pool.sending?.request(for: self) ?? .max
@@ -307,11 +306,11 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
         case .interim(let head):
             perform(.interimResponse)
             transfer.receivedInterim(head)
-            // Not sent from here: bytes are being decoded.
+            // Do not send from here: bytes are being decoded.
             if head.status == 100, writer.serverGoesOn() { channel.continueNextTurn() }
         case .head(let head):
-            // RFC 9110 §15.5.9: the server gave up on a connection that lay idle, and
-            // says so to whoever came next. It has not seen the request.
+            // RFC 9110 §15.5.9: the server gave up on an idle connection, and says so to the next request, which it has
+            // not seen.
             if head.status == 408, transfer.mayRetry(reused: isReused, unprocessed: true) { return replace(transfer) }
             if head.status == 417, transfer.mayDropExpectation() {
                 transfer.dropExpectation()
@@ -348,14 +347,13 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
         peerClosed(.channel(error, transfer.phase))
     }
 
-    /// Whether the peer wanted to know who we are, and was told: an alert after the
-    /// handshake may be its verdict.
+    /// Whether the peer asked for our certificate, and got it: an alert after the handshake may be its verdict.
     private var identity: TransferError.Identification {
         guard let engine = secured?.engine, engine.wasAskedForIdentity else { return .notAsked }
         return engine.hasShownIdentity ? .shown : .withheld
     }
 
-    /// Nothing of the request has left, so that on a connection of its own it comes to no harm.
+    /// The peer sent something before the request left. The request can go to a fresh connection without harm.
     private func peerSpokeFirst() {
         let room = buffer.forReading()
         switch channel.read(into: room) {
@@ -412,7 +410,8 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
         transfer.exchangeFinished()
     }
 
-    /// The next answer belongs to who asked next. False if nobody wants it, or may have it.
+    /// Gives the next answer to the next pipelined request. False if that request has left or is not sent, or if the
+    /// connection may not go on.
     private func goOnWithFollower() -> Bool {
         guard mayGoOn, let transfer = pipeline.takeFirst() else { return false }
         self.transfer = transfer
@@ -426,8 +425,8 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
         return true
     }
 
-    /// A read that filled the buffer to its end, or that met a hang-up, says nothing
-    /// about what follows.
+    /// Reads if need be: the last read says nothing about what follows if it filled the buffer to its end, or met a
+    /// hang-up.
     private var isSilent: Bool {
         !channel.isReadable || channel.read(into: buffer.forReading()) == .wouldBlock
     }

@@ -1,11 +1,11 @@
-/// Requests sent ahead of the answers before them, on one connection.
+/// Pipelined requests: sent on one connection ahead of the answers before them.
 ///
-/// Their answers come in this order, and nothing else tells which is whose
-/// (RFC 9112 §9.3.2). So none is ever taken out of the middle: a request nobody wants
-/// any more keeps its place until the connection is given up there.
+/// Their answers come in this order, and nothing else tells which request they belong to (RFC 9112 §9.3.2). So no
+/// request is ever taken out of the middle: one that the task has given up keeps its place until its turn, when the
+/// connection is closed.
 struct Pipeline {
-    /// As many as may wait behind the one that is being answered. What a server does not
-    /// answer has to be sent again, so there are not too many.
+    /// How many may wait behind the one that is being answered: not too many, since what a server does not answer has
+    /// to be sent again.
     static let depth = 15
 
     private struct Follower {
@@ -21,7 +21,7 @@ struct Pipeline {
     /// Counted over the life of the pipeline, as `end` is.
     private var appended = 0
     private var sent = 0
-    /// Of `bytes`.
+    /// How much of `bytes` was sent.
     private var offset = 0
 
     var isEmpty: Bool { followers.isEmpty }
@@ -34,8 +34,8 @@ struct Pipeline {
         followers.append(Follower(transfer: transfer, end: appended))
     }
 
-    /// Whose turn it is. Nil if it has left, or has not been sent: what is there to be
-    /// read cannot be its answer then.
+    /// The request whose turn it is. Nil if it has left, or is not sent: then what is there to be read cannot be its
+    /// answer.
     mutating func takeFirst() -> Transfer? {
         guard let first = followers.first, first.end <= sent, let transfer = first.transfer else { return nil }
         followers.removeFirst()

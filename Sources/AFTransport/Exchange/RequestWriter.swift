@@ -46,7 +46,7 @@ final class RequestWriter {
     }
 
     /// - Parameters:
-    ///   - patience: How long the server may think about it, if it is asked whether it wants the body.
+    ///   - patience: How long to wait for `100 Continue`, if the request expects it.
     ///   - client: Told when a body that had nothing to send has something.
     func start(
         _ request: WireRequest,
@@ -74,7 +74,7 @@ final class RequestWriter {
         return true
     }
 
-    /// Nothing more is sent. The body itself belongs to the transfer, and may be sent again elsewhere by now.
+    /// Stops sending. The body itself belongs to the transfer, and may be sent again elsewhere by now.
     func stop(for client: any BodyClient) {
         if body?.client === client { body?.client = nil }
         gate?.close()

@@ -3,9 +3,8 @@ import AFWire
 
 /// The connections of one session. Performs what a `PoolMachine` per peer decides.
 ///
-/// Decisions are made once per turn, after readiness has been delivered: by then
-/// every idle connection that the peer has closed, or spoken out of turn on, is
-/// gone, and requests that arrived together are served by priority.
+/// It decides once per turn, after the loop has delivered readiness. By then every idle connection that the peer has
+/// closed, or has sent bytes on, is gone; and it serves requests that arrived together by priority.
 package final class ConnectionPool: TurnEndTarget, TimerTarget {
     private let platform: Platform
     private let limits: PoolLimits
@@ -15,28 +14,28 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
     /// What connections may receive and send. Nil: all they can.
     package let receiving: RateLimit?
     package let sending: RateLimit?
-    /// How long a server that was asked whether it wants a body may think about it.
+    /// How long a request waits for `100 Continue` before it sends its body without.
     package let continuePatience: LoopInterval
     package let observer: (any ConnectionObserver)?
-    /// How many connections were begun.
+    /// How many connections the pool has begun.
     @exclusivity(unchecked) private var begun = 0
     @exclusivity(unchecked) private var peers: [ConnectionKey: Peer] = [:]
     @exclusivity(unchecked) private var lastPeer: Peer?
     @exclusivity(unchecked) private var unsettled: [Peer] = []
     @exclusivity(unchecked) private var idleCount = 0
     @exclusivity(unchecked) private var reaper: (timer: TimerID, deadline: LoopInstant)?
-    /// Who has failed at answering requests sent ahead.
+    /// The endpoints that failed at answering pipelined requests.
     @exclusivity(unchecked) private var poorPipeliners: Set<Endpoint> = []
     private static let poorPipelinerLimit = 256
-    /// The rules that replaced others, by whose they are.
+    /// The rules that replaced others, by owner.
     @exclusivity(unchecked) package private(set) var present: [Int: SecurityContext] = [:]
 
     /// Connections opened before this generation are not used again.
     @exclusivity(unchecked) package private(set) var generation = 0
 
-    /// Those who may not dial before others have closed connections, longest waiting first.
+    /// Peers that may not dial before others have closed connections, longest waiting first.
     @exclusivity(unchecked) private var wanting: [Peer] = []
-    /// Whose turn it is to dial, however many others want to.
+    /// The peer whose turn it is to dial, however many others want to.
     @exclusivity(unchecked) private var favoured: Peer?
 
     package init(platform: Platform, settings: PoolSettings, observer: (any ConnectionObserver)?) {
@@ -52,7 +51,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     private var loop: EventLoop { platform.loop }
 
-    /// For a connection that is begun.
+    /// The number for a connection that begins now.
     package func nextNumber() -> Int {
         begun += 1
         return begun
@@ -99,7 +98,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
         settleLater(peer)
     }
 
-    /// Somebody else has its channel now.
+    /// The connection has given its channel away.
     func connectionLeft(_ connection: HTTPConnection) {
         connection.peer.machine.connectionClosed(connection)
         connection.peer.machine.connectionLost()
@@ -118,7 +117,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
         settleLater(connection.peer)
     }
 
-    /// Idle connections are closed now, those in use when their exchange ends.
+    /// Closes idle connections now, and those in use when their exchange ends.
     package func retireAll() {
         generation += 1
         for peer in peers.values {
@@ -127,8 +126,8 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
         }
     }
 
-    /// What was made under `former` rules serves no further request. Those that wait
-    /// for it wait under the present ones; those under way end as they began.
+    /// A connection made under the `former` rules serves no further request. Requests that wait for one wait under the
+    /// present rules; exchanges under way end as they began.
     package func replace(_ former: SecurityContext, with present: SecurityContext) {
         self.present[present.owner] = present
         let retired = peers.values.filter { $0.key.isMade(under: former) }
@@ -140,33 +139,33 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
         }
     }
 
-    /// A request that was sent ahead, and whose connection ended before its turn came.
+    /// Queues a pipelined request again, whose connection ended before its turn came.
     package func sendAgain(_ transfer: Transfer) {
         guard let peer = transfer.peer, peer.isRetired else { return transfer.waitAgain(in: self) }
         transfer.wait(under: present, in: self)
     }
 
-    /// A request that waited, between two connections, for its body, and waits no more.
+    /// A request has ended that waited, between two connections, for its body.
     func gaveUpBetweenConnections(_ transfer: Transfer) {
         guard let peer = transfer.peer else { return }
         peer.machine.connectionLost()
         settleLater(peer)
     }
 
-    /// The peer has failed at answering requests sent ahead, and is not sent any again.
+    /// The peer failed at answering pipelined requests: the pool sends it no more of them.
     func avoidPipelining(to peer: Peer) {
         peer.avoidsPipelining = true
         if poorPipeliners.count < ConnectionPool.poorPipelinerLimit { poorPipeliners.insert(peer.key.endpoint) }
     }
 
-    /// A request whose connection failed, and whose peer is retired.
+    /// Queues a request again, whose connection failed and whose peer is retired.
     func requeue(_ transfer: Transfer) {
         transfer.peer?.machine.connectionLost()
         transfer.peer.map(settleLater)
         transfer.wait(under: present, in: self)
     }
 
-    /// After the last exchange of an invalidated session.
+    /// Call it after the last exchange of an invalidated session.
     package func shutDown() {
         retireAll()
         for peer in peers.values { peer.cancelDials() }
@@ -195,8 +194,8 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
     private func peer(withOldest date: (Peer) -> LoopInstant?) -> Peer? {
         let oldest = peers.values.min { left, right in
             let (sooner, later) = (date(left) ?? .distantFuture, date(right) ?? .distantFuture)
-            // Equals have an order that is not the dictionary's: a simulated run must be
-            // the same each time.
+            // Peers with the same date have an order that is not the dictionary's: a simulated run must be the same
+            // each time.
             return sooner == later ? left.key.endpoint.text < right.key.endpoint.text : sooner < later
         }
         return oldest.flatMap { date($0) == nil ? nil : $0 }
@@ -264,7 +263,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     private var total: Int { peers.values.reduce(0) { $0 + $1.machine.connections } }
 
-    /// Makes room if there is none, at the cost of a connection nobody uses.
+    /// Whether the peer may dial. Makes room if there is none, at the cost of a connection that no request uses.
     private func mayDial(_ peer: Peer) -> Bool {
         guard let maximum = limits.total else { return true }
         if total < maximum, favoured === peer || !isNeededElsewhere(by: peer) {
@@ -276,7 +275,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
         return false
     }
 
-    /// The oldest of the dials that nobody waits for makes room for one that somebody needs.
+    /// Cancels the oldest dial that no request waits for, to make room for one that a request needs.
     private func giveUpUnclaimedDial() -> Bool {
         guard let oldest = peer(withOldest: \.oldestUnclaimedDial), let begun = oldest.oldestUnclaimedDial else {
             return false
@@ -286,14 +285,14 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
         return true
     }
 
-    /// A connection that has become free is closed while others have none at all: they would wait for as long as this
-    /// peer has something to do.
+    /// Whether another peer has requests and no connection at all. Then the pool closes a connection that becomes free
+    /// here: the others would wait for as long as this peer has something to do.
     private func isNeededElsewhere(by peer: Peer) -> Bool {
         !wanting.isEmpty
             && wanting.contains { $0 !== peer && $0.machine.connections == 0 && !$0.machine.waiters.isEmpty }
     }
 
-    /// Those without any connection first, each with one; then the others, in order.
+    /// Serves the peers without any connection first, with one each; then the others, in order.
     private func settleWanting() {
         guard let maximum = limits.total else { return }
         wanting.removeAll { $0.machine.waiters.isEmpty }
@@ -332,7 +331,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
             if let oldest = peer.oldestUnclaimedDial, oldest + limits.unclaimedTime <= loop.now {
                 peer.cancelUnclaimedDials(begunUntil: oldest)
             }
-            // There, others like it are seen to.
+            // Settling arms the reaper again for other dials that no request waits for.
             settleLater(peer)
         }
         if next != .distantFuture { armReaper(at: next) }

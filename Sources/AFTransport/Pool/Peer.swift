@@ -5,7 +5,7 @@ package import AFWire
 package final class Peer: ConnectionAttemptClient {
     package let key: ConnectionKey
     @exclusivity(unchecked) package var machine: PoolMachine<HTTPConnection, Transfer>
-    /// Waiting for the end of the turn, when the pool will see to it.
+    /// The pool settles it at the end of this turn.
     @exclusivity(unchecked) var isUnsettled = false
     /// The rules its connections were made under are over: none serves another request.
     @exclusivity(unchecked) package private(set) var isRetired = false
@@ -14,7 +14,7 @@ package final class Peer: ConnectionAttemptClient {
     private let pool: ConnectionPool
     private let platform: Platform
     @exclusivity(unchecked) private var attempts: [ConnectionAttempt] = []
-    /// It has failed at answering requests sent ahead.
+    /// It failed at answering pipelined requests.
     @exclusivity(unchecked) var avoidsPipelining = false
     @exclusivity(unchecked) private var redials: [(attempt: ConnectionAttempt, transfer: Transfer)] = []
 
@@ -26,10 +26,10 @@ package final class Peer: ConnectionAttemptClient {
         machine = PoolMachine(limit: limit)
     }
 
-    /// What a request waits for here, if it is not for its turn.
+    /// The phase of the first attempt under way, which the requests here wait for.
     var attemptPhase: TransferPhase? { attempts.first?.phase }
 
-    /// How that went so far.
+    /// How far that attempt has come.
     var attemptReport: ConnectionReport? { attempts.first.map { ConnectionReport($0) } }
 
     /// Whether a connection is being made that this transfer will get, unless others overtake it.
@@ -82,12 +82,12 @@ package final class Peer: ConnectionAttemptClient {
         while !attempts.isEmpty { cancelNewestDial() }
     }
 
-    // MARK: - Dials that nobody waits for
+    // MARK: - Dials that no request waits for
     //
-    // The requests that they were for were served by other connections. They may be of use to those that come, but no
+    // Other connections have served the requests that these dials were for. Later requests may use them, but no
     // deadline of a request would ever end them.
 
-    /// What a request that has just come may need is no longer held up.
+    /// Lets handshakes go on that stopped because no request waited for them.
     func claimDials() {
         for attempt in attempts { attempt.claimed() }
     }
@@ -95,7 +95,7 @@ package final class Peer: ConnectionAttemptClient {
     /// When the first of them was begun; nil if there are none.
     var oldestUnclaimedDial: LoopInstant? { machine.unclaimedDials > 0 ? attempts.first?.begun : nil }
 
-    /// Gives up those that were begun before.
+    /// Cancels those that were begun at this time or before.
     func cancelUnclaimedDials(begunUntil latest: LoopInstant) {
         for attempt in attempts.prefix(machine.unclaimedDials) where attempt.begun <= latest {
             attempt.cancel()
@@ -125,7 +125,8 @@ package final class Peer: ConnectionAttemptClient {
 
     package func handshakeDelegate(for attempt: ConnectionAttempt) -> (any HandshakeDelegate)? {
         let redial = redials.first { $0.attempt === attempt }
-        // Each for another one, as far as there are others: who is told no fails, and no other.
+        // Each attempt asks on behalf of another request, as far as there are others: if a delegate says no, only its
+        // own request fails.
         let own = machine.waiters.first { waiter in !attempts.contains { $0 !== attempt && $0.asker === waiter } }
         let asker = redial?.transfer ?? own ?? machine.firstWaiter
         attempt.asker = asker
@@ -146,7 +147,7 @@ package final class Peer: ConnectionAttemptClient {
         } else {
             forget(attempt)
             guard attempt.wasParked, channel.isReadable else { return pool.connected(connection) }
-            // The server has lost its patience while nobody waited. Nobody fails with that.
+            // The server has given up while no request waited, so none fails with that.
             connection.close()
             machine.dialCancelled()
             pool.settleLater(self)
@@ -171,7 +172,7 @@ package final class Peer: ConnectionAttemptClient {
             return machine.dialRefused(for: hasAskerLeft(attempt) ? nil : asker)
         }
         guard attempt.wasParked else { return machine.dialFailed() }
-        // The server may have lost its patience while nobody waited.
+        // The server may have given up while no request waited.
         machine.dialCancelled()
         return nil
     }
@@ -181,9 +182,9 @@ package final class Peer: ConnectionAttemptClient {
     }
 }
 
-/// How a connection came into being, or did not. Shared by the requests it carries.
+/// How a connection was made, or was not. The requests it carries share the report.
 package final class ConnectionReport: Sendable {
-    /// Which of its session.
+    /// Which connection of its session.
     package let number: Int
     package let dial: DialReport
     package let handshake: HandshakeReport?
@@ -191,7 +192,7 @@ package final class ConnectionReport: Sendable {
     package let local: SocketAddress?
     /// `remote` is a proxy.
     package let isProxied: Bool
-    /// What the proxy said when it was asked for a tunnel.
+    /// The head with which the proxy answered `CONNECT`.
     package let tunnelAnswer: ResponseHead?
 
     package init(_ attempt: ConnectionAttempt, _ channel: (any ByteChannel)? = nil) {

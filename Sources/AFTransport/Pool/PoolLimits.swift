@@ -28,7 +28,7 @@ package struct PoolLimits: Sendable {
     private static let leastTime = LoopInterval(.seconds(1))
     private static let longestUnclaimed = LoopInterval(.seconds(10))
 
-    /// How long a connection is in the making that nobody waits for.
+    /// How long a dial goes on that no request waits for.
     var unclaimedTime: LoopInterval {
         let longest = min(idleTime.nanoseconds, PoolLimits.longestUnclaimed.nanoseconds)
         return longest > PoolLimits.leastTime.nanoseconds ? LoopInterval(.nanoseconds(longest)) : PoolLimits.leastTime
@@ -52,7 +52,7 @@ package struct PoolLimits: Sendable {
 /// What a session says about its connections.
 package struct PoolSettings: Sendable {
     package var limits: PoolLimits
-    /// How long a server that was asked whether it wants a body may think about it.
+    /// How long a request waits for `100 Continue` before it sends its body without.
     package var continuePatience: LoopInterval
     package var rules: ConnectionRules
     /// How long a request may wait for its turn.

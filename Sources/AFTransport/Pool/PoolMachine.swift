@@ -16,10 +16,10 @@ package protocol PooledConnection: AnyObject {
 package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     package enum Action {
         case assign(Waiter, Connection)
-        /// To a connection in use: there can be no other.
+        /// Pipeline the request on a connection in use: there can be no other connection.
         case append(Waiter, Connection)
         case dial
-        /// More dials are running than anybody waits for.
+        /// More dials are running than requests wait.
         case cancelDial
         /// Its idle time is over.
         case close(Connection)
@@ -36,7 +36,7 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     /// surplus grows old and can be closed.
     package private(set) var idle: [Idle] = []
     package private(set) var inUse = 0
-    /// Those in use whose requests may have others behind them.
+    /// Connections in use that may take pipelined requests.
     private var pipelines: [Connection] = []
     package private(set) var dialing = 0
     /// Dials on behalf of one request that must have a fresh connection.
@@ -63,8 +63,7 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     /// A request was cancelled or gave up while it waited.
     package mutating func requestLeft(_ waiter: Waiter) {
         waiters.remove(waiter)
-        // A dial to a host that does not answer would otherwise run on with nobody
-        // whose timeout could end it.
+        // A dial to a host that does not answer would otherwise run on, with no request whose timeout could end it.
         surplusDials = unclaimedDials
     }
 
@@ -81,7 +80,7 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
         return waiters.count > dialing ? waiters.popFirst() : nil
     }
 
-    /// The same where somebody said no on behalf of one request: no other fails with it.
+    /// The same if the delegate of one request said no: no other request fails with it.
     ///
     /// - Parameter waiter: Nil if it has left.
     package mutating func dialRefused(for waiter: Waiter?) -> Waiter? {
@@ -96,7 +95,7 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
         surplusDials = min(surplusDials, dialing)
     }
 
-    /// How many connections are being made that nobody waits for.
+    /// How many dials there are that no request waits for.
     package var unclaimedDials: Int { max(0, dialing - waiters.count) }
 
     /// An exchange failed with its connection, and its request takes the place of
@@ -127,7 +126,7 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
         inUse -= 1
     }
 
-    /// Nothing goes behind its requests any more.
+    /// The connection takes no pipelined requests any more.
     package mutating func connectionClosed(_ connection: Connection) {
         guard !pipelines.isEmpty else { return }
         pipelines.removeAll { $0 === connection }
@@ -170,7 +169,7 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
 
     // MARK: - Actions
 
-    /// What to do next; called until it returns nil.
+    /// What to do next. Call it until it returns nil.
     ///
     /// - Parameter mayDial: Whether there may be another connection, whatever this peer's limit is.
     package mutating func nextAction(at now: LoopInstant, mayDial: @autoclosure () -> Bool = true) -> Action? {

@@ -1,36 +1,36 @@
 package import AFLoop
 
-/// Somebody who moves bytes and has to stop now and then.
+/// A client of a `RateLimit`: it moves bytes, and has to stop now and then.
 package protocol RateClient: AnyObject {
-    /// It may ask again, and will get something.
+    /// The client may ask again, and will get something.
     func rateAllows(_ limit: RateLimit)
 }
 
-/// So many bytes in a second, for all who share it, and no more.
+/// Limits how many bytes all its clients together move in a second.
 ///
-/// Nobody is served out of turn: who wants more than there is waits behind the others, and gets what is there when its
-/// turn comes, or its share of it if more are waiting. What was not used during the last eighth of a second is lost, so
-/// a pause is not followed by a flood. One timer, armed only while somebody waits.
+/// It serves clients in turn: one that wants more than there is waits behind the others. When its turn comes, it gets
+/// what is there, or its share of it if more are waiting. What clients did not use during the last eighth of a second
+/// is lost, so no flood follows a pause. There is one timer, armed only while a client waits.
 package final class RateLimit: TimerTarget {
-    /// What one turn may bring at most, so that the others have theirs soon.
+    /// What a client gets in one turn at most, so that the others have theirs soon.
     private static let largestGrant = 64 << 10
     /// Faster is no limit on any machine, and would overflow.
     private static let highestRate = 1 << 36
     private static let second: Int64 = 1_000_000_000
 
     private let rate: Int64
-    /// For how long what was not used is remembered: an eighth of a second, or what the next byte takes.
+    /// For how long unused bytes are remembered: an eighth of a second, or what the next byte takes.
     private let memory: Int64
     private let loop: EventLoop
     /// Up to here everything is used up.
     private var spentUntil: LoopInstant
     private var waiting: [any RateClient] = []
-    /// Of those told to go on, who has not asked yet, and what is put by for each.
+    /// The clients that were told to go on and have not asked yet, with what is put by for each.
     private var granted: [ObjectIdentifier: Int] = [:]
     private var timer: TimerID?
 
-    /// Nil if there is nothing to keep to. Not to be asked for each request that says nothing: even a class that refuses
-    /// to be made has been allocated.
+    /// Nil if there is no limit. Do not call this for each request without a limit: even a class whose initializer
+    /// fails has been allocated.
     package init?(_ bytesPerSecond: Int, on loop: EventLoop) {
         guard bytesPerSecond > 0 else { return nil }
         rate = Int64(min(bytesPerSecond, RateLimit.highestRate))
@@ -52,14 +52,14 @@ package final class RateLimit: TimerTarget {
         return 0
     }
 
-    /// So many bytes were moved.
+    /// A client has moved `count` bytes.
     package func take(_ count: Int) {
         spentUntil = LoopInstant(nanoseconds: spent + Int64(count) * RateLimit.second / rate)
     }
 
     private var spent: Int64 { max(spentUntil.nanoseconds, loop.now.nanoseconds - memory) }
 
-    /// The client moves nothing more, and wants to.
+    /// Forgets a client that moves nothing more.
     package func leave(_ client: any RateClient) {
         if let grant = granted.removeValue(forKey: ObjectIdentifier(client)) { take(-grant) }
         waiting.removeAll { $0 === client }
@@ -78,7 +78,7 @@ package final class RateLimit: TimerTarget {
         Int(max(0, loop.now.nanoseconds - spent) * rate / RateLimit.second)
     }
 
-    /// Less is not worth a turn.
+    /// A smaller grant is not worth a turn.
     private var least: Int { Int(min(max(1, rate / 16), 16 << 10)) }
 
     private func arm() {

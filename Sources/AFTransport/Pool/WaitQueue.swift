@@ -35,7 +35,7 @@ package struct WaitQueue<Waiter: QueuedWaiter> {
         package var next = 0
 
         package mutating func add(_ entry: Entry) {
-            // Only who comes from another lane may have been there before others.
+            // Only a waiter that comes from another lane may have arrived before others.
             var index = entries.count
             while index > next, let before = entries[index - 1], before.order > entry.order { index -= 1 }
             entries.insert(entry, at: index)

@@ -34,8 +34,7 @@ package final class DeadlineWatch: TimerTarget {
         freePlaces.append(place)
     }
 
-    /// A watched transfer has this deadline now. Only an earlier one matters; what has
-    /// moved on is found out by the walk.
+    /// A watched transfer has this deadline now. Only an earlier one matters; the walk finds those that have moved on.
     func deadlineChanged(to deadline: LoopInstant) {
         if deadline < due { arm(at: deadline) }
     }
@@ -46,7 +45,7 @@ package final class DeadlineWatch: TimerTarget {
         due = .distantFuture
     }
 
-    /// The session is over: what is still watched is waited for by nobody.
+    /// The session is over: cancels the transfers that are still watched.
     package func shutDown() {
         for transfer in transfers { transfer?.cancel() }
         stop()
@@ -63,7 +62,7 @@ package final class DeadlineWatch: TimerTarget {
         due = .distantFuture
         var next = LoopInstant.distantFuture
         for place in transfers.indices {
-            // The one before may have ended others.
+            // The transfer before it may have ended it.
             guard let transfer = transfers[place] else { continue }
             if transfer.deadline <= loop.now {
                 transfer.deadlinePassed()

@@ -1,6 +1,6 @@
 package import AFWire
 
-/// What came beside the head and the body of a response: hardly any has it.
+/// The interim responses and the trailers of a response: hardly any has them.
 package final class SideHeads: Sendable {
     package let interim: [ResponseHead]
     package let trailers: HTTPHeaders?

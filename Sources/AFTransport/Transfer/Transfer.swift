@@ -1,20 +1,19 @@
 package import AFLoop
 package import AFWire
 
-/// Hears what becomes of a transfer, on the loop, in wire order, and nothing after
-/// `transferFinished` or `transferFailed`.
+/// Gets the events of a transfer, on the loop, in wire order, and nothing after `transferFinished` or `transferFailed`.
 package protocol TransferClient: AnyObject {
-    /// Who may be asked about the server, if anybody.
+    /// The delegate that the handshake may ask about the server, if there is one.
     var handshakeDelegate: (any HandshakeDelegate)? { get }
-    /// Who answers for the server now: the rules have changed since the transfer was made.
+    /// The judge of trust and identity that holds now: the rules have changed since the transfer was made.
     func presentJudge(of transfer: Transfer) -> TrustJudge?
-    /// The request is going to be sent another time; perhaps not as it was.
+    /// The transfer sends the request another time: the client returns it, perhaps changed.
     func requestToSendAgain(_ transfer: Transfer) -> WireRequest
     func transferSentBody(_ transfer: Transfer, total: Int64)
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead)
     /// Nothing but bytes that are not decoded yet holds up the transfer any more.
     func transferMayDecode(_ transfer: Transfer)
-    /// The bytes are gone when this returns.
+    /// The bytes are valid only during this call.
     func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer)
     func transferFinished(_ transfer: Transfer)
     func transferFailed(_ transfer: Transfer, _ error: TransferError)
@@ -28,11 +27,10 @@ extension TransferClient {
 /// One request on its way to one final response: waiting for a connection, using
 /// it, and once, where that is provably safe, trying again on a fresh one.
 ///
-/// It has two clocks: the *idle* deadline moves on with every progress
-/// and stands still while somebody else is to blame for the wait; the *hard*
-/// deadline stands still only while the task is suspended.
+/// It has two clocks: the *idle* deadline moves on with every progress, and stands still while the peer is not to blame
+/// for the wait; the *hard* deadline stands still only while the task is suspended.
 package final class Transfer: QueuedWaiter {
-    /// Who keeps the transfer from going on. Reading stops, and so the peer.
+    /// What keeps the transfer from going on. Reading stops, and so the peer.
     package struct Pauses: OptionSet {
         package let rawValue: UInt8
 
@@ -46,15 +44,15 @@ package final class Transfer: QueuedWaiter {
         package static let unanswered = Pauses(rawValue: 2)
         /// The consumer is behind.
         package static let backPressure = Pauses(rawValue: 4)
-        /// Nobody knows yet whether the response is the task's.
+        /// The session has not decided yet whether the task gets this response.
         package static let undecided = Pauses(rawValue: 8)
         /// What was received is not decoded yet.
         package static let undecoded = Pauses(rawValue: 16)
 
-        /// The session has received all it may for now.
+        /// The session has received all that its rate limit allows for now.
         package static let share = Pauses(rawValue: 32)
 
-        /// All may have arrived, and still the task cannot end.
+        /// The pauses in which the task cannot end, though all may have arrived.
         package static let open: Pauses = [.unanswered, .undecided, .undecoded]
     }
 
@@ -66,12 +64,12 @@ package final class Transfer: QueuedWaiter {
 
     private enum Stage {
         case idle
-        /// Its body is got ready.
+        /// Its body is being opened, or begins again.
         case preparing
         case waiting
         case redialing(ConnectionAttempt)
         case exchanging(HTTPConnection)
-        /// Sent ahead; others are answered first.
+        /// Pipelined: the server answers other requests first.
         case following(HTTPConnection)
         case over
     }
@@ -81,7 +79,7 @@ package final class Transfer: QueuedWaiter {
     @exclusivity(unchecked) package private(set) var key: ConnectionKey
     private let idleInterval: LoopInterval
     @exclusivity(unchecked) package private(set) var times: TransferTimes
-    /// What came of the request before it was sent once more.
+    /// The times of former attempts, before the request was sent once more.
     @exclusivity(unchecked) package private(set) var formerAttempts: [TransferTimes] = []
     @exclusivity(unchecked) package var observer: (any TransferObserver)?
 
@@ -96,10 +94,10 @@ package final class Transfer: QueuedWaiter {
     @exclusivity(unchecked) private var stage = Stage.idle
     @exclusivity(unchecked) private var priority = Transfer.usualPriority
     @exclusivity(unchecked) private var hasRetried = false
-    /// It was sent ahead once, and its connection ended before its turn came.
+    /// It was pipelined once, and its connection ended before its turn came.
     @exclusivity(unchecked) private var wasSentAhead = false
     @exclusivity(unchecked) private var isBodyAwaited = false
-    /// Another transfer will have to send the body, perhaps.
+    /// Another transfer may have to send the body: this one does not close it.
     @exclusivity(unchecked) package var keepsBody = false
     @exclusivity(unchecked) package private(set) var hardDeadline: LoopInstant
     /// When it has waited long enough for its turn.
@@ -141,21 +139,19 @@ package final class Transfer: QueuedWaiter {
 
     // MARK: - From the client
 
-    /// The body is not there yet. Its owner takes as long as it takes, but not longer
-    /// than the whole task may.
+    /// Waits for a body that is not there yet. Its owner may take as long as the whole task may.
     package func prepare() {
         stage = .preparing
         phase = .preparing
         watch()
     }
 
-    /// - Parameter prepared: What is sent in place of the request, if its body had to be
-    ///   got ready.
+    /// - Parameter prepared: The request to send in place of the first one, if its body had to be opened before.
     package func start(_ prepared: WireRequest? = nil, priority: Float, body: (any BodySource)?) {
         if let prepared, prepared !== request { request = prepared.addressed(by: key.route) }
         self.body = body
         self.priority = priority
-        // The rules may have changed while its body was got ready.
+        // The rules may have changed while its body was being opened.
         if case .preparing = stage, !pool.present.isEmpty { renewKey(under: pool.present) }
         joinQueue()
         lastProgress = loop.now
@@ -175,18 +171,18 @@ package final class Transfer: QueuedWaiter {
         deadlines.deadlineChanged(to: deadline)
     }
 
-    /// The client hears nothing any more. A connection in use is closed: what is
-    /// still on its way must not meet the next request.
+    /// Ends the transfer without a word to the client. A connection in use is closed: what is still on its way must not
+    /// meet the next request.
     package func cancel() {
         client = nil
         leave()
     }
 
-    /// The client has no use for the response, nor for its end. If little of it is missing it is still read, so that
-    /// the connection can be used again.
+    /// Leaves the client, which wants neither the response nor its end. If little of the response is missing, the
+    /// transfer still reads it, so that the connection can be used again.
     ///
     /// - Parameters:
-    ///   - length: What was announced, or -1.
+    ///   - length: The announced length, or -1.
     ///   - tap: Gets what is read.
     package func drain(expecting length: Int64, into tap: (any BodyTap)?) {
         guard case .exchanging(let connection) = stage, times.requestEnded != nil else { return cancel() }
@@ -200,7 +196,7 @@ package final class Transfer: QueuedWaiter {
         connection.goOn()
     }
 
-    /// Gives away its connection, of which it needs nothing more. Nil if it has none, or not all was sent.
+    /// Ends the transfer, and gives away its channel. Nil if it has none, or not all was sent.
     package func surrenderChannel() -> (any ByteChannel)? {
         guard case .exchanging(let connection) = stage, let channel = connection.surrender() else { return nil }
         end()
@@ -208,12 +204,12 @@ package final class Transfer: QueuedWaiter {
         return channel
     }
 
-    /// That of another transfer in this one's place. The time of a suspension does not count.
+    /// The hard deadline for another transfer in this one's place. The time of a suspension does not count.
     package var deadlineOfNext: LoopInstant {
         pauses.contains(.suspended) ? hardDeadline + suspension.duration(to: loop.now) : hardDeadline
     }
 
-    /// The body that is kept, which the transfer has no more to do with.
+    /// Hands over the body that is kept: the transfer has no more to do with it.
     package func surrenderBody() -> (any BodySource)? {
         defer { body = nil }
         return body
@@ -247,7 +243,8 @@ package final class Transfer: QueuedWaiter {
         times.decodedBodyBytes += Int64(count)
     }
 
-    /// The body has nothing to send, or has again: its owner is to blame, and no peer.
+    /// The body has nothing to send, or has something again. Meanwhile its owner holds up the transfer, and not the
+    /// peer.
     func bodyWaits(_ waits: Bool) {
         guard waits != isBodyAwaited else { return }
         isBodyAwaited = waits
@@ -264,7 +261,7 @@ package final class Transfer: QueuedWaiter {
         fail(error)
     }
 
-    /// The rules for secured connections have changed, and it has none yet, or none any more.
+    /// Queues again under the present rules: they have changed, and the transfer has no connection.
     package func wait(under present: [Int: SecurityContext], in pool: ConnectionPool) {
         if times.requestStarted != nil { startOver() }
         joinQueue()
@@ -296,15 +293,14 @@ package final class Transfer: QueuedWaiter {
         noteProgress()
     }
 
-    /// RFC 9112 §9.3.2: what is idempotent may be sent ahead. Not with a body, of which the
-    /// peer may take no more, and never a second time: it may have been to blame for the
-    /// end of the first connection.
+    /// RFC 9112 §9.3.2: an idempotent request may be pipelined. Not with a body, which the peer may stop taking, and
+    /// never a second time: the request may have been to blame for the end of the first connection.
     package var mayBePipelined: Bool {
         asksForPipelining && !hasRetried && !wasSentAhead && request.isIdempotent && body == nil
             && !request.closesConnection
     }
 
-    /// Sent behind others. Until its turn comes they are to blame for the wait.
+    /// A connection pipelines it. Until its turn comes, the requests before it are to blame for the wait.
     package func follows(on connection: HTTPConnection) {
         exchangeBegins(on: connection)
         stage = .following(connection)
@@ -323,7 +319,7 @@ package final class Transfer: QueuedWaiter {
         deadlines.deadlineChanged(to: deadline)
     }
 
-    /// Its connection ended before its turn came.
+    /// Queues again: its connection ended before its turn came.
     func waitAgain(in pool: ConnectionPool) {
         wasSentAhead = true
         startOver()
@@ -411,8 +407,8 @@ package final class Transfer: QueuedWaiter {
         reused && !hasRetried && (request.isIdempotent || unprocessed) && body?.mayReplay != false
     }
 
-    /// A server that answers 417 cannot tell beforehand; RFC 9110 §10.1.1 has the request
-    /// repeated without asking.
+    /// A server that answers 417 cannot say beforehand whether it wants a body. RFC 9110 §10.1.1 has the client repeat
+    /// the request without the expectation.
     func mayDropExpectation() -> Bool {
         request.expectation != nil && body?.mayReplay != false
     }
@@ -435,11 +431,11 @@ package final class Transfer: QueuedWaiter {
         }
     }
 
-    /// What has come of the request so far comes to nothing.
+    /// Begins anew: puts the times of this attempt aside, and asks the client for the request to send.
     private func startOver() {
         formerAttempts.append(times)
         times = TransferTimes(fetchStarted: loop.now)
-        // It was its connection that stood in the line for a share.
+        // Its former connection waited for a share of the rate limit; the next one asks for its own.
         pauses.remove(.share)
         observer?.retried()
         if let client { request = client.requestToSendAgain(self) }
@@ -489,8 +485,7 @@ package final class Transfer: QueuedWaiter {
 
     // MARK: - Time
 
-    /// Waits so long for progress that somebody else has to find out whether the peer is
-    /// still there.
+    /// Waits so long for progress that the kernel has to find out whether the peer is still there.
     var outlastsPeers: Bool { idleInterval.nanoseconds > Transfer.usualPatience.nanoseconds }
 
     private func noteProgress() {
@@ -510,7 +505,7 @@ package final class Transfer: QueuedWaiter {
 
     func deadlinePassed() {
         if case .following(let connection) = stage, loop.now < hardDeadline {
-            // Whoever is in front takes too long.
+            // The requests before it take too long.
             connection.abandon(self)
             return waitAgain(in: pool)
         }
@@ -523,8 +518,8 @@ package final class Transfer: QueuedWaiter {
         client?.transferFailed(self, error)
     }
 
-    /// Its turn has come, as far as it can: a connection is being made. That has a time of its own, but may be for
-    /// nothing.
+    /// Whether a connection is being made for it: then its turn has come, and the dial has a timeout of its own. It
+    /// asks again after `queuePatience`, since another request may get that connection.
     private var isAboutToBeServed: Bool {
         guard loop.now < hardDeadline, loop.now < lastProgress + idleInterval, peer?.isDialling(for: self) == true
         else {
@@ -535,7 +530,7 @@ package final class Transfer: QueuedWaiter {
         return true
     }
 
-    /// Which of its times is over.
+    /// The error for the deadline that has passed.
     private var lateness: TransferError {
         let phase = currentPhase
         if hardDeadline <= loop.now { return .outOfTime(phase) }
@@ -543,7 +538,7 @@ package final class Transfer: QueuedWaiter {
         return .overdue(.queue, .queued, times.queueStarted.duration(to: loop.now))
     }
 
-    /// What the connection it waited for had come to.
+    /// Notes how far the connection had come that it waited for.
     private func noteAttemptUnderWay() {
         switch stage {
         case .waiting:

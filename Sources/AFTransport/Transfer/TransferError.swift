@@ -14,7 +14,7 @@ package enum TransferError: Error, Sendable {
     case handshake(HandshakeFailure)
     /// A secured connection broke above the socket.
     case secured(TLSFailure, TransferPhase, Identification)
-    /// The body ended where only a farewell could have told that it was complete.
+    /// The end of the connection ended the body, and no `close_notify` said that it was complete.
     case cutShort
     /// The peer's message broke a rule, or broke off.
     case wire(HTTP1Error)
@@ -35,7 +35,7 @@ package enum TransferError: Error, Sendable {
     }
 }
 
-/// The times that parts of a load may have.
+/// The timeouts that parts of a load may have.
 package enum NamedTimeout: Sendable {
     case queue, connect, tls
 }
@@ -44,7 +44,7 @@ package enum NamedTimeout: Sendable {
 package enum TransferPhase: Sendable {
     /// There is no network.
     case offline
-    /// Its body is opened, or asked for.
+    /// The body is being opened, or the delegate is asked for it.
     case preparing
     case queued
     case resolving
@@ -58,7 +58,7 @@ package enum TransferPhase: Sendable {
 }
 
 extension TransferError {
-    /// A delegate did not want the connection.
+    /// A delegate refused the connection, or did not answer in time.
     var isWordOfDelegate: Bool {
         guard case .handshake(let failure) = self else { return false }
         switch failure.cause {

@@ -7,7 +7,7 @@ package struct TransferTimes: Sendable {
     package let fetchStarted: LoopInstant
     /// It began to wait for a connection.
     package var queueStarted: LoopInstant
-    /// The connection, also if it came to nothing.
+    /// The connection, also if it was not made.
     package var connection: ConnectionReport?
     /// Interim responses and trailers.
     package var sideHeads: SideHeads?
@@ -30,7 +30,7 @@ package struct TransferTimes: Sendable {
         queueStarted = fetchStarted
     }
 
-    /// Of a response that the cache had.
+    /// The times of a response from the cache.
     package init(servedFromCacheAt now: LoopInstant, asked: LoopInstant) {
         self.init(fetchStarted: asked)
         requestStarted = asked
@@ -39,7 +39,7 @@ package struct TransferTimes: Sendable {
         responseEnded = now
     }
 
-    /// Nil if another request had paid for the connection.
+    /// Nil if the connection was made for another request.
     package var dial: DialReport? { isReused ? nil : connection?.dial }
     package var tunnelAnswer: ResponseHead? { isReused ? nil : connection?.tunnelAnswer }
     package var handshake: HandshakeReport? { isReused ? nil : connection?.handshake }

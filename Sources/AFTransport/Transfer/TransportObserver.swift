@@ -1,7 +1,7 @@
 import AFLoop
 package import AFWire
 
-/// Is told what the connections of a session do, on the loop. There is none unless something records events.
+/// Connections of a session tell it what they do, on the loop. There is none unless something records events.
 package protocol ConnectionObserver: AnyObject {
     /// - Parameter number: Which connection of the session, from 1.
     func connection(_ number: Int, _ event: TransportEvent)
@@ -22,7 +22,7 @@ package enum TransportEvent {
     case closed
 }
 
-/// Is told what one transfer does, on the loop. There is none unless something records events.
+/// A transfer tells it what it does, on the loop. There is none unless something records events.
 package protocol TransferObserver: AnyObject {
     func acquired(_ connection: ConnectionReport, isReused: Bool)
     func bytesSent(total: Int64)
@@ -33,7 +33,7 @@ package protocol TransferObserver: AnyObject {
     func retried()
 }
 
-/// Takes the bytes of a body on their way: where a response that no client wants any more is drained to.
+/// Takes the rest of the body of a response that no client wants any more.
 package protocol BodyTap: AnyObject {
     func append(_ bytes: UnsafeRawBufferPointer)
     /// The body is complete.
