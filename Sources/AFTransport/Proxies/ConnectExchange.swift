@@ -1,6 +1,6 @@
 package import AFWire
 
-/// How an HTTP proxy is asked for a tunnel (RFC 9110 §9.3.6).
+/// Asks an HTTP proxy for a tunnel (RFC 9110 §9.3.6).
 package struct ConnectExchange: TunnelExchange {
     private static let limits: HTTP1Limits = {
         var limits = HTTP1Limits.standard

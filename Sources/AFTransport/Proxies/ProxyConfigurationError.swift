@@ -12,7 +12,7 @@ public struct ProxyConfigurationError: Error, Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// A scheme that is none of ours.
+        /// A scheme that a proxy cannot have.
         public static let scheme = Reason(rawValue: "its scheme is not http, https, socks5 or socks5h")
         /// The host is missing, or no host.
         public static let host = Reason(rawValue: "its host is missing or not valid")
@@ -20,7 +20,7 @@ public struct ProxyConfigurationError: Error, Hashable, Sendable {
         public static let port = Reason(rawValue: "its port is not a number from 1 to 65535")
         /// User name or password cannot be sent.
         public static let credentials = Reason(rawValue: "its user name or password is not valid")
-        /// A path, a query or a fragment, which a proxy has not.
+        /// A path, a query or a fragment, which the URL of a proxy must not have.
         public static let path = Reason(rawValue: "something follows its host and port")
         /// An entry in the list of exceptions that means nothing.
         public static let exception = Reason(rawValue: "an exception is no host, address, range or suffix")
@@ -28,7 +28,7 @@ public struct ProxyConfigurationError: Error, Hashable, Sendable {
         public static let field = Reason(rawValue: "a header field for the proxy is not valid")
         /// A value of another type.
         public static let type = Reason(rawValue: "its value has the wrong type")
-        /// A script that is to find the proxy. There is nothing here that could run it.
+        /// A script that is to find the proxy. The session cannot run it.
         public static let automatic = Reason(rawValue: "automatic configuration of proxies is not supported")
     }
 

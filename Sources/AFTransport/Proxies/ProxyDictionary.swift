@@ -47,7 +47,7 @@ package struct ProxyDictionary: ProxySource, Sendable {
         }
     }
 
-    /// A script that decides, which nobody here can run. To pass it over would be to go another way than it says.
+    /// A script decides, and we cannot run it. To pass it over would be to go another way than it says.
     private var automatic: Result<ProxyServer?, ProxyConfigurationError>? {
         ["ProxyAutoConfigEnable", "ProxyAutoDiscoveryEnable"].first(where: isOn)
             .map { .failure(ProxyConfigurationError(.automatic, in: $0)) }
@@ -73,7 +73,7 @@ package struct ProxyDictionary: ProxySource, Sendable {
         }
     }
 
-    /// What is there and no number is not off: it fails where the proxy is made.
+    /// A value that is no number does not mean off: it fails where the proxy is made.
     private func isOn(_ key: String) -> Bool {
         switch values[key] {
         case nil, .number(0): false
@@ -81,7 +81,7 @@ package struct ProxyDictionary: ProxySource, Sendable {
         }
     }
 
-    /// Of the first key that is there.
+    /// The text of the first key that is there.
     private func text(_ keys: String...) throws(ProxyConfigurationError) -> String? {
         guard let key = keys.first(where: { values[$0] != nil }) else { return nil }
         guard case .text(let text) = values[key] else { throw ProxyConfigurationError(.type, in: key) }

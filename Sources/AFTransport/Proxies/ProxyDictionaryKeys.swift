@@ -18,7 +18,7 @@ public let kCFNetworkProxiesSOCKSEnable = "SOCKSEnable"
 public let kCFNetworkProxiesSOCKSProxy = "SOCKSProxy"
 /// A number: its port.
 public let kCFNetworkProxiesSOCKSPort = "SOCKSPort"
-/// A list of texts: who is reached without a proxy, as ``ProxyExceptions`` says.
+/// A list of texts: the hosts that are reached without a proxy, as ``ProxyExceptions`` says.
 public let kCFNetworkProxiesExceptionsList = "ExceptionsList"
 /// A number: whether hosts without a dot in their name are reached without a proxy.
 public let kCFNetworkProxiesExcludeSimpleHostnames = "ExcludeSimpleHostnames"

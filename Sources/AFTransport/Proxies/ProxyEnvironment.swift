@@ -11,7 +11,7 @@ import Foundation
 /// | `all_proxy`, `ALL_PROXY` | the proxy for what has none of its own |
 /// | `no_proxy`, `NO_PROXY` | who is reached without one |
 ///
-/// `HTTP_PROXY` is not among them: in a CGI program it is the `Proxy` field of whoever sent the request. Of two
+/// `HTTP_PROXY` is not among them: in a CGI program it is the `Proxy` field of the client that sent the request. Of two
 /// spellings the lower-case one counts. One that is there and empty means no proxy.
 package struct ProxyEnvironment: ProxySource {
     package let http: Result<ProxyServer?, ProxyConfigurationError>?

@@ -1,6 +1,6 @@
 package import AFWire
 
-/// Hosts that are reached without a proxy.
+/// Hosts that the session reaches without a proxy.
 ///
 /// | entry | whom it means |
 /// | --- | --- |
@@ -19,7 +19,7 @@ public struct ProxyExceptions: Hashable, Sendable {
     /// None: every host is reached through the proxy.
     public init() {}
 
-    /// Reads entries one by one. Empty ones are nobody.
+    /// Reads entries one by one. An empty one means no host.
     public init(_ entries: [String]) throws(ProxyConfigurationError) {
         for entry in entries {
             let trimmed = ProxyExceptions.trimmed(Array(entry.utf8)[...])
@@ -32,7 +32,7 @@ public struct ProxyExceptions: Hashable, Sendable {
     }
 
     /// Reads a list as it stands in the variable `no_proxy`: separated by commas or blanks, names with the hosts below
-    /// them. What is no entry is nobody, as other programs that read the variable have it.
+    /// them. Text that is no entry means no host, as in other programs that read the variable.
     public init(noProxy text: String) {
         let parts = Array(text.utf8).split { $0 == UInt8(ascii: ",") || isBlank($0) }
         rules = parts.compactMap { ProxyExceptionRule($0, includesHostsBelow: true) }

@@ -14,7 +14,7 @@ package struct ProxyFailure: Error, Sendable {
     package let route: ProxyRoute
     package let cause: Cause
 
-    /// What the proxy answered, if it wants to know who we are: for whoever has credentials and will try again.
+    /// The proxy's answer with status 407, which asks for credentials. A client that has them can try again.
     package var challenge: ResponseHead? {
         guard case .tunnel(.refused(let head)) = cause, head.status == 407 else { return nil }
         return head

@@ -18,7 +18,7 @@ package final class ProxyPassage: HandshakeClient, ProxyTunnelClient {
     private var handshake: Handshake?
     private var tunnel: ProxyTunnel?
 
-    /// - Parameter destination: Whom a SOCKS proxy is asked for.
+    /// - Parameter destination: Where a SOCKS proxy is to connect.
     package init(
         to key: ConnectionKey,
         by route: ProxyRoute,
@@ -33,7 +33,7 @@ package final class ProxyPassage: HandshakeClient, ProxyTunnelClient {
         self.client = client
     }
 
-    /// What an HTTP proxy said when it was asked for a tunnel.
+    /// The head with which an HTTP proxy answered `CONNECT`.
     package var answer: ResponseHead? { tunnel?.answer }
 
     package func start(_ channel: any ByteChannel) {
@@ -70,10 +70,10 @@ package final class ProxyPassage: HandshakeClient, ProxyTunnelClient {
 
     // MARK: - From the handshake
 
-    /// Whoever it is for, it is judged alike.
+    /// Always: the proxy is judged alike for every request, so the handshake need not wait for one.
     package func isAwaited(_ handshake: Handshake) -> Bool { true }
 
-    /// What a delegate says would be taken for an answer about the server.
+    /// None: the answer of a delegate would count as one about the server.
     package func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)? { nil }
 
     package func hasAskerLeft(_ handshake: Handshake) -> Bool { false }

@@ -11,16 +11,16 @@ package final class ProxyRoute: Sendable {
     package let kind: ProxyServer.Kind
     /// Where the proxy is.
     package let endpoint: Endpoint
-    /// What HTTP proxies learn of us: the value of `Proxy-Authorization`.
+    /// Our credentials for an HTTP proxy: the value of `Proxy-Authorization`.
     package let authorization: String?
-    /// What SOCKS proxies learn of us.
+    /// Our credentials for a SOCKS proxy.
     package let login: SOCKS5Login?
     /// What `authorization` says, for HTTP proxies that want it in another form.
     package let account: Account?
-    /// Its connections serve one request: what they were made with is good for once.
+    /// Its connections serve one request: their Digest credentials are good for once.
     let servesOnce: Bool
     package let tunnelsPlainHTTP: Bool
-    /// What requests for tunnels call us: a line with its end, or nothing.
+    /// The `User-Agent` line of requests for tunnels, with its end, or nothing.
     package let agentLine: [UInt8]
     /// Further lines for requests that ask for a tunnel, each with its end.
     package let tunnelLines: TunnelLines
@@ -71,8 +71,8 @@ package final class ProxyRoute: Sendable {
         kind.isSOCKS ? self : ProxyRoute(self, authorization: field, agentLine: agentLine)
     }
 
-    /// The same way for a request with this head: its `User-Agent` is what the proxy is told when it is asked for a
-    /// tunnel, and the only field of a request that it is told. Fields given for tunnels come first.
+    /// The same way for a request with this head. A request for a tunnel has its `User-Agent`, and no other field of
+    /// it. A `User-Agent` among the fields for tunnels comes first.
     package func naming(agentOf head: [UInt8]) -> ProxyRoute {
         guard !kind.isSOCKS, !tunnelLines.nameAgent else { return self }
         let line = HeadField.userAgent.line(in: head)

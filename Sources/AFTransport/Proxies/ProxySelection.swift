@@ -20,7 +20,8 @@ package struct ProxySelection: Sendable {
         isEmpty = true
     }
 
-    /// - Parameter agentLine: What requests for tunnels call us, unless the request that needs one says otherwise.
+    /// - Parameter agentLine: The `User-Agent` line of requests for tunnels, unless the request that needs one has its
+    ///   own.
     package init(_ configuration: ProxyConfiguration, agentLine: [UInt8]) {
         var makers = RouteMaker(configuration, agentLine)
         let all = configuration.all.map { makers.choice($0) } ?? .direct
@@ -32,7 +33,7 @@ package struct ProxySelection: Sendable {
         isEmpty = configuration.http == nil && configuration.https == nil && configuration.all == nil
     }
 
-    /// As they stand in a dictionary, or in the environment.
+    /// Takes the proxies of a dictionary, or of the environment.
     package init(_ source: some ProxySource, agentLine: [UInt8]) {
         var configuration = ProxyConfiguration()
         let all = Setting(source.all)
@@ -47,7 +48,7 @@ package struct ProxySelection: Sendable {
         self.http = http.choice(made.http, otherwise: all)
         self.https = https.choice(made.https, otherwise: all)
         if case .failure(let error) = exceptions, http.isThere || https.isThere || all.isThere {
-            // Who was excepted cannot be known.
+            // The exceptions cannot be read, so we do not know which hosts need no proxy.
             self.http = self.http.failing(error)
             self.https = self.https.failing(error)
         }
@@ -74,7 +75,7 @@ package struct ProxySelection: Sendable {
     }
 }
 
-/// Where settings of proxies come from that may be wrong.
+/// A source of proxy settings, which may be wrong.
 package protocol ProxySource {
     /// Nil: not set. A setting may be there and say that there is no proxy.
     var http: Result<ProxyServer?, ProxyConfigurationError>? { get }
@@ -108,7 +109,7 @@ extension ProxySelection {
             if case .missing = self { false } else { true }
         }
 
-        /// - Parameter made: What comes of it, or of `all` in its place.
+        /// - Parameter made: The choice that was made of it, or of `all` in its place.
         func choice(_ made: Choice, otherwise all: Setting) -> Choice {
             switch self {
             case .wrong(let error): return .wrong(error)

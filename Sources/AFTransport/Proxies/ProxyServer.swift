@@ -1,6 +1,6 @@
 package import AFWire
 
-/// One proxy: what it speaks, where it is, and who we are to it.
+/// One proxy: its protocol, its place, and our credentials for it.
 ///
 /// ```swift
 /// let office = try ProxyServer("http://proxy.example.com:3128")
@@ -13,9 +13,9 @@ public struct ProxyServer: Sendable {
         case http
         /// HTTP within TLS.
         case https
-        /// SOCKS 5; names are looked up here.
+        /// SOCKS 5; the session looks names up.
         case socks5
-        /// SOCKS 5; names are looked up by the proxy.
+        /// SOCKS 5; the proxy looks names up.
         case socks5h
 
         package var isSOCKS: Bool { self == .socks5 || self == .socks5h }
@@ -32,10 +32,10 @@ public struct ProxyServer: Sendable {
 
     /// What it speaks.
     public let kind: Kind
-    /// The user name it knows us by, if any.
+    /// The user name that the session sends to it, if any.
     public let user: String?
-    /// How a connection to an ``Kind/https`` proxy is secured: apart from what the session's own `tls` says about
-    /// servers. Its evaluator judges the proxy, by the proxy's name, and no delegate is asked.
+    /// How the session secures a connection to an ``Kind/https`` proxy. The session's own `tls` is for servers only.
+    /// The evaluator in here judges the proxy, by the proxy's name, and no delegate is asked.
     public var tls = TLSConfiguration()
 
     package let endpoint: Endpoint
@@ -52,7 +52,7 @@ public struct ProxyServer: Sendable {
     ///   - kind: What it speaks.
     ///   - host: A name or an address; IPv6 with or without brackets.
     ///   - port: 80, 443 or 1080 if nil, by what it speaks.
-    ///   - user: A user name. It is sent with the first request; to nobody but this proxy.
+    ///   - user: A user name. The session sends it with the first request, and only to this proxy.
     ///   - password: The password that belongs to it.
     public init(
         _ kind: Kind,
@@ -68,7 +68,7 @@ public struct ProxyServer: Sendable {
         try self.init(kind, ProxyServer.host(isBare ? "[\(host)]" : host), port, user, password)
     }
 
-    /// Makes one from its URL: `scheme://user:password@host:port`, where only host must be there.
+    /// Makes one from its URL: `scheme://user:password@host:port`, where only the host must be there.
     ///
     /// Without a scheme it is `http`. User name and password are percent-encoded, so that `@`, `:` and `%` in them
     /// cannot be taken for anything else. A `/` may follow, and nothing else.

@@ -6,15 +6,15 @@ package protocol ProxyTunnelClient: AnyObject {
     func tunnelFailed(_ tunnel: ProxyTunnel, _ failure: TunnelFailure)
 }
 
-/// Has one exchange with a proxy over a connected channel. Nothing is heard from it once it has succeeded, failed or
-/// been cancelled.
+/// Has one exchange with a proxy over a connected channel. It calls nothing back once it has succeeded, failed or been
+/// cancelled.
 package final class ProxyTunnel: ChannelHandler {
     private var exchange: any TunnelExchange
     private let buffer: ReadBuffer
     private var channel: (any ByteChannel)?
     private var client: (any ProxyTunnelClient)?
     private var unsent: [UInt8] = []
-    /// The next word is the proxy's.
+    /// All is sent, and the proxy has to answer.
     private var isListening = false
 
     package init(
@@ -29,12 +29,12 @@ package final class ProxyTunnel: ChannelHandler {
         self.client = client
     }
 
-    /// What an HTTP proxy said in the end.
+    /// The head with which an HTTP proxy answered in the end.
     package var answer: ResponseHead? { exchange.answer }
 
     package func start() {
         channel?.handler = self
-        // What is there already answers nothing.
+        // Bytes that are there already answer nothing: they fail the tunnel.
         _ = readOnce()
         guard channel != nil else { return }
         unsent = exchange.begin()
@@ -51,7 +51,7 @@ package final class ProxyTunnel: ChannelHandler {
         advance()
     }
 
-    /// Ends: what a proxy may say before there is a tunnel is bounded.
+    /// The loop ends: what a proxy may say before there is a tunnel is bounded.
     private func advance() {
         while channel != nil {
             guard flush(), readOnce() else { return }
@@ -75,7 +75,7 @@ package final class ProxyTunnel: ChannelHandler {
         return true
     }
 
-    /// A proxy that speaks before it was asked is heard at once.
+    /// True if the proxy has sent something before all was sent to it: read that at once.
     private func unsentIsAnswered() -> Bool {
         isListening = false
         return channel?.isReadable ?? false
@@ -110,7 +110,7 @@ package final class ProxyTunnel: ChannelHandler {
         }
     }
 
-    /// A read that filled the buffer says nothing about what follows, and nothing may.
+    /// A read that filled the buffer says nothing about what follows, and nothing may follow.
     private func establish() {
         guard let channel else { return }
         if channel.isReadable {

@@ -20,7 +20,7 @@ struct ProxyURL {
         let place: ArraySlice<UInt8>
         if let at = authority.firstIndex(of: UInt8(ascii: "@")) {
             place = authority[(at + 1)...]
-            // Which of two ends the credentials is where readers differ, and the host with it.
+            // Programs differ in which of two `@` ends the credentials, and so in what the host is: refuse both.
             guard !place.contains(UInt8(ascii: "@")) else { throw ProxyConfigurationError(.credentials) }
             (user, password) = try ProxyURL.credentials(authority[..<at])
         } else {

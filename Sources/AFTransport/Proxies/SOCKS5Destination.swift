@@ -1,7 +1,7 @@
 package import AFLoop
 package import AFWire
 
-/// Whom a SOCKS proxy is asked to connect to.
+/// Where a SOCKS proxy is to connect.
 package enum SOCKS5Destination: Hashable, Sendable {
     case ipv4([UInt8])
     case ipv6([UInt8])
@@ -15,7 +15,7 @@ package enum SOCKS5Destination: Hashable, Sendable {
             ?? .name(Array(host.connectName.utf8))
     }
 
-    /// What a name was looked up to be. Nil for what is no address of the internet.
+    /// An address of the server's name. Nil if it is no address of the internet.
     package init?(_ address: SocketAddress) {
         let isIPv4 = !address.isIPv6
         let text = isIPv4 ? "::ffff:\(address.host)" : address.host

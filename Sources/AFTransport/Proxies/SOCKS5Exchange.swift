@@ -13,7 +13,7 @@ package struct SOCKS5Login: Hashable, Sendable {
     }
 }
 
-/// How a SOCKS 5 proxy is asked for a tunnel (RFC 1928, RFC 1929).
+/// Asks a SOCKS 5 proxy for a tunnel (RFC 1928, RFC 1929).
 ///
 /// ```
 /// greeting ──▶ method 0 ─────────────────────────▶ request ──▶ reply 0: established
@@ -43,7 +43,7 @@ package struct SOCKS5Exchange: TunnelExchange {
         self.login = login
     }
 
-    /// It answers in another language.
+    /// None: a SOCKS proxy does not answer in HTTP.
     package var answer: ResponseHead? { nil }
 
     package mutating func begin() -> [UInt8] {
@@ -103,7 +103,7 @@ package struct SOCKS5Exchange: TunnelExchange {
         return .send([SOCKS5Exchange.version, 1, 0] + destination.bytes + [UInt8(port >> 8), UInt8(port & 255)])
     }
 
-    /// The address it gives is that of its own end, and of no use.
+    /// The reply has the address of the proxy's own end, which is of no use.
     private func replied() -> TunnelStep {
         guard let version = pending.first else { return .needsMore }
         guard version == SOCKS5Exchange.version else { return .failed(.violation(explain(version))) }

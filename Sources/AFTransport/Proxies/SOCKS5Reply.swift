@@ -20,6 +20,6 @@ package struct SOCKS5Reply: Hashable, Sendable {
         }
     }
 
-    /// Another address of the same host may be better off.
+    /// Whether another address of the same host may be reached.
     var concernsAddress: Bool { 3...6 ~= code || code == 8 }
 }

@@ -2,9 +2,9 @@ package import AFWire
 
 /// A conversation with a proxy until there is a tunnel. Pure: bytes in, bytes out.
 package protocol TunnelExchange {
-    /// What is said first.
+    /// The bytes to send first.
     mutating func begin() -> [UInt8]
-    /// Takes in all of what the proxy said.
+    /// Takes all that the proxy has sent.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) -> TunnelStep
     /// The head of what an HTTP proxy answered.
     var answer: ResponseHead? { get }
@@ -20,7 +20,7 @@ package enum TunnelStep {
 
 /// Why there is no tunnel.
 package enum TunnelFailure: Error, Sendable {
-    /// An HTTP proxy said no, with this head. Its body is nobody's answer, and is not read.
+    /// An HTTP proxy said no, with this head. Its body is not the server's answer, and is not read.
     case refused(ResponseHead)
     /// What came is not HTTP, or too much of it.
     case malformed(HTTP1Error)
@@ -28,14 +28,14 @@ package enum TunnelFailure: Error, Sendable {
     case violation(String)
     /// A SOCKS proxy said no.
     case reply(SOCKS5Reply)
-    /// A SOCKS proxy wants to know who we are, in a way that we do not know, or were given no words for.
+    /// A SOCKS proxy wants a login by a method that we do not have, or for which we have no credentials.
     case noMethod(hasLogin: Bool)
-    /// A SOCKS proxy does not know us.
+    /// A SOCKS proxy has rejected our login.
     case loginRejected
-    /// It said more than it was asked. The server at the other end has not been told anything yet, so it is
+    /// The proxy sent more than its answer. The server at the other end has not been told anything yet, so it is
     /// nothing that the server could have said.
     case surplus
-    /// It closed the connection before there was a tunnel.
+    /// The proxy closed the connection before there was a tunnel.
     case closed
     case broken(code: Int32)
 }

@@ -30,7 +30,7 @@ package struct TunnelLines: Hashable, Sendable {
             try value.withUTF8Bytes { value throws(RequestRejection) in
                 try RequestSyntax.checkFieldName(name)
                 let value = try RequestSyntax.trimmedFieldValue(value, of: name)
-                // Who we are is said by the credentials of the proxy, and the rest by us.
+                // The credentials of the proxy say who we are, and we write the other reserved fields.
                 guard ReservedField.of(name) == nil else { throw RequestRejection(.fieldName, .notAllowed) }
                 return Array(name) + Array(": ".utf8) + Array(value) + Array("\r\n".utf8)
             }
