@@ -1,8 +1,8 @@
 package import AFLoop
 package import AFWire
 
-/// What two requests must have in common to share a connection. Compared by value,
-/// every field; whatever influences who is at the other end, or who has accepted it, belongs in here.
+/// What two requests must have in common to share a connection. Compared by value, every field: all that influences
+/// which peer is at the other end, or who has accepted it, belongs in here.
 package struct ConnectionKey: Hashable {
     package private(set) var endpoint: Endpoint
     /// The rules a secured connection is made under; nil for one in the clear.

@@ -1,7 +1,7 @@
 import AFLoop
 package import AFWire
 
-/// Has connections for one host and port made to another place.
+/// Makes connections for one host and port go to another place.
 ///
 /// All else keeps the host of the URL: the `Host` field, TLS (SNI) and the check of the certificate, cookies and
 /// credentials. So you can try a server before its name points to it, and nothing else is different; no other server
@@ -9,11 +9,11 @@ package import AFWire
 ///
 /// Set them as ``URLSessionConfiguration/hostOverrides``.
 public struct HostOverride: Sendable, Hashable {
-    /// Whom it is for; nil: any host.
+    /// The host it is for; nil: any host.
     private let host: Endpoint.Host?
     /// The port it is for; nil: any port.
     private let port: UInt16?
-    /// Where connections are made to; nil: to the same host.
+    /// Where the session connects to; nil: to the same host.
     private let destination: Endpoint.Host?
     /// The port there; nil: the same.
     private let destinationPort: UInt16?
@@ -21,10 +21,10 @@ public struct HostOverride: Sendable, Hashable {
     /// Makes an override. Nil if a host is no name and no address, or a port is not from 1 to 65535.
     ///
     /// - Parameters:
-    ///   - host: Whom it is for, as in a URL. Nil: any host.
+    ///   - host: The host it is for, as in a URL. Nil: any host.
     ///   - port: The port it is for. Nil: any port.
-    ///   - destination: Where its connections are made to: a name or an address, an IPv6 address with or without
-    ///     brackets. Nil: the same host.
+    ///   - destination: Where the session connects to: a name or an address, an IPv6 address with or without brackets.
+    ///     Nil: the same host.
     ///   - destinationPort: The port there. Nil: the same port.
     public init?(
         host: String? = nil,
@@ -52,7 +52,7 @@ public struct HostOverride: Sendable, Hashable {
         }
     }
 
-    /// Whether connections are made to an address, so that no name is looked up.
+    /// Whether the session connects to an address, and looks no name up.
     public var leadsToAddress: Bool { destination.map { $0.kind != .name } ?? false }
 
     /// Where to connect in place of `endpoint`. Nil if the override is for another host or port.

@@ -193,7 +193,7 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
         channel.continueNextTurn()
     }
 
-    /// Sends the requests whose turn comes later, all of them in one go.
+    /// Sends the pipelined requests, all of them in one go.
     func writeAhead() {
         guard transfer != nil, mayGoOn, channel.isWritable else { return }
         switch pipeline.withUnsent({ channel.write($0, .empty) }) {

@@ -12,7 +12,7 @@ final class RequestWriter {
         case moved(headBytes: Int, bodyBytes: Int)
         /// The channel takes nothing now.
         case blocked
-        /// The body has nothing now; its client is told when it has.
+        /// The body has nothing now; it tells its client when it has.
         case waiting
         case finished
         case failed(SystemCallError)
@@ -20,14 +20,14 @@ final class RequestWriter {
     }
 
     @exclusivity(unchecked) private var body: (any BodySource)?
-    /// The same as `body`, if the server is asked first.
+    /// The same as `body`, if the request waits for `100 Continue`.
     @exclusivity(unchecked) private var gate: ContinueGate?
     @exclusivity(unchecked) private var isChunked = false
     @exclusivity(unchecked) private var headCount = 0
     @exclusivity(unchecked) private var framing: [UInt8] = []
     @exclusivity(unchecked) private var framingSent = 0
     @exclusivity(unchecked) private var sentHead = 0
-    /// What is still to come of the chunk whose header is written.
+    /// How much is still to come of the chunk whose header is written.
     @exclusivity(unchecked) private var chunkLeft = 0
     /// The body has nothing more.
     @exclusivity(unchecked) private(set) var isAtEnd = true

@@ -5,7 +5,7 @@ import Foundation
 /// A proxy counts when its `Enable` key is not zero. Proxies for `SOCKS` serve what has none of its own, and look names
 /// up themselves.
 package struct ProxyDictionary: ProxySource, Sendable {
-    /// What is known of a value. All that matters is kept, and whatever else there was is named.
+    /// A value by its type. `other` stands for all types that no key may have.
     package enum Value: Sendable, Hashable {
         case text(String)
         case number(Int)
@@ -19,7 +19,7 @@ package struct ProxyDictionary: ProxySource, Sendable {
         values = Dictionary(dictionary.map { ("\($0.key)", Value($0.value)) }) { first, _ in first }
     }
 
-    /// The dictionary again, without what was of no known type.
+    /// The dictionary again, without values of other types.
     package var dictionary: [AnyHashable: Any] {
         values.compactMapValues { value -> Any? in
             switch value {

@@ -11,8 +11,9 @@ package import AFWire
 /// | any of these but a range, and `:8080` behind it (IPv6 in brackets) | the same, on that port only |
 /// | `*` | every host |
 ///
-/// Hosts are compared as they stand in the URL and label by label: without case, without a trailing dot, an IPv4
-/// address mapped to IPv6 like the one it stands for. A zone does not count. No name is looked up to compare its address.
+/// The session compares hosts as they stand in the URL and label by label: without case, without a trailing dot, an
+/// IPv4 address mapped to IPv6 like the one it stands for. A zone does not count. It looks no name up to compare its
+/// address.
 public struct ProxyExceptions: Hashable, Sendable {
     package private(set) var rules: [ProxyExceptionRule] = []
 

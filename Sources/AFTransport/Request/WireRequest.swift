@@ -34,7 +34,7 @@ package final class WireRequest: Sendable {
     package let isStreamed: Bool
     /// The body goes out in chunks, since its length is not known.
     package let isChunked: Bool
-    /// What the server is asked before the body is sent.
+    /// The `Expect` field, which asks the server something before the body is sent.
     package let expectation: HeadAssembly.Expectation?
     /// The caller asked for `Connection: close`.
     package let closesConnection: Bool

@@ -7,7 +7,7 @@ package import AFTLS
 /// Contexts differ by a number that is never given twice.
 package final class SecurityContext {
     package let id: Int
-    /// Whose rules these are: 0 for the servers, any other for a proxy.
+    /// The owner of the rules: 0 for the servers, any other number for a proxy.
     package let owner: Int
     package let configuration: TLSConfiguration
     /// A snapshot: it decides the same for as long as the context lives.
