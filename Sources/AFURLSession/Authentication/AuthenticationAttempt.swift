@@ -9,10 +9,10 @@ struct AuthenticationAttempt {
         case digest(DigestSession)
     }
 
-    /// Who knew the credential.
+    /// Where the credential comes from.
     enum Source {
         case delegate
-        /// And where it is kept there.
+        /// The space under which the storage keeps it.
         case storage(URLProtectionSpace)
         case url
         case netrc
@@ -22,14 +22,14 @@ struct AuthenticationAttempt {
     let credential: URLCredential
     let source: Source
     let form: Form
-    /// Nobody has asked for it in this task: it worked before.
+    /// The credential worked before, so it is sent although the party has not asked for it in this task.
     var isAhead = false
 
     var digest: DigestSession? {
         if case .digest(let session) = form { session } else { nil }
     }
 
-    /// What it needs of the body before it can be sent.
+    /// The function that the digest of the body is computed with before the request is sent; nil if none is needed.
     var bodyFunction: DigestFunction? {
         guard let digest, digest.challenge.quality == .authInt else { return nil }
         return digest.challenge.algorithm.function

@@ -1,18 +1,19 @@
 import AFTLS
 import AFWire
 
-/// The dealings of one task with those who ask it for credentials: its origins and its proxies, each for itself, over
-/// all its exchanges. Confined to the loop.
+/// The authentication of one task: to each of its origins and proxies separately, over all its exchanges. Confined to
+/// the loop.
 ///
 /// For each exchange, in this order:
 ///
-/// 1. ``prepare(_:in:)`` settles what goes with the request. If it returns a function, compute the digest of the body
-///    with it (without a body there is nothing to do).
-/// 2. ``fieldValues(for:bodyDigest:)`` are the values of `Authorization` and `Proxy-Authorization`, once for each
-///    request: a request that is repeated on another connection without a response takes its bytes along.
-/// 3. ``received(_:_:to:in:)`` takes every final response, also those that ask for nothing, before anybody else sees it,
-///    and says how the task goes on. The others are to be called only after `ask`.
-/// 4. ``answered(_:_:in:)`` takes the answer of the delegate, or default handling if there is none, and says the same.
+/// 1. ``prepare(_:in:)`` decides which credentials go with the request. If it returns a function, compute the digest of
+///    the body with it (without a body there is nothing to do).
+/// 2. ``fieldValues(for:bodyDigest:)`` returns the values of `Authorization` and `Proxy-Authorization`. Call it once
+///    for each request: a request that is repeated on another connection without a response keeps its bytes.
+/// 3. ``received(_:_:to:in:)`` takes every final response, also one that asks for nothing, before any other code sees
+///    it, and returns how the task goes on.
+/// 4. After `ask`, and only then, ``answered(_:_:in:)`` takes the answer of the delegate, or default handling if the
+///    delegate gave none, and returns the same.
 ///
 /// ```
 /// var course = AuthenticationCourse()
@@ -30,71 +31,72 @@ import AFWire
 /// }
 /// ```
 ///
-/// A redirect goes on with the same course and another exchange. What was answered to one party is sent to no other.
+/// A task that follows a redirect keeps its course and makes another exchange. What was answered to one party is sent
+/// to no other.
 struct AuthenticationCourse {
     /// How the task goes on.
     enum Step {
-        /// With this response.
+        /// Deliver this response to the task.
         case deliver
-        /// With the same request once more.
+        /// Send the same request once more.
         case again
-        /// With the answer to this.
+        /// Ask the delegate this question, and go on with its answer.
         case ask(CredentialQuestion)
-        /// Not at all: the delegate cancels.
+        /// The delegate cancels the task.
         case cancel
-        /// Not at all: the credential cannot be sent in the form that is wanted.
+        /// The task fails: the credential cannot be sent in the form that the party wants.
         case fail(RequestRejection)
     }
 
-    /// What goes into the request.
+    /// The values of the two fields of the request; nil where the field is left out.
     struct FieldValues: Equatable {
         var authorization: [UInt8]?
         var proxyAuthorization: [UInt8]?
     }
 
-    /// What is known of one party.
+    /// What the task knows of one party.
     private struct Talk {
         let party: ChallengingParty
-        /// Requests that were repeated because the party asked, since it was last content.
+        /// How often the request was repeated because the party asked, since the party last accepted one.
         var rounds = 0
-        /// The strength of what it was last talked about. A party that suddenly wants something weaker is somebody
-        /// else, or wants the password.
+        /// The strength of the last offer that the task chose. A party that suddenly offers something weaker is another
+        /// server, or wants the password.
         var floor = 0
-        /// Ways the delegate does not want to go.
+        /// Offers that the delegate rejected.
         var declined: [AuthenticationOffer] = []
-        /// Credentials the party did not want.
+        /// Credentials that the party refused.
         var refused: [AuthenticationAttempt] = []
-        /// Of the first URL that had any.
+        /// From the first URL of this origin that had any.
         var userInfo: URLUserInfo?
-        /// Of a proxy: what it was configured with.
+        /// The credential that a proxy was configured with.
         var configured: URLCredential?
-        /// What the next request goes with.
+        /// What is sent with the next request.
         var ready: AuthenticationAttempt?
-        /// What the request under way goes with.
+        /// What was sent with the request under way.
         var sent: AuthenticationAttempt?
         var digestAnswer: DigestAnswer?
     }
 
-    /// A question to the delegate that has not been answered.
+    /// A question that the delegate has not answered yet.
     private struct Asking {
         let place: Int
         let offer: AuthenticationOffer
-        /// Weaker ones.
+        /// Weaker offers.
         let others: ArraySlice<AuthenticationOffer>
         let proposals: [ProvenCredentials.Proposal]
     }
 
     private var talks: [Talk] = []
     private var asking: Asking?
-    /// What the last response had to say about our answer to the origin.
+    /// How the origin proved itself in its last response.
     private(set) var proof = DigestAnswer.Proof.absent
 
     // MARK: - Before a request
 
-    /// Settles what goes with the request.
+    /// Decides which credentials go with the request.
     ///
-    /// - Returns: The function to compute the digest of the body with, if it has one and that is needed. At most one
-    ///   of origin and proxy is given a digest: the proxy's is left out if both want one.
+    /// - Returns: The function to compute the digest of the body with, if the request has a body and a party wants its
+    ///   digest. At most one of origin and proxy is given a digest: if both want one, the proxy is given none.
     mutating func prepare(_ exchange: AuthenticationExchange, in proven: ProvenCredentials) -> DigestFunction? {
         guard !talks.isEmpty || !proven.isEmpty else { return nil }
         var function: DigestFunction?
@@ -113,9 +115,9 @@ struct AuthenticationCourse {
         return function
     }
 
-    /// The values of the fields for this request. Those of Digest count, so call it once for each request.
+    /// The values of the fields for this request. Call it once for each request: every answer of Digest counts its use.
     ///
-    /// - Parameter bodyDigest: What ``prepare(_:in:)`` asked for; nil means that there is no body.
+    /// - Parameter bodyDigest: The digest with the function that ``prepare(_:in:)`` returned; nil if there is no body.
     mutating func fieldValues(for exchange: AuthenticationExchange, bodyDigest: [UInt8]? = nil) -> FieldValues {
         var values = FieldValues()
         guard !talks.isEmpty else { return values }
@@ -123,7 +125,7 @@ struct AuthenticationCourse {
         for party in exchange.parties {
             guard let place = talks.firstIndex(where: { $0.party == party && $0.sent != nil }) else { continue }
             let value = value(at: place, exchange, body)
-            // A nonce that is used up: without it the server asks again.
+            // The nonce is used up. Send nothing: the server asks again.
             if value == nil { talks[place].sent = nil }
             if party.isProxy { values.proxyAuthorization = value } else { values.authorization = value }
         }
@@ -171,7 +173,7 @@ struct AuthenticationCourse {
         return next(place, offers[...], proven)
     }
 
-    /// Those who do not ask have accepted what they were given.
+    /// A party that does not ask has accepted what it was given.
     private mutating func settle(
         _ status: Int,
         _ headers: HTTPHeaders,
@@ -181,13 +183,13 @@ struct AuthenticationCourse {
     ) {
         proof = .absent
         for party in exchange.parties where party != asker {
-            // What a proxy refuses to pass on, the origin has not seen.
+            // The origin has not seen a request that the proxy refused to pass on.
             if let asker, asker.isProxy, !party.isProxy { continue }
             guard let place = talks.firstIndex(where: { $0.party == party }) else { continue }
             guard let attempt = talks[place].sent else { continue }
             let proof = proof(of: place, headers, proven)
             if !party.isProxy { self.proof = proof }
-            // Errors may come before anybody has looked at the credential.
+            // The server may send an error before it looks at the credential.
             let isContent = status < 400 || status == 404 || asker != nil
             if isContent, !attempt.isAhead, proof != .wrong {
                 proven.remember(attempt, of: party, path: exchange.path)
@@ -208,16 +210,16 @@ struct AuthenticationCourse {
         }
     }
 
-    /// Takes note of what was refused. A step if the same credential is to be sent once more.
+    /// Records what the party refused. Returns a step if the same credential is to be sent once more.
     private mutating func refused(_ place: Int, _ offers: [AuthenticationOffer], _ proven: ProvenCredentials) -> Step? {
         let party = talks[place].party
         let sent = talks[place].sent
         talks[place].sent = nil
         talks[place].ready = nil
-        // Another realm has not been told anything yet, so it has not refused anything either.
+        // Another realm was sent nothing yet, so it refused nothing.
         guard let sent, sent.isUnaskedToken || offers.contains(where: { $0.realm == sent.realm }) else { return nil }
         if let offer = offers.first(where: { renews($0, sent) }) {
-            // The password was not even looked at.
+            // The server refused the nonce and did not look at the password.
             proven.forget(sent, of: party)
             return answer(place, offer, sent.credential, sent.source, proven)
         }
@@ -226,8 +228,8 @@ struct AuthenticationCourse {
         return nil
     }
 
-    /// Whether the server says that only the nonce has come of age; or says nothing, but the nonce is one of an earlier
-    /// task's, which servers forget when they start anew.
+    /// Whether only the nonce is too old: the server says so, or it says nothing and the nonce is from an earlier task
+    /// (a server that restarts forgets its nonces).
     private func renews(_ offer: AuthenticationOffer, _ sent: AuthenticationAttempt) -> Bool {
         guard case .digest(let challenge) = offer.scheme, let session = sent.digest, offer.realm == sent.realm,
             challenge.algorithm == session.challenge.algorithm
@@ -237,7 +239,7 @@ struct AuthenticationCourse {
 
     // MARK: - Asking
 
-    /// Asks about the strongest offer that is left.
+    /// Asks the delegate about the strongest offer that is left.
     private mutating func next(
         _ place: Int,
         _ offers: ArraySlice<AuthenticationOffer>,
@@ -250,7 +252,7 @@ struct AuthenticationCourse {
             offer.strength >= talk.floor && !talk.declined.contains { $0.isSame(as: offer) }
         }
         let proposals = open.map { self.proposals(for: $0, talk, proven) }
-        // A token that is kept for this is the answer; without one, those who know none are asked for a password.
+        // Choose an offer for which a token is stored. Without one, choose the strongest that asks for a password.
         let choice =
             open.indices.first { open[$0].isBearer && !proposals[$0].isEmpty }
             ?? open.indices.first { !open[$0].isBearer } ?? open.indices.first
@@ -268,7 +270,7 @@ struct AuthenticationCourse {
         return .ask(question)
     }
 
-    /// What was refused is not proposed again.
+    /// A credential that the party refused is not proposed again.
     private func proposals(
         for offer: AuthenticationOffer,
         _ talk: Talk,
@@ -287,7 +289,7 @@ struct AuthenticationCourse {
         }
     }
 
-    /// Takes the answer to the question that was asked last. Without a question, the response is delivered.
+    /// Takes the answer of the delegate to the last question. If there was no question, the response is delivered.
     mutating func answered(
         _ disposition: URLSession.AuthChallengeDisposition,
         _ credential: URLCredential?,
@@ -302,7 +304,7 @@ struct AuthenticationCourse {
             return answer(asked.place, asked.offer, proposal.credential, proposal.source, proven)
         case .rejectProtectionSpace:
             talks[asked.place].declined.append(asked.offer)
-            // The delegate's word, not the server's.
+            // The delegate has decided here and not the server.
             talks[asked.place].floor = 0
             return next(asked.place, asked.others, proven)
         case .useCredential:
@@ -335,7 +337,7 @@ struct AuthenticationCourse {
     }
 }
 
-/// What a delegate is asked, when a server or proxy wants a credential.
+/// What the session asks the delegate when a server or proxy wants a credential.
 struct CredentialQuestion: Sendable {
     let space: URLProtectionSpace
     let proposedCredential: URLCredential?

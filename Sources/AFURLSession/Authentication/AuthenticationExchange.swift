@@ -1,28 +1,28 @@
 import AFWire
 
-/// What authentication has to know about one exchange. It is the same when the request is sent and when its response
-/// is looked at.
+/// What authentication has to know about one exchange: the same when the request is sent and when its response is
+/// judged.
 struct AuthenticationExchange {
-    /// Who may ask with 401. Nil for `CONNECT`, whose answer comes from the proxy.
+    /// The party that may ask with 401. Nil for `CONNECT`, which the proxy answers.
     var origin: ChallengingParty?
-    /// Who may ask with 407. Nil on a direct connection and inside a tunnel, where a 407 comes from the origin and
-    /// is not a question of the proxy's.
+    /// The party that may ask with 407. Nil on a direct connection and inside a tunnel, where a 407 comes from the
+    /// origin and is no question of the proxy.
     var proxy: ChallengingParty?
-    /// What the proxy was configured with. It is proposed when that proxy asks, and goes before what is stored.
+    /// The credential that the proxy was configured with. It is proposed when that proxy asks, before any stored one.
     var proxyCredential: URLCredential?
     var method: String
-    /// Exactly what stands in the request line.
+    /// Exactly the target of the request line.
     var target: [UInt8]
     /// Path and query of the URL, which is the target unless the request goes to a proxy.
     var path: [UInt8]
-    /// What stands in the URL before `@`, still encoded.
+    /// The user information of the URL (before `@`), still encoded.
     var userInfo: [UInt8]?
-    /// The caller has set `Authorization`: nothing is put in its place unless the server asks.
+    /// The caller has set `Authorization`: the session replaces it only if the server asks.
     var hasOwnAuthorization = false
-    /// The body can be read once more than it is sent, to compute its digest.
+    /// The session can read the body once more than it sends it, to compute its digest.
     var mayHashBody = true
 
-    /// A request for `url` that its origin answers, or a proxy that reads it.
+    /// A request for `url` that its origin answers, or a proxy that reads the request.
     ///
     /// - Parameter namedHost: See ``ChallengingParty/namedHost``.
     init(
@@ -48,10 +48,10 @@ struct AuthenticationExchange {
         path = []
     }
 
-    /// The parties that are sent something, the one that asks with 401 first.
+    /// The parties that credentials may be sent to, the origin first.
     var parties: [ChallengingParty] { [origin, proxy].compactMap(\.self) }
 
-    /// Who asks with this status, and in which field.
+    /// The party that asks with this status, and the field it asks in.
     func asker(_ status: Int) -> (party: ChallengingParty, field: String)? {
         switch status {
         case 401: origin.map { ($0, "WWW-Authenticate") }

@@ -1,4 +1,4 @@
-// Values as Apple's loader has them, so that what was stored by name keeps its meaning.
+// The values are those of Apple's loader, so that a method that a program stored by name keeps its meaning.
 
 /// The standard method of a protocol.
 public let NSURLAuthenticationMethodDefault = "NSURLAuthenticationMethodDefault"
@@ -14,9 +14,9 @@ public let NSURLAuthenticationMethodHTMLForm = "NSURLAuthenticationMethodHTMLFor
 public let NSURLAuthenticationMethodNegotiate = "NSURLAuthenticationMethodNegotiate"
 /// NTLM.
 public let NSURLAuthenticationMethodNTLM = "NSURLAuthenticationMethodNTLM"
-/// The server asks for a certificate of ours.
+/// The server asks for a certificate of the client.
 public let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"
-/// The server shows its certificates: is it the right one?
+/// The server shows its certificates, and the client decides whether to trust it.
 public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
 
 /// The protocol of a space: http.

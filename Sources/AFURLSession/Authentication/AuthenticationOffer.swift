@@ -1,10 +1,10 @@
 import AFTLS
 import AFWire
 
-/// A way to be convinced that a server or proxy offers and that we can go.
+/// A way to authenticate that a server or proxy offers and the session supports.
 ///
-/// NTLM and Negotiate are none: they authenticate a connection and not a request, so that whoever is served on it next
-/// would be served with somebody else's name.
+/// NTLM and Negotiate are not among them: they authenticate a connection and not a request, so the next request on that
+/// connection would be served in another user's name.
 struct AuthenticationOffer: Sendable {
     enum Scheme: Sendable {
         case basic
@@ -14,17 +14,17 @@ struct AuthenticationOffer: Sendable {
 
     let scheme: Scheme
     let realm: [UInt8]?
-    /// What a token has to permit.
+    /// The scope that the token must have.
     let scope: [UInt8]?
 
-    /// Nil for one that is malformed, unknown, or asks for something we cannot do.
+    /// Nil for a challenge that is malformed, of an unknown scheme, or asks for something the session cannot do.
     init?(_ challenge: Challenge, mayHashBody: Bool) {
         guard challenge.isUsable, challenge.token68 == nil else { return nil }
         realm = challenge.bytes("realm")
         guard realm?.count ?? 0 <= DigestChallenge.maximumLength else { return nil }
         switch challenge.scheme {
         case "basic":
-            // RFC 7617 §2 requires it; credentials are bound to it.
+            // RFC 7617 §2 requires a realm, and credentials are bound to it.
             guard realm != nil else { return nil }
             scheme = .basic
             scope = nil
@@ -39,7 +39,7 @@ struct AuthenticationOffer: Sendable {
         }
     }
 
-    /// What is left of a list, the strongest first, and in the server's order where two are as strong.
+    /// The supported offers of a list, the strongest first; offers of equal strength stay in the server's order.
     static func list(_ challenges: [Challenge], mayHashBody: Bool) -> [AuthenticationOffer] {
         let offers = challenges.compactMap { AuthenticationOffer($0, mayHashBody: mayHashBody) }
         return offers.enumerated()
@@ -64,7 +64,7 @@ struct AuthenticationOffer: Sendable {
         if case .bearer = scheme { true } else { false }
     }
 
-    /// Whether what we send is the secret itself.
+    /// Whether the session sends the secret itself.
     var sendsSecret: Bool { strength == 1 }
 
     var method: String {
@@ -75,8 +75,8 @@ struct AuthenticationOffer: Sendable {
         }
     }
 
-    /// Under which methods a stored credential may be for this: who keeps a password for a way that shows it to the
-    /// server may have it used in one that does not.
+    /// The methods under which a credential for this offer may be stored. A password that is stored for a method that
+    /// shows it to the server may be used in one that does not.
     var methodsOfStorage: [String] {
         switch scheme {
         case .basic: [NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodDefault]
@@ -86,7 +86,7 @@ struct AuthenticationOffer: Sendable {
         }
     }
 
-    /// Whether it is the same way in the same realm.
+    /// Whether it is the same method in the same realm.
     func isSame(as other: AuthenticationOffer) -> Bool {
         realm == other.realm && strength == other.strength && isBearer == other.isBearer
     }

@@ -1,5 +1,5 @@
 /// Equality of text by its bytes. `==` of strings is Unicode's, for which different bytes can be the same name: two
-/// realms, or two users, of which one is somebody else's.
+/// realms, or two users, that are not the same.
 enum ByteEquality {
     static func holds(_ one: String, _ other: String) -> Bool { one.utf8.elementsEqual(other.utf8) }
 

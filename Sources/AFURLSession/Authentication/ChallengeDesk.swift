@@ -4,17 +4,16 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// Puts the questions of a handshake to the delegates of a task, on their queue, as
-/// authentication challenges.
+/// Asks the delegates of a task the questions of a handshake, on their queue, as authentication challenges.
 ///
-/// They concern the whole session, so its delegate's session-level method is asked
-/// first, and the task-level method if there is no other.
+/// A handshake concerns the whole session, so the session-level method of its delegate is asked first, and the
+/// task-level method if the delegate has no session-level one.
 final class ChallengeDesk: HandshakeDelegate {
     private static let levels: [ChallengePost.Level] = [.session, .task]
 
     private let post: ChallengePost
     private let endpoint: Endpoint
-    /// Kept, so that the answer to a question that nobody can be asked never comes before the question was put.
+    /// A strong reference: `post` answers at once, before it asks, if the task is gone.
     private let task: URLSessionTask
     private let events: EventDesk?
 
@@ -70,7 +69,7 @@ extension HandshakeAnswer {
         case (.cancelAuthenticationChallenge, _): self = .cancel
         case (.rejectProtectionSpace, _): self = .reject
         case (.useCredential, .serverTrust(let trust)):
-            // A credential for another server, or of another kind, says nothing about this one.
+            // A credential for another server, or of another kind, does not trust this server.
             self = credential?.trust == trust ? .trust : .reject
         case (.useCredential, .identity):
             self = credential?.identity.map(HandshakeAnswer.identity) ?? .standard

@@ -2,11 +2,12 @@ import AFBase
 import AFLoop
 import Foundation
 
-/// Carries challenges to the delegates of a task, on their queue, and the first answer to each back to the loop.
+/// Delivers challenges to the delegates of a task, on their queue, and brings the first answer to each back to the
+/// loop.
 ///
-/// A delegate without a method for challenges is found out by asking it once; the next one is asked then.
+/// Only asking a delegate shows whether it has a method for challenges. If it has none, the next one is asked.
 ///
-/// Nothing is kept alive: a delegate may keep a challenge for ever, without an answer.
+/// It keeps no task and no delegate alive: a delegate may keep a challenge for ever without an answer.
 final class ChallengePost {
     /// Which method of a delegate.
     enum Level {
@@ -33,15 +34,15 @@ final class ChallengePost {
         self.session = session
     }
 
-    /// Whether anybody may have a method for it.
+    /// Whether a delegate may have a method of one of these levels.
     func mayAsk(_ levels: [Level]) -> Bool { rest(of: levels[...]).first != nil }
 
-    /// Asks the first of the levels that has a method.
+    /// Asks the delegates level by level, until one has a method.
     ///
     /// - Parameters:
-    ///   - levels: In the order in which they are asked.
+    ///   - levels: The levels in the order in which they are asked.
     ///   - makeChallenge: Makes the challenge for a sender.
-    ///   - answer: Called once, on the loop: at once with nil if nobody has a method.
+    ///   - answer: Called once, on the loop: at once with nil if no delegate has a method.
     func ask(
         _ levels: [Level],
         _ makeChallenge: @escaping (any URLAuthenticationChallengeSender) -> URLAuthenticationChallenge,
@@ -104,7 +105,7 @@ final class ChallengePost {
 
 typealias ChallengeCompletion = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 
-/// Answers a challenge in the old way, through its sender.
+/// Answers a challenge through its sender, as `NSURLConnection` did.
 final class CompletionSender: NSObject, URLAuthenticationChallengeSender {
     private let completion: ChallengeCompletion
 
@@ -132,7 +133,7 @@ final class CompletionSender: NSObject, URLAuthenticationChallengeSender {
         completion(.rejectProtectionSpace, nil)
     }
 
-    /// Whoever was asked leaves it to others.
+    /// The delegate has no method for the challenge: ask the next one.
     func pass() {
         completion(.performDefaultHandling, .unanswered)
     }

@@ -1,20 +1,20 @@
 import AFWire
 import Foundation
 
-/// Somebody who may ask for credentials: an origin, or a proxy on the way to one. What is known about one says nothing
-/// about any other, whatever it calls its realms.
+/// A party that may ask for credentials: an origin, or a proxy on the way to one. What the session knows about one
+/// party holds for no other, even if their realms have the same name.
 struct ChallengingParty: Hashable, Sendable {
     enum Role: Hashable, Sendable {
         case origin
-        /// What is loaded through it.
+        /// A proxy that loads URLs of this scheme.
         case proxy(Endpoint.Scheme)
     }
 
     let role: Role
-    /// Where it is, and whether the way there is secured.
+    /// Its scheme, host and port; the scheme says whether the connection to it is secured.
     let endpoint: Endpoint
-    /// Which host there, if the field `Host` names another one than the URL does. Each is a party of its own: one of
-    /// them learns nothing of what was said to another. What the program stores for the place is for all of them.
+    /// The host that the field `Host` names, if it is another one than the URL's. Each such host is a party of its own:
+    /// what was said to one is told to no other. What the program stores for the endpoint is for all of them.
     let namedHost: [UInt8]?
 
     static func origin(_ endpoint: Endpoint, named host: [UInt8]? = nil) -> ChallengingParty {
@@ -27,8 +27,9 @@ struct ChallengingParty: Hashable, Sendable {
 
     var isProxy: Bool { role != .origin }
 
-    /// Whether a password may go there as it is, without anybody having said so for this very place: nobody can read
-    /// it on the way, or it is a proxy, which has no credentials but those it was configured with.
+    /// Whether a password may be sent to the party unencrypted, without a caller that has allowed it for this very
+    /// endpoint: the connection cannot be read on the way, or the party is a proxy, which has no credentials but those
+    /// it was configured with.
     var mayReceivePasswords: Bool {
         isProxy || endpoint.scheme == .https || ChallengingParty.isLoopback(endpoint.host)
     }

@@ -1,11 +1,11 @@
 import AFLoop
 import Foundation
 
-/// Puts the questions of servers and proxies that answered 401 or 407 to the delegates of a task, on their queue, as
+/// Asks the delegates of a task the questions of servers and proxies that answered 401 or 407, on their queue, as
 /// authentication challenges.
 ///
-/// A password concerns one request, so the task-level method is asked and no other. NTLM and Negotiate would concern
-/// the connection: there the session-level method comes first.
+/// A password concerns one request, so only the task-level method is asked. NTLM and Negotiate would concern the
+/// connection: for them the session-level method is asked first.
 final class CredentialDesk {
     private let post: ChallengePost
 
@@ -16,8 +16,8 @@ final class CredentialDesk {
     /// Asks for one answer.
     ///
     /// - Parameters:
-    ///   - question: What ``AuthenticationCourse`` wants to know.
-    ///   - response: The one that asks.
+    ///   - question: What ``AuthenticationCourse`` asks.
+    ///   - response: The response with that status.
     ///   - answer: Called once, on the loop; at once, with default handling, if no delegate has a method for it.
     func ask(
         _ question: CredentialQuestion,

@@ -1,6 +1,6 @@
 /// What a configuration says about credentials.
 struct CredentialSettings: Sendable {
-    /// However many rounds are asked for, a server that is never content does not get more.
+    /// How often a request is repeated at most for a server that never accepts it, whatever the configuration says.
     static let mostRounds = 20
 
     var storage: URLCredentialStorage? = .shared
@@ -8,7 +8,7 @@ struct CredentialSettings: Sendable {
     var sendsPasswordsInClear = false
     var maximumRounds = 3
 
-    /// For sessions that keep nothing once they are gone.
+    /// For sessions that keep no credentials after their end.
     static var ephemeral: CredentialSettings { CredentialSettings(storage: URLCredentialStorage()) }
 
     var rounds: Int { min(max(0, maximumRounds), CredentialSettings.mostRounds) }

@@ -2,10 +2,11 @@ import AFBase
 import AFTLS
 import AFWire
 
-/// What a Digest challenge calls `algorithm` (RFC 7616 §3.3).
+/// The value of `algorithm` in a Digest challenge (RFC 7616 §3.3).
 struct DigestAlgorithm: Hashable, Sendable {
     let function: DigestFunction
-    /// `-sess`: the key is made once from the first nonces of both sides, and used as long as the server lets it.
+    /// `-sess`: the key is computed once, from the first nonces of both sides, and used as long as the server accepts
+    /// it.
     let isSession: Bool
 
     init(_ function: DigestFunction, isSession: Bool = false) {
@@ -13,7 +14,7 @@ struct DigestAlgorithm: Hashable, Sendable {
         self.isSession = isSession
     }
 
-    /// Nil for one we do not know, or that OpenSSL refuses.
+    /// Nil for an algorithm that is unknown here, or that OpenSSL refuses.
     init?(_ name: [UInt8]) {
         let name = String(decoding: name.map(ASCII.folded), as: UTF8.self)
         switch name {
@@ -28,7 +29,7 @@ struct DigestAlgorithm: Hashable, Sendable {
         guard function.isAvailable else { return nil }
     }
 
-    /// As it is sent.
+    /// The name as it is sent.
     var name: String {
         let name =
             switch function {
@@ -49,7 +50,7 @@ struct DigestAlgorithm: Hashable, Sendable {
         return digest.finish().map(DigestAlgorithm.hexadecimal)
     }
 
-    /// The same behind a key and a colon. The key is not copied.
+    /// The digest of the key, a colon and these pieces. The key is not copied.
     func digest(_ key: SecretBytes, _ pieces: [UInt8]...) -> [UInt8]? {
         guard let digest = MessageDigest(function) else { return nil }
         key.withBytes { digest.add($0) }

@@ -1,6 +1,6 @@
 import AFWire
 
-/// A Digest challenge that we can answer (RFC 7616 §3.3, and RFC 2069 where `qop` is missing).
+/// A Digest challenge that the session can answer (RFC 7616 §3.3, and RFC 2069 where `qop` is missing).
 struct DigestChallenge: Sendable {
     /// What the answer protects.
     enum Quality: Sendable {
@@ -12,11 +12,12 @@ struct DigestChallenge: Sendable {
         case authInt
     }
 
-    /// The longest realm, nonce and opaque value that we send back.
+    /// The longest realm, nonce and opaque value that the session sends back.
     static let maximumLength = 4096
 
     let algorithm: DigestAlgorithm
-    /// Servers before RFC 2617 know no such parameter, so it is sent only to those that do.
+    /// The server has sent `algorithm`. Servers before RFC 2617 do not know it, so only a server that sent it is sent
+    /// it.
     let namesAlgorithm: Bool
     let realm: [UInt8]
     let nonce: [UInt8]
@@ -25,13 +26,13 @@ struct DigestChallenge: Sendable {
     let isStale: Bool
     let hashesUser: Bool
     let wantsUTF8: Bool
-    /// Where else the same answer is good for: words of `domain`. Nil if the server does not say.
+    /// The other URLs that the same answer is valid for: words of `domain`. Nil if the server does not say.
     let domain: [[UInt8]]?
 
-    /// Nil if it is malformed, or asks for something we cannot do: nothing in it is guessed.
+    /// Nil if the challenge is malformed, or asks for something the session cannot do: no part of it is guessed.
     ///
-    /// - Parameter mayHashBody: Whether the body could be read once more than it is sent. `auth-int` is chosen only
-    ///   then, and only where the server offers nothing else.
+    /// - Parameter mayHashBody: Whether the session could read the body once more than it sends it. `auth-int` is
+    ///   chosen only then, and only where the server offers nothing else.
     init?(_ challenge: Challenge, mayHashBody: Bool) {
         guard challenge.scheme == "digest", challenge.token68 == nil, challenge.isUsable,
             let realm = challenge.bytes("realm"), !realm.isEmpty, realm.count <= DigestChallenge.maximumLength,
@@ -40,7 +41,7 @@ struct DigestChallenge: Sendable {
         else { return nil }
         let name = challenge.bytes("algorithm")
         guard let algorithm = name.map(DigestAlgorithm.init) ?? DigestAlgorithm(Array("MD5".utf8)) else { return nil }
-        // RFC 2069 has no client nonce, which the key of a session is made of.
+        // RFC 2069 has no client nonce, and the key of a session is computed from one.
         if algorithm.isSession, quality == .legacy { return nil }
         opaque = challenge.bytes("opaque")
         guard opaque?.count ?? 0 <= DigestChallenge.maximumLength else { return nil }

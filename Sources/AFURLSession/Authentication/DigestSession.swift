@@ -2,8 +2,7 @@ import AFBase
 import AFTLS
 import AFWire
 
-/// How often a nonce of one party was used, by whatever credential of whatever task: no count may come twice
-/// (RFC 7616 §3.4).
+/// How often one nonce of one party was used, with any credential in any task: no count may come twice (RFC 7616 §3.4).
 final class NonceUses {
     let nonce: [UInt8]
     private var count: UInt32 = 0
@@ -12,7 +11,7 @@ final class NonceUses {
         self.nonce = nonce
     }
 
-    /// The number of the next use; nil after four thousand million of them.
+    /// The number of the next use; nil after four thousand million uses.
     func next() -> UInt32? {
         guard count < .max else { return nil }
         count += 1
@@ -20,26 +19,26 @@ final class NonceUses {
     }
 }
 
-/// What follows from one Digest challenge and one password: the key, and the nonces of both sides.
+/// The values that follow from one Digest challenge and one password: the key, and the nonces of both sides.
 ///
 /// The password itself is not kept.
 final class DigestSession {
     let challenge: DigestChallenge
     private let user: [UInt8]
     private let key: SecretBytes
-    /// Of the server's nonce: that of the challenge, until it names the next one.
+    /// The uses of the server's nonce: the one of the challenge, until the server names the next one.
     private var uses: NonceUses
-    /// Of ours.
+    /// The client's nonce.
     private var clientNonce: [UInt8]
 
-    /// The server's.
+    /// The server's nonce.
     var nonce: [UInt8] { uses.nonce }
 
     /// - Parameters:
-    ///   - challenge: What is answered.
+    ///   - challenge: The challenge to answer.
     ///   - user: The bytes of the name.
     ///   - password: The bytes of the password, of which only the key is kept.
-    ///   - clientNonce: Text that nobody can guess.
+    ///   - clientNonce: Text that cannot be guessed.
     ///   - uses: Those of the challenge's nonce.
     /// - Throws: if the user name cannot be sent.
     init?(
@@ -83,17 +82,17 @@ final class DigestSession {
         return challenge.algorithm.digest(key, challenge.nonce, clientNonce).map(SecretBytes.init)
     }
 
-    /// The server wants its next nonce to be used (RFC 7616 §3.5). The key of a `-sess` algorithm stays.
+    /// Takes over the next nonce that the server named (RFC 7616 §3.5). The key of a `-sess` algorithm stays.
     ///
     /// - Parameters:
     ///   - next: The uses of that nonce.
-    ///   - clientNonce: Text that nobody can guess.
+    ///   - clientNonce: Text that cannot be guessed.
     func renew(_ next: NonceUses, clientNonce: [UInt8]) {
         uses = next
         self.clientNonce = clientNonce
     }
 
-    /// The value of `Authorization` for one request. Each call counts.
+    /// The value of `Authorization` for one request. Each call counts as a use of the nonce.
     ///
     /// - Parameters:
     ///   - method: As it is sent.
@@ -109,7 +108,7 @@ final class DigestSession {
         return DigestAnswer(session: self, use: use, fieldValue: field)
     }
 
-    /// RFC 7616 §3.4.1: `KD(H(A1), …:H(A2))`. Without a method it is what the server proves itself with (§3.5).
+    /// RFC 7616 §3.4.1: `KD(H(A1), …:H(A2))`. Without a method it is the proof of the server (§3.5).
     fileprivate func response(to use: DigestUse, method: [UInt8], body: [UInt8]) -> [UInt8]? {
         let algorithm = challenge.algorithm
         switch challenge.quality {
@@ -151,7 +150,7 @@ final class DigestSession {
     }
 }
 
-/// What one answer was made of, beside the key.
+/// The values that one answer was computed from, besides the key.
 struct DigestUse: Sendable {
     let nonce: [UInt8]
     let clientNonce: [UInt8]
@@ -170,19 +169,19 @@ struct DigestAnswer {
     let use: DigestUse
     let fieldValue: [UInt8]
 
-    /// What the server had to say about our answer (RFC 7616 §3.5).
+    /// How the server proved that it knows the password (RFC 7616 §3.5).
     enum Proof: Sendable, Hashable {
-        /// It says nothing, or nothing we can check: with `auth-int`, its body is part of it.
+        /// The server gave no proof, or one that cannot be checked: with `auth-int`, it covers the server's body.
         case absent
-        /// It knows the password.
+        /// The server knows the password.
         case right
-        /// It does not, or somebody changed its answer.
+        /// The server does not know the password, or its answer was changed on the way.
         case wrong
     }
 
-    /// Reads `Authentication-Info`, and takes its next nonce over unless its proof is wrong.
+    /// Reads `Authentication-Info`, and takes over its next nonce unless its proof is wrong.
     ///
-    /// - Parameter renewal: The uses of the next nonce, and text that nobody can guess.
+    /// - Parameter renewal: The uses of the next nonce, and text that cannot be guessed.
     func check(
         _ info: UnsafeRawBufferPointer,
         _ renewal: (_ nonce: [UInt8]) -> (uses: NonceUses, clientNonce: [UInt8])?

@@ -12,7 +12,7 @@ public import Foundation
 /// ```
 ///
 /// An entry is for exactly the host it names, on any port, and is sent only once that host asks. `default` entries,
-/// which are for every host there is, and macros are read over, as is what has no user or no password.
+/// which are for every host, and macros are skipped, as are entries without a user or a password.
 public struct NetrcFile: Sendable {
     private struct Entry: Sendable {
         let host: String
@@ -20,15 +20,15 @@ public struct NetrcFile: Sendable {
         let credential: URLCredential
     }
 
-    /// The largest file that is read.
+    /// The size of the largest file that is read.
     static let maximumSize: Int64 = 1 << 20
 
     private var entries: [Entry] = []
 
-    /// Reads a file, which may mean to wait for the disk.
+    /// Reads a file. This may wait for the disk.
     ///
-    /// - Throws: ``NetrcError`` if it cannot be read, if others than you may read or change it, or if a line of it is
-    ///   not understood: then nothing of it is used.
+    /// - Throws: ``NetrcError`` if it cannot be read, if other users may read or change it, or if a line of it is not
+    ///   understood: then no entry of it is used.
     public init(contentsOf url: URL) throws(NetrcError) {
         let path = url.path
         guard url.isFileURL, !path.utf8.contains(0) else { throw NetrcError(.notAFile, at: path) }
@@ -56,7 +56,7 @@ public struct NetrcFile: Sendable {
     }
 
     private mutating func add(_ machine: NetrcReader.Machine) {
-        // A name that can be no host of ours is never asked for.
+        // No URL can have such a host, so the entry is never used.
         guard let name = machine.name, let user = machine.user, let password = machine.password,
             let endpoint = try? Endpoint(scheme: .https, host: String(decoding: name, as: UTF8.self))
         else { return }
@@ -68,7 +68,7 @@ public struct NetrcFile: Sendable {
         entries.append(Entry(host: endpoint.host.text, user: user, credential: credential))
     }
 
-    /// The first entry of a host, or the first of this user there.
+    /// The first entry of a host, or the host's first entry for this user.
     func credential(for host: Endpoint.Host, user: [UInt8]?) -> URLCredential? {
         entries.first { $0.host == host.text && (user == nil || user == $0.user) }?.credential
     }
@@ -112,10 +112,10 @@ public struct NetrcFile: Sendable {
 }
 
 extension NetrcFile: CustomStringConvertible, CustomReflectable {
-    /// How many entries there are. No password, and no user.
+    /// How many entries there are. It contains no password and no user.
     public var description: String { "NetrcFile(\(entries.count) entries)" }
 
-    /// The description alone.
+    /// The description only.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
@@ -143,7 +143,7 @@ public struct NetrcError: Error, Hashable, Sendable, CustomStringConvertible {
         if case .malformed(let line) = fault { line } else { nil }
     }
 
-    /// What is wrong, and what to do. Nothing of the file's content.
+    /// What is wrong, and what to do. It contains nothing of the file's content.
     public var description: String {
         let file = path.map { "the netrc file \(PeerText.escaped($0.utf8))" } ?? "the netrc text"
         switch fault {

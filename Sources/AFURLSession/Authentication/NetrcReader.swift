@@ -1,7 +1,7 @@
-/// Takes a netrc text apart.
+/// Parses a netrc text.
 ///
-/// Words stand between blanks and line ends; one in quotation marks may hold blanks, and a backslash in it takes the
-/// next byte as it is. `#` where a keyword could stand makes the rest of the line a remark.
+/// Words are separated by blanks and line ends. A word in quotation marks may contain blanks, and a backslash in it
+/// takes the next byte literally. `#` where a keyword could stand makes the rest of the line a comment.
 struct NetrcReader {
     struct Machine {
         /// Nil for `default`.
@@ -17,14 +17,14 @@ struct NetrcReader {
     private let bytes: [UInt8]
     private var position = 0
     private var line = 1
-    /// A machine was begun by the last keyword that was read.
+    /// The machine that the last keyword has begun.
     private var begun: Machine?
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// The next machine with everything that is said of it; nil at the end.
+    /// The next machine with all its values; nil at the end.
     mutating func next() throws(Misunderstanding) -> Machine? {
         while let keyword = try keyword() {
             let ended = begun
@@ -113,7 +113,7 @@ struct NetrcReader {
         while position < bytes.count, bytes[position] != UInt8(ascii: "\n") { position += 1 }
     }
 
-    /// Its name, and all lines down to an empty one.
+    /// Skips the macro's name and all lines up to an empty one.
     private mutating func skipMacro() {
         while position < bytes.count {
             skipLine()

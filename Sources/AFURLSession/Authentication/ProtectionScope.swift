@@ -1,23 +1,23 @@
 import AFWire
 
-/// Which requests to a party a credential that worked is sent with, unasked.
+/// The requests to a party that a credential that worked is sent with, unasked.
 struct ProtectionScope: Sendable {
-    /// Nil is everything.
+    /// Nil covers everything.
     private(set) var prefixes: [[UInt8]]?
-    /// More than anybody's site has, and little enough to look through for each request.
+    /// More prefixes than a site needs, and few enough to compare with each request.
     private static let maximumPrefixes = 32
 
     static let everything = ProtectionScope(prefixes: nil)
 
-    /// RFC 7617 §2.2: everything in the folder of what was asked for, and below.
+    /// RFC 7617 §2.2: everything in and below the folder of the path that was requested.
     static func folder(of path: [UInt8]) -> ProtectionScope {
         let path = ProtectionScope.withoutQuery(path)
         let end = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
         return ProtectionScope(prefixes: hasDots(path) ? [] : [Array(path[..<end])])
     }
 
-    /// RFC 7616 §3.3: what the server lists as `domain`, and everything if it lists nothing. Other origins on the
-    /// list are left out: what is known about one goes to no other.
+    /// RFC 7616 §3.3: what the server lists as `domain`, and everything if it lists nothing. Other origins on the list
+    /// are left out: what is known about one origin goes to no other.
     static func domain(_ words: [[UInt8]]?, at endpoint: Endpoint) -> ProtectionScope {
         guard let words else { return .everything }
         let paths = words.compactMap { word -> [UInt8]? in
@@ -29,11 +29,11 @@ struct ProtectionScope: Sendable {
         return ProtectionScope(prefixes: paths.map(withoutQuery).filter { !hasDots($0) })
     }
 
-    /// How much of the path is decisive; nil if it is outside.
+    /// The length of the prefix that covers the path, to compare scopes; nil if the path is outside.
     func reach(to path: [UInt8]) -> Int? {
         guard let prefixes else { return 0 }
         let path = ProtectionScope.withoutQuery(path)
-        // Which folder such a path leads to is decided elsewhere.
+        // The server decides which folder a path with dots leads to.
         guard !ProtectionScope.hasDots(path) else { return nil }
         return prefixes.filter { ProtectionScope.covers($0, path) }.map(\.count).max()
     }

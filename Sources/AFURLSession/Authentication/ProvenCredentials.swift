@@ -2,20 +2,19 @@ import AFLoop
 import AFTLS
 import AFWire
 
-/// What a session knows about credentials: those it may look up, and those that worked and are sent again unasked
-/// where they belong. Confined to the loop.
+/// What a session knows about credentials: those it may look up, and those that worked and are sent again unasked where
+/// they belong. Confined to the loop.
 ///
-/// Everything here is filed under the party it was learnt from, and a party is scheme, host, port, role, and the host
-/// that a caller's `Host` names there. So nothing
-/// that one server said is ever told to another.
+/// Each entry belongs to the party it was learnt from: scheme, host, port, role, and the host that a caller's `Host`
+/// names. So nothing that one server said is ever told to another.
 final class ProvenCredentials {
     private struct Entry {
         let party: ChallengingParty
         let attempt: AuthenticationAttempt
         var scope: ProtectionScope
-        /// Where it is kept in the storage; nil if it is not.
+        /// The space under which the storage keeps it; nil if the storage does not.
         let space: URLProtectionSpace?
-        /// The storage's when the credential was last seen there.
+        /// The generation of the storage when the credential was last seen there.
         var generation: Int
     }
 
@@ -30,21 +29,21 @@ final class ProvenCredentials {
         let uses: NonceUses
     }
 
-    /// Realms of all parties together; the one that was proven first is forgotten.
+    /// How many realms are kept, of all parties together; above that, the one that was proven first is forgotten.
     static let maximumEntries = 256
-    /// Random bytes in each nonce of ours.
+    /// Random bytes in each client nonce.
     static let nonceLength = 16
-    /// Nonces that are in use or were lately.
+    /// How many nonces are kept that are in use or were lately.
     static let maximumNonces = 256
 
     let settings: CredentialSettings
     private let makeRandom: () -> [UInt8]?
     private var entries: [Entry] = []
-    /// Tasks that answer the same challenge with the same credential do it with the same key.
+    /// Tasks that answer the same challenge with the same credential share one session and its key.
     private var sessions: [LiveSession] = []
     private var nonces: [LiveNonce] = []
 
-    /// - Parameter random: 16 bytes that nobody can guess, or nil if the system has none.
+    /// - Parameter random: Returns 16 bytes that cannot be guessed, or nil if the system has none.
     init(
         _ settings: CredentialSettings,
         random: @escaping () -> [UInt8]? = { try? SystemRandom.bytes(ProvenCredentials.nonceLength) }
@@ -53,15 +52,15 @@ final class ProvenCredentials {
         makeRandom = random
     }
 
-    /// Our part of a digest: 128 bits that nobody can guess, in hexadecimal.
+    /// A client nonce: 128 bits that cannot be guessed, in hexadecimal.
     func clientNonce() -> [UInt8]? { makeRandom().map(DigestAlgorithm.hexadecimal) }
 
-    /// Whether no request of anybody can be given a credential without being asked.
+    /// Whether there is no credential for any request before its server asks.
     var isEmpty: Bool { entries.isEmpty && settings.storage?.isEmpty ?? true }
 
     // MARK: - Unasked
 
-    /// What goes with a request to `party`, nobody having asked.
+    /// The credential that a request to `party` is sent with before the party asks.
     func attempt(for party: ChallengingParty, path: [UInt8]) -> AuthenticationAttempt? {
         if !entries.isEmpty, let attempt = proven(for: party, path: path) { return attempt }
         return party.isProxy ? nil : token(for: party)
@@ -76,7 +75,7 @@ final class ProvenCredentials {
         return attempt
     }
 
-    /// Forgets what somebody has removed or replaced in the storage since, or put something else before.
+    /// Forgets a credential that the program has since removed or replaced in the storage, or put behind another one.
     private func dropWhatIsGone(_ party: ChallengingParty) {
         guard let storage = settings.storage else { return }
         let generation = storage.generation
@@ -108,15 +107,15 @@ final class ProvenCredentials {
 
     // MARK: - Asked
 
-    /// A credential that somebody knows, and whether it may be sent without asking a delegate.
+    /// A known credential, and whether it may be sent without asking a delegate.
     struct Proposal {
         let credential: URLCredential
         let source: AuthenticationAttempt.Source
         let mayBeSent: Bool
     }
 
-    /// What is known for an offer, what comes first first: the URL or the configuration of the proxy, the storage, the
-    /// netrc file.
+    /// The credentials for an offer, in the order in which they are tried: from the URL or the configuration of the
+    /// proxy, the storage, the netrc file.
     func proposals(
         for offer: AuthenticationOffer,
         of party: ChallengingParty,
@@ -132,7 +131,7 @@ final class ProvenCredentials {
             for method in offer.methodsOfStorage {
                 let space = party.space(realm: offer.realm, method: method)
                 guard let credential = storage.choice(for: space, user: userInfo?.user) else { continue }
-                // Kept for this method of this place: who did that has allowed it.
+                // The program stored it for this method of this place, and has thereby allowed the method.
                 let mayBeSent = isSafe || method == offer.method
                 proposals.append(Proposal(credential: credential, source: .storage(space), mayBeSent: mayBeSent))
             }
@@ -145,7 +144,7 @@ final class ProvenCredentials {
         return proposals.filter { offer.fits($0.credential) }
     }
 
-    /// A credential in the form an offer wants it.
+    /// A credential in the form that an offer wants.
     ///
     /// - Returns: Nil if the credential is of another kind, or the system has no random numbers or no such digest.
     /// - Throws: if user name, password or token cannot be sent at all.
@@ -223,12 +222,12 @@ final class ProvenCredentials {
 
     // MARK: - Learning
 
-    /// A party has accepted this for `path`.
+    /// Records that a party has accepted this credential for `path`.
     func remember(_ attempt: AuthenticationAttempt, of party: ChallengingParty, path: [UInt8]) {
         guard attempt.credential.persistence != .none, !attempt.isUnaskedToken else { return }
         let scope = scope(of: attempt, party, path)
         if let index = entries.firstIndex(where: { $0.party == party && $0.attempt.isSame(as: attempt) }) {
-            // A nonce that belongs to the past, or a path that adds to the others.
+            // The entry has a newer nonce, or this one: keep it. A credential without a nonce may add a path.
             guard entries[index].attempt.digest !== attempt.digest || attempt.digest == nil else { return }
             var merged = entries[index].scope
             if attempt.digest == nil { merged.formUnion(scope) } else { merged = scope }
@@ -255,13 +254,14 @@ final class ProvenCredentials {
         )
     }
 
-    /// Where the storage has it, or is given it now.
+    /// The space under which the storage keeps the credential; the storage takes it now if the delegate gave it.
     private func kept(_ attempt: AuthenticationAttempt, _ party: ChallengingParty) -> URLProtectionSpace? {
         switch attempt.source {
         case .storage(let space): return space
         case .url, .netrc: return nil
         case .delegate:
-            // The storage knows places and no `Host`: what was meant for one host there would go to the others.
+            // The storage does not know `Host`: a credential for one named host would be sent to the others at the same
+            // endpoint.
             guard let storage = settings.storage, party.namedHost == nil else { return nil }
             let space = party.space(realm: attempt.realm, method: attempt.method)
             storage.learn(attempt.credential, for: space)
@@ -282,13 +282,13 @@ final class ProvenCredentials {
         }
     }
 
-    /// A party has refused this.
+    /// Records that a party has refused this credential.
     func forget(_ attempt: AuthenticationAttempt, of party: ChallengingParty) {
         entries.removeAll { $0.party == party && $0.attempt.isSame(as: attempt) }
         if let session = attempt.digest { sessions.removeAll { $0.session === session } }
     }
 
-    /// Everything that was learnt; but not how often a nonce was used.
+    /// Forgets everything but how often each nonce was used.
     func forgetAll() {
         entries = []
         sessions = []
@@ -309,19 +309,19 @@ extension AuthenticationAttempt {
         }
     }
 
-    /// It goes to the whole host because the storage says so.
+    /// A token that the storage keeps for the whole host, sent before the server asked.
     var isUnaskedToken: Bool { isAhead && realm == nil }
 }
 
 extension URLCredential {
-    /// Whether the user and the password are the same, however long they are kept.
+    /// Whether the user and the password are the same, whatever their persistence.
     fileprivate func hasSamePassword(as other: URLCredential) -> Bool {
         secretPassword?.user == other.secretPassword?.user && secretPassword?.password == other.secretPassword?.password
     }
 }
 
 extension DigestChallenge {
-    /// Whether answers to one are answers to the other.
+    /// Whether an answer to one challenge is an answer to the other.
     fileprivate func asksTheSame(as other: DigestChallenge) -> Bool {
         algorithm == other.algorithm && namesAlgorithm == other.namesAlgorithm && realm == other.realm
             && opaque == other.opaque && quality == other.quality && hashesUser == other.hashesUser

@@ -1,19 +1,19 @@
 public import Foundation
 
-/// Somebody wants to be convinced before a request goes on.
+/// A question of a server or proxy that a task must answer before its request goes on.
 public final class URLAuthenticationChallenge: NSObject, Sendable {
-    /// Who asks, and how.
+    /// The place that asks, and its method.
     public let protectionSpace: URLProtectionSpace
-    /// A credential that may do, if one is known.
+    /// A credential that may be accepted, if one is known.
     public let proposedCredential: URLCredential?
     /// How many answers were refused before.
     public let previousFailureCount: Int
-    /// The response that refused the last one.
+    /// The response that refused the last answer.
     public let failureResponse: URLResponse?
-    /// What went wrong the last time.
+    /// The error of the last attempt.
     public let error: (any Error)?
-    /// Takes the answer, in the old way. Of it and the completion handler that came
-    /// with the challenge, the first to be called counts.
+    /// Takes the answer in the way of `NSURLConnection`. Of the sender and the completion handler that came with the
+    /// challenge, the first one that is called counts.
     public let sender: (any URLAuthenticationChallengeSender)?
 
     /// A challenge.
@@ -34,7 +34,7 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
         super.init()
     }
 
-    /// The same challenge, answered to somebody else.
+    /// The same challenge with another sender, which takes the answer.
     public convenience init(
         authenticationChallenge challenge: URLAuthenticationChallenge,
         sender: any URLAuthenticationChallengeSender
@@ -49,14 +49,14 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
         )
     }
 
-    /// Who asks, and how often we failed. Nothing of a credential.
+    /// The place that asks, and how many answers were refused. It contains no credential.
     public override var description: String {
         "URLAuthenticationChallenge(\(protectionSpace), after \(previousFailureCount) refused)"
     }
 }
 
 extension URLAuthenticationChallenge: CustomReflectable {
-    /// The description alone: a response that refused a password may repeat it.
+    /// The description only: a response that refused a password may repeat it.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
@@ -68,9 +68,9 @@ public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge)
     /// Fail the task.
     func cancel(_ challenge: URLAuthenticationChallenge)
-    /// Do as if there were no delegate.
+    /// Do what happens without a delegate.
     func performDefaultHandling(for challenge: URLAuthenticationChallenge)
-    /// Try another way to be convinced, if there is one.
+    /// Try another method, if the server offers one.
     func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge)
 }
 
@@ -79,11 +79,11 @@ extension URLSession {
     public enum AuthChallengeDisposition: Int, Sendable {
         /// Use the credential; without one, go on without.
         case useCredential = 0
-        /// Do as if there were no delegate.
+        /// Do what happens without a delegate.
         case performDefaultHandling = 1
         /// Fail the task with `URLError.cancelled`.
         case cancelAuthenticationChallenge = 2
-        /// Try another way to be convinced, if there is one.
+        /// Try another method, if the server offers one.
         case rejectProtectionSpace = 3
     }
 }

@@ -2,11 +2,11 @@ public import AFTLS
 import AFTransport
 public import Foundation
 
-/// An answer to a challenge: a user with a password, a token, an identity of our own, or
-/// the word that a server is trusted.
+/// An answer to a challenge: a user with a password, a token, an identity of the client, or the decision to trust a
+/// server.
 ///
-/// Immutable. Its description names no password and no token, and both are overwritten in memory when nobody
-/// holds the credential any more; text you got from ``password`` is a copy, and yours.
+/// Immutable. Its description names no password and no token, and both are overwritten in memory when the last
+/// reference to the credential ends. The text you get from ``password`` is a copy, and yours to keep safe.
 public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable {
     /// How long a credential is kept.
     public enum Persistence: UInt, Sendable {
@@ -64,16 +64,16 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
         self.init(.token(SecretBytes(bearerToken)), persistence)
     }
 
-    /// The word that the server is trusted. It holds for exactly what this server
-    /// showed, and for the handshake that asked.
+    /// The decision to trust the server. It is valid only for the certificates that this server showed, and only for
+    /// the handshake that asked.
     public convenience init(trust: ServerTrust) {
         self.init(.trust(trust), .none)
     }
 
-    /// A certificate of ours, with its key.
+    /// A certificate of the client, with its key.
     ///
     /// - Parameters:
-    ///   - identity: Who we are.
+    ///   - identity: The certificate and its key.
     ///   - certificates: The authorities to send after the identity's own certificate.
     ///     Nil, the default, sends those that the identity came with.
     ///   - persistence: How long it is kept.
@@ -88,23 +88,23 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
     /// Stands for the answer of a delegate that has no method for the question.
     static let unanswered = URLCredential(.nothing, .none)
 
-    /// The user, if it is a user's.
+    /// The user; nil for a credential of another kind.
     public var user: String? {
         secretPassword?.user.text
     }
 
-    /// The password, if it is a user's.
+    /// The password; nil for a credential of another kind.
     public var password: String? {
         secretPassword?.password.text
     }
 
-    /// Whether it has a password.
+    /// Whether the credential has a password.
     public var hasPassword: Bool { secretPassword != nil }
 
-    /// The token, if it is one.
+    /// The token; nil for a credential of another kind.
     public var bearerToken: String? { secretToken?.text }
 
-    /// User and password without a copy of them.
+    /// The user and the password, without a copy of them.
     var secretPassword: (user: SecretBytes, password: SecretBytes)? {
         if case .password(let user, let password) = content { return (user, password) }
         return nil
@@ -115,16 +115,16 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
         return nil
     }
 
-    /// Our identity, if it is one.
+    /// The identity of the client; nil for a credential of another kind.
     public var identity: ClientIdentity? {
         if case .identity(let identity) = content { return identity }
         return nil
     }
 
-    /// The authorities that are sent after our own certificate, if it is an identity.
+    /// The authorities that are sent after the client's own certificate; empty if the credential is no identity.
     public var certificates: [Certificate] { Array(identity?.certificates.dropFirst() ?? []) }
 
-    /// The server that is trusted, if it is such a word.
+    /// The server to trust; nil for a credential of another kind.
     public var trust: ServerTrust? {
         if case .trust(let trust) = content { return trust }
         return nil
@@ -144,7 +144,7 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
         static let persistence = "persistence"
     }
 
-    /// Reads an archived credential, which can only be that of a user.
+    /// Reads an archived credential, which can only be a user's.
     public convenience init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding,
             let user = coder.decodeObject(of: NSString.self, forKey: Key.user),
@@ -155,8 +155,8 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
         self.init(user: String(describing: user), password: String(describing: password), persistence: persistence)
     }
 
-    /// Archives user, password and persistence: whoever can read the archive has the
-    /// password. Tokens, private keys and the trust in a server are not written.
+    /// Archives user, password and persistence, so that anything that can read the archive has the password. Tokens,
+    /// private keys and the trust in a server are not written.
     public func encode(with coder: NSCoder) {
         guard let user, let password else { return }
         coder.encode(NSString(string: user), forKey: Key.user)
@@ -166,7 +166,7 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
 
     // MARK: - Comparing and describing
 
-    /// Whether the other object is a credential that says the same, byte by byte.
+    /// Whether the other object is a credential with the same content, byte by byte.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? URLCredential else { return false }
         return content == other.content && persistence == other.persistence
@@ -179,7 +179,7 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
         return hasher.finalize()
     }
 
-    /// What kind of credential it is, and for whom. No password.
+    /// The kind of the credential, and the user it is for. It contains no password.
     public override var description: String {
         switch content {
         case .password(let user, _): "URLCredential(user: \(user.text), password: not shown)"
@@ -192,6 +192,6 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
 }
 
 extension URLCredential: CustomReflectable {
-    /// The description alone: a dump shows no password either.
+    /// The description only: a dump shows no password either.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -11,8 +11,9 @@ import Synchronization
 /// leave passwords readable to every program of the user. Programs that have a place for secrets read them there and
 /// set them here.
 ///
-/// A credential that a delegate gave, that is not of persistence `none`, and that was accepted, is added to the
-/// storage of its session. What is removed or replaced here is not sent any more, also where it is known to work.
+/// A session adds a credential that its delegate gave to its storage when a server accepted it, unless its persistence
+/// is `none`. A credential that is removed or replaced here is not sent any more, even if a server has accepted it
+/// before.
 ///
 /// Spaces, users, realms and passwords are told apart by their bytes, hosts without regard to the case of ASCII
 /// letters.
@@ -46,9 +47,9 @@ public final class URLCredentialStorage: NSObject, Sendable {
     }
 
     private let entries = Lock<[Key: Entry]>([:])
-    /// How often something was changed, so that others can tell whether they have to look.
+    /// How often the storage was changed, so that a session can tell whether it must look again.
     private let changes = Atomic<Int>(0)
-    /// How many credentials there are, so that nobody has to take the lock to find none.
+    /// How many credentials there are, so that a session that finds none does not take the lock.
     private let count = Atomic<Int>(0)
     private static let notifying = DispatchQueue(label: "AFURLSession.credentials")
 
@@ -60,7 +61,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
 
     // MARK: - Reading
 
-    /// Everything that is kept: for each space its credentials by user. What has no user, as a token, has an empty name.
+    /// All credentials: for each space, by user. A credential without a user, such as a token, has an empty name.
     public var allCredentials: [URLProtectionSpace: [String: URLCredential]] {
         entries.withLock { entries in
             let spaces = entries.values.map { ($0.space, URLCredentialStorage.byUser($0.credentials)) }
@@ -80,18 +81,18 @@ public final class URLCredentialStorage: NSObject, Sendable {
 
     // MARK: - Changing
 
-    /// Keeps a credential for a space, in place of the one of the same user. The first of a space is its default. One
-    /// of persistence `none`, and the word that a server is trusted, are not kept.
+    /// Keeps a credential for a space, in place of the one of the same user. The first of a space is its default. A
+    /// credential of persistence `none` and the decision to trust a server are not kept.
     public func set(_ credential: URLCredential, for space: URLProtectionSpace) {
         if keep(credential, for: space, asDefault: false) { post() }
     }
 
-    /// The same, and it is used where no delegate chooses another.
+    /// Keeps a credential for a space and makes it the default, which is used where no delegate chooses another.
     public func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
         if keep(credential, for: space, asDefault: true) { post() }
     }
 
-    /// Removes a credential, as ``remove(_:for:options:)`` without options.
+    /// Removes a credential, as ``remove(_:for:options:)`` does without options.
     public func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
         remove(credential, for: space, options: nil)
     }
@@ -99,8 +100,9 @@ public final class URLCredentialStorage: NSObject, Sendable {
     /// Removes the credential of this user from a space.
     ///
     /// - Parameters:
-    ///   - credential: Its user counts. One of persistence `synchronizable` is removed only with the option for it.
-    ///   - space: Where to look.
+    ///   - credential: Only its user is compared. A credential of persistence `synchronizable` is removed only with the
+    ///     option for it.
+    ///   - space: The space to remove it from.
     ///   - options: `NSURLCredentialStorageRemoveSynchronizableCredentials` with `true`, or nothing.
     public func remove(
         _ credential: URLCredential,
@@ -109,7 +111,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
     ) {
         let mayRemoveSynchronizable = options?[NSURLCredentialStorageRemoveSynchronizableCredentials] as? Bool ?? false
         let user = URLCredentialStorage.name(of: credential)
-        // Let go of outside the lock.
+        // Released outside the lock.
         var removed: Entry?
         let hasChanged = entries.withLock { entries in
             let key = Key(space)
@@ -130,7 +132,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
         post()
     }
 
-    /// - Returns: Whether that changed something.
+    /// - Returns: Whether the storage has changed.
     private func keep(_ credential: URLCredential, for space: URLProtectionSpace, asDefault: Bool) -> Bool {
         guard credential.persistence != .none, credential.trust == nil else { return false }
         let user = URLCredentialStorage.name(of: credential)
@@ -161,7 +163,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
         NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
     }
 
-    /// For changes that a session makes, on the network thread: observers are code of the program.
+    /// Posts a change that a session makes, on another queue than the loop's thread: observers are code of the program.
     private func postElsewhere() {
         URLCredentialStorage.notifying.async { [self] in post() }
     }
@@ -227,7 +229,7 @@ extension URLCredentialStorage {
     var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
     func removeAll() {
-        // Let go of outside the lock.
+        // Released outside the lock.
         var removed: [Key: Entry] = [:]
         entries.withLock { swap(&$0, &removed) }
         guard !removed.isEmpty else { return }
@@ -236,10 +238,10 @@ extension URLCredentialStorage {
         postElsewhere()
     }
 
-    /// Rises whenever something is changed.
+    /// Rises with every change.
     var generation: Int { changes.load(ordering: .acquiring) }
 
-    /// Whether exactly this credential is still kept for the space.
+    /// Whether the storage still keeps exactly this credential for the space.
     func holds(_ credential: URLCredential, for space: URLProtectionSpace) -> Bool {
         entries.withLock { $0[Key(space)]?.credentials.contains(credential) ?? false }
     }
@@ -255,7 +257,7 @@ extension URLCredentialStorage {
         }
     }
 
-    /// Keeps what a delegate gave and a server accepted, without changing the default there is.
+    /// Keeps a credential that a delegate gave and a server accepted. The default stays.
     func learn(_ credential: URLCredential, for space: URLProtectionSpace) {
         guard !holds(credential, for: space) else { return }
         if keep(credential, for: space, asDefault: false) { postElsewhere() }
@@ -267,8 +269,8 @@ public let NSURLCredentialStorageRemoveSynchronizableCredentials =
     "NSURLCredentialStorageRemoveSynchronizableCredentials"
 
 extension NSNotification.Name {
-    /// A ``URLCredentialStorage``, the object of the notification, was changed. Posted once for each change, before the
-    /// method that makes it returns; setting what is there already changes nothing. Changes that a session makes are
-    /// posted on a queue of the storages' own.
+    /// A ``URLCredentialStorage``, the object of the notification, has changed. Posted once for each change, before the
+    /// method that makes it returns; setting an equal credential again changes nothing. Changes that a session makes
+    /// are posted on a queue of the storages' own.
     public static let NSURLCredentialStorageChanged = NSNotification.Name("NSURLCredentialStorageChangedNotification")
 }

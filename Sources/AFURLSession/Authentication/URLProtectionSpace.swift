@@ -3,10 +3,9 @@ import AFTransport
 import AFWire
 public import Foundation
 
-/// A place that asks for credentials: a realm of a server or proxy, or the handshake
-/// with it.
+/// A place that asks for credentials: a realm of a server or proxy, or a handshake with one.
 public final class URLProtectionSpace: NSObject, NSCopying, Sendable {
-    /// The host, or that of the proxy.
+    /// The host of the server or proxy.
     public let host: String
     /// The port.
     public let port: Int
@@ -14,18 +13,18 @@ public final class URLProtectionSpace: NSObject, NSCopying, Sendable {
     public let `protocol`: String?
     /// The type of the proxy; nil for a server.
     public let proxyType: String?
-    /// What the server calls the part of it that is protected.
+    /// The server's name for the part of it that is protected.
     public let realm: String?
-    /// How it wants to be convinced, one of the `NSURLAuthenticationMethod` constants.
+    /// The authentication method, one of the `NSURLAuthenticationMethod` constants.
     public let authenticationMethod: String
-    /// What the server showed, for `NSURLAuthenticationMethodServerTrust`.
+    /// The certificates that the server showed, for `NSURLAuthenticationMethodServerTrust`.
     public let serverTrust: ServerTrust?
-    /// The names of the authorities whose certificates the server takes, in DER, for
+    /// The names of the authorities whose certificates the server accepts, in DER, for
     /// `NSURLAuthenticationMethodClientCertificate`.
     public let distinguishedNames: [Data]?
 
-    /// What a token has to permit, for `NSURLAuthenticationMethodHTTPBearer`; words with a blank between each two.
-    /// Ours: Apple's loader has no such property.
+    /// The scope that the token must have, for `NSURLAuthenticationMethodHTTPBearer`: words separated by blanks. Ours:
+    /// Apple's loader has no such property.
     public let scope: String?
 
     private init(
@@ -51,7 +50,7 @@ public final class URLProtectionSpace: NSObject, NSCopying, Sendable {
         super.init()
     }
 
-    /// A realm of a server. Without a method, the standard one.
+    /// A realm of a server. Without a method, the default one.
     public convenience init(
         host: String,
         port: Int,
@@ -69,7 +68,7 @@ public final class URLProtectionSpace: NSObject, NSCopying, Sendable {
         )
     }
 
-    /// A realm of a proxy. Without a method, the standard one.
+    /// A realm of a proxy. Without a method, the default one.
     public convenience init(
         proxyHost host: String,
         port: Int,
@@ -93,7 +92,7 @@ public final class URLProtectionSpace: NSObject, NSCopying, Sendable {
         )
     }
 
-    /// The handshake in which a server asks for a certificate of ours.
+    /// The handshake in which a server asks for a certificate of the client.
     convenience init(host: String, port: Int, distinguishedNames: [Data]) {
         self.init(
             host: host,
@@ -122,9 +121,9 @@ public final class URLProtectionSpace: NSObject, NSCopying, Sendable {
     /// Whether a proxy asks.
     public override func isProxy() -> Bool { proxyType != nil }
 
-    /// Whether a password would not be readable on the way: the connection to the server
-    /// is secured, or the method does not send it. The way to a proxy is never secured by
-    /// the proxy's type, which only names what it forwards.
+    /// Whether a password cannot be read on the way: the connection to the server is encrypted, or the method does not
+    /// send the password. The connection to a proxy never counts as encrypted: the type of a proxy only names what it
+    /// forwards.
     public var receivesCredentialSecurely: Bool {
         if `protocol` == NSURLProtectionSpaceHTTPS { return true }
         return [
@@ -138,8 +137,8 @@ public final class URLProtectionSpace: NSObject, NSCopying, Sendable {
     /// Returns the space itself, which never changes.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether the same place asks in the same way. What a server showed, and what a token has to permit, is not
-    /// compared. Text is equal if its bytes are.
+    /// Whether the other object is the same place with the same method. The certificates that a server showed, and the
+    /// scope of a token, are not compared. Text is equal if its bytes are.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? URLProtectionSpace else { return false }
         return port == other.port && ByteEquality.holds(host, other.host)
@@ -158,7 +157,7 @@ public final class URLProtectionSpace: NSObject, NSCopying, Sendable {
         return hasher.finalize()
     }
 
-    /// Place, realm and method, in visible characters: the realm is a stranger's text.
+    /// Place, realm and method, in visible characters: the realm is text of the server.
     public override var description: String {
         let scheme = proxyType.map { "\($0) proxy " } ?? `protocol`.map { "\($0)://" } ?? ""
         let place = realm.map { " realm \"\(PeerText.escaped($0.utf8))\"" } ?? ""

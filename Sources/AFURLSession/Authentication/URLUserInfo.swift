@@ -1,15 +1,15 @@
 import AFWire
 
-/// User name and password of a URL. One of them may be empty, as where a token is the password.
+/// The user name and password of a URL. One of them may be empty, for example where a token is the password.
 struct URLUserInfo: Sendable {
-    /// Nil if it is empty: then it says nothing about whose credentials are meant.
+    /// Nil if the name is empty: then it does not say which user is meant.
     let user: [UInt8]?
     /// Nil if the URL has no password.
     let credential: URLCredential?
 
     /// Nil if both are empty, or the bytes are not UTF-8 once they are decoded.
     ///
-    /// - Parameter encoded: What stands before `@`.
+    /// - Parameter encoded: The user information (before `@`).
     init?(_ encoded: [UInt8]) {
         let colon = encoded.firstIndex(of: UInt8(ascii: ":"))
         guard let user = URLUserInfo.decode(encoded[..<(colon ?? encoded.count)]),
@@ -21,7 +21,7 @@ struct URLUserInfo: Sendable {
             credential = nil
             return
         }
-        // Kept for the task whose URL it is.
+        // The credential is only for the task whose URL it is.
         credential = URLCredential(user: user, password: password, persistence: .none)
     }
 
