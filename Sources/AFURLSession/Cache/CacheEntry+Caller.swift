@@ -2,7 +2,7 @@ import AFWire
 import Foundation
 
 extension CacheEntry {
-    /// What a program stores. Nil if it may not be stored.
+    /// The entry for a response that the program stores. Nil if the response may not be stored.
     convenience init?(_ cached: CachedURLResponse, for request: URLRequest, at now: CacheInstant) {
         let http = cached.response as? HTTPURLResponse
         guard cached.storagePolicy != .notAllowed, let question = CacheRequest(request),
@@ -12,7 +12,7 @@ extension CacheEntry {
         self.init(head, cached, mayGoToDisk: isPlain && !CacheRules.isSecret(head))
     }
 
-    /// - Parameter mayGoToDisk: Whether the rules allow that, if the response does.
+    /// - Parameter mayGoToDisk: Whether the rules allow it to be written to disk, if the response does.
     convenience init(_ head: StoredHead, _ cached: CachedURLResponse, mayGoToDisk: Bool) {
         let userInfo = cached.userInfo.flatMap { userInfo in
             try? PropertyListSerialization.data(fromPropertyList: userInfo, format: .binary, options: 0)
@@ -27,7 +27,7 @@ extension CacheEntry {
         )
     }
 
-    /// As the program gets it.
+    /// The stored response for the program.
     func cachedResponse(for url: URL) -> CachedURLResponse {
         if let presented { return presented }
         return CachedURLResponse(
@@ -38,10 +38,10 @@ extension CacheEntry {
         )
     }
 
-    /// As a task gets it.
+    /// The stored response for a task.
     ///
-    /// - Parameter age: What its `Age` says in place of what the stored one says; nil leaves that as it is. What the
-    ///   program stored as an object of a class of its own is always shown as it is.
+    /// - Parameter age: The value of `Age` in place of the stored one; nil keeps the stored one. An object of a
+    ///   subclass that the program stored is always returned as it is.
     func response(for url: URL, age: Int64? = nil) -> HTTPURLResponse {
         let given = presented?.response as? HTTPURLResponse
         if let given, age == nil || type(of: given) != HTTPURLResponse.self { return given }
@@ -64,7 +64,7 @@ extension CacheEntry {
 }
 
 extension StoredHead {
-    /// Of what a program stores. Nil if it may not be stored.
+    /// The head of a response that the program stores. Nil if the response may not be stored.
     init?(_ response: HTTPURLResponse?, storedFor question: CacheRequest, at now: CacheInstant) {
         guard question.method == .get, !question.hasBody, !question.isPartial,
             let partition = CachePartition.caller.forCredentials(in: question.headers)
@@ -76,7 +76,7 @@ extension StoredHead {
         self.init(
             key: question.key,
             partition: partition,
-            // What the program says nothing about does not matter to it.
+            // A field that the program's request does not have does not matter to the program.
             vary: names.filter { question.headers.contains($0) }.map { VaryField($0, of: question.headers) },
             isDecoded: true,
             status: response?.statusCode ?? 0,

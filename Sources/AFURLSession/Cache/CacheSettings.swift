@@ -2,12 +2,12 @@ import Foundation
 
 /// Which cache the sessions of a configuration use.
 enum CacheSettings: Sendable {
-    /// ``URLCache/shared``, whichever that is when a session is made.
+    /// The value of ``URLCache/shared`` at the time when a session is made.
     case shared
     case own(URLCache)
     case none
 
-    /// One of the configuration's own that keeps nothing on disk.
+    /// A cache of the configuration's own that keeps nothing on disk.
     static func inMemory() -> CacheSettings {
         .own(URLCache(store: CacheStore(memoryCapacity: 4 << 20, diskCapacity: 0, path: nil)))
     }

@@ -1,16 +1,16 @@
 public import Foundation
 
-// Constants only. What is in the dictionary is the program's own, which promises by
-// handing it over that it may be used on another thread.
+// All properties are constants. The dictionary belongs to the program, which promises by handing it over that it may be
+// used on another thread.
 /// A response with its body, as it is kept in a ``URLCache``.
 public final class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
     /// The response.
     public let response: URLResponse
-    /// Its body, without content coding.
+    /// The body, without content coding.
     public let data: Data
-    /// Whatever the program wants to keep with it. It goes to disk if it is a property list.
+    /// Values that the program keeps with the response. They are written to disk if they are a property list.
     public let userInfo: [AnyHashable: Any]?
-    /// Where it may be kept.
+    /// Where the response may be kept.
     public let storagePolicy: URLCache.StoragePolicy
 
     /// A response that may be kept in memory and on disk.
@@ -18,7 +18,7 @@ public final class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
         self.init(response: response, data: data, userInfo: nil, storagePolicy: .allowed)
     }
 
-    /// A response with everything that is kept with it.
+    /// A response with its body, dictionary and policy.
     public init(
         response: URLResponse,
         data: Data,
@@ -55,7 +55,7 @@ public final class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
         }
     }
 
-    /// The same for equal ones.
+    /// The same for equal cached responses.
     public override var hash: Int {
         var hasher = Hasher()
         hasher.combine(response.hash)

@@ -8,11 +8,11 @@ extension URLCache {
         storeCachedResponse(cachedResponse, for: request)
     }
 
-    /// Looks for what is stored for the request of a task.
+    /// Looks up the stored response for the request of a task.
     ///
     /// - Parameters:
-    ///   - dataTask: Whose request is looked for.
-    ///   - completionHandler: Called once, on a queue of its own, with nil if there is nothing.
+    ///   - dataTask: The task whose request is looked up.
+    ///   - completionHandler: Called once, on a queue of its own, with nil if nothing is stored.
     @preconcurrency
     public func getCachedResponse(
         for dataTask: URLSessionDataTask,
@@ -24,7 +24,7 @@ extension URLCache {
         }
     }
 
-    /// Removes what is stored for the request of a task.
+    /// Removes the stored responses for the request of a task.
     public func removeCachedResponse(for dataTask: URLSessionDataTask) {
         guard let request = dataTask.requestAsNamed else { return }
         removeCachedResponse(for: request)
@@ -34,6 +34,6 @@ extension URLCache {
 }
 
 extension URLSessionTask {
-    /// The present request with the `Host` that the session gives it.
+    /// The task's current request with the `Host` that the session gives it.
     fileprivate var requestAsNamed: URLRequest? { currentRequest?.naming(hostOf: session.headers) }
 }

@@ -3,7 +3,7 @@ import AFLoop
 import AFWire
 public import Foundation
 
-/// Keeps responses, in memory and on disk, to answer later requests with.
+/// Keeps responses, in memory and on disk, to answer later requests.
 ///
 /// ```swift
 /// let configuration = URLSessionConfiguration.default
@@ -11,24 +11,22 @@ public import Foundation
 /// let session = URLSession(configuration: configuration)
 /// ```
 ///
-/// Sessions use it by the rules of HTTP (RFC 9111) as the private cache of one user; the
-/// methods here do as they are told, and look at no dates. Responses of more than a
-/// twentieth of the capacity are not stored, and those used longest ago go first. Several
-/// caches, and several processes, may share a folder.
+/// Sessions use it by the rules of HTTP (RFC 9111) as the private cache of one user. The methods here ignore all dates.
+/// Responses of more than a twentieth of the capacity are not stored, and those used longest ago are removed first.
+/// Several caches, and several processes, may share a folder.
 ///
-/// A request that names another host than its URL's in its field `Host` asks for something else: it has entries of its
-/// own, also here, where the field counts if the request itself has it.
+/// A request whose field `Host` names another host than its URL asks for another resource, so it has entries of its
+/// own. This also holds for the methods here, if the request itself has the field.
 ///
-/// A response to a request with an `Authorization` field answers only requests with the same
-/// value, and is never written to disk.
+/// A response to a request with an `Authorization` field answers only requests with the same value, and is never
+/// written to disk.
 ///
-/// Safe to use from any thread. Methods that look at the disk wait for it. Not open to
-/// subclasses: sessions store more than these methods could be given, and would pass by
-/// methods that were overridden.
+/// Safe to use from any thread. Methods that look at the disk wait for it. Not open to subclasses: sessions store more
+/// than these methods could be given, and would not call methods that were overridden.
 public final class URLCache: NSObject, Sendable {
     let store: CacheStore
 
-    /// What the shared cache of a program keeps in memory, and on disk.
+    /// The capacities of the shared cache of a program.
     private static let sharedCapacities = (memory: 4 << 20, disk: 20 << 20)
     private static let replacement = Lock<URLCache?>(nil)
     private static let standard = URLCache(
@@ -37,10 +35,10 @@ public final class URLCache: NSObject, Sendable {
         directory: nil
     )
 
-    /// The cache of sessions whose configuration names no other: 4 MiB in memory, and 20 MiB
-    /// on disk in the user's folder for caches.
+    /// The cache of sessions whose configuration names no other: 4 MiB in memory, and 20 MiB on disk in the user's
+    /// folder for caches.
     ///
-    /// Setting another one is for sessions made later.
+    /// A cache that you set is used by sessions that are made later.
     public class var shared: URLCache {
         get { replacement.withLock { $0 } ?? standard }
         set { replacement.withLock { $0 = newValue } }
@@ -49,12 +47,12 @@ public final class URLCache: NSObject, Sendable {
     /// A cache with limits in bytes; 0 keeps nothing there.
     ///
     /// - Parameters:
-    ///   - memoryCapacity: What is kept in memory, at most.
-    ///   - diskCapacity: What is kept on disk, at most.
-    ///   - directory: The folder in which the cache makes a folder of its own, for our
-    ///     user alone. It is made if it is missing, at first use. Nil is a folder for this
-    ///     program in the user's folder for caches (`XDG_CACHE_HOME`, else `~/.cache`). A folder
-    ///     that cannot be used, or that others could get at, leaves the cache in memory only.
+    ///   - memoryCapacity: The most bytes that are kept in memory.
+    ///   - diskCapacity: The most bytes that are kept on disk.
+    ///   - directory: The folder in which the cache makes a folder of its own, for this user alone. It is made at first
+    ///     use if it is missing. Nil is a folder for this program in the user's folder for caches (`XDG_CACHE_HOME`,
+    ///     else `~/.cache`). If the folder cannot be used, or other users could access it, the cache stays in memory
+    ///     only.
     public init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
         let path = directory.map { $0.isFileURL ? $0.absoluteURL.path : nil } ?? URLCache.standardPath
         store = CacheStore(
@@ -65,8 +63,7 @@ public final class URLCache: NSObject, Sendable {
         super.init()
     }
 
-    /// A cache with limits in bytes, and a folder by its path: a relative one is in this
-    /// program's folder for caches.
+    /// A cache with limits in bytes, and a folder by its path. A relative path is in this program's folder for caches.
     public convenience init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
         let directory = path.map { path in
             let isAbsolute = path.utf8.first == UInt8(ascii: "/")
@@ -84,7 +81,7 @@ public final class URLCache: NSObject, Sendable {
         super.init()
     }
 
-    /// Read once: the environment may change while somebody reads it.
+    /// Read once: another thread may change the environment during a later read.
     private static let standardPath: String? = {
         guard let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first else {
             return nil
@@ -98,36 +95,36 @@ public final class URLCache: NSObject, Sendable {
 
     // MARK: - Limits
 
-    /// The most that is kept in memory, in bytes. Lowering it lets go of what is too much.
+    /// The most bytes that are kept in memory. Lowering it releases the responses that no longer fit.
     public var memoryCapacity: Int {
         get { store.memoryCapacity }
         set { store.setMemoryCapacity(newValue) }
     }
 
-    /// The most that is kept on disk, in bytes. Lowering it removes what is too much. A cache
-    /// that was made without room on disk has no folder, and stays in memory.
+    /// The most bytes that are kept on disk. Lowering it removes the responses that no longer fit. A cache that was
+    /// made without a capacity on disk has no folder, and stays in memory.
     public var diskCapacity: Int {
         get { store.diskCapacity }
         set { store.setDiskCapacity(newValue) }
     }
 
-    /// What is kept in memory, in bytes.
+    /// How many bytes are kept in memory.
     public var currentMemoryUsage: Int { store.memoryUsage }
 
-    /// What is kept on disk, in bytes.
+    /// How many bytes are kept on disk.
     public var currentDiskUsage: Int { store.diskUsage }
 
-    /// What is kept and what may be, in memory. No path and no URL: they may tell too much.
+    /// The use and the capacity of memory. It contains no path and no URL, which may tell too much.
     public override var description: String {
         "URLCache(\(currentMemoryUsage) of \(memoryCapacity) bytes in memory, \(diskCapacity) on disk at most)"
     }
 
     // MARK: - Looking, storing, removing
 
-    /// What is stored for a request, however old; nil if there is nothing.
+    /// The stored response for a request, however old; nil if there is none.
     ///
-    /// Of several responses to different header fields, the latest that goes with those the
-    /// request has. Parts (`Range`) are not made of what is stored.
+    /// Of several responses to different header fields, the latest that matches those of the request. The cache does
+    /// not answer requests for parts (`Range`).
     public func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         guard let question = CacheRequest(request), question.method == .get || question.method == .head,
             !question.hasBody, !question.isPartial, let url = request.url
@@ -142,11 +139,11 @@ public final class URLCache: NSObject, Sendable {
         return entry?.cachedResponse(for: url)
     }
 
-    /// Stores a response, in place of what is stored for such a request.
+    /// Stores a response, in place of the stored one for such a request.
     ///
-    /// It answers GET and HEAD requests for the URL. Not stored are responses to other
-    /// methods and to requests for parts, partial content (206), what must not be stored, and
-    /// what depends on things no request has (`Vary: *`).
+    /// It answers GET and HEAD requests for the URL. Responses to other methods and to requests for parts are not
+    /// stored, nor is partial content (206), a response that forbids it, or one that depends on more than header fields
+    /// (`Vary: *`).
     public func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
         guard let question = CacheRequest(request),
             let entry = CacheEntry(cachedResponse, for: request, at: store.now)
@@ -157,26 +154,27 @@ public final class URLCache: NSObject, Sendable {
         store.catchUp()
     }
 
-    /// Removes what is stored for the URL of a request, and for its field `Host` if it has one, whatever its other
-    /// header fields.
+    /// Removes all stored responses for the URL of a request, and for its field `Host` if it has one, whatever its
+    /// other header fields.
     public func removeCachedResponse(for request: URLRequest) {
         guard let url = request.url, let target = try? RequestURL(url.absoluteString) else { return }
         store.forget(CacheRequest(request)?.key ?? CacheKey(target))
         store.catchUp()
     }
 
-    /// Removes everything, also what is being stored at this moment.
+    /// Removes all responses, also those that are being stored at this moment.
     public func removeAllCachedResponses() {
         store.forgetAll()
         store.catchUp()
     }
 
-    /// Removes what was received at a time or later.
+    /// Removes the responses that were received at a time or later.
     public func removeCachedResponses(since date: Date) {
         store.removeAll(since: date.wholeSeconds)
     }
 
-    /// Not by who may be answered, which the program knows best, but by the credentials.
+    /// The program decides which of its requests a response may answer, so partitions do not count here, only
+    /// credentials do.
     private static func latest(_ entries: [CacheEntry], for question: CacheRequest) -> CacheEntry? {
         guard let own = CachePartition.caller.forCredentials(in: question.headers) else { return nil }
         let mentioned = entries.filter { entry in
@@ -186,9 +184,9 @@ public final class URLCache: NSObject, Sendable {
                     !question.headers.contains(field.name) || VaryField(field.name, of: question.headers) == field
                 }
         }
-        // With its content coding a body is of no use here.
+        // The caller cannot use a body that still has its content coding.
         let readable = mentioned.filter { $0.head.isDecoded || !$0.head.headers.contains("Content-Encoding") }
-        // Of two that came in the same second the one further behind is the later.
+        // Of two that were received in the same second, the one that is further behind is the later.
         return readable.reversed().max {
             ($0.head.responseTime, $0.head.requestTime) < ($1.head.responseTime, $1.head.requestTime)
         }

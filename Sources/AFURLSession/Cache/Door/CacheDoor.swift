@@ -4,8 +4,8 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// The way of a session's tasks to its cache. Confined to the loop, and never waits: what
-/// may wait for the disk is done by a worker of its own.
+/// Asks and fills the cache for the tasks of a session. Confined to the loop, and never waits: its own worker does what
+/// may wait for the disk.
 ///
 /// One per `SessionCore`. For each exchange of a task, that is for each hop of a course:
 ///
@@ -33,16 +33,16 @@ import Foundation
 ///    in all other cases:         let go of the writer; nothing is stored
 /// ```
 ///
-/// A 304 that nobody asked for by 2 goes to the task as it is. Responses from the cache are
-/// not given to `note` or `beginStore`, and their `Set-Cookie` not to the cookie storage.
-/// Bodies are stored as the task gets them: a hit passes by the decoder (`hit.isDecoded`).
+/// A 304 to a request that was not sent with the fields of 2 goes to the task as it is. Do not give responses from the
+/// cache to `note` or `beginStore`, nor their `Set-Cookie` to the cookie storage. Bodies are stored as the task gets
+/// them: a hit passes by the decoder (`hit.isDecoded`).
 final class CacheDoor {
     let cache: URLCache?
     private let world: World
-    /// Tells the session from all others that ever were.
+    /// Tells the session apart from all other sessions of the process.
     private let number: UInt64
     private var worker: (any BlockingWorker)?
-    /// The disk has let somebody wait too long, and has answered nobody since.
+    /// An inquiry gave up waiting for the disk, and the disk has answered none since.
     private var isDiskHanging = false
     /// The worker has been told to bring the disk up to date and has not begun.
     private let isCatchingUp = Lock(false)
@@ -61,36 +61,36 @@ final class CacheDoor {
         CacheInstant(wall: world.wallClock(), monotonic: world.loop.now.nanoseconds / 1_000_000_000)
     }
 
-    /// Whether the cache could have something to say about a request. Quick: of most programs' requests it has not.
+    /// Whether the cache might have an answer to a request. Quick: for the requests of most programs it has none.
     func mayHelp(_ request: WireRequest, _ policy: URLRequest.CachePolicy) -> Bool {
         guard policy == .useProtocolCachePolicy else { return true }
         guard request.method == "GET" || request.method == "HEAD" else { return false }
-        // Who wants nothing but what is kept is refused also where nothing ever is.
+        // A request that only the cache may answer (`only-if-cached`) must fail even if nothing is stored.
         return store?.isSurelyEmpty == false || CacheRequest.mentionsCaches(request.headBytes)
     }
 
-    /// Whether the response to a request could have to be stored, or could have replaced what is stored. Quick as well.
+    /// Whether the response to a request might have to be stored, or might replace a stored one. Quick as well.
     func mayStore(answerTo request: WireRequest) -> Bool { store != nil && request.method == "GET" }
 
-    /// When something happened on the loop's clock.
+    /// The time of an instant of the loop's clock, on both clocks.
     func moment(of instant: LoopInstant?) -> CacheInstant {
         guard let instant else { return now }
         let elapsed = Int64(instant.nanoseconds(to: world.loop.now) / 1_000_000_000)
         return CacheInstant(wall: now.wall - elapsed, monotonic: now.monotonic - elapsed)
     }
 
-    /// When a request is sent: to be given to ``confirm(_:_:sent:mayStore:)`` and to `beginStore`.
+    /// The time when a request is sent: pass it to ``confirm(_:_:sent:mayStore:)`` and to `beginStore`.
     func moment() -> CacheInstant { now }
 
     // MARK: - 1, 2: before a request is sent
 
-    /// Who may be answered with what this server says.
+    /// The partition of the requests that a response of this server may answer.
     ///
     /// - Parameters:
     ///   - security: The rules the server is judged by; nil for `http`.
     ///   - isDecidedElsewhere: A delegate may accept what the rules would not.
-    ///   - judge: Who that is, unless it is the delegate of the session.
-    ///   - socketPath: The socket that is asked in place of the server, if so.
+    ///   - judge: The judge that decides, unless it is the delegate of the session.
+    ///   - socketPath: The socket that is connected to in place of the server; nil if there is none.
     func partition(
         for endpoint: Endpoint,
         security: SecurityContext?,
@@ -109,8 +109,8 @@ final class CacheDoor {
 
     /// Finds out where the answer comes from.
     ///
-    /// - Parameter done: Called once, on the loop: before this returns if memory can tell, and
-    ///   otherwise in a later turn, when a worker has asked the disk, or the disk hangs.
+    /// - Parameter done: Called once, on the loop: before this returns if memory can tell, and otherwise in a later
+    ///   turn, when a worker has asked the disk or the disk takes too long.
     func lookUp(_ question: CacheQuestion, _ done: @escaping (CacheFinding) -> Void) {
         let frozen = question.request
         let isPlain =
@@ -131,7 +131,7 @@ final class CacheDoor {
 
     private func ask(_ store: CacheStore, _ look: CacheLook, _ done: @escaping (CacheFinding) -> Void) {
         let inquiry = DiskInquiry(on: world.loop, done)
-        // Who wants nothing from the server waits for the disk, however long it takes.
+        // A request that may not be sent to the server waits for the disk, however long it takes.
         if case .network(let fields) = look.finding(nil, now: now) {
             guard !isDiskHanging else { return done(.network(fields)) }
             inquiry.doWithout { [self] in
@@ -160,17 +160,17 @@ final class CacheDoor {
     // MARK: - 3: the server was asked about a hit
 
     enum Confirmation: Sendable {
-        /// Answer with this.
+        /// Answer with this hit.
         case serve(CacheHit)
-        /// The server meant something else, which is gone now. Ask for all of it.
+        /// The 304 meant another response than this one, which is removed now. Ask for the whole response.
         case ask
     }
 
-    /// The server says 304.
+    /// Takes the 304 of the server.
     ///
     /// - Parameters:
-    ///   - sent: When the request was.
-    ///   - mayStore: Whether everybody who shares the hit would have believed the server.
+    ///   - sent: When the request was sent.
+    ///   - mayStore: Whether every session that shares the hit would have trusted the server.
     func confirm(
         _ hit: CacheHit,
         _ headers: HTTPHeaders,
@@ -203,14 +203,14 @@ final class CacheDoor {
 
     /// Whether a hit may be the answer although its server has failed.
     ///
-    /// - Parameter status: What the server said; nil if nothing.
+    /// - Parameter status: The status of the server's response; nil if there is none.
     func mayReplaceError(_ status: Int?, with hit: CacheHit) -> Bool {
         CacheRules.mayReplaceError(status, with: hit.entry.head, for: hit.request, now: now)
     }
 
     // MARK: - 4: something came from the network
 
-    /// Removes what the response to a request shows to be outdated.
+    /// Removes the stored responses that the response to a request shows to be outdated.
     func note(_ response: HTTPURLResponse, to frozen: WireRequest) {
         note(response.statusCode, response.headers, to: frozen)
     }
@@ -229,7 +229,7 @@ final class CacheDoor {
         if !keys.isEmpty { catchUp() }
     }
 
-    /// What is only on disk stays: it is asked about before it is used, once it is stale.
+    /// A response that is only on disk stays: once it is stale, its server is asked before it is used.
     private func noteHead(_ status: Int, _ headers: HTTPHeaders, to request: CacheRequest, _ store: CacheStore) {
         let glance = store.glance(at: request.key) { entries in
             entries.first { CacheRules.isOutdated($0.head, byHead: status, headers) }
@@ -239,11 +239,11 @@ final class CacheDoor {
         catchUp()
     }
 
-    /// Somewhere to put the body of a response that may be stored, or nil.
+    /// A writer for the body of a response, or nil if the response may not be stored.
     ///
     /// - Parameters:
-    ///   - sent: When the request was.
-    ///   - isDecoded: Whether the body comes without the content coding the fields name.
+    ///   - sent: When the request was sent.
+    ///   - isDecoded: Whether the body comes without the content coding that the fields name.
     func beginStore(
         _ status: Int,
         _ version: HTTPVersion,
@@ -253,7 +253,7 @@ final class CacheDoor {
         isDecoded: Bool
     ) -> CacheWriter? {
         guard let store, question.request.method == "GET",
-            // Also what is of no use may take the place of what is stored.
+            // A response of no use to the cache may still replace a stored one.
             CacheRules.mayBeOfUse(status, headers) || store.mayHoldOutdated,
             let request = CacheRequest(question.request),
             let partition = question.partition.forCredentials(in: request.headers)
@@ -274,7 +274,7 @@ final class CacheDoor {
         )
         let storage = CacheRules.mayStore(head, for: request)
         guard storage != .no else {
-            // RFC 9111 §4.3.3: the response that must not be kept has replaced the one that was.
+            // RFC 9111 §4.3.3: the response that must not be stored has replaced the stored one.
             if CacheRules.replaces(status), !request.isPartial, !request.isConditional {
                 forgetFormer(request, [partition], isDecoded, store)
             }
@@ -306,7 +306,7 @@ final class CacheDoor {
 
     // MARK: - The disk
 
-    /// Has the worker bring the disk up to date, once for all that was changed until then.
+    /// Tells the worker to bring the disk up to date, once for all changes until it begins.
     private func catchUp() {
         guard let store, store.isBehind else { return }
         let isCatchingUp = isCatchingUp

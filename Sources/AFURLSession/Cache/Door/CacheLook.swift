@@ -1,7 +1,7 @@
 import AFWire
 import Foundation
 
-/// One look into the cache, on its way to the disk and back.
+/// One look-up in the cache, on its way to the disk and back.
 struct CacheLook: Sendable {
     let request: CacheRequest
     private let policy: URLRequest.CachePolicy
@@ -11,17 +11,17 @@ struct CacheLook: Sendable {
     private let ticket: CacheTicket?
 
     init(_ request: CacheRequest, _ question: CacheQuestion, _ store: CacheStore?) {
-        // From before anything is found: what is removed after that stays removed.
+        // Taken before the look-up: a response that is removed after that stays removed.
         ticket = store?.ticket(for: request.key)
         self.request = request
         policy = question.policy
-        // What the program stored is for everybody, but for those with other credentials.
+        // A response that the program stored answers every request, except those with other credentials.
         partitions = [question.partition, .caller].compactMap { $0.forCredentials(in: request.headers) }
         decodes = question.decodes
         url = question.request.location
     }
 
-    /// Whether there is anything to look for.
+    /// Whether the cache can have an answer at all.
     var mayBeAnswered: Bool {
         guard !partitions.isEmpty else { return false }
         return switch policy {
@@ -51,7 +51,7 @@ struct CacheLook: Sendable {
         case (.validate(let fields), let hit?): return .validate(hit, fields)
         case (.serveAndValidate(let fields), let hit?): return .serveAndValidate(hit, fields)
         case (.fail, _), (.serve, nil): return .fail
-        // A plan without a stored response never asks about one.
+        // A plan without a stored response never validates one.
         case (.validate, nil), (.serveAndValidate, nil): return .network(HTTPHeaders())
         }
     }

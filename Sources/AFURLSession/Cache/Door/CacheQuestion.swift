@@ -1,7 +1,7 @@
 import AFTransport
 import Foundation
 
-/// What a task asks the cache.
+/// A question of a task to the cache.
 struct CacheQuestion: Sendable {
     let request: WireRequest
     let policy: URLRequest.CachePolicy

@@ -4,8 +4,8 @@ import Foundation
 
 /// Takes the body of a response that may be stored, piece by piece. Confined to the loop.
 ///
-/// Nothing is stored unless ``finish()`` or ``finish(as:)`` is called, which is to be done
-/// only when the body has ended where its framing says, and could be decoded.
+/// It stores nothing unless ``finish()`` or ``finish(as:)`` is called. Call one of them only when the body has ended
+/// where its framing says, and could be decoded.
 final class CacheWriter: BodyTap {
     private let head: StoredHead
     private let request: CacheRequest
@@ -14,13 +14,13 @@ final class CacheWriter: BodyTap {
     private let ticket: CacheTicket
     private let store: CacheStore
     private let stored: () -> Void
-    /// Nil once it is too long, or over.
+    /// Nil once the body is too long, or stored.
     private var body: Data?
 
     /// - Parameters:
-    ///   - limit: The longest body worth gathering.
-    ///   - announced: Its length, if the response told.
-    ///   - stored: Called when something was stored.
+    ///   - limit: The longest body that is gathered.
+    ///   - announced: The length of the body, if the response told.
+    ///   - stored: Called when the store has changed.
     init(
         _ head: StoredHead,
         _ request: CacheRequest,
@@ -41,7 +41,7 @@ final class CacheWriter: BodyTap {
         if let announced, announced > Int64(limit) { giveUp() } else { body = Data() }
     }
 
-    /// Whether something would be stored if the body ended now.
+    /// Whether the response would be stored if the body ended now.
     var isStoring: Bool { body != nil }
 
     func append(_ bytes: UnsafeRawBufferPointer) {
@@ -50,7 +50,7 @@ final class CacheWriter: BodyTap {
         body?.append(contentsOf: bytes)
     }
 
-    /// What would be stored, for a delegate to say whether it may be. Nil if nothing would.
+    /// The response that would be stored, for the delegate to decide on. Nil if none would be stored.
     func proposal(at url: URL) -> CachedURLResponse? {
         body.map { body in
             CachedURLResponse(
@@ -67,14 +67,14 @@ final class CacheWriter: BodyTap {
         }
     }
 
-    /// Stores the response as it came.
+    /// Stores the response as it was received.
     func finish() {
         guard let body else { return }
         let entry = CacheEntry(head, body: body, policy: mayGoToDisk ? .allowed : .allowedInMemoryOnly)
         insert(entry)
     }
 
-    /// Stores what a delegate made of it; nil for nothing.
+    /// Stores the response that the delegate returned; nil stores nothing.
     func finish(as answer: CachedURLResponse?) {
         guard body != nil else { return }
         guard let answer, answer.storagePolicy != .notAllowed else { return giveUp() }
@@ -106,7 +106,7 @@ final class CacheWriter: BodyTap {
         if isStored { stored() }
     }
 
-    /// Nobody gets it from here. What it would have replaced is not the answer any more either.
+    /// The response is not stored. The stored one that it would have replaced is outdated too: remove that.
     private func giveUp() {
         body = nil
         let (request, head) = (request, head)

@@ -1,6 +1,6 @@
 import AFLoop
 
-/// A look-up on its way to the disk and back, which some disks never come back from. Confined to the loop.
+/// A look-up on its way to the disk and back. Some disks never answer. Confined to the loop.
 final class DiskInquiry: TimerTarget {
     /// A disk that was asleep is awake by then.
     private static let patience = LoopInterval(.seconds(5))
@@ -14,7 +14,7 @@ final class DiskInquiry: TimerTarget {
         waiting = done
     }
 
-    /// Does without the disk when it takes too long.
+    /// Answers without the disk when the disk takes too long.
     func doWithout(_ otherwise: @escaping () -> CacheFinding) {
         limit = (loop.startTimer(at: loop.now + DiskInquiry.patience, for: self), otherwise)
     }

@@ -1,7 +1,7 @@
 import AFTLS
 
-/// Half of a SHA-256: enough that nobody finds two URLs that share one, and what is found
-/// by it is compared in full all the same.
+/// Half of a SHA-256: enough that two URLs with the same digest cannot be found. A response that is found by it is
+/// still compared in full.
 struct CacheDigest: Sendable, Hashable {
     private let high: UInt64
     private let low: UInt64

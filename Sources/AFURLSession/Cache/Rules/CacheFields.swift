@@ -1,5 +1,5 @@
-/// Bytes made of fields that each say how long they are, so that two lists of fields
-/// give equal bytes only if they are equal. Numbers are little-endian.
+/// Writes fields into bytes, each behind its length, so that two lists of fields give equal bytes only if the lists are
+/// equal. Numbers are little-endian.
 struct CacheFieldWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -13,8 +13,8 @@ struct CacheFieldWriter {
     }
 }
 
-/// Reads what ``CacheFieldWriter`` wrote. The bytes may be anything: what is not there is
-/// nil, and nothing is taken before it is known to be there.
+/// Reads the bytes of ``CacheFieldWriter``. The bytes may be anything: a missing field is nil, and the reader checks
+/// each length before it takes the bytes.
 struct CacheFieldReader {
     private let bytes: ArraySlice<UInt8>
     private var position: Int

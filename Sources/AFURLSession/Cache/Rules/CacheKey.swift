@@ -1,17 +1,17 @@
 import AFBase
 import AFWire
 
-/// What is asked for, and where: under this a response is stored.
+/// The key that a response is stored under: the resource that a request asks for, and where.
 ///
-/// Scheme, host and port in their one canonical spelling, the path with its query byte for
-/// byte as it is sent, and the field `Host`: what a server could tell apart is told apart.
-/// RFC 9110 §7.1 makes `Host` a part of the target, so a request whose caller names another
-/// host there asks for something else at the same place. Neither fragment nor user
-/// information are part of it. Each part carries its length, so no two URLs run together.
+/// It consists of scheme, host and port in their one canonical spelling, the path with its query byte for byte as it is
+/// sent, and the field `Host`, so that requests that a server could tell apart have different keys. RFC 9110 §7.1 makes
+/// `Host` a part of the target, so a request whose caller names another host there asks for another resource at the
+/// same place. Fragment and user information are not part of it. Each part carries its length, so no two URLs run
+/// together.
 struct CacheKey: Sendable, Hashable {
     let bytes: [UInt8]
     let digest: CacheDigest
-    /// What is computed from a question is not guessed to be good for later.
+    /// A response to a URL with a query may be computed for it, so its lifetime is not guessed.
     let hasQuery: Bool
 
     /// - Parameter host: The value of the field `Host`; nil if it is the URL's own.
@@ -34,7 +34,7 @@ struct CacheKey: Sendable, Hashable {
         self.hasQuery = hasQuery
     }
 
-    /// One that was stored.
+    /// A key that was stored.
     init?(stored bytes: [UInt8]) {
         var reader = CacheFieldReader(bytes[...])
         guard reader.field() != nil, reader.field() != nil, reader.field() != nil,

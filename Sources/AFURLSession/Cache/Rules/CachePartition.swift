@@ -3,14 +3,14 @@ import AFTLS
 import AFTransport
 import AFWire
 
-/// Who may be answered with a stored response: those who would have got it from the same
-/// server, trusted by the same rules, with the same credentials.
+/// The requests that a stored response may answer: those that the same server, trusted by the same rules, would have
+/// answered with it, sent with the same credentials.
 struct CachePartition: Sendable, Hashable {
-    /// How the server was reached and why it was believed.
+    /// How the server was reached and why it was trusted.
     let origin: [UInt8]
-    /// Stands for the value of `Authorization`, if one was sent.
+    /// The digest of the value of `Authorization`, if one was sent.
     let credentials: CacheDigest?
-    /// Means the same in another process. Only then a response may go to disk.
+    /// Whether it means the same in another process. Only then a response may go to disk.
     let isLasting: Bool
 
     private init(_ origin: [UInt8], credentials: CacheDigest? = nil, isLasting: Bool) {
@@ -19,25 +19,25 @@ struct CachePartition: Sendable, Hashable {
         self.isLasting = isLasting
     }
 
-    /// One that was stored, which only lasting ones are.
+    /// A partition that was stored. Only lasting ones are.
     init(stored origin: [UInt8]) {
         self.init(origin, isLasting: true)
     }
 
-    /// `http`, where anybody could have answered.
+    /// `http`, where any server on the way could have answered.
     static let open = CachePartition([0], isLasting: true)
-    /// What the program itself stored. It is shown to every session of the cache.
+    /// The partition of responses that the program itself stored. Every session of the cache sees them.
     static let caller = CachePartition([1], isLasting: true)
 
-    /// A server that was believed by rules that have a fingerprint.
+    /// The partition of a server that rules with a fingerprint accepted.
     static func verified(by fingerprint: [UInt8]) -> CachePartition {
         CachePartition([2] + fingerprint, isLasting: true)
     }
 
-    /// A server that was believed for reasons nobody else can know, such as the word of a
-    /// delegate.
+    /// The partition of a server that was accepted for reasons that no other session can know, such as the decision of
+    /// a delegate.
     ///
-    /// - Parameter number: From ``UniqueNumber``, of whoever knows the reasons.
+    /// - Parameter number: From ``UniqueNumber``, of the session that knows the reasons.
     static func unnamed(_ number: UInt64, _ fingerprint: [UInt8]) -> CachePartition {
         var fields = CacheFieldWriter()
         fields.add(number: number)
@@ -45,7 +45,7 @@ struct CachePartition: Sendable, Hashable {
         return CachePartition([3] + fields.bytes, isLasting: false)
     }
 
-    /// The same, reached through a socket that may lead to any server.
+    /// The same partition, reached through a socket that may lead to any server.
     func through(_ socketPath: String?) -> CachePartition {
         guard let socketPath else { return self }
         var fields = CacheFieldWriter()
@@ -54,7 +54,7 @@ struct CachePartition: Sendable, Hashable {
         return CachePartition([4] + fields.bytes, credentials: credentials, isLasting: isLasting)
     }
 
-    /// The same where connections are made to another place, or not to every address.
+    /// The same partition where connections are made to another endpoint, or not to every address.
     func reached(at endpoint: Endpoint, within limits: LimitSettings) -> CachePartition {
         var partition = self
         if let place = limits.overrides.place(of: endpoint) {
@@ -73,11 +73,11 @@ struct CachePartition: Sendable, Hashable {
         return partition
     }
 
-    /// The same for the credentials of a request. Nil if it has some and nothing can stand
+    /// The same partition for the credentials of a request. Nil if the request has credentials and no digest can stand
     /// for them.
     ///
-    /// Nothing that could be computed from a password is ever written to disk: a secret of
-    /// the process goes into the digest.
+    /// Nothing that could be computed from a password is ever written to disk: a secret of the process goes into the
+    /// digest.
     func forCredentials(in headers: HTTPHeaders) -> CachePartition? {
         guard headers.contains("Authorization") else { return self }
         guard let secret = CachePartition.secret else { return nil }

@@ -3,7 +3,7 @@ import AFWire
 import Foundation
 import Glibc
 
-/// What the rules of caching know of a request.
+/// The part of a request that the rules of caching read.
 struct CacheRequest: Sendable {
     enum Method: Sendable {
         case get
@@ -16,7 +16,7 @@ struct CacheRequest: Sendable {
     let method: Method
     let url: RequestURL
     let key: CacheKey
-    /// As they are sent.
+    /// The fields as they are sent.
     let headers: HTTPHeaders
     let control: CacheControl
     let hasBody: Bool
@@ -30,14 +30,14 @@ struct CacheRequest: Sendable {
         self.hasBody = hasBody
     }
 
-    /// Nil if its head is not one we make.
+    /// Nil if this library could not have made the head.
     init?(_ request: WireRequest) {
         guard let headers = Self.headers(inHead: request.headBytes) else { return nil }
         let hasBody = (request.bodyLength ?? 0) > 0 || request.isChunked
         self.init(method: request.method, url: request.url, headers: headers, hasBody: hasBody)
     }
 
-    /// As a caller wrote it, without what a session adds. Nil if no response to it could be
+    /// A request as a caller wrote it, without the fields that a session adds. Nil if no response to it could be
     /// stored.
     init?(_ request: URLRequest) {
         guard let location = request.url, let url = try? RequestURL(location.absoluteString) else { return nil }
@@ -63,7 +63,7 @@ struct CacheRequest: Sendable {
 
     private static func control(_ headers: HTTPHeaders) -> CacheControl {
         var control = CacheControl(of: headers)
-        // RFC 9111 §5.4: what the older field says counts where the newer one is missing.
+        // RFC 9111 §5.4: the older field counts where the newer one is missing.
         guard headers.contains("Pragma"), !headers.contains("Cache-Control") else { return control }
         control.noCache = headers.values("Pragma").contains { CacheControl($0).noCache }
         return control
@@ -74,10 +74,10 @@ struct CacheRequest: Sendable {
         (method == .get || method == .head) && !hasBody && !isPartial && !isConditional
     }
 
-    /// It asks for a part. Parts are neither stored nor made of what is stored.
+    /// The request asks for a part. The cache neither stores parts nor makes them of a stored response.
     var isPartial: Bool { headers.contains("Range") || headers.contains("If-Range") }
 
-    /// The caller validates a copy of his own and wants to see the answer to that.
+    /// The caller validates a copy of its own and wants to see the answer.
     var isConditional: Bool {
         headers.contains("If-None-Match") || headers.contains("If-Modified-Since") || headers.contains("If-Match")
             || headers.contains("If-Unmodified-Since")

@@ -3,9 +3,9 @@ import AFWire
 extension CacheRules {
     enum Usability: Sendable {
         case fresh
-        /// The request said that it does not mind (`max-stale`).
+        /// The request allows a stale response (`max-stale`).
         case staleAllowed
-        /// The response said that it may be used while it is asked for anew.
+        /// The response allows its use while the server is asked for a new one.
         case staleWhileRevalidate
         case no
     }
@@ -17,13 +17,13 @@ extension CacheRules {
         else { return .no }
         let age = age(of: stored, now: now)
         let lifetime = lifetime(of: stored)
-        // Zero is how everybody asks for confirmation, also within the first second.
+        // A maximum age of zero asks for confirmation, also within the first second.
         if let maxAge = request.control.maxAge, age > maxAge || maxAge == 0 { return .no }
         if lifetime - age >= max(request.control.minFresh ?? 0, 1) { return .fresh }
         guard !control.mustRevalidate, request.control.minFresh == nil else { return .no }
         let staleness = age - lifetime
         if let maxStale = request.control.maxStale, staleness <= maxStale { return .staleAllowed }
-        // A request with an opinion about age has not asked for an older answer.
+        // A request that limits the age does not ask for an older response.
         guard request.control.maxAge == nil, request.control.maxStale == nil,
             let window = control.staleWhileRevalidate, staleness <= window
         else { return .no }
@@ -41,7 +41,7 @@ extension CacheRules {
         return guessedLifetime(of: stored)
     }
 
-    /// A tenth of the time since it last changed (RFC 9111 §4.2.2).
+    /// A tenth of the time since the resource was last modified (RFC 9111 §4.2.2).
     private static func guessedLifetime(of stored: StoredHead) -> Int64 {
         guard heuristicallyFresh.contains(stored.status), !stored.key.hasQuery,
             let changed = earliest(stored.headers.values("Last-Modified").map { HTTPDate.seconds($0) })
@@ -60,8 +60,8 @@ extension CacheRules {
         return clamped(max(apparent, corrected) + residence(of: stored, now: now))
     }
 
-    /// What the caches on the way say. RFC 9111 §5.1: of several members the first counts, and one that is no number of
-    /// seconds is ignored.
+    /// The age that the caches on the way announce. RFC 9111 §5.1: of several members the first counts, and one that is
+    /// no number of seconds is ignored.
     private static func announcedAge(in headers: HTTPHeaders) -> Int64 {
         var age: Int64?
         headers.forEach { name, value in
@@ -73,8 +73,8 @@ extension CacheRules {
         return age ?? 0
     }
 
-    /// Since it came. A clock that was set back tells nothing: then the machine's own counts,
-    /// and for a response from before this process began there is none.
+    /// The time since the response was received. If the calendar's clock was set back, the machine's clock counts, and
+    /// a response from before this process began has none.
     private static func residence(of stored: StoredHead, now: CacheInstant) -> Int64 {
         let byCalendar = now.wall.subtractingReportingOverflow(stored.responseTime)
         guard !byCalendar.overflow else { return longest }
@@ -84,7 +84,8 @@ extension CacheRules {
         return clamped(max(byCalendar.partialValue, now.monotonic &- came))
     }
 
-    /// When it was made: as it says, or when it came if it does not say or cannot be read (RFC 9110 §6.6.1).
+    /// When the response was made: its `Date`, or when it was received if `Date` is missing or unreadable (RFC 9110
+    /// §6.6.1).
     private static func date(of stored: StoredHead) -> Int64 {
         stored.headers.values("Date").compactMap { HTTPDate.seconds($0) }.min() ?? stored.responseTime
     }
@@ -105,7 +106,7 @@ extension CacheRules {
 
     /// Whether a stale response may stand in for an error (RFC 5861 §4).
     ///
-    /// - Parameter status: What the server answered; nil if it could not be reached.
+    /// - Parameter status: The status of the server's response; nil if the server could not be reached.
     static func mayReplaceError(
         _ status: Int?,
         with stored: StoredHead,

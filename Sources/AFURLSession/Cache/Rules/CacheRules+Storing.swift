@@ -4,7 +4,7 @@ import AFWire
 extension CacheRules {
     enum Storage: Sendable, Equatable {
         case no
-        /// What it depends on must not be written down.
+        /// The response depends on something that must not be written to disk.
         case inMemory
         case anywhere
     }
@@ -14,12 +14,12 @@ extension CacheRules {
         guard request.method == .get, !request.hasBody, !request.control.noStore, !request.control.isMalformed else {
             return .no
         }
-        // An error may be about the range or the condition, and not about what the URL names.
+        // An error may concern the range or the condition, and not the resource of the URL.
         guard understood.contains(head.status) || !(request.isPartial || request.isConditional) else { return .no }
         return mayKeep(head)
     }
 
-    /// What the response has to say about it.
+    /// Whether the response itself allows it to be stored.
     static func mayKeep(_ head: StoredHead) -> Storage {
         guard isStorable(head.status), !head.headers.contains("Content-Range") else { return .no }
         let control = head.control
@@ -29,7 +29,7 @@ extension CacheRules {
         return isSecret(head) ? .inMemory : .anywhere
     }
 
-    /// Whether a response must not be written down: the values of secrets would be found again in what is written.
+    /// Whether a response must not be written to disk, because the file would contain the values of secrets.
     static func isSecret(_ head: StoredHead) -> Bool {
         let names = VaryField.names(in: head.headers) ?? []
         return !head.partition.isLasting || names.contains(where: SecretNames.containsField)
@@ -37,25 +37,25 @@ extension CacheRules {
 
     private static func isStorable(_ status: Int) -> Bool { status >= 200 && !unstorable.contains(status) }
 
-    /// Parts and confirmations, and questions for credentials, which have to reach those who can answer them. RFC 6585
+    /// Parts, confirmations, and questions for credentials, which must reach the party that can answer them. RFC 6585
     /// says of 428, 429, 431 and 511 that no cache stores them.
     private static let unstorable: Set<Int> = [206, 304, 401, 407, 428, 429, 431, 511]
 
-    /// Those that may be stored with `must-understand` (RFC 9111 §5.2.2.3).
+    /// The statuses that may be stored with `must-understand` (RFC 9111 §5.2.2.3).
     private static let understood: Set<Int> = [200, 203, 204, 300, 301, 302, 307, 308, 404, 405, 410, 414, 501]
 
-    /// Whether it needs no lifetime: without one, requests that do not mind the age still have a use for it. An error or
-    /// a redirect comes again by itself, and RFC 9111 §3 forbids other statuses.
+    /// Whether a response of this status may be stored without a lifetime: it can still answer requests that accept any
+    /// age. An error or a redirect is sent again anyway, and RFC 9111 §3 forbids other statuses.
     private static func needsNoLifetime(_ status: Int) -> Bool { [200, 203, 204].contains(status) }
 
-    /// Whether a response with these fields could have to be stored. Quick, and often wrong about those that have not.
+    /// Whether a response with these fields might have to be stored. Quick, and often true where it need not be.
     static func mayBeOfUse(_ status: Int, _ headers: HTTPHeaders) -> Bool {
         guard isStorable(status) else { return false }
         return needsNoLifetime(status) || headers.contains("Cache-Control") || headers.contains("Expires")
             || headers.contains("Last-Modified")
     }
 
-    /// Whether a response with this status is the answer from now on, stored or not.
+    /// Whether a response with this status takes the place of the stored one, whether it is stored or not.
     static func replaces(_ status: Int) -> Bool {
         status != 206 && ((200..<300).contains(status) || [300, 301, 308, 404, 410].contains(status))
     }
@@ -76,7 +76,7 @@ extension CacheRules {
             guard ByteScanning.equalsIgnoringCase(name, "connection") else { return }
             ByteScanning.forEachListElement(of: value) { element in
                 let name = String(decoding: element.map(ASCII.folded), as: UTF8.self)
-                // Nobody can take away by this what the rules decide by.
+                // `Connection` cannot remove a field that the rules decide by.
                 if ByteScanning.isToken(element), !decisive.contains(name) { names.append(name) }
             }
         }

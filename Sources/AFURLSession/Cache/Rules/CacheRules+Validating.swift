@@ -4,8 +4,8 @@ import AFWire
 extension CacheRules {
     // MARK: - Asking
 
-    /// What asks the server whether a response is still good (RFC 9111 §4.3.1). Empty if it
-    /// came with nothing to ask by.
+    /// The conditions that ask the server whether a stored response is still good (RFC 9111 §4.3.1). Empty if the
+    /// response came without a validator.
     static func conditions(for stored: StoredHead) -> HTTPHeaders {
         var fields = HTTPHeaders()
         if let tag = entityTag(in: stored.headers) {
@@ -15,7 +15,7 @@ extension CacheRules {
         return fields
     }
 
-    /// The one `ETag`, byte for byte. Nil if there are several, or it is none.
+    /// The one `ETag`, byte for byte. Nil if there are several, or if it is malformed.
     static func entityTag(in headers: HTTPHeaders) -> [UInt8]? {
         var tag: [UInt8]?
         var isGood = true
@@ -42,12 +42,12 @@ extension CacheRules {
         return value
     }
 
-    /// RFC 9110 §8.8.3.2: whether one is weak does not matter here.
+    /// RFC 9110 §8.8.3.2: whether a tag is weak does not matter here.
     static func areEqualWeakly(_ tag: [UInt8], _ other: [UInt8]) -> Bool {
         opaque(tag) == opaque(other)
     }
 
-    /// RFC 9110 §8.8.3.2: for what is put together of parts.
+    /// RFC 9110 §8.8.3.2: for bodies that are combined from parts.
     static func areEqualStrongly(_ tag: [UInt8], _ other: [UInt8]) -> Bool {
         tag == other && !tag.starts(with: "W/".utf8)
     }
@@ -59,13 +59,13 @@ extension CacheRules {
     // MARK: - The answer
 
     enum Confirmation: Sendable, Equatable {
-        /// Still good, with the fields as they are now.
+        /// The stored response is still good, with these updated fields.
         case confirmed(StoredHead)
-        /// The server confirmed something else than we asked about.
+        /// The server confirmed another response than the stored one.
         case mismatch
     }
 
-    /// Puts what a 304 says into the response it confirms (RFC 9111 §4.3.4).
+    /// Updates the stored response with the fields of the 304 that confirms it (RFC 9111 §4.3.4).
     static func merge(
         _ stored: StoredHead,
         with headers: HTTPHeaders,
@@ -79,7 +79,7 @@ extension CacheRules {
             StoredHead(
                 key: stored.key,
                 partition: stored.partition,
-                // Those who change their mind about what matters are answered by this request.
+                // If `Vary` has changed, the values of this request count.
                 vary: (VaryField.names(in: fields) ?? []).map { VaryField($0, of: request.headers) },
                 isDecoded: stored.isDecoded,
                 status: stored.status,
@@ -104,8 +104,8 @@ extension CacheRules {
         return true
     }
 
-    /// RFC 9111 §3.2: every field the 304 has takes the place of all lines of its name, but
-    /// for those that describe a body the 304 does not have.
+    /// RFC 9111 §3.2: every field of the 304 replaces all lines of its name, except fields that describe a body, which
+    /// the 304 does not have.
     private static func merged(_ stored: HTTPHeaders, with headers: HTTPHeaders) -> HTTPHeaders {
         var news: Set<String> = []
         let ofConnection = Set(namesOfConnection(headers))
@@ -113,7 +113,7 @@ extension CacheRules {
             let name = String(decoding: name.map(ASCII.folded), as: UTF8.self)
             if !ofBody.contains(name), !ofConnection.contains(name) { news.insert(name) }
         }
-        // These told of the way of the former response.
+        // These described the way of the earlier response.
         let outdated = news.union(["age", "date"])
         var result = HTTPHeaders()
         func copy(_ fields: HTTPHeaders, where isWanted: (String) -> Bool) {
@@ -132,9 +132,9 @@ extension CacheRules {
         "content-digest", "repr-digest",
     ]
 
-    // MARK: - What is not good any more
+    // MARK: - Outdated responses
 
-    /// The URLs whose responses cannot be used any more after this exchange (RFC 9111 §4.4).
+    /// The URLs whose stored responses must not be used any more after this exchange (RFC 9111 §4.4).
     static func invalidated(by request: CacheRequest, status: Int, _ headers: HTTPHeaders) -> [CacheKey] {
         guard request.method == .unsafe, (200..<400).contains(status) else { return [] }
         var keys = [request.key]
@@ -150,7 +150,7 @@ extension CacheRules {
         return keys
     }
 
-    /// Whether the answer to HEAD shows that a stored response is another one (RFC 9111 §4.3.5).
+    /// Whether the response to HEAD shows that the stored response is outdated (RFC 9111 §4.3.5).
     static func isOutdated(_ stored: StoredHead, byHead status: Int, _ headers: HTTPHeaders) -> Bool {
         guard status == 200, stored.status == 200 else { return false }
         for name in ["ETag", "Last-Modified", "Content-Length", "Content-Encoding"] {

@@ -1,23 +1,22 @@
 import AFWire
 
-/// What may be stored, and when it may be used: RFC 9111 for a private cache, with RFC 5861
-/// (stale answers) and RFC 8246 (`immutable`). Pure: time comes in as a value, and nothing is
-/// read or written.
+/// What may be stored, and when it may be used: RFC 9111 for a private cache, with RFC 5861 (stale responses) and RFC
+/// 8246 (`immutable`). Pure: the caller passes the time, and the rules read and write nothing.
 ///
-/// Whatever cannot be read counts as the stricter of what it could mean.
+/// A value that cannot be read counts as the strictest of its possible meanings.
 enum CacheRules {
-    /// What any number of seconds is clamped to (RFC 9111 §1.2.2).
+    /// The limit that every number of seconds is clamped to (RFC 9111 §1.2.2).
     static let longest: Int64 = 1 << 31
-    /// Nobody who says nothing is believed for longer.
+    /// The longest lifetime that is guessed for a response that names none.
     static let longestGuess: Int64 = 24 * 60 * 60
 
     // MARK: - Which one
 
-    /// The stored response that was chosen by the same request, the latest of several.
+    /// The stored response that the request selects, the latest of several.
     ///
     /// - Parameters:
-    ///   - partitions: Those whose responses the request may be answered with.
-    ///   - decodes: Whether the request gets bodies without their content coding.
+    ///   - partitions: The partitions whose responses the request may be answered with.
+    ///   - decodes: Whether the task gets bodies without their content coding.
     static func select<Entry>(
         from entries: [Entry],
         head: (Entry) -> StoredHead,
@@ -46,14 +45,14 @@ enum CacheRules {
             && head.vary.allSatisfy { VaryField($0.name, of: request.headers) == $0 }
     }
 
-    /// Of two that came in the same second the one that is further behind is the later.
+    /// Of two that were received in the same second, the one that is further behind is the later.
     private static func isOlder(_ head: StoredHead, than other: StoredHead) -> Bool {
         (head.responseTime, head.requestTime) < (other.responseTime, other.requestTime)
     }
 
     // MARK: - What to do
 
-    /// - Parameter stored: The one that ``select(from:head:for:in:decodes:)`` found.
+    /// - Parameter stored: The response that ``select(from:head:for:in:decodes:)`` found.
     static func plan(
         _ request: CacheRequest,
         policy: URLRequest.CachePolicy,
@@ -75,7 +74,7 @@ enum CacheRules {
         }
     }
 
-    /// For every cache on the way (RFC 9111 §5.2.1.4, §5.4).
+    /// The fields for every cache on the way (RFC 9111 §5.2.1.4, §5.4).
     private static var noCacheFields: HTTPHeaders {
         var fields = HTTPHeaders()
         fields.append("Cache-Control", "no-cache")
@@ -84,12 +83,12 @@ enum CacheRules {
     }
 
     private static func revalidate(_ stored: StoredHead?, for request: CacheRequest, now: CacheInstant) -> CachePlan {
-        // RFC 8246 §2: nothing is gained by asking as long as it is fresh.
+        // RFC 8246 §2: as long as it is fresh, asking the server gains nothing.
         if let stored, stored.control.immutable, isUsable(stored, for: request, now: now) == .fresh { return .serve }
         if request.control.onlyIfCached { return .fail }
         var fields = stored.map(conditions(for:)) ?? HTTPHeaders()
         let asksAboutStored = !fields.isEmpty
-        // Caches on the way have to ask the server as well (RFC 9111 §5.2.1.1).
+        // With this, caches on the way have to ask the server as well (RFC 9111 §5.2.1.1).
         fields.append("Cache-Control", "max-age=0")
         return asksAboutStored ? .validate(fields) : .network(fields)
     }
@@ -98,7 +97,7 @@ enum CacheRules {
         switch isUsable(stored, for: request, now: now) {
         case .fresh, .staleAllowed: return .serve
         case .staleWhileRevalidate:
-            // Without a validator the question is the whole request once more.
+            // Without a validator the whole request would be sent again.
             return request.control.onlyIfCached ? .serve : .serveAndValidate(conditions(for: stored))
         case .no: return ask(stored, for: request)
         }

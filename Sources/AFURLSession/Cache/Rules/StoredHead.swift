@@ -1,22 +1,22 @@
 import AFWire
 
-/// A stored response without its body: what the rules decide by.
+/// A stored response without its body, which the rules decide by.
 struct StoredHead: Sendable, Equatable {
     let key: CacheKey
     let partition: CachePartition
     let vary: [VaryField]
-    /// The body is kept without its content coding, as the task saw it.
+    /// The body is stored without its content coding, as the task got it.
     let isDecoded: Bool
     let status: Int
     let version: HTTPVersion
     let headers: HTTPHeaders
-    /// When the request left and the response came, in seconds since 1970.
+    /// When the request was sent and the response was received, in seconds since 1970.
     let requestTime: Int64
     let responseTime: Int64
-    /// When it came on the machine's clock, if that was in this process.
+    /// When the response was received on the machine's clock, if that was in this process.
     let responseMonotonic: Int64?
 
-    /// Tells this one from others for the same URL. Equal ones take each other's place.
+    /// Tells this response apart from others for the same URL. An equal one takes its place.
     var variant: CacheDigest {
         var fields = CacheFieldWriter()
         fields.add(partition.origin)

@@ -1,11 +1,11 @@
 import AFBase
 import AFWire
 
-/// A field of the request that the response depends on, and what it was.
+/// A field of the request that the response depends on, and its value.
 struct VaryField: Sendable, Hashable {
     /// In lower case.
     let name: String
-    /// Stands for the value; nil if there was none. Not the value: it may be a secret.
+    /// The digest of the value; nil if the request had none. The value itself may be a secret.
     let value: CacheDigest?
 
     init(name: String, value: CacheDigest?) {
@@ -41,7 +41,7 @@ struct VaryField: Sendable, Hashable {
                 continue
             }
             let isComma = byte == UInt8(ascii: ",") && !isQuoted
-            // A comma in quotes is followed by their end at least, so this one separates.
+            // A comma in quotes is followed at least by the closing quote, so this one separates.
             if !isComma, kept.last != UInt8(ascii: ",") { kept += blanks }
             blanks = []
             kept.append(byte)
@@ -56,8 +56,8 @@ struct VaryField: Sendable, Hashable {
         return kept
     }
 
-    /// The names in `Vary`, in order and each once. Nil if they cannot be read, or if nothing
-    /// that is known decides (`*`).
+    /// The names in `Vary`, in order and each once. Nil if they cannot be read, or if the response depends on more than
+    /// the fields (`*`).
     static func names(in headers: HTTPHeaders) -> [String]? {
         var names: Set<String> = []
         var isReadable = true

@@ -1,18 +1,18 @@
 import Foundation
 
-/// A stored response. Never changes: who reads it keeps it, whatever becomes of the store.
+/// A stored response. It never changes: code that holds one may read it after the store has removed it.
 final class CacheEntry: Sendable {
-    /// Of status 0 for a response of another kind than HTTP's, which no task is answered with.
+    /// Status 0 stands for a response that is not HTTP's; no task is answered with it.
     let head: StoredHead
     let body: Data
-    /// As the program gave it, if it did.
+    /// The response as the program stored it; nil for one that a session stored.
     let presented: CachedURLResponse?
-    /// What of it can be written down: a property list.
+    /// The dictionary as a property list, which can be written to disk.
     let userInfo: Data?
     let policy: URLCache.StoragePolicy
     let id: CacheEntryID
 
-    /// What an entry takes besides its body, by and large.
+    /// About how many bytes an entry takes besides its body.
     static let overhead = 512
 
     init(
@@ -54,11 +54,11 @@ final class CacheEntry: Sendable {
 
     var size: Int { body.count + head.headers.withBytes(\.count) + (userInfo?.count ?? 0) + CacheEntry.overhead }
 
-    /// Whether it may be written to disk.
+    /// Whether the entry may be written to disk.
     var isLasting: Bool { policy == .allowed && head.partition.isLasting }
 }
 
-/// Which entry: the URL's, and which of those.
+/// Identifies an entry: by its URL, and among the entries of that URL.
 struct CacheEntryID: Sendable, Hashable {
     let key: CacheDigest
     let variant: CacheDigest
@@ -68,8 +68,7 @@ struct CacheEntryID: Sendable, Hashable {
         self.variant = variant
     }
 
-    /// The name of its file: digits and a hyphen, so that no file system and no URL can
-    /// make another file of it.
+    /// The name of the entry's file: digits and a hyphen, so that no URL can name another file, on any file system.
     var name: String { "\(key.text)-\(variant.text)" }
 
     init?(name: String) {

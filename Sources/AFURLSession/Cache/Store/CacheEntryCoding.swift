@@ -2,7 +2,7 @@ import AFTLS
 import AFWire
 import Foundation
 
-/// An entry as a file. Numbers are little-endian.
+/// The bytes of an entry's file. Numbers are little-endian.
 ///
 /// ```
 ///  0  magic and version      8 bytes, "AFCACHE2"
@@ -13,7 +13,7 @@ import Foundation
 ///     SHA-256 of all before 32
 /// ```
 ///
-/// A file that was cut short, changed, or written by another version is none.
+/// A file that was cut short, changed, or written by another version is no entry.
 enum CacheEntryCoding {
     static let magic = Array("AFCACHE2".utf8)
     private static let prefixLength = 20

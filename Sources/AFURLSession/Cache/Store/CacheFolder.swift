@@ -1,12 +1,11 @@
 import AFLoop
 import Glibc
 
-/// The folder of a cache on disk: files by the names of their entries, each complete or
-/// not there at all. Everything here may wait for the disk.
+/// The folder of a cache on disk. Each file has the name of its entry, and is complete or not there at all. Every
+/// method may wait for the disk.
 ///
-/// A file gets its name only when it is written, and takes the place of one that has it in
-/// the same step. Nothing is synced: a cache may be lost, and what a power cut leaves of a
-/// file that was not on the disk yet fails its checksum.
+/// A file gets its name only when it is written, and replaces the one of that name in the same step. Nothing is synced:
+/// a cache may be lost, and a file that a power failure left incomplete fails its checksum.
 struct CacheFolder {
     struct Found {
         let id: CacheEntryID
@@ -15,24 +14,24 @@ struct CacheFolder {
         let used: Int64
     }
 
-    /// Seconds after which a file without its final name is left over from somebody who is gone.
+    /// Seconds after which a file without its final name belongs to a process that has died.
     private static let temporaryLifetime: Int64 = 3600
-    /// A version of its own for whatever cannot read these files.
+    /// Every incompatible format of these files has its own number.
     static let name = "AFURLSession-cache-2"
 
     private let folder: Folder
     private let parent: String
 
-    /// Opens the folder in `parent`, both made for our user alone where they are missing. One
-    /// that others could get at is refused.
+    /// Opens the folder in `parent`, and makes both for this user alone where they are missing. A folder that other
+    /// users could access is refused.
     init(in parent: String) throws(SystemCallError) {
         self.parent = parent
         folder = try CacheFolder.makeFolder(parent).ownFolder(named: CacheFolder.name)
         guard try folder.status().isPrivate else { throw SystemCallError(.open, code: EPERM) }
     }
 
-    /// Whether this is not the folder of that name any more. What a file system says to those
-    /// who use a folder that was removed is different for each.
+    /// Whether the folder was removed or has lost its name. File systems report different errors for the use of a
+    /// removed folder.
     var isGone: Bool {
         guard let there = try? Folder(path: parent).status(of: CacheFolder.name),
             let own = try? folder.status()
@@ -40,7 +39,7 @@ struct CacheFolder {
         return there.identity != own.identity
     }
 
-    /// One that is there already, for removing what is in it.
+    /// Opens the folder only if it exists, to remove files in it.
     init(existingIn parent: String) throws(SystemCallError) {
         guard try Folder(path: parent).status(of: CacheFolder.name).isFolder else {
             throw SystemCallError(.open, code: ENOTDIR)
@@ -48,7 +47,7 @@ struct CacheFolder {
         try self.init(in: parent)
     }
 
-    /// Whether there is no such folder, which has nothing in it therefore.
+    /// Whether there is no such folder, and so no entry in it.
     static func isMissing(in parent: String) -> Bool {
         do throws(SystemCallError) {
             _ = try Folder(path: parent).status(of: CacheFolder.name)
@@ -108,9 +107,9 @@ struct CacheFolder {
         if let failure { throw failure }
     }
 
-    /// All bytes of a file. Nil if it is none of ours, or longer than `limit`.
+    /// All bytes of a file. Nil if it is not a private file of this user, or longer than `limit`.
     ///
-    /// - Parameter marksUse: Whether it counts as used now, also for other processes.
+    /// - Parameter marksUse: Whether the file counts as used now, also for other processes.
     func read(_ name: String, limit: Int, marksUse: Bool) throws(SystemCallError) -> [UInt8]? {
         let file = try folder.openFile(named: name)
         let status = try file.status()
@@ -128,7 +127,7 @@ struct CacheFolder {
         return bytes
     }
 
-    /// - Returns: Whether nobody finds an entry there any more: what cannot be removed is emptied.
+    /// - Returns: Whether the name has no entry any more: a file that cannot be removed is emptied.
     @discardableResult
     func remove(_ name: String) -> Bool {
         do throws(SystemCallError) {
@@ -146,9 +145,9 @@ struct CacheFolder {
         try file.truncate(to: 0)
     }
 
-    // MARK: - What there is
+    // MARK: - Listing
 
-    /// The entries, the latest used last. What others left behind half done is removed.
+    /// The entries, the latest used last. Unfinished files that other processes left behind are removed.
     ///
     /// - Parameter wall: Now, in seconds since 1970.
     func scan(wall: Int64) throws(SystemCallError) -> [Found] {
@@ -165,20 +164,20 @@ struct CacheFolder {
                     remove(name)
                 }
             } catch {
-                // Whoever has it replaced or removed must know that it is there.
+                // A caller that replaces or removes the entry must know that it is there.
                 if let id, error.code != ENOENT { found.append(Found(id: id, size: 0, used: .min)) }
             }
         }
         return found.sorted { $0.used < $1.used }
     }
 
-    /// The entries that are doomed, as far as others may have stored more of them than we know.
+    /// The doomed entries in the folder; other processes may have stored some that the index does not know.
     func entries(doomedBy dooms: CacheState.Dooms) throws(SystemCallError) -> [CacheEntryID] {
         guard dooms.isAll || !dooms.keys.isEmpty else { return [] }
         return try folder.listed().compactMap { CacheEntryID(name: $0) }.filter { dooms.contains($0) }
     }
 
-    /// Removes what is under way: nobody publishes it any more.
+    /// Removes the files without their final names. Their processes fail to publish them.
     func removeTemporary() {
         for name in folder.names where name.hasSuffix(".tmp") { remove(name) }
     }

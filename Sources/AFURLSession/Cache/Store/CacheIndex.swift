@@ -1,5 +1,5 @@
-/// Entries with their sizes, the latest used first. Every step takes the same time,
-/// however many there are; the total is the sum of the sizes, always.
+/// Entries with their sizes, the latest used first. Every step takes the same time for any number of entries. The total
+/// is always the sum of the sizes.
 struct CacheIndex<Value> {
     private struct Node {
         let id: CacheEntryID
@@ -21,10 +21,10 @@ struct CacheIndex<Value> {
     var count: Int { places.count }
     var isEmpty: Bool { places.isEmpty }
 
-    /// All there are, in no order.
+    /// The ids of all entries, in no order.
     var ids: [CacheEntryID] { Array(places.keys) }
 
-    /// Those of one URL, in the order they came.
+    /// The ids of one URL's entries, in the order in which they were inserted.
     func ids(of key: CacheDigest) -> [CacheEntryID] { families[key] ?? [] }
 
     func values(of key: CacheDigest) -> [Value] { ids(of: key).compactMap { self[$0] } }
@@ -37,10 +37,10 @@ struct CacheIndex<Value> {
         places[id].flatMap { nodes[$0]?.size }
     }
 
-    /// The one that was used longest ago.
+    /// The id of the entry that was used longest ago.
     var oldestID: CacheEntryID? { oldest.flatMap { nodes[$0]?.id } }
 
-    /// In the place of one with the same id, as the latest used.
+    /// Inserts the value as the latest used, in place of the one with this id.
     mutating func insert(_ value: Value, as id: CacheEntryID, size: Int) {
         remove(id)
         let place = free.popLast() ?? nodes.count
@@ -81,9 +81,9 @@ struct CacheIndex<Value> {
 
     mutating func removeAll() { self = CacheIndex() }
 
-    /// Removes those used longest ago until the rest fits.
+    /// Removes the entries that were used longest ago until the rest fits.
     ///
-    /// - Returns: What was removed.
+    /// - Returns: The removed entries.
     mutating func shrink(to capacity: Int) -> [(id: CacheEntryID, value: Value)] {
         var removed: [(CacheEntryID, Value)] = []
         while total > max(capacity, 0), let oldestID, let value = remove(oldestID) {

@@ -1,15 +1,15 @@
 import AFLoop
 
-/// What a store knows without asking the disk. A value behind the store's lock.
+/// The part of a store that needs no disk. A value that the store's lock guards.
 struct CacheState {
     struct DiskRecord {
-        /// When it last counted as used for other processes, on the machine's clock.
+        /// When the entry was last marked as used for other processes, on the machine's clock.
         var marked: Int64
     }
 
-    /// What must go from the disk before anything else happens there.
+    /// The entries to remove from the disk before anything else is done there.
     struct Dooms {
-        /// More than this are all.
+        /// If there are more, everything is removed.
         private static let limit = 10_000
 
         var isAll = false
@@ -31,32 +31,31 @@ struct CacheState {
         }
     }
 
-    /// What may wait for a slow disk; more is kept in memory only.
+    /// How many bytes may wait for a slow disk; an entry beyond that is kept in memory only.
     private static let pendingLimit = 8 << 20
-    /// Different answers for one URL; the oldest go first.
+    /// How many responses are kept for one URL; the oldest are removed first.
     static let variantLimit = 16
 
     private(set) var memory = CacheIndex<CacheEntry>()
-    /// What is known to be on disk.
+    /// The entries that are known to be on disk.
     private(set) var disk = CacheIndex<DiskRecord>()
-    /// On their way to the disk.
+    /// The entries that are still to be written to the disk.
     private(set) var pending: [CacheEntryID: CacheEntry] = [:]
     private(set) var pendingBytes = 0
     private(set) var dooms = Dooms()
-    /// Who may still store something, and for which URL.
+    /// The URL for which each ticket allows storing.
     private var writers: [UInt64: CacheDigest] = [:]
     private var lastWriter: UInt64 = 0
-    /// How often something was removed because it must not be used any more.
+    /// How often an entry was removed because it must not be used any more.
     private(set) var removals = 0
-    /// What is on disk is known, or cannot be had.
+    /// The content of the disk is known, or the disk cannot be used.
     private(set) var isIndexed: Bool
-    /// The disk cannot be used: there may be anything on it.
+    /// The disk cannot be used and may hold any entry.
     private var isUnknown = false
     private(set) var memoryCapacity: Int
     private(set) var diskCapacity: Int
     private let hasDisk: Bool
-    /// Removed with things of the program's in them, which go away only after the lock is
-    /// let go of.
+    /// Removed entries with objects of the program. They are released only after the lock is released.
     var trash: [CacheEntry] = []
 
     init(memoryCapacity: Int, diskCapacity: Int, hasDisk: Bool) {
@@ -68,32 +67,31 @@ struct CacheState {
 
     var isSurelyEmpty: Bool { isIndexed && memory.isEmpty && disk.isEmpty && pending.isEmpty }
 
-    /// Whether there may be anything that must go once it is outdated, also where it cannot be had now.
+    /// Whether there may be an entry that must be removed once it is outdated, even on a disk that cannot be used now.
     var mayHoldOutdated: Bool { isUnknown || !isSurelyEmpty }
 
-    /// The longest entry that is kept, in memory and on disk: a twentieth of what there is
-    /// room for.
+    /// The longest entry that is kept in memory, and on disk: a twentieth of the capacity.
     private var memoryLimit: Int { memoryCapacity / 20 }
     private var diskLimit: Int { diskCapacity / 20 }
     var entryLimit: Int { max(memoryLimit, diskLimit) }
 
     // MARK: - Looking
 
-    /// Those of a URL that need no disk.
+    /// The entries of a URL that need no disk.
     func entries(for key: CacheDigest) -> [CacheEntry] {
         let entries = memory.values(of: key)
         guard !pending.isEmpty else { return entries }
         return entries + pending.values.filter { $0.id.key == key && memory[$0.id] == nil }
     }
 
-    /// Whether the disk may have some that memory has not.
+    /// Whether the disk may have entries of the URL that memory does not have.
     func mayHaveMore(of key: CacheDigest) -> Bool {
         !isIndexed || disk.ids(of: key).contains { memory[$0] == nil && pending[$0] == nil }
     }
 
     mutating func use(_ id: CacheEntryID) { memory.use(id) }
 
-    /// Takes what was read from the disk.
+    /// Takes an entry that was read from the disk.
     mutating func keep(_ entry: CacheEntry) {
         if memory[entry.id] == nil { remember(entry) }
         memory.use(entry.id)
@@ -109,13 +107,13 @@ struct CacheState {
 
     mutating func endWriting(_ number: UInt64) { writers[number] = nil }
 
-    /// - Returns: Whether it is kept anywhere.
+    /// - Returns: Whether the entry is kept anywhere.
     mutating func insert(_ entry: CacheEntry, writer: UInt64?, replacing isReplaced: (CacheEntry) -> Bool) -> Bool {
         if let writer, writers[writer] != entry.id.key { return false }
         for former in entries(for: entry.id.key) where former.id != entry.id && isReplaced(former) {
             supersede(former.id)
         }
-        // What has the same id is not the answer any more, even if this one does not fit.
+        // The entry with the same id is outdated, even if the new one does not fit.
         supersede(entry.id)
         let isRemembered = remember(entry)
         guard entry.isLasting, entry.size <= diskLimit, pendingBytes + entry.size <= CacheState.pendingLimit else {
@@ -138,7 +136,7 @@ struct CacheState {
 
     private mutating func supersede(_ id: CacheEntryID) {
         removeFromMemory(id)
-        // One that is being written at this moment is not in the index yet.
+        // An entry that is being written at this moment is not in the index yet.
         let mayBeOnDisk = hasDisk && (!isIndexed || isUnknown || disk[id] != nil || pending[id] != nil)
         dropPending(id)
         disk.remove(id)
@@ -168,13 +166,13 @@ struct CacheState {
         diskCapacity = hasDisk ? max(capacity, 0) : 0
     }
 
-    // MARK: - Removing what must not be used any more
+    // MARK: - Removing outdated entries
 
     mutating func forget(_ key: CacheDigest) {
         removals += 1
         writers = writers.filter { $0.value != key }
         for id in memory.ids(of: key) { removeFromMemory(id) }
-        // Those that are known go also where nobody can look for others.
+        // The known entries are doomed one by one too, since the disk may not be usable to find the others.
         for id in pending.keys where id.key == key { supersedeOnDisk(id) }
         doom(disk.ids(of: key))
         if hasDisk { dooms.add(key) }
@@ -188,13 +186,13 @@ struct CacheState {
         if hasDisk { doomAll() }
     }
 
-    /// Forgets one entry, and leaves the others of its URL.
+    /// Forgets one entry, and keeps the others of its URL.
     mutating func forget(_ id: CacheEntryID) {
         removals += 1
         supersede(id)
     }
 
-    /// In memory only.
+    /// Forgets entries in memory only.
     mutating func forget(since time: Int64) {
         removals += 1
         writers = [:]
@@ -209,7 +207,7 @@ struct CacheState {
         return dooms
     }
 
-    /// Nothing can be written now. What they would have replaced is not the answer any more.
+    /// The pending entries cannot be written now. Those on disk that they would have replaced are outdated.
     mutating func dropAllPending() {
         for id in Array(pending.keys) { supersedeOnDisk(id) }
     }
@@ -219,14 +217,14 @@ struct CacheState {
         dooms.add(id)
     }
 
-    /// These are still there, and must go.
+    /// Dooms these again: they could not be removed yet.
     mutating func doom(_ left: Dooms) {
         dooms.isAll = dooms.isAll || left.isAll
         for key in left.keys { dooms.add(key) }
         doom(Array(left.ids))
     }
 
-    /// These must go from the disk, whenever that can be done.
+    /// Dooms these: they are removed from the disk as soon as that is possible.
     mutating func doom(_ ids: [CacheEntryID]) {
         for id in ids {
             disk.remove(id)
@@ -234,7 +232,7 @@ struct CacheState {
         }
     }
 
-    /// Those of a URL that may be on a disk that cannot be used now.
+    /// Dooms the entries of a URL that may be on a disk that cannot be used now.
     ///
     /// - Returns: Whether there may be any.
     mutating func doomUnknown(_ key: CacheDigest) -> Bool {
@@ -247,9 +245,9 @@ struct CacheState {
         dooms.isAll = true
     }
 
-    /// A pending entry has been written, or could not be.
+    /// Takes note that a pending entry has been written, or could not be.
     mutating func settle(_ entry: CacheEntry, written size: Int?, at moment: Int64) {
-        // Replaced, or forgotten: what is on disk now is replaced or doomed as well.
+        // The entry was replaced or forgotten meanwhile, and the file that was written is then replaced or doomed too.
         guard pending[entry.id] === entry else { return }
         dropPending(entry.id)
         if let size { disk.insert(DiskRecord(marked: moment), as: entry.id, size: size) }
@@ -257,20 +255,20 @@ struct CacheState {
 
     mutating func noteRead(_ id: CacheEntryID, size: Int, marked: Int64) {
         guard disk[id] != nil else { return }
-        // Another process may have replaced it by one of another size.
+        // Another process may have replaced the file by one of another size.
         disk.insert(DiskRecord(marked: marked), as: id, size: size)
     }
 
     mutating func noteGone(_ id: CacheEntryID) { disk.remove(id) }
 
-    /// The disk cannot be used for now.
+    /// Takes note that the disk cannot be used for now.
     mutating func noteUnknown(mayHoldAny: Bool) {
         isIndexed = true
         isUnknown = mayHoldAny
         disk.removeAll()
     }
 
-    /// - Parameter found: The latest used last.
+    /// - Parameter found: The entries on disk, the latest used last.
     mutating func setDisk(_ found: [CacheFolder.Found]) {
         isIndexed = true
         isUnknown = false
@@ -281,7 +279,7 @@ struct CacheState {
         }
     }
 
-    /// What has to go from the disk for the rest to fit.
+    /// The entries to remove from the disk so that the rest fits.
     mutating func shrinkDisk(afterWriting key: CacheDigest?) -> [CacheEntryID] {
         let extra = key.map { disk.ids(of: $0).dropLast(CacheState.variantLimit) } ?? []
         for id in extra { disk.remove(id) }

@@ -1,23 +1,23 @@
 import AFLoop
 import Glibc
 
-/// What the disk's side of a store keeps between two pieces of work.
+/// The state of the disk's side of a store between two pieces of work.
 struct CacheDisk {
-    /// Also while the disk is left alone: what must go may go.
+    /// Also open while the disk is left alone, to remove doomed entries.
     var folder: CacheFolder?
     var isOff = false
-    /// When it was last looked at, on the machine's clock; so is the next.
+    /// When the folder was last listed, on the machine's clock; so is the next.
     var scanned: Int64 = .min / 2
     var isOffUntil: Int64 = .min / 2
-    /// What could not be removed is let alone until then.
+    /// Until then no doomed entry is tried again that could not be removed.
     var keepsUntil: Int64 = .min / 2
 }
 
 // Every method here may wait for the disk.
 extension CacheStore {
-    /// Seconds the disk is left alone after it failed.
+    /// Seconds for which the disk is left alone after it failed.
     private static let pause: Int64 = 60
-    /// Seconds after which what other processes did is looked for, and a use is marked again.
+    /// Seconds after which the folder is listed again, for what other processes did, and a use is marked again.
     private static let interval: Int64 = 60
 
     var diskUsage: Int {
@@ -34,7 +34,7 @@ extension CacheStore {
 
     // MARK: - Looking
 
-    /// What memory or the disk has.
+    /// Loads an entry from memory or the disk.
     func load(_ key: CacheKey, _ choose: ([CacheEntry]) -> CacheEntry?) -> CacheEntry? {
         disk.withLock { disk in
             let folder = opened(&disk)
@@ -43,7 +43,7 @@ extension CacheStore {
             let read = folder.map { folder in ids.compactMap { self.read($0, in: folder) } } ?? []
             return withState { state in
                 let known = state.entries(for: key.digest)
-                // What was removed while it was read is not there any more.
+                // An entry that was removed while it was read does not come back.
                 let fresh = state.removals == removals ? read.filter { one in !known.contains { $0.id == one.id } } : []
                 guard let entry = choose(known + fresh) else { return nil }
                 state.keep(entry)
@@ -52,7 +52,7 @@ extension CacheStore {
         }
     }
 
-    /// Nil if the file is gone, or no entry. One that is damaged is removed.
+    /// Nil if the file is gone, or no entry. A damaged file is removed.
     private func read(_ id: CacheEntryID, in folder: CacheFolder) -> CacheEntry? {
         let moment = monotonicClock()
         let (marked, limit) = withState { ($0.disk[id]?.marked ?? .min / 2, max($0.diskCapacity, 1 << 16)) }
@@ -66,7 +66,7 @@ extension CacheStore {
             }
             folder.remove(id.name)
         } catch {
-            // Whoever has it replaced or removed must know that it is there.
+            // A caller that replaces or removes the entry must know that it is there.
             guard error.code == ENOENT else { return nil }
         }
         withState { $0.noteGone(id) }
@@ -75,7 +75,7 @@ extension CacheStore {
 
     // MARK: - Following memory
 
-    /// Removes from the disk what was removed in memory, and writes what was stored there.
+    /// Removes from the disk the entries that were removed in memory, and writes those that were stored there.
     func catchUp() {
         disk.withLock { disk in
             while true {
@@ -96,10 +96,10 @@ extension CacheStore {
         }
     }
 
-    /// What cannot be removed now is removed later.
+    /// An entry that cannot be removed now is removed later.
     private func removeDoomed(_ disk: inout CacheDisk) {
         guard withState({ !$0.dooms.isEmpty }), monotonicClock() >= disk.keepsUntil else { return }
-        // Also of a disk that cannot be read or written: it may be full, or have failed once.
+        // Try this also with a disk that cannot be read or written: it may be full, or have failed only once.
         guard let folder = disk.folder ?? path.flatMap({ try? CacheFolder(existingIn: $0) }) else {
             return keepDoomed(&disk)
         }
@@ -120,7 +120,7 @@ extension CacheStore {
         disk.keepsUntil = monotonicClock() + CacheStore.pause
     }
 
-    /// Who removed the folder meant what was in it: another one is made.
+    /// A program that removed the folder meant to remove its content: make another one.
     private func publish(_ bytes: [UInt8], as id: CacheEntryID, in folder: CacheFolder, _ disk: inout CacheDisk) -> Bool
     {
         do throws(SystemCallError) {
@@ -131,14 +131,14 @@ extension CacheStore {
                 disk.folder = nil
                 if let again = opened(&disk), (try? again.write(bytes, as: id.name)) != nil { return true }
             }
-            // What it would have replaced is not the answer any more.
+            // The file that the entry would have replaced is outdated.
             withState { $0.doom([id]) }
             giveUp(&disk)
             return false
         }
     }
 
-    /// Removes what came at a time or later.
+    /// Removes the entries that were received at a time or later.
     ///
     /// - Parameter time: Seconds since 1970.
     func removeAll(since time: Int64) {
@@ -147,11 +147,11 @@ extension CacheStore {
             let opened = opened(&disk)
             removeDoomed(&disk)
             guard let folder = opened, !disk.isOff else {
-                // Nobody can tell which of them came when.
+                // Without the folder the store cannot tell when each entry was received.
                 withState { $0.doomAll() }
                 return
             }
-            // A file that was used counts as written then, so none is older than what is in it.
+            // Using a file sets its time of modification, so no file is older than the entry in it.
             guard let found = try? folder.scan(wall: wallClock()) else { return withState { $0.doomAll() } }
             for file in found where file.used / 1_000_000_000 >= time {
                 let bytes = try? folder.read(file.id.name, limit: .max / 2, marksUse: false)
@@ -161,13 +161,13 @@ extension CacheStore {
                 withState { isGone ? $0.noteGone(file.id) : $0.doom([file.id]) }
             }
         }
-        // Somebody may have read one of them meanwhile.
+        // Another thread may have read one of them into memory meanwhile.
         withState { $0.forget(since: time) }
     }
 
     // MARK: - The folder
 
-    /// Nil if there is none, or it has failed not long ago.
+    /// Nil if there is no folder, or if it failed not long ago.
     private func opened(_ disk: inout CacheDisk) -> CacheFolder? {
         if let folder = disk.folder, !disk.isOff { return folder }
         guard let path, monotonicClock() >= disk.isOffUntil else { return nil }
@@ -184,11 +184,11 @@ extension CacheStore {
         }
     }
 
-    /// - Parameter mayHoldAny: There may be entries on it.
+    /// - Parameter mayHoldAny: Whether the disk may hold entries.
     private func giveUp(_ disk: inout CacheDisk, mayHoldAny: Bool = true) {
         disk.isOff = true
         disk.isOffUntil = monotonicClock() + CacheStore.pause
-        // Nobody has to wait for what cannot be had. It is found again once it can.
+        // A look-up does not wait for a disk that fails. The entries are found again once the disk can be used.
         withState { $0.noteUnknown(mayHoldAny: mayHoldAny) }
     }
 
@@ -209,7 +209,7 @@ extension CacheStore {
 
     // MARK: - For tests
 
-    /// Whether what is counted is what is there.
+    /// Whether the counted entries are those that exist.
     func isConsistent() -> Bool {
         disk.withLock { disk in
             let found = disk.isOff ? [] : (try? disk.folder?.scan(wall: wallClock())) ?? []

@@ -5,14 +5,14 @@ import Foundation
 
 /// Entries in memory and on disk, for any number of threads.
 ///
-/// Memory is asked and changed under a lock that is held for moments only: the loop may take
-/// it. What may wait for the disk is done under another, by workers and callers. Who holds
-/// the one for the disk may take the one for memory, never the other way round.
+/// One lock guards memory and is held only briefly, so the loop may take it. Another lock guards the disk: workers and
+/// callers hold it while they wait for the disk. A thread that holds the lock of the disk may take the one of memory,
+/// never the other way round.
 ///
-/// What is stored or removed takes effect in memory at once. The disk follows with
-/// ``catchUp()``, which removes first and then writes.
+/// Storing and removing take effect in memory at once. The disk follows with ``catchUp()``, which removes first and
+/// then writes.
 final class CacheStore: Sendable {
-    /// The folder ours is in; nil for memory only.
+    /// The folder in which the store has its folder; nil for memory only.
     let path: String?
     private let state: Lock<CacheState>
     let disk = Lock(CacheDisk())
@@ -38,10 +38,10 @@ final class CacheStore: Sendable {
         Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000_000)
     }
 
-    /// Now, for who has no loop to ask.
+    /// Now, for callers that have no loop to ask.
     var now: CacheInstant { CacheInstant(wall: wallClock(), monotonic: monotonicClock()) }
 
-    /// What goes away with it is the program's, and may call back here.
+    /// Removed entries are released after the lock: their objects belong to the program and may call back here.
     func withState<Result>(_ body: (inout CacheState) -> Result) -> Result {
         var trash: [CacheEntry] = []
         return state.withLock { state in
@@ -64,14 +64,14 @@ final class CacheStore: Sendable {
 
     // MARK: - Looking, without waiting
 
-    /// Whether there is nothing for anybody.
+    /// Whether there is certainly no entry.
     var isSurelyEmpty: Bool { withState { $0.isSurelyEmpty } }
     var mayHoldOutdated: Bool { withState { $0.mayHoldOutdated } }
 
     enum Glance {
         case nothing
         case found(CacheEntry)
-        /// Only the disk can tell.
+        /// Only the disk knows.
         case unknown
     }
 
@@ -88,15 +88,15 @@ final class CacheStore: Sendable {
 
     // MARK: - Storing and removing, without waiting
 
-    /// Leave to store something for the URL, as long as nothing for it is removed.
+    /// A ticket to store a response for the URL. It is valid until a response for that URL is removed.
     func ticket(for key: CacheKey) -> CacheTicket {
         CacheTicket(self, withState { $0.beginWriting(key.digest) })
     }
 
     /// - Parameters:
-    ///   - ticket: Nil if nobody could object.
-    ///   - isReplaced: Whether an entry for the same URL is not needed any more.
-    /// - Returns: Whether it is kept.
+    ///   - ticket: Nil to store it even if a response for the URL is removed meanwhile.
+    ///   - isReplaced: Whether the new entry replaces this one of the same URL.
+    /// - Returns: Whether the entry is kept.
     @discardableResult
     func insert(
         _ entry: CacheEntry,
@@ -106,15 +106,15 @@ final class CacheStore: Sendable {
         withState { $0.insert(entry, writer: ticket?.number, replacing: isReplaced) }
     }
 
-    /// Everything for a URL.
+    /// Forgets all entries of a URL.
     func forget(_ key: CacheKey) { withState { $0.forget(key.digest) } }
 
-    /// One entry.
+    /// Forgets one entry.
     func forget(_ id: CacheEntryID) { withState { $0.forget(id) } }
 
-    /// What would be the answer; if only the disk can tell, everything for the URL.
+    /// Forgets the entry that would be the answer. If only the disk knows it, all entries of the URL are forgotten.
     ///
-    /// - Returns: Whether there may have been something.
+    /// - Returns: Whether there may have been an entry.
     func forgetAnswer(_ key: CacheKey, _ choose: ([CacheEntry]) -> CacheEntry?) -> Bool {
         withState { state in
             let answer = choose(state.entries(for: key.digest))
@@ -129,11 +129,11 @@ final class CacheStore: Sendable {
 
     func forgetAll() { withState { $0.forgetAll() } }
 
-    /// Whether ``catchUp()`` has something to do.
+    /// Whether ``catchUp()`` has work to do.
     var isBehind: Bool { withState { !$0.dooms.isEmpty || !$0.pending.isEmpty } }
 }
 
-/// Leave to store something for a URL. Ends with the last reference.
+/// Allows storing a response for a URL. It ends with the last reference.
 final class CacheTicket: Sendable {
     let number: UInt64
     private let store: CacheStore
