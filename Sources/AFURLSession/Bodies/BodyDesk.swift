@@ -4,8 +4,8 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// Gets the body of one task ready before a connection is looked for: what cannot be
-/// read must not cost a connection. Asks the delegate for streams.
+/// Prepares the body of one task before a connection is chosen: a body that cannot be read must not cost a connection.
+/// It asks the delegate for streams.
 final class BodyDesk: StreamProvider {
     typealias Prepared = Result<(request: WireRequest, body: any BodySource), LoadError>
 
@@ -43,7 +43,7 @@ final class BodyDesk: StreamProvider {
     func supplyStream(_ done: @escaping (HandedStream?) -> Void) {
         let question = Question(done)
         guard let core, let (delegate, task) = core.taskDelegate else {
-            // Also a missing answer comes in a later turn.
+            // Without a delegate, too, the answer comes in a later turn.
             let bound = LoopBound(confined: question, on: platform.loop)
             return platform.loop.enqueue { bound.value.answer(nil) }
         }
@@ -76,7 +76,7 @@ final class BodyDesk: StreamProvider {
     }
 
     private static func open(_ url: URL) -> Result<FilePass, BodyFailure> {
-        // A path is a string of C: beyond a NUL it would be another one.
+        // The system reads a path only up to a NUL: it would open another file.
         guard url.isFileURL, !url.path.isEmpty, !url.path.utf8.contains(0) else {
             return .failure(.file(FileFailure(.notAFileURL, at: url.isFileURL ? url.path : url.textWithoutUserInfo)))
         }

@@ -2,19 +2,19 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// Where the body of a task comes from, as its owner said it. Indirect, because most
-/// tasks have nothing to say and every queued one holds it.
+/// The source of a task's body, as the creator of the task chose it. Indirect, because most tasks have no such choice
+/// and every queued task holds one.
 indirect enum TaskBody: Sendable {
-    /// From the request.
+    /// The body of the request.
     case request
-    /// Memory, whatever the request has.
+    /// These bytes, whatever body the request has.
     case data(Data)
     case file(URL)
     /// A stream that the delegate is asked for.
     case streamed
 
-    /// The request in bytes. For a file, whose length nobody knows yet, it is frozen
-    /// again when it is open; here only to find out what is wrong with the rest.
+    /// Returns the request in bytes. The length of a file is unknown here: the request is frozen again when the file is
+    /// open, and here only to find errors in its other parts.
     ///
     /// - Parameter defaults: The session's own if nil.
     func freeze(
@@ -28,7 +28,7 @@ indirect enum TaskBody: Sendable {
         switch self {
         case .request where request.bodyStream != nil: plan = .stream
         case .request:
-            // Frozen once for all tasks, unless the session has a say in it.
+            // One frozen request serves all tasks, unless a setting of the session applies to it.
             let isAsked = session.settings.expectsContinueAbove != nil && request.httpBody != nil
             if !isAsked { return try request.frozen(with: defaults) }
         case .data(let data): request.httpBody = data
@@ -43,7 +43,7 @@ indirect enum TaskBody: Sendable {
         )
     }
 
-    /// Whether there is nothing to do before a connection is looked for.
+    /// Whether there is nothing to do before a connection is chosen.
     func isPrepared(for request: WireRequest) -> Bool {
         switch self {
         case .request, .data: !request.isStreamed
@@ -51,7 +51,7 @@ indirect enum TaskBody: Sendable {
         }
     }
 
-    /// What is known about its length when the task is made.
+    /// The length of the body, as far as it is known when the task is made.
     func expectedLength(_ frozen: Result<WireRequest, RequestRejection>) -> Int64 {
         if case .file = self { return NSURLSessionTransferSizeUnknown }
         guard let request = try? frozen.get() else { return 0 }

@@ -3,27 +3,27 @@ import AFTransport
 
 /// A coded body on its way from the transfer to the consumer of its task.
 ///
-/// A read of 256 KiB may become a thousand times as much. So what the consumer has no room for stays as it was received,
-/// the transfer is paused (`undecoded`), and no more than one read ever waits here. A turn of the loop makes 1 MiB at
-/// most; what is left is for the next one.
+/// A read of 256 KiB may decode to a thousand times as much. So this keeps encoded what the consumer has no room for
+/// and pauses the transfer (`undecoded`), and never holds more than one read. It decodes at most 1 MiB in one turn of
+/// the loop, and the rest in the next.
 final class CodedBody: TurnEndTarget {
     private static let workPerTurn = 1 << 20
 
     private let core: TaskCore
     private let decoder: Result<ContentDecoder, ContentFailure>
-    /// Received and not taken by the decoder, from `start` on.
+    /// Bytes that were received and not decoded yet, from `start` on.
     @exclusivity(unchecked) private var rest: [UInt8] = []
     @exclusivity(unchecked) private var start = 0
-    /// What was received is decoded and delivered. Without it, the decoder may hold more than its input shows.
+    /// The decoder has given everything that its input so far decodes to. If not, it may hold more output.
     @exclusivity(unchecked) private var isHungry = true
     @exclusivity(unchecked) private var work = CodedBody.workPerTurn
-    /// The work of this turn is counted, and will be forgotten at its end.
+    /// The bytes decoded in this turn are counted; the count ends with the turn.
     @exclusivity(unchecked) private var isCounting = false
     @exclusivity(unchecked) private var isScheduled = false
     @exclusivity(unchecked) private var hasEnded = false
     @exclusivity(unchecked) private var hasReceived = false
 
-    /// Nil if the body is handed on as it comes.
+    /// Nil if the body is delivered as it is received.
     init?(_ plan: ContentPlan, of core: TaskCore) {
         switch plan {
         case .asItIs: return nil
@@ -45,13 +45,13 @@ final class CodedBody: TurnEndTarget {
         core.pause(.undecoded)
     }
 
-    /// Nothing more comes. The task goes on when all of it is decoded.
+    /// The transfer has delivered the last byte. The task goes on when all of the body is decoded.
     func inputEnded() {
         hasEnded = true
         if isHungry { finish() }
     }
 
-    /// Nobody holds up the task any more.
+    /// Goes on decoding in a later turn of the loop.
     func goOnSoon() {
         guard !isScheduled else { return }
         isScheduled = true
@@ -84,7 +84,7 @@ final class CodedBody: TurnEndTarget {
         if hasEnded { finish() }
     }
 
-    /// Decodes until somebody holds it up. Returns what is left; nil if the task has ended.
+    /// Decodes until the consumer or the task pauses. Returns the rest of the input; nil if the task has ended.
     private func decode(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         countWork()
         let page = core.session.world.platform.contentPage.value.bytes

@@ -1,9 +1,9 @@
 import AFTransport
 
-/// How far a session goes along with coded bodies.
+/// The settings of a session for coded bodies.
 struct ContentSettings: Sendable {
     static let usualRatio = 250
-    /// Nothing that is no bomb comes near it: a megabyte of zeros in ten bytes.
+    /// The highest ratio that can be set: a megabyte of zeros in ten bytes. Real content stays far below it.
     static let highestRatio = 100_000
 
     var decodes = true

@@ -1,11 +1,11 @@
 import AFTransport
 
-/// What stands between the transfer's bytes and the consumer's.
+/// The decoding between the transfer and the consumer.
 extension TaskCore {
-    /// Nobody holds up the task, but perhaps the decoding itself.
+    /// Whether the task may decode: only the decoding itself pauses its transfer, if anything does.
     var mayDecode: Bool { transfer?.pauses.isSubset(of: .undecoded) ?? true }
 
-    /// Whether `body` is still the one to be decoded.
+    /// Whether `body` is still the one that the task decodes.
     func isDecoding(_ body: CodedBody) -> Bool { content === body && isLoading }
 
     func transferMayDecode(_ transfer: Transfer) {
@@ -17,6 +17,6 @@ extension TaskCore {
         deliver(bytes)
     }
 
-    /// The longest piece the consumer is given at a time.
+    /// The length of the longest piece that the consumer is given at a time.
     var longestPiece: Int { content == nil ? ReadBuffer.size : ContentDecoder.pieceSize }
 }
