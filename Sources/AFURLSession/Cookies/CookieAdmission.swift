@@ -1,6 +1,6 @@
 import AFWire
 
-/// Whether a server may set a cookie (RFC 6265bis §5.7), as far as that does not depend on what is stored.
+/// Whether a server may set a cookie (RFC 6265bis §5.7), as far as that does not depend on the stored cookies.
 enum CookieAdmission {
     static func admit(
         _ cookie: SetCookie,
@@ -27,13 +27,13 @@ enum CookieAdmission {
         return content
     }
 
-    /// For cookies of the program's own. It may set what it wants, except what no server could have set anywhere.
+    /// For the program's own cookies. The program may set any cookie that a server could have set somewhere.
     static func check(_ content: CookieContent, suffixes: PublicSuffixes) throws(CookieRefusal) {
         if !content.isHostOnly, suffixes.isPublicSuffix(content.domain) { throw .publicSuffix }
         try checkPrefix(content, hasPath: true)
     }
 
-    /// A cookie of the program's own that is said to come from a server.
+    /// For a cookie of the program's own that it says comes from a server.
     static func check(
         _ content: CookieContent,
         from question: CookieQuestion,
@@ -58,7 +58,7 @@ enum CookieAdmission {
     ) throws(CookieRefusal) -> (domain: String, isHostOnly: Bool) {
         let host = question.host
         guard let bytes = cookie.domain else { return (host, true) }
-        // Hosts are in punycode. Text with more in it could be equal to them without being the same.
+        // Hosts are in punycode. Other text could compare as equal to a host without being the same.
         guard bytes.allSatisfy({ $0 < 0x80 }) else { throw .foreignDomain }
         let domain = String(decoding: bytes, as: UTF8.self)
         guard question.hostIsName else {
@@ -86,10 +86,10 @@ enum CookieAdmission {
         }
     }
 
-    /// RFC 6265bis §4.1.3 and §5.7. Case does not count, because servers exist to whom it does not.
+    /// RFC 6265bis §4.1.3 and §5.7. The prefixes are compared without regard to case, because some servers do.
     ///
-    /// Refused in any case is what only looks like one of these: a cookie without a name is sent as its value alone, and
-    /// some servers strip more from a name than SP and HTAB, as a no-break space.
+    /// A cookie that only looks as if it had a prefix is refused in any case: a cookie without a name is sent as its
+    /// value alone, and some servers strip more from a name than SP and HTAB, for example a no-break space.
     static func checkPrefix(_ content: CookieContent, hasPath: Bool) throws(CookieRefusal) {
         let written = content.name.isEmpty ? content.value : content.name
         let read = asRead(written)
@@ -102,8 +102,8 @@ enum CookieAdmission {
         guard content.isHostOnly, hasPath, content.path == [UInt8(ascii: "/")] else { throw .prefix }
     }
 
-    /// A name as some server may read it: without white space, characters that are not seen and bytes that are no text;
-    /// the long s, which upper case makes an S, as that.
+    /// The name as a server may read it: without white space, invisible characters and bytes that are not UTF-8. A long
+    /// s, whose upper case is S, counts as an S.
     private static func asRead(_ name: [UInt8]) -> [UInt8] {
         if name.allSatisfy({ 0x20 < $0 && $0 < 0x7F }) { return name }
         return String(decoding: name, as: UTF8.self).unicodeScalars.flatMap { scalar -> [UInt8] in

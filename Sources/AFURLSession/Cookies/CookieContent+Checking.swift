@@ -1,7 +1,7 @@
 import AFWire
 
 extension CookieContent {
-    /// Whether nothing in it could end a line, a cookie or a string before its time, and it is of a size that is
+    /// Whether no byte of the cookie could end a line, a cookie or a string early, and the cookie is of a size that is
     /// stored.
     var isHarmless: Bool {
         guard !(name.isEmpty && value.isEmpty), name.count + value.count <= CookieLimits.standard.nameAndValue,
@@ -12,8 +12,8 @@ extension CookieContent {
         }
     }
 
-    /// Whether, for a cookie of the program's own, the server that gets it back reads it as what it is: white space
-    /// around a part would be lost, and an `=` would move the end of the name.
+    /// Whether, for a cookie of the program's own, the server reads back the same cookie: white space around a part
+    /// would be lost, and an `=` would move the end of the name.
     var isUnambiguous: Bool {
         let equals = UInt8(ascii: "=")
         guard !name.contains(equals), !(name.isEmpty && value.contains(equals)) else { return false }

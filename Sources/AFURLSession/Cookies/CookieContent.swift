@@ -1,15 +1,15 @@
-/// What a cookie is: the part of it that is kept, sent, shown and written to a file.
+/// The part of a cookie that is kept, sent, shown and written to a file.
 struct CookieContent: Hashable, Sendable {
-    /// To whom a cookie goes when another site's document asks for it.
+    /// Which requests of another site's document a cookie is sent with.
     enum SameSite: UInt8, Hashable, Sendable {
-        /// Nothing was said, or nothing we know.
+        /// The server said nothing, or a value that is unknown here.
         case unspecified = 0
         case none = 1
         case lax = 2
         case strict = 3
     }
 
-    /// What makes two cookies the same one (RFC 6265bis §5.7).
+    /// Two cookies with the same key are the same cookie (RFC 6265bis §5.7).
     struct Key: Hashable, Sendable {
         let name: [UInt8]
         let domain: String
@@ -17,20 +17,20 @@ struct CookieContent: Hashable, Sendable {
         let path: [UInt8]
     }
 
-    /// What cookies of RFC 2109 and 2965 had beside it. Servers say nothing of it any more; programs may.
+    /// The additional attributes of RFC 2109 and 2965. Servers do not send them any more; programs may set them.
     struct Details: Hashable, Sendable {
         var version: UInt8 = 0
         var comment: String?
         var commentURL: String?
-        /// The only ports it goes to, unless there are none here.
+        /// The only ports that the cookie is sent to; empty for all ports.
         var ports: [UInt16] = []
     }
 
     var name: [UInt8]
     var value: [UInt8]
-    /// A host in canonical spelling, without a dot in front.
+    /// A host in canonical spelling, without a leading dot.
     var domain: String
-    /// For the host only, not for those below it.
+    /// The cookie is for the host only, and not for the hosts below it.
     var isHostOnly: Bool
     var path: [UInt8]
     /// Seconds since 1970; nil for a cookie that ends with its store.
@@ -42,7 +42,7 @@ struct CookieContent: Hashable, Sendable {
 
     var key: Key { Key(name: name, domain: domain, isHostOnly: isHostOnly, path: path) }
 
-    /// The end of a cookie that is to be removed: long before everything, as `Date.distantPast`.
+    /// The expiry of a cookie that is to be removed: long before any other, as `Date.distantPast`.
     static let ended: Int64 = -62_135_769_600
 
     func isExpired(at now: Int64) -> Bool { expires.map { $0 <= now } ?? false }
@@ -62,9 +62,9 @@ struct CookieContent: Hashable, Sendable {
 /// A cookie in its store.
 struct StoredCookie: Hashable, Sendable {
     var content: CookieContent
-    /// Seconds since 1970, of the first cookie of this key.
+    /// When the first cookie of this key was stored, in seconds since 1970.
     var created: Int64
-    /// The order of creation: one second is long enough for many.
+    /// The order of creation: many cookies may be stored in one second.
     var order: UInt64
     /// The order of last use.
     var lastUse: UInt64

@@ -1,11 +1,11 @@
 import AFBase
 import AFWire
 
-/// The dates of `Expires` (RFC 6265 §5.1.1): words in any order, of which the first that can be a time, a day, a
-/// month and a year are taken. Always in GMT, whatever zone they claim.
+/// The dates of `Expires` (RFC 6265 §5.1.1): words in any order. The first word that can be a time, a day, a month or a
+/// year is taken as such. Every date is read as GMT, whatever its zone says.
 ///
-/// Not `HTTPDate`, which takes the three forms of HTTP and nothing else: servers have sent cookies with whatever
-/// their language prints since before there was a standard.
+/// Not `HTTPDate`, which accepts only the three forms of HTTP: servers sent cookies with whatever date their language
+/// prints long before there was a standard.
 enum CookieDate {
     /// Seconds since 1970, or nil if it is no date.
     static func seconds(_ bytes: UnsafeRawBufferPointer) -> Int64? {
@@ -42,7 +42,7 @@ enum CookieDate {
         private var month: Int?
         private var year: Int?
 
-        /// Each word is the first thing it can be that is not known yet.
+        /// Takes the word as the first part of the date that it can be and that is still missing.
         mutating func take(_ word: UnsafeRawBufferPointer) {
             if secondOfDay == nil, let time = CookieDate.time(word) {
                 secondOfDay = time.hour * 3600 + time.minute * 60 + time.second
@@ -69,7 +69,7 @@ enum CookieDate {
 // MARK: - Words
 
 extension CookieDate {
-    /// So many digits, and then the end or something that is none.
+    /// A number of so many digits, which the end of the word or another character follows.
     private static func number(_ word: UnsafeRawBufferPointer, digits: ClosedRange<Int>) -> Int? {
         var position = 0
         guard let value = number(word, &position, atMost: digits.upperBound), digits.contains(position),

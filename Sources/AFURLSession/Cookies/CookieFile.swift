@@ -1,7 +1,7 @@
 /// The bytes of a cookie file. `Docs/Internals/Cookies.md` describes them.
 ///
-/// Every record has its length in front and its checksum behind it, and so has the whole: no byte of a value can become
-/// another cookie, and a file that is not whole is no file.
+/// Every record, and the whole file, has its length in front and its checksum behind. So no byte of a value can become
+/// another cookie, and an incomplete file is not read.
 enum CookieFile {
     /// Why a file is not read.
     enum Flaw: Error, Hashable, Sendable {
@@ -28,8 +28,8 @@ enum CookieFile {
 
     // MARK: - Writing
 
-    /// Those that outlive their store, in order of creation. If they are too many for a file, those that were not used
-    /// for longest are left out.
+    /// The bytes of the cookies that outlive their store, in order of creation. If there are too many for a file, those
+    /// that were not used for longest are left out.
     static func encode(_ cookies: [StoredCookie]) -> [UInt8] {
         var room = maximumLength - headLength - 8
         var records: [(order: UInt64, bytes: [UInt8])] = []
@@ -74,7 +74,7 @@ enum CookieFile {
         return little(UInt64(bytes.count), 4) + bytes + little(ResumeDigest.of(bytes), 8)
     }
 
-    /// The least significant byte first.
+    /// The bytes of the number, the least significant first.
     private static func little(_ number: UInt64, _ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
     }
@@ -114,7 +114,7 @@ enum CookieFile {
         bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The entries of a record, each of which may be there once.
+    /// The entries of a record. Each may occur once.
     fileprivate struct Entries {
         private var entries: [Tag: ArraySlice<UInt8>] = [:]
 
@@ -148,7 +148,7 @@ enum CookieFile {
 }
 
 extension StoredCookie {
-    /// Nil for what could not have been stored.
+    /// Nil for a cookie that could not have been stored.
     fileprivate init?(record: ArraySlice<UInt8>, order: UInt64) {
         guard let entries = CookieFile.Entries(record), let name = entries.bytes(.name),
             let value = entries.bytes(.value), let domain = entries.text(.domain), let path = entries.bytes(.path),

@@ -1,11 +1,11 @@
 import AFLoop
 import AFWire
 
-/// What is wrong with the file of an ``HTTPCookieStorage``.
+/// An error of the file of an ``HTTPCookieStorage``.
 ///
-/// The cookies in memory are not touched by it, and loading goes on.
+/// The cookies in memory are not affected, and loading goes on.
 public struct CookieFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of trouble.
+    /// The kind of error.
     public enum Kind: Hashable, Sendable {
         /// The URL names no file.
         case notAFileURL
@@ -13,26 +13,26 @@ public struct CookieFileError: Error, Hashable, Sendable, CustomStringConvertibl
         case cannotOpen
         /// It is a folder, a FIFO, a device, or a symbolic link.
         case notRegular
-        /// Others may read or change it, or it belongs to somebody else.
+        /// Other users may read or change it, or another user owns it.
         case notPrivate
         /// It is longer than any cookie file.
         case tooLong
         /// The disk failed.
         case cannotRead
-        /// Something else is in it. It is left as it is, and nothing is written.
+        /// The file holds something else. It is left as it is, and nothing is written.
         case notACookieFile
         /// A version of this library that this one does not know has written it. It is left as it is.
         case otherVersion
-        /// It is incomplete or was changed. The next cookies that are stored take its place.
+        /// The file is incomplete or was changed. The store replaces it when it next stores cookies.
         case damaged
-        /// The new file could not be written, for want of room, rights or a working disk. It is tried again with the
-        /// next change.
+        /// The new file could not be written, for lack of space, permission or a working disk. The store tries again
+        /// with the next change.
         case cannotWrite
     }
 
-    /// What is wrong.
+    /// The kind of the error.
     public let kind: Kind
-    /// Where the file is.
+    /// The path of the file.
     public let path: String
     let cause: SystemCallError?
 
@@ -42,10 +42,10 @@ public struct CookieFileError: Error, Hashable, Sendable, CustomStringConvertibl
         self.cause = cause
     }
 
-    /// Whether the file may be replaced all the same.
+    /// Whether the store may replace the file all the same.
     var allowsWriting: Bool { kind == .damaged || kind == .cannotWrite }
 
-    /// What was done with which file, what happened, and what helps.
+    /// The operation and the file, what happened, and what to do.
     public var description: String {
         let doing = kind == .cannotWrite ? "writing" : "reading"
         let system = cause.map { " (\($0.description))" } ?? ""

@@ -2,11 +2,11 @@ import AFLoop
 import Foundation
 import Glibc
 
-/// The cookie file on disk. Every method may wait for the disk: never called on the network thread.
+/// The cookie file on disk. Every method may wait for the disk: never call one on the network thread.
 ///
-/// A file is never changed: a new one is written beside it, synced, and takes its name. Who opens it, at whatever
-/// moment a process or the machine has died, finds the old one or the new one. When two processes share a file, the
-/// last that writes wins.
+/// The file is never changed: a new one is written beside it, synced, and takes its name. If a process or the machine
+/// dies at any moment, the old file or the new one is there. When two processes share a file, the last that writes
+/// wins.
 struct CookieFileStore: Sendable {
     let path: String
     private let folderPath: String
@@ -21,7 +21,7 @@ struct CookieFileStore: Sendable {
 
     // MARK: - Reading
 
-    /// Nothing if there is no file yet.
+    /// The cookies of the file; none if there is no file yet.
     func read() throws(CookieFileError) -> [StoredCookie] {
         guard !name.isEmpty, name != ".", name != ".." else { throw CookieFileError(.notRegular, at: path) }
         let (folder, file) = try open()
@@ -57,7 +57,8 @@ struct CookieFileStore: Sendable {
         let status = try reading { () throws(SystemCallError) in try file.status() }
         if let kind = CookieFileStore.objection(to: status) { throw CookieFileError(kind, at: path) }
         let bytes = try reading { () throws(SystemCallError) in try file.readAll(Int(status.size)) }
-        // Not what is damaged, and may be begun anew: the rest may be there the next time.
+        // This is not reported as `damaged`, which would allow replacing the file: the rest may be readable the next
+        // time.
         guard bytes.count == Int(status.size) else { throw CookieFileError(.cannotRead, at: path) }
         return bytes
     }
@@ -78,7 +79,7 @@ struct CookieFileStore: Sendable {
 
     // MARK: - Writing
 
-    /// Replaces the file. If it fails, nothing has happened to the old one.
+    /// Replaces the file. If that fails, the old file is unchanged.
     func write(_ cookies: [StoredCookie]) throws(CookieFileError) {
         do throws(SystemCallError) {
             try replace(with: CookieFile.encode(cookies))
@@ -93,7 +94,7 @@ struct CookieFileStore: Sendable {
         let (file, isNamed) = try folder.makeFile(named: temporary)
         var hasName = isNamed
         do throws(SystemCallError) {
-            // Others take one that is not locked for left behind.
+            // Another process takes a file that is not locked for a leftover.
             try file.lock()
             try file.writeAll(bytes)
             try file.sync()
@@ -106,18 +107,19 @@ struct CookieFileStore: Sendable {
             if hasName { try? folder.remove(temporary) }
             throw error
         }
-        // Without it the new name might not outlive a power failure; one of the two does in any case.
+        // Without this sync the new name might not survive a power failure. The old or the new file survives in any
+        // case.
         do throws(SystemCallError) {
             try folder.sync()
         } catch {
-            // Not every file system has that.
+            // Not every file system can sync a folder.
             if error.code != EINVAL { throw error }
         }
     }
 
     private static let suffix = ".tmp"
 
-    /// What was being written when a process died. One that is being written is locked.
+    /// Removes the unfinished files of processes that have died. A file that is being written is locked.
     private func removeLeftovers(in folder: Folder) {
         for entry in folder.names {
             guard entry.hasPrefix(name + "."), entry.hasSuffix(CookieFileStore.suffix),
@@ -130,7 +132,7 @@ struct CookieFileStore: Sendable {
 }
 
 extension DiskFile {
-    /// As much as there is, if it has become shorter meanwhile.
+    /// The bytes of the file: fewer than `size` if the file has become shorter meanwhile.
     func readAll(_ size: Int) throws(SystemCallError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: size)
         var span = bytes.mutableSpan

@@ -1,4 +1,4 @@
-/// What goes with a request (RFC 6265bis §5.8).
+/// The cookies that are sent with a request (RFC 6265bis §5.8).
 extension CookieJar {
     private struct Candidate {
         let domain: String
@@ -6,7 +6,7 @@ extension CookieJar {
         let cookie: StoredCookie
     }
 
-    /// The cookies for a request, in the order in which they are sent. Their use is not noted.
+    /// The cookies for a request, in the order in which they are sent. This does not count as a use.
     mutating func cookies(for question: CookieQuestion, now: Int64, suffixes: PublicSuffixes) -> [StoredCookie] {
         candidates(for: question, now: now, suffixes).map(\.cookie)
     }
@@ -17,7 +17,7 @@ extension CookieJar {
         var sent = 0
         for candidate in candidates(for: question, now: now, suffixes) {
             guard sent < limits.perRequest else { break }
-            // A shorter one behind it may still have room.
+            // A shorter cookie behind this one may still have room.
             let length = candidate.cookie.content.pairLength + (sent > 0 ? 2 : 0)
             guard bytes.count + length <= limits.requestBytes else { continue }
             if sent > 0 { bytes += [UInt8(ascii: ";"), UInt8(ascii: " ")] }
@@ -52,7 +52,7 @@ extension CookieJar {
         }
     }
 
-    /// The host, and if it is a name each of its parents.
+    /// Calls `body` with the host and, if it is a name, with each of its parents.
     private func forEachDomain(of question: CookieQuestion, _ body: (_ name: String, _ isHost: Bool) -> Void) {
         let host = question.host
         body(host, true)
@@ -71,7 +71,8 @@ extension CookieContent {
         if let ports = details?.ports, !ports.isEmpty, !ports.contains(question.url.endpoint.port) { return false }
         switch sameSite {
         case .unspecified, .none: break
-        // What a main document loads is a part of it, never a page of its own, so lax is as good as strict.
+        // A load of another site's main document is always a part of that document and never a navigation, so lax acts
+        // as strict.
         case .lax, .strict: if isCrossSite { return false }
         }
         return CookieMatching.path(path, matches: self.path)

@@ -1,11 +1,11 @@
-/// The cookies of a store, and the storage model of RFC 6265bis §5.7 and §5.8. A value: who owns it locks it, and says
-/// what time it is.
+/// The cookies of a store, and the storage model of RFC 6265bis §5.7 and §5.8. A value: its owner locks it and passes
+/// the time.
 ///
-/// Cookies are kept by domain. A host is looked up with each of its parents, so what others have stored costs a
+/// Cookies are kept by domain. A host is looked up with each of its parents, so the cookies of other domains cost a
 /// request nothing.
 struct CookieJar: Sendable {
     struct Domain: Sendable {
-        /// The registrable domain, by which strangers are told apart when there are too many cookies.
+        /// The registrable domain. When there are too many cookies, the limit counts them by it.
         let site: String
         var cookies: [StoredCookie]
     }
@@ -16,9 +16,9 @@ struct CookieJar: Sendable {
     private var siteCounts: [String: Int] = [:]
     private var securedCount = 0
     private var ticks: UInt64 = 0
-    /// The last time we were told of.
+    /// The latest time that the owner has passed.
     private var clock = Int64.min
-    /// Before this no cookie ends.
+    /// No cookie ends before this time.
     private var firstEnd = Int64.max
 
     init(limits: CookieLimits = .standard) {
@@ -27,15 +27,15 @@ struct CookieJar: Sendable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// In the order in which they were made.
+    /// The cookies in order of creation.
     var cookies: [StoredCookie] {
         domains.values.flatMap(\.cookies).sorted { $0.order < $1.order }
     }
 
     // MARK: - Time
 
-    /// Removes what has ended. It cannot come back when the clock is set back; and what was stored while the clock was
-    /// ahead does not for that reason live longer than any cookie may.
+    /// Removes the cookies that have ended. They do not come back when the clock is set back. A cookie that was stored
+    /// while the clock was ahead does not live longer than any cookie may.
     @discardableResult
     mutating func advance(to now: Int64) -> Bool {
         if now < clock { capLifetimes(at: now) }
@@ -64,8 +64,8 @@ struct CookieJar: Sendable {
 
     /// Stores a cookie that was admitted, in place of the one with its key.
     ///
-    /// - Parameter isSecured: Whether it came over a secured connection, or from the program.
-    /// - Returns: Whether anything is different now.
+    /// - Parameter isSecured: Whether the cookie came over a secured connection, or from the program.
+    /// - Returns: Whether the jar has changed.
     @discardableResult
     mutating func store(
         _ content: CookieContent,
@@ -86,7 +86,7 @@ struct CookieJar: Sendable {
         return former?.content != content
     }
 
-    /// Takes over a cookie of another jar.
+    /// Stores a cookie of another jar.
     mutating func restore(_ cookie: StoredCookie, now: Int64, suffixes: PublicSuffixes) {
         guard !cookie.content.isExpired(at: now),
             (try? CookieAdmission.check(cookie.content, suffixes: suffixes)) != nil
@@ -114,8 +114,8 @@ struct CookieJar: Sendable {
         if let end = cookie.content.expires { firstEnd = min(firstEnd, end) }
     }
 
-    /// Whether a secured cookie of that name would be sent along with this one, or instead of it: somebody on the way
-    /// could otherwise put his own in its place.
+    /// Whether a secured cookie of that name would be sent together with this one, or instead of it. An attacker on the
+    /// way could otherwise replace it by its own cookie.
     private func coversSecured(_ new: CookieContent) -> Bool {
         guard securedCount > 0 else { return false }
         return domains.contains { name, domain in
@@ -130,7 +130,7 @@ struct CookieJar: Sendable {
         }
     }
 
-    /// Goes by other rules from now on: drops what they forbid, and counts sites by them.
+    /// Uses other rules from now on: drops the cookies that they forbid, and counts sites by them.
     mutating func judge(by suffixes: PublicSuffixes) {
         removeAll { !$0.content.isHostOnly && suffixes.isPublicSuffix($0.content.domain) }
         siteCounts = [:]
@@ -181,7 +181,8 @@ struct CookieJar: Sendable {
 // MARK: - Too many
 
 extension CookieJar {
-    /// First those of the domain itself (RFC 6265bis §5.7): who stores much loses his own.
+    /// Removes cookies of the domain itself first (RFC 6265bis §5.7), so that a domain that stores too many loses its
+    /// own.
     private mutating func evictExcess(in name: String) {
         while let domain = domains[name], domain.cookies.count > limits.perDomain {
             evict(domain.cookies.indices.min { rank(domain.cookies[$0]) < rank(domain.cookies[$1]) }, of: name)
@@ -189,7 +190,8 @@ extension CookieJar {
         while count > limits.total { evictAnywhere() }
     }
 
-    /// Then those of sites that have more than a domain may have, on however many domains; then the longest unused.
+    /// Then removes cookies of sites that have more than a domain may have, on any number of domains; then the longest
+    /// unused.
     private mutating func evictAnywhere() {
         var first: (rank: (Int, UInt64), index: Int, domain: String)?
         for (name, domain) in domains {
@@ -202,7 +204,7 @@ extension CookieJar {
         evict(first?.index, of: first?.domain ?? "")
     }
 
-    /// Cookies that are not secured go first, then the longest unused. What has ended is gone already.
+    /// Cookies that are not secured are removed first, then the longest unused. Ended cookies are removed already.
     private func rank(_ cookie: StoredCookie) -> (Int, UInt64) {
         (cookie.content.isSecure ? 1 : 0, cookie.lastUse)
     }

@@ -1,10 +1,10 @@
-/// How much cookies may take. Nobody who sends cookies can make requests to himself or to others fail by sending many.
+/// How much cookies may take. A server cannot make requests to itself or to others fail by sending many cookies.
 struct CookieLimits: Sendable {
     /// Name and value together, in bytes (RFC 6265bis §5.6); a longer cookie is dropped.
     var nameAndValue = 4096
     /// One attribute value, in bytes; a longer attribute is ignored.
     var attribute = 1024
-    /// Cookies taken from one response.
+    /// The cookies that are taken from one response.
     var perResponse = 50
     /// Cookies of one domain.
     var perDomain = 50
@@ -12,9 +12,9 @@ struct CookieLimits: Sendable {
     var total = 3000
     /// Cookies sent with one request.
     var perRequest = 150
-    /// Bytes of the `Cookie` field of one request. Servers refuse longer ones.
+    /// Bytes of the `Cookie` field of one request. Servers refuse longer fields.
     var requestBytes = 8190
-    /// Seconds a cookie may live: 400 days.
+    /// The seconds that a cookie may live: 400 days.
     var lifetime: Int64 = 400 * 86_400
 
     static let standard = CookieLimits()

@@ -1,11 +1,11 @@
 /// Which hosts and paths a cookie belongs to (RFC 6265bis §5.1.3 and §5.1.4), byte for byte.
 enum CookieMatching {
-    /// Whether `host` is `domain` or, if it is a name, below it.
+    /// Whether `host` is `domain` or, if the host is a name, below it.
     static func host(_ host: String, isName: Bool, matches domain: String) -> Bool {
         host == domain || isName && self.host(host, isBelow: domain)
     }
 
-    /// The dot counts: `notexample.com` is not below `example.com`.
+    /// The dot is compared too: `notexample.com` is not below `example.com`.
     static func host(_ host: String, isBelow domain: String) -> Bool {
         let (host, domain) = (host.utf8, domain.utf8)
         guard host.count > domain.count, !domain.isEmpty, host.suffix(domain.count).elementsEqual(domain) else {

@@ -2,8 +2,8 @@ import Dispatch
 public import Foundation
 
 extension NSNotification.Name {
-    /// Cookies of an ``HTTPCookieStorage`` were stored, removed or have ended. Several changes may be told at once. The
-    /// object is the storage. Posted on a queue of the library's own.
+    /// Cookies of an ``HTTPCookieStorage`` were stored, removed or have ended. One notification may stand for several
+    /// changes. The object is the storage. Posted on a queue of the library's own.
     public static let NSHTTPCookieManagerCookiesChanged = NSNotification.Name(
         "NSHTTPCookieManagerCookiesChangedNotification"
     )
@@ -13,6 +13,6 @@ extension NSNotification.Name {
 }
 
 enum CookieNotifications {
-    /// Observers are the user's code: they run neither on the network thread nor under a lock.
+    /// Observers are code of the program: they run neither on the network thread nor under a lock.
     static let queue = DispatchQueue(label: "AFURLSession.cookies.changed")
 }

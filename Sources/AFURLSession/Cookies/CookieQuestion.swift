@@ -1,21 +1,21 @@
 import AFWire
 
-/// A request or response, as far as cookies are concerned: who the peer is, and for whom we ask.
+/// A request or response, as far as cookies are concerned: the server, and the document that it is loaded for.
 ///
-/// Made from the URL that is asked for, hop by hop. A `Host` field that a caller has set does not come into it.
+/// Made from the requested URL, for each hop. A `Host` field that a caller has set does not count.
 struct CookieQuestion: Sendable {
-    /// The document of which what is loaded is a part (``URLRequest/mainDocumentURL``).
+    /// The main document, of which the loaded resource is a part (``URLRequest/mainDocumentURL``).
     enum MainDocument: Hashable, Sendable {
-        /// What is loaded stands for itself.
+        /// The resource is its own main document.
         case itself
         case host(Endpoint.Host)
-        /// One without a host that we understand, which therefore is nobody's site.
+        /// A document without a host that is understood here, so that no host is of its site.
         case other
     }
 
     let url: RequestURL
     var mainDocument = MainDocument.itself
-    /// That of the session; the store has one of its own, and both must agree.
+    /// The policy of the session. The store has its own, and both must agree.
     var policy = HTTPCookie.AcceptPolicy.always
 
     var host: String { url.endpoint.host.text }
@@ -25,10 +25,10 @@ struct CookieQuestion: Sendable {
     /// The path as it is sent, without the query.
     var path: ArraySlice<UInt8> { url.target.prefix { $0 != UInt8(ascii: "?") } }
 
-    /// Whether the main document belongs to somebody else.
+    /// Whether the main document belongs to another site.
     ///
-    /// Without a main document nothing is of another site: a program that loads something has nobody in whose name it
-    /// could be made to do it.
+    /// Without a main document no resource is of another site: a program that loads a resource itself has no document
+    /// that could make it do so.
     func isCrossSite(_ suffixes: PublicSuffixes) -> Bool {
         switch mainDocument {
         case .itself: false
@@ -39,7 +39,7 @@ struct CookieQuestion: Sendable {
         }
     }
 
-    /// Whether cookies may go in either direction at all: the one place where policies are decided.
+    /// Whether cookies may be sent and stored at all: the only place where policies are applied.
     func isAllowed(by own: HTTPCookie.AcceptPolicy, _ suffixes: PublicSuffixes) -> Bool {
         if own == .never || policy == .never { return false }
         guard own == .onlyFromMainDocumentDomain || policy == .onlyFromMainDocumentDomain else { return true }

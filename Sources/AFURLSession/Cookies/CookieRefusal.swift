@@ -1,27 +1,27 @@
-/// Why a cookie is not taken. The response it came with, and all other cookies, are none the worse for it.
+/// Why a cookie is refused. The response it came with, and all other cookies, are not affected.
 enum CookieRefusal: Error, Hashable, Sendable {
-    /// A byte that could end a line or a string somewhere.
+    /// A byte that could end a line or a string.
     case control
-    /// Name and value together.
+    /// Name and value together are too long.
     case tooLong
-    /// Neither name nor value.
+    /// The cookie has neither name nor value.
     case empty
-    /// A separator in the name or value, which would make two cookies of one.
+    /// The name or value contains a separator, which would make two cookies of one.
     case separator
-    /// The domain belongs to a registry, and so to everybody below it.
+    /// The domain is a public suffix, so the cookie would go to all domains that are registered below it.
     case publicSuffix
     /// The domain is neither the host nor a parent of it.
     case foreignDomain
-    /// `Secure`, by somebody who cannot be trusted with it.
+    /// The cookie is `Secure`, but the server set it over a connection that is not secured.
     case notSecured
-    /// A secure cookie of this name is there, and this one came in the clear.
+    /// A secure cookie of this name is stored, and this one came over a connection that is not secured.
     case coversSecured
-    /// `__Host-` or `__Secure-`, without what these promise.
+    /// The name begins with `__Host-` or `__Secure-`, and the cookie does not meet the prefix's conditions.
     case prefix
-    /// `SameSite`, from another site than that of the main document.
+    /// The cookie has `SameSite`, and came from another site than that of the main document.
     case crossSite
-    /// The policy of the store or session.
+    /// The policy of the store or session forbids it.
     case policy
-    /// Behind the last that is taken from one response.
+    /// The response has more cookies than are taken from one.
     case excess
 }

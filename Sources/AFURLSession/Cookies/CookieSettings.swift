@@ -7,17 +7,17 @@ struct CookieSettings: Sendable {
     var policy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
     var setsCookies = true
 
-    /// For sessions that leave nothing behind.
+    /// For sessions that keep nothing after their end.
     static var ephemeral: CookieSettings { CookieSettings(storage: HTTPCookieStorage()) }
 }
 
-/// What a request says about cookies.
+/// The settings of a request that concern cookies.
 struct RequestCookies: Hashable, Sendable {
     var isHandled = true
     var mainDocumentURL: URL?
 }
 
-/// The cookies of one task: asked before each of its requests, told of each of its responses.
+/// The cookies of one task: they are asked for before each of its requests, and taken from each of its responses.
 struct CookieDoor: Sendable {
     private let storage: HTTPCookieStorage
     private let policy: HTTPCookie.AcceptPolicy
@@ -38,17 +38,19 @@ struct CookieDoor: Sendable {
         storage.isEmpty ? nil : storage.cookieFieldBytes(for: question(url), now: now)
     }
 
-    /// Calls `body`, on another thread, when cookies that have arrived may be sent; false if they may already.
+    /// Calls `body`, on another thread, when the cookies that have arrived are judged and may be sent; false if none
+    /// wait.
     func mustWait(_ body: @escaping @Sendable () -> Void) -> Bool {
         guard storage.hasWaiting else { return false }
         storage.whenJudged(body)
         return true
     }
 
-    /// Judges what has arrived. Waits for the disk, the first time: never called on the network thread.
+    /// Judges the cookies that have arrived. Waits for the disk the first time: never call it on the network thread.
     func judgeWaiting() { storage.judgeWaiting() }
 
-    /// Takes the cookies of a final response to a request for that URL; not of an interim one, trailers or a proxy.
+    /// Takes the cookies of a final response to a request for that URL. Interim responses, trailers and the responses
+    /// of proxies set none.
     func receive(_ headers: HTTPHeaders, from url: RequestURL, now: Int64) {
         storage.receive(headers, for: question(url), now: now)
     }

@@ -3,14 +3,14 @@ import AFLoop
 import Dispatch
 import Foundation
 
-/// Keeps the file of a store up to date, on a queue of its own: changes gather for a moment, and become one write.
+/// Writes the file of a store on a queue of its own, and gathers the changes of a moment into one write.
 final class CookieWriter: Sendable {
     private struct State {
-        /// Changes that are not in the file.
+        /// There are changes that are not in the file.
         var isDirty = false
         var isScheduled = false
         var error: CookieFileError?
-        /// What is there is not ours to replace.
+        /// The file must not be replaced.
         var isForbidden = false
     }
 
@@ -28,7 +28,7 @@ final class CookieWriter: Sendable {
 
     var error: CookieFileError? { state.withLock { $0.error } }
 
-    /// What is in the file. Waits for the disk.
+    /// The cookies in the file. Waits for the disk.
     func read() -> [StoredCookie] {
         do throws(CookieFileError) {
             guard let file else { throw CookieFileError(.notAFileURL, at: path) }
@@ -42,7 +42,7 @@ final class CookieWriter: Sendable {
         }
     }
 
-    /// - Parameter cookies: Called when it is written, on the queue.
+    /// - Parameter cookies: Called on the queue, when the file is written.
     func scheduleWrite(_ cookies: @escaping @Sendable () -> [StoredCookie]) {
         let mustSchedule = state.withLock { state in
             state.isDirty = true
@@ -51,7 +51,7 @@ final class CookieWriter: Sendable {
             return true
         }
         guard mustSchedule else { return }
-        // Keeps the store until it is written.
+        // The closure keeps the store until the file is written.
         queue.asyncAfter(deadline: .now() + delay) { try? self.write(cookies) }
     }
 

@@ -2,13 +2,13 @@ import AFWire
 public import Foundation
 
 extension HTTPCookie {
-    /// The cookies a response sets, those that may not be set left out.
+    /// The cookies that a response sets, without those that it may not set.
     ///
     /// - Parameters:
-    ///   - headerFields: As ``HTTPURLResponse/allHeaderFields`` has them: several `Set-Cookie` lines in one value,
-    ///     with line feeds between. A comma separates nothing, since it may stand in dates and values; a server could
-    ///     otherwise be brought to set a cookie by what it puts into the value of another.
-    ///   - URL: Where the response comes from. No cookies if there is no host in it.
+    ///   - headerFields: The fields as ``HTTPURLResponse/allHeaderFields`` has them: several `Set-Cookie` lines in one
+    ///     value, separated by line feeds. A comma separates nothing, since it may stand in dates and values: text that
+    ///     a server puts into the value of one cookie could otherwise set another.
+    ///   - URL: The URL of the response. If it has no host, there are no cookies.
     public class func cookies(withResponseHeaderFields headerFields: [String: String], for URL: URL) -> [HTTPCookie] {
         guard let question = CookieQuestion(URL) else { return [] }
         let now = Date.nowInSeconds
@@ -31,8 +31,8 @@ extension HTTPCookie {
         return try CookieAdmission.admit(cookie, from: question, now: now, suffixes: suffixes)
     }
 
-    /// The header field that sends the cookies, in their order; none if there are no cookies. Whether they belong to
-    /// the request is not looked at.
+    /// The header field that sends the cookies, in their order; none if there are no cookies. This does not check
+    /// whether the cookies belong to the request.
     public class func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] {
         guard !cookies.isEmpty else { return [:] }
         var bytes: [UInt8] = []
@@ -45,7 +45,7 @@ extension HTTPCookie {
 }
 
 extension CookieQuestion {
-    /// Nil unless requests can be made to the URL.
+    /// Nil unless the session could load the URL.
     init?(_ url: URL, mainDocument: MainDocument = .itself) {
         guard let url = try? RequestURL(url.absoluteString) else { return nil }
         self.init(url: url, mainDocument: mainDocument)
@@ -53,7 +53,7 @@ extension CookieQuestion {
 }
 
 extension CookieQuestion.MainDocument {
-    /// - Parameter url: That of the main document, if the program named one.
+    /// - Parameter url: The URL of the main document, if the program named one.
     init(_ url: URL?) {
         guard let url else {
             self = .itself

@@ -4,10 +4,10 @@ import Foundation
 extension HTTPCookie {
     /// Makes a cookie.
     ///
-    /// Nil unless there are a name, a value, a path, and a domain or origin URL with a host, or if one of them cannot
-    /// be: a line break or other control, a `;`, an `=` in the name, more than 4096 bytes of name and value, a prefix
-    /// (`__Host-`, `__Secure-`) whose conditions are not met. A path that does not begin with a slash is replaced as
-    /// in a response: by the folder of the origin URL, or the root.
+    /// Nil unless there are a name, a value, a path, and a domain or origin URL with a host. Nil also if one of them is
+    /// not allowed: a line break or other control, a `;`, an `=` in the name, more than 4096 bytes of name and value,
+    /// or a prefix (`__Host-`, `__Secure-`) whose conditions are not met. A path that does not begin with a slash is
+    /// replaced as in a response: by the folder of the origin URL, or the root.
     ///
     /// Values may be any strings (a `Substring`, an `NSString`), URLs, numbers or dates, of Swift or of Foundation.
     public convenience init?(properties: [HTTPCookiePropertyKey: Any]) {
@@ -15,7 +15,7 @@ extension HTTPCookie {
         self.init(content)
     }
 
-    /// What the cookie could be made from again.
+    /// The properties that make the cookie again.
     public var properties: [HTTPCookiePropertyKey: Any]? {
         var all: [HTTPCookiePropertyKey: Any] = [
             .name: name, .value: value, .domain: domain, .path: path, .version: "\(version)",
@@ -66,7 +66,7 @@ extension CookieContent {
         let isDotted = domain.utf8.first == UInt8(ascii: ".")
         let name = isDotted ? String(domain.dropFirst()) : domain
         guard let host = hostOfCookie(name) else { return nil }
-        // Nobody is below an address.
+        // No host is below an address.
         return (host.text, !isDotted || host.kind != .name)
     }
 
@@ -90,7 +90,7 @@ extension CookieContent {
     }
 }
 
-/// The host of a cookie, as it stands in a URL or without the brackets of an address.
+/// The host of a cookie, written as in a URL or, for an address, without its brackets.
 func hostOfCookie(_ text: String) -> Endpoint.Host? {
     let isBareAddress = text.utf8.first != UInt8(ascii: "[") && text.utf8.contains(UInt8(ascii: ":"))
     let written = isBareAddress ? "[\(text)]" : text
@@ -98,7 +98,7 @@ func hostOfCookie(_ text: String) -> Endpoint.Host? {
 }
 
 extension CookieContent.Details {
-    /// Nil if there is nothing out of the ordinary.
+    /// Nil if the cookie has none of these properties.
     fileprivate init?(_ properties: [HTTPCookiePropertyKey: Any]) {
         self.init()
         version = properties.text(.version) == "1" ? 1 : 0

@@ -1,18 +1,18 @@
 import AFWire
 public import Foundation
 
-/// A cookie: what a server wants to hear again. Never changes.
+/// A cookie: a name and a value that a server sets, and that are sent back to it. It never changes.
 ///
-/// Bytes that are no UTF-8 are shown as Latin-1, and sent as they came.
+/// Bytes that are not UTF-8 are shown as Latin-1, and sent as they were received.
 public final class HTTPCookie: NSObject, Sendable {
-    /// Whose cookies are taken and sent.
+    /// The sites whose cookies are stored and sent.
     public enum AcceptPolicy: UInt, Sendable {
-        /// Everybody's.
+        /// All sites.
         case always = 0
-        /// Nobody's.
+        /// No site.
         case never = 1
-        /// Those of the site of the main document (``URLRequest/mainDocumentURL``). A request without one stands for
-        /// itself.
+        /// The site of the main document (``URLRequest/mainDocumentURL``). A request without a main document is its
+        /// own.
         case onlyFromMainDocumentDomain = 2
     }
 
@@ -29,7 +29,7 @@ public final class HTTPCookie: NSObject, Sendable {
     /// The value, with its quotes if it has any, and as it is encoded.
     public var value: String { HTTPText.decode(content.value) }
 
-    /// The host the cookie belongs to; with a dot in front, that name and all below it.
+    /// The host that the cookie belongs to; with a leading dot, that name and all names below it.
     public var domain: String { content.isHostOnly ? content.domain : "." + content.domain }
 
     /// The path below which the cookie is sent.
@@ -49,7 +49,7 @@ public final class HTTPCookie: NSObject, Sendable {
     /// Whether scripts of a document must not see the cookie.
     public var isHTTPOnly: Bool { content.isHTTPOnly }
 
-    /// Which sites may have the cookie sent; nil if the server said nothing, `None`, or nothing known.
+    /// Which sites' documents the cookie is sent for; nil if the server said nothing, `None`, or an unknown value.
     public var sameSitePolicy: HTTPCookieStringPolicy? {
         switch content.sameSite {
         case .unspecified, .none: nil
@@ -61,10 +61,10 @@ public final class HTTPCookie: NSObject, Sendable {
     /// 0, or 1 if the program made it a cookie of RFC 2109.
     public var version: Int { Int(content.details?.version ?? 0) }
 
-    /// The program's remark on it.
+    /// The program's comment on the cookie.
     public var comment: String? { content.details?.comment }
 
-    /// Where the program's remark is to be read.
+    /// The URL of the program's comment.
     public var commentURL: URL? { content.details?.commentURL.flatMap { URL(string: $0) } }
 
     /// The only ports the cookie is sent to; nil if there is no such limit.
@@ -84,7 +84,7 @@ public final class HTTPCookie: NSObject, Sendable {
     /// The same for equal cookies.
     public override var hash: Int { content.hashValue }
 
-    /// Name, place and flags. The value is left out: it is a credential more often than not.
+    /// Name, domain, path and flags. The value is left out: it is often a credential.
     public override var description: String {
         let marks = [
             isSecure ? "Secure" : nil, isHTTPOnly ? "HttpOnly" : nil, sameSitePolicy.map { "SameSite=\($0.rawValue)" },
@@ -95,11 +95,11 @@ public final class HTTPCookie: NSObject, Sendable {
         return "HTTPCookie(\(PeerText.escaped(content.name)): \(content.value.count) bytes for \(place)\(end))"
     }
 
-    /// As ``description``.
+    /// The same as ``description``.
     public override var debugDescription: String { description }
 }
 
 extension HTTPCookie: CustomReflectable {
-    /// ``description`` only, for the same reason.
+    /// The ``description`` only, for the same reason.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -1,12 +1,12 @@
 public import Foundation
 
 extension HTTPCookieStorage {
-    /// Takes the cookies of a response from its `Set-Cookie` fields, as a session does.
+    /// Stores the cookies of a response from its `Set-Cookie` fields, as a session does.
     ///
     /// - Parameters:
-    ///   - fields: The values of the fields, each its own.
-    ///   - url: Where the response came from. None is taken if no requests can be made to it.
-    ///   - date: When it came: cookies that last for a time last from then on.
+    ///   - fields: The values of the fields, one for each line.
+    ///   - url: The URL of the response. If the session could not load it, no cookie is stored.
+    ///   - date: When the response was received: `Max-Age` counts from then.
     /// - Returns: How many were refused.
     @discardableResult
     public func storeCookies(fromFields fields: [String], of url: URL, at date: Date = Date()) -> Int {
@@ -18,8 +18,8 @@ extension HTTPCookieStorage {
     /// The value of the `Cookie` field that a session would send to a URL. Nil if it would send none.
     ///
     /// - Parameters:
-    ///   - url: Where the request goes.
-    ///   - date: When it would: cookies that have ended until then are gone for good.
+    ///   - url: The URL of the request.
+    ///   - date: When the request is sent: cookies that have ended by then are removed for good.
     public func cookieField(for url: URL, at date: Date = Date()) -> String? {
         judgeWaiting()
         return CookieQuestion(url).flatMap { cookieField(for: $0, now: date.wholeSeconds) }

@@ -7,8 +7,8 @@ extension HTTPCookieStorage {
         setCookies(cookies, for: url, mainDocumentURL: request.mainDocumentURL)
     }
 
-    /// Calls back with the cookies that a task's present request would carry, on a queue of the library's own; nil if
-    /// it has no URL that requests can be made to.
+    /// Calls back with the cookies that a task's current request would carry, on a queue of the library's own; nil if
+    /// the session could not load the request's URL.
     @preconcurrency
     public func getCookiesFor(
         _ task: URLSessionTask,
@@ -18,7 +18,7 @@ extension HTTPCookieStorage {
         CookieNotifications.queue.async { completionHandler(cookies) }
     }
 
-    /// The cookies that a task's present request would carry; nil if it has no URL that requests can be made to.
+    /// The cookies that a task's current request would carry; nil if the session could not load the request's URL.
     public func cookies(for task: URLSessionTask) async -> [HTTPCookie]? {
         cookies(of: task)
     }

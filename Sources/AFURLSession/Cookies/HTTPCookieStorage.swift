@@ -5,32 +5,33 @@ import Dispatch
 public import Foundation
 import Synchronization
 
-/// Keeps cookies, and says which go with a request.
+/// Keeps cookies, and selects those that go with a request.
 ///
-/// May be used from any thread. A store is in memory, and gone with its last owner, unless it was made with
-/// ``init(fileURL:)``: no file is ever written that was not asked for.
+/// Safe to use from any thread. A store is in memory, and ends with its last reference, unless it was made with
+/// ``init(fileURL:)``: no file is written that the program did not ask for.
 ///
 /// ```swift
 /// let configuration = URLSessionConfiguration.default
 /// configuration.httpCookieStorage = HTTPCookieStorage(fileURL: folder.appendingPathComponent("cookies"))
 /// ```
 ///
-/// A store takes 50 cookies for each domain and 3000 in all, of 4096 bytes each, for 400 days. Beyond that the longest
-/// unused are dropped, those first that are not secured.
+/// A store takes 50 cookies for each domain and 3000 in all, of 4096 bytes each, for 400 days. Beyond that, cookies
+/// that are not secured are dropped first, and of those the ones that were not used for longest.
 public final class HTTPCookieStorage: NSObject, Sendable {
     struct State {
         var jar: CookieJar
         var policy = HTTPCookie.AcceptPolicy.always
-        /// Those by which the cookies in the jar were judged.
+        /// The rules by which the cookies in the jar were judged.
         var suffixes: PublicSuffixes
-        /// What arrived before the public suffix list was read. It is judged when that has been tried.
+        /// The cookies that arrived before the public suffix list was read. They are judged once the list was read, or
+        /// could not be.
         var waiting: [CookieArrival] = []
         var refused = 0
-        /// Observers are about to hear of a change.
+        /// A notification of a change is about to be posted.
         var isAnnounced = false
     }
 
-    /// The store of all sessions with a default configuration. In memory.
+    /// The store of all sessions with a default configuration, in memory.
     public static let shared = HTTPCookieStorage()
 
     private static let groups = Lock<[String: HTTPCookieStorage]>([:])
@@ -44,9 +45,10 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     // MARK: Guarded
 
     private let state: Lock<State>
-    /// Read before the lock is taken: most programs never see a cookie. Those that wait count.
+    /// How many cookies there are, including those that wait. Read before the lock is taken: most programs never get a
+    /// cookie.
     private let count = Atomic<Int>(0)
-    /// How many arrivals wait for the public suffix list.
+    /// How many responses wait for the public suffix list.
     private let waitingCount = Atomic<Int>(0)
 
     /// Makes a store in memory.
@@ -54,15 +56,16 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         self.init(file: nil)
     }
 
-    /// Makes a store that keeps its cookies in a file as well, except those that end with their session.
+    /// Makes a store that also keeps its cookies in a file, except those that end with their session.
     ///
     /// The file is read here, on the calling thread, and written on another: half a second after a change, or when
-    /// ``flush()`` is called. It is for its owner alone (mode 0600). It is never changed but replaced, so whatever dies
-    /// in between, the old or the new one is there. Where two processes use one file, the last that writes wins.
+    /// ``flush()`` is called. Only its owner may read and write it (mode 0600). It is never changed but replaced, so
+    /// that at any moment the old or the new file is there. Where two processes use one file, the last that writes
+    /// wins.
     ///
-    /// If there is a file that cannot be used the store begins empty, and ``fileError`` says why.
+    /// If the file exists and cannot be used, the store begins empty, and ``fileError`` says why.
     ///
-    /// - Parameter fileURL: Where the file is or shall be. Its folder must exist.
+    /// - Parameter fileURL: The file, which need not exist. Its folder must exist.
     public convenience init(fileURL: URL) {
         self.init(file: fileURL)
     }
@@ -87,7 +90,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         writer = file.map { CookieWriter($0, delay: delay) }
         var jar = CookieJar(limits: limits)
         let kept = writer?.read() ?? []
-        // Most programs never see a cookie, and need no list.
+        // Most programs never get a cookie, and need no list.
         let suffixes = kept.isEmpty ? source.known : source.loaded
         for cookie in kept { jar.restore(cookie, now: clock(), suffixes: suffixes) }
         count.store(jar.count, ordering: .relaxed)
@@ -95,8 +98,8 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         super.init()
     }
 
-    /// The store of a group of programs; the same one for the same name within a process. In memory: processes share
-    /// nothing.
+    /// The store of a group of programs, the same one for the same name within a process. It is in memory: processes
+    /// share no cookies.
     public class func sharedCookieStorage(forGroupContainerIdentifier identifier: String) -> HTTPCookieStorage {
         let storage = HTTPCookieStorage()
         return groups.withLock { groups in
@@ -108,9 +111,10 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     // MARK: - Working on the jar
 
-    /// Runs `body` under the lock, by these rules; tells of a change after it.
+    /// Runs `body` under the lock, by these rules, and posts a notification afterwards if the cookies have changed.
     ///
-    /// - Parameter suffixes: Nil if the list is still being read. The jar is empty then, and what arrives has to wait.
+    /// - Parameter suffixes: Nil while the list is being read. The jar is empty then, and cookies that arrive have to
+    ///   wait.
     private func work<Value>(
         by suffixes: PublicSuffixes?,
         _ body: (inout State) -> Value,
@@ -131,7 +135,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         return value
     }
 
-    /// Sorted without the lock.
+    /// The cookies, sorted without the lock.
     private func snapshot() -> [StoredCookie] { state.withLock { $0.jar }.cookies }
 
     private func announceChange() {
@@ -141,27 +145,27 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         }
     }
 
-    /// How many cookies there are. No names or values.
+    /// How many cookies there are. It contains no names and no values.
     public override var description: String {
         let (cookies, domains) = state.withLock { ($0.jar.count, $0.jar.domains.count) }
         return "HTTPCookieStorage(\(cookies) cookies, \(domains) domains)"
     }
 
-    /// Whether there is nothing in it. Costs no lock.
+    /// Whether the store has no cookies. Takes no lock.
     var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
-    /// Whether cookies wait for the public suffix list. Costs no lock.
+    /// Whether cookies wait for the public suffix list. Takes no lock.
     var hasWaiting: Bool { waitingCount.load(ordering: .relaxed) > 0 }
 
-    /// Makes sure that nothing has to wait from now on. Waits for the disk, once in a process.
+    /// Makes sure that no cookie has to wait from now on. Waits for the disk, once in a process.
     package func readSuffixes() { _ = source.loaded }
 
-    /// Judges what has waited for the public suffix list. Waits for the disk, if there is anything to judge.
+    /// Judges the cookies that wait for the public suffix list. Waits for the disk, if there are any.
     func judgeWaiting() {
         if hasWaiting { judge(by: source.loaded) }
     }
 
-    /// Calls back, on a queue of the library's own, when everything that waits has been judged. Never waits.
+    /// Calls back, on a queue of the library's own, when all waiting cookies are judged. Never waits.
     func whenJudged(_ body: @escaping @Sendable () -> Void) {
         source.whenLoaded { [self] in
             judge(by: source.current)
@@ -178,7 +182,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 }
 
 extension HTTPCookieStorage.State {
-    /// Goes by these rules from now on. Cookies the new ones forbid are dropped, and those that waited are judged.
+    /// Uses these rules from now on: drops the cookies that they forbid, and judges those that wait.
     fileprivate mutating func adopt(_ suffixes: PublicSuffixes) -> Bool {
         var hasChanged = false
         if suffixes !== self.suffixes {
@@ -194,11 +198,11 @@ extension HTTPCookieStorage.State {
     }
 }
 
-// MARK: - What the network thread asks
+// MARK: - For the network thread
 
 extension HTTPCookieStorage {
-    /// The value of the `Cookie` field of a request, byte for byte as the cookies came; nil if nothing is to be sent.
-    /// In memory only, and a few instructions if there are no cookies.
+    /// The value of the `Cookie` field of a request, byte for byte as the cookies were received; nil if none is sent.
+    /// It reads memory only, and takes a few instructions if there are no cookies.
     func cookieFieldBytes(for question: CookieQuestion, now: Int64) -> [UInt8]? {
         if isEmpty { return nil }
         return work(by: source.current) { state -> (field: [UInt8]?, hasEnded: Bool) in
@@ -210,12 +214,12 @@ extension HTTPCookieStorage {
         }.field
     }
 
-    /// ``cookieFieldBytes(for:now:)`` as text, which it is unless a server has sent cookies that are no UTF-8.
+    /// ``cookieFieldBytes(for:now:)`` as text. The bytes are UTF-8 unless a server has sent cookies that are not.
     func cookieField(for question: CookieQuestion, now: Int64) -> String? {
         cookieFieldBytes(for: question, now: now).map { HTTPText.decode($0) }
     }
 
-    /// Takes the cookies of a response, each line its own.
+    /// Stores the cookies of a response, each line separately.
     ///
     /// - Returns: How many were refused.
     @discardableResult
@@ -226,7 +230,7 @@ extension HTTPCookieStorage {
         return store(batch, question, now)
     }
 
-    /// Takes the cookies of a response. A few instructions if it has none.
+    /// Stores the cookies of a response. Takes a few instructions if it has none.
     ///
     /// - Returns: How many were refused.
     @discardableResult
@@ -284,7 +288,7 @@ extension HTTPCookieStorage.State {
     }
 }
 
-/// What a response has brought, when, and from where.
+/// The cookies of a response, the time it was received, and where it came from.
 struct CookieArrival: Sendable {
     fileprivate let batch: CookieBatch
     fileprivate let question: CookieQuestion
@@ -307,11 +311,11 @@ private struct CookieBatch {
     }
 }
 
-// MARK: - What programs ask
+// MARK: - For programs
 
 extension HTTPCookieStorage {
-    /// Whose cookies are taken and sent. Everybody's, unless set. A session's own policy
-    /// (``URLSessionConfiguration/httpCookieAcceptPolicy``) comes on top: the stricter one counts.
+    /// The sites whose cookies are stored and sent: all, unless set. The session has a policy of its own
+    /// (``URLSessionConfiguration/httpCookieAcceptPolicy``), and the stricter one counts.
     public var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
         get { state.withLock { $0.policy } }
         set {
@@ -338,7 +342,7 @@ extension HTTPCookieStorage {
         }.cookies.map { HTTPCookie($0.content) }
     }
 
-    /// The cookies that would be sent to a URL, in that order. Nil if no requests can be made to it.
+    /// The cookies that would be sent to a URL, in that order. Nil if the session could not load the URL.
     public func cookies(for url: URL) -> [HTTPCookie]? {
         CookieQuestion(url).map { cookies(for: $0) }
     }
@@ -355,22 +359,22 @@ extension HTTPCookieStorage {
         }.cookies.map { HTTPCookie($0.content) }
     }
 
-    /// Stores a cookie of the program's own, in place of the one with its name, domain and path. One that has ended
-    /// removes that one.
+    /// Stores a cookie of the program's own, in place of the one with its name, domain and path. A cookie that has
+    /// ended removes that one.
     ///
-    /// Does nothing if the policy is `never`, or the domain belongs to a registry (`.com`, `.co.uk`).
+    /// Does nothing if the policy is `never`, or if the domain is a public suffix (`.com`, `.co.uk`).
     public func setCookie(_ cookie: HTTPCookie) {
         store([cookie], for: nil)
     }
 
     /// Stores cookies that came with a response.
     ///
-    /// Those that ``cookieAcceptPolicy`` forbids are left out, and those that a server at that URL may not set.
+    /// Cookies that ``cookieAcceptPolicy`` forbids, or that a server at that URL may not set, are not stored.
     ///
     /// - Parameters:
     ///   - cookies: The cookies, for example of ``HTTPCookie/cookies(withResponseHeaderFields:for:)``.
-    ///   - url: Where the response came from. Nil: the cookies are the program's own.
-    ///   - mainDocumentURL: The document the response is a part of; nil if it stands for itself.
+    ///   - url: The URL of the response. Nil: the cookies are the program's own.
+    ///   - mainDocumentURL: The main document of the response; nil if the response is its own.
     public func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
         guard let url else { return store(cookies, for: nil) }
         guard let question = CookieQuestion(url, mainDocument: .init(mainDocumentURL)) else { return }
@@ -392,7 +396,7 @@ extension HTTPCookieStorage {
         }
     }
 
-    /// Removes a cookie: that of the same name, domain and path.
+    /// Removes the cookie of the same name, domain and path.
     public func deleteCookie(_ cookie: HTTPCookie) {
         if isEmpty { return }
         _ = work(by: source.loaded) {
@@ -406,7 +410,7 @@ extension HTTPCookieStorage {
     public func removeCookies(since date: Date) {
         let first = date.wholeSeconds
         if isEmpty { return }
-        // On the network thread as well (`SessionCore.reset`): what waits need not be judged to be removed.
+        // `SessionCore.reset` calls this on the network thread too: cookies that wait are removed without being judged.
         _ = work(by: source.current) { state -> Bool in
             let before = state.jar.count
             state.waiting.removeAll { $0.time >= first }
@@ -417,7 +421,7 @@ extension HTTPCookieStorage {
         }
     }
 
-    /// All cookies in an order of yours, for example `[NSSortDescriptor(keyPath: \HTTPCookie.name, ascending: true)]`.
+    /// All cookies in the order you name, for example `[NSSortDescriptor(keyPath: \HTTPCookie.name, ascending: true)]`.
     public func sortedCookies(using sortOrder: [NSSortDescriptor]) -> [HTTPCookie] {
         (cookies ?? []).sorted { one, other in
             for descriptor in sortOrder {
@@ -459,10 +463,10 @@ extension HTTPCookieStorage.State {
 // MARK: - The file
 
 extension HTTPCookieStorage {
-    /// What was wrong with the file when it was last read or written; nil if nothing was, or there is none.
+    /// The error of the last reading or writing of the file; nil if that succeeded, or there is no file.
     public var fileError: CookieFileError? { writer?.error }
 
-    /// Writes the file now, if there is something new. Waits for the disk.
+    /// Writes the file now, if there are changes. Waits for the disk.
     ///
     /// Throws a ``CookieFileError`` if the file does not hold the cookies afterwards. Does nothing for a store in
     /// memory.

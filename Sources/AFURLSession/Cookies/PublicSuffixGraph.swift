@@ -1,14 +1,14 @@
 import AFWire
 
-/// The public suffix list as a deterministic acyclic graph, the form libpsl installs. Whatever the bytes are, looking
-/// a name up ends, and reads nothing beyond them.
+/// The public suffix list as a deterministic acyclic graph, the format that libpsl installs. With any bytes, looking up
+/// a name ends and never reads beyond them.
 struct PublicSuffixGraph: Sendable {
     private static let magic = Array(".DAFSA@PSL_0".utf8)
     private static let headerLength = 16
 
     private let bytes: [UInt8]
 
-    /// Nil if it is something else.
+    /// Nil if the file has another format.
     init?(_ file: [UInt8]) {
         guard file.count > PublicSuffixGraph.headerLength, file.starts(with: PublicSuffixGraph.magic) else {
             return nil
@@ -25,7 +25,7 @@ struct PublicSuffixGraph: Sendable {
         }
     }
 
-    /// Each node is a run of characters, the last of which is marked, and behind it the places of its successors, each
+    /// Each node is a run of characters, the last of which is marked. Behind it are the offsets of its successors, each
     /// relative to the one before. A node that ends a name holds its value instead.
     private func value(of name: UnsafeRawBufferPointer) -> UInt8? {
         var links = Links(at: 0)
@@ -52,7 +52,7 @@ struct PublicSuffixGraph: Sendable {
 
     private func byte(at place: Int) -> UInt8? { place < bytes.count ? bytes[place] : nil }
 
-    /// The places of the nodes that may follow.
+    /// The offsets of the nodes that may follow.
     private struct Links {
         private var position: Int?
         private var place: Int
@@ -62,7 +62,7 @@ struct PublicSuffixGraph: Sendable {
             place = position
         }
 
-        /// One to three bytes each; the last one is marked.
+        /// The next offset: one to three bytes. The last one is marked.
         mutating func next(in bytes: [UInt8]) -> Int? {
             guard let position, position < bytes.count else { return nil }
             let first = bytes[position]

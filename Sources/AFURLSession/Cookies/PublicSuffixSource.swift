@@ -3,11 +3,11 @@ import AFLoop
 import AFWire
 import Dispatch
 
-/// Where the public suffixes come from: the list the system has installed, read once, on a queue of its own, when a
-/// store first asks for it. If there is none, the built-in rules apply.
+/// The source of the public suffixes: the list that the system has installed. It is read once, on a queue of its own,
+/// when a store first asks for it. If there is none, the built-in rules apply.
 ///
 /// No cookie is judged before the list has been read, or could not be: the network thread lets cookies wait
-/// (``HTTPCookieStorage``), other threads wait themselves.
+/// (``HTTPCookieStorage``), and other threads wait themselves.
 final class PublicSuffixSource: Sendable {
     enum Origin: Hashable, Sendable {
         case builtIn
@@ -22,7 +22,7 @@ final class PublicSuffixSource: Sendable {
         var failures: [PublicSuffixFailure] = []
     }
 
-    /// Where Debian, Ubuntu, Fedora and Arch put it.
+    /// The paths of the list on Debian, Ubuntu, Fedora and Arch.
     static let systemPaths = [
         "/usr/share/publicsuffix/public_suffix_list.dat",
         "/usr/share/publicsuffix/effective_tld_names.dat",
@@ -41,7 +41,7 @@ final class PublicSuffixSource: Sendable {
         self.queue = queue
     }
 
-    /// Always the same rules, for tests and for those who bring a list.
+    /// Always uses these rules, for tests and for programs that bring a list.
     init(_ suffixes: PublicSuffixes) {
         paths = []
         queue = DispatchQueue(label: "AFURLSession.suffixes")
@@ -52,7 +52,7 @@ final class PublicSuffixSource: Sendable {
         }
     }
 
-    /// The rules that apply; nil as long as the list is being read. Never waits.
+    /// The rules that apply; nil while the list is being read. Never waits.
     var current: PublicSuffixes? {
         let (suffixes, mustStart) = state.withLock { state in
             defer { state.hasStarted = true }
@@ -62,10 +62,10 @@ final class PublicSuffixSource: Sendable {
         return suffixes
     }
 
-    /// The rules that apply. Waits for the disk, once in a process: never called on the network thread.
+    /// The rules that apply. Waits for the disk, once in a process: never call it on the network thread.
     var loaded: PublicSuffixes {
         if let current { return current }
-        // Another thread may have started it, and not yet have put it into the queue.
+        // Another thread may have begun the reading without having put it into the queue yet.
         queue.async { self.load() }
         queue.sync {}
         return known
@@ -74,20 +74,20 @@ final class PublicSuffixSource: Sendable {
     /// The built-in rules, unless others are known. Reads nothing.
     var known: PublicSuffixes { state.withLock { $0.suffixes } }
 
-    /// Which rules apply.
+    /// Where the rules that apply come from.
     var origin: Origin { state.withLock { $0.origin } }
 
-    /// What was wrong with the lists that could not be read. Each is tried once.
+    /// The errors of the lists that could not be read. Each list is tried once.
     var failures: [PublicSuffixFailure] { state.withLock { $0.failures } }
 
-    /// Takes a list in place of what applied before.
+    /// Uses this list in place of the rules that applied before.
     func replace(withFileAt path: String) throws(PublicSuffixFailure) {
         let suffixes = try PublicSuffixes.read(path)
         state.withLock { state in
             state.suffixes = suffixes
             state.origin = .file(path)
             state.hasStarted = true
-            // One that is being read must not come after it.
+            // A list that is still being read must not replace this one.
             state.hasEnded = true
         }
     }
@@ -129,15 +129,15 @@ public struct PublicSuffixFailure: Error, Hashable, Sendable, CustomStringConver
         case notRegular
         case tooLong
         case read(SystemCallError)
-        /// Neither form of the list, or one that is cut off.
+        /// It has neither format of the list, or is cut off.
         case malformed
     }
 
-    /// Where it is.
+    /// The path of the list.
     public let path: String
     let fault: Fault
 
-    /// What was read, and what is wrong with it.
+    /// The path of the list, and the error.
     public var description: String {
         let what =
             switch fault {
@@ -154,7 +154,7 @@ public struct PublicSuffixFailure: Error, Hashable, Sendable, CustomStringConver
 extension PublicSuffixes {
     private static let longestFile: Int64 = 16 << 20
 
-    /// Reads a list in either form. May wait for the disk.
+    /// Reads a list in either format. May wait for the disk.
     static func read(_ path: String) throws(PublicSuffixFailure) -> PublicSuffixes {
         let bytes = try bytes(of: path)
         if let graph = PublicSuffixGraph(bytes) { return PublicSuffixes(graph) }
@@ -164,12 +164,12 @@ extension PublicSuffixes {
         return PublicSuffixes(table)
     }
 
-    /// The official list says where its parts begin and end, so one that was cut off is noticed.
+    /// The official list marks where its parts begin and end, so that a list that was cut off is refused.
     private static func completeTable(_ text: UnsafeRawBufferPointer) -> PublicSuffixTable? {
         let head = text.prefix(1 << 16)
         let tail = text.suffix(1 << 12)
         if contains(head, "===BEGIN ICANN DOMAINS==="), !contains(tail, "===END PRIVATE DOMAINS===") { return nil }
-        // A NUL stands in no text.
+        // Text contains no NUL.
         guard !text.contains(0) else { return nil }
         let table = PublicSuffixTable(text)
         return table.count > 0 ? table : nil

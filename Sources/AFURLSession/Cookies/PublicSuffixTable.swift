@@ -2,16 +2,16 @@ import AFBase
 import AFTLS
 import AFWire
 
-/// Rules of the public suffix list in one block of bytes and a table of places in it: ten thousand strings would cost
-/// a megabyte.
+/// The rules of the public suffix list in one block of bytes and a table of offsets in it: ten thousand strings would
+/// take a megabyte.
 struct PublicSuffixTable: Sendable {
     /// Each rule: its length, its kind, its name.
     private var names: [UInt8] = []
-    /// Where a rule begins, plus one; 0 is empty. Open addressing, a power of two of places.
+    /// The offset of each rule plus one; 0 is an empty slot. Open addressing; the number of slots is a power of two.
     private var places: [UInt32]
     private(set) var count = 0
 
-    /// Reads the text form of the list: one rule per line, comments behind `//`.
+    /// Reads the text format of the list: one rule per line, comments behind `//`.
     init(_ text: UnsafeRawBufferPointer) {
         let lines = text.lazy.filter { $0 == 0x0A }.count + 1
         places = Array(repeating: 0, count: 1 << (Int.bitWidth - (2 * lines).leadingZeroBitCount))
@@ -58,7 +58,7 @@ struct PublicSuffixTable: Sendable {
         count += 1
     }
 
-    /// As hosts are spelled: lower case, labels beyond ASCII in punycode.
+    /// The name in the spelling of hosts: lower case, labels beyond ASCII in punycode.
     private static func canonical(_ text: some Sequence<UInt8>) -> [UInt8]? {
         let bytes = text.map(ASCII.folded)
         if bytes.allSatisfy({ $0 < 0x80 }) { return bytes }
@@ -78,7 +78,7 @@ struct PublicSuffixTable: Sendable {
 
     // MARK: - Finding
 
-    /// Where the rule is, or would be.
+    /// The slot of the rule, or the one where it would be.
     private func slot(of name: UnsafeRawBufferPointer) -> Int {
         let mask = places.count - 1
         var slot = Int(truncatingIfNeeded: PublicSuffixTable.hash(name)) & mask

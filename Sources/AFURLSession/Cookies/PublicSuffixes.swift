@@ -1,9 +1,9 @@
 import AFWire
 
-/// Which names belong to registries, so that nobody may set a cookie for all of what is below them: `com`, `co.uk`,
-/// `github.io` (https://publicsuffix.org).
+/// The names under which other parties register names, so that no server may set a cookie for all names below one:
+/// `com`, `co.uk`, `github.io` (https://publicsuffix.org).
 ///
-/// A name of one label is always one. Constants only: a newer list is another object.
+/// A name of one label is always a public suffix. Constants only: a newer list is another object.
 final class PublicSuffixes: Sendable {
     struct Rule: OptionSet, Hashable, Sendable {
         let rawValue: UInt8
@@ -11,7 +11,7 @@ final class PublicSuffixes: Sendable {
         static let plain = Rule(rawValue: 1)
         /// Every name right below it is a suffix.
         static let wildcard = Rule(rawValue: 2)
-        /// It is none, although a wildcard says so.
+        /// The name is no suffix, although a wildcard says so.
         static let exception = Rule(rawValue: 4)
     }
 
@@ -21,7 +21,7 @@ final class PublicSuffixes: Sendable {
     }
 
     private let rules: Rules
-    /// Takes the usual categories below every country for suffixes, since it knows no list of them.
+    /// Whether the usual categories below every country are suffixes, where no list names them.
     private let guessesCategories: Bool
 
     init(_ table: PublicSuffixTable, guessesCategories: Bool = false) {
@@ -39,7 +39,7 @@ final class PublicSuffixes: Sendable {
         name.withUTF8Bytes { isPublicSuffix($0) }
     }
 
-    /// The name that was registered: one label more than a suffix. Nil for a suffix.
+    /// The registered name: one label more than a suffix. Nil for a suffix.
     func registrableDomain(of name: String) -> String? {
         name.withUTF8Bytes { bytes in
             if isPublicSuffix(bytes) { return nil }
@@ -53,7 +53,7 @@ final class PublicSuffixes: Sendable {
         }
     }
 
-    /// What two hosts must have in common to be of one site. Addresses are sites of their own.
+    /// The site of a host: two hosts are of one site if these are equal. Each address is a site of its own.
     func site(of host: Endpoint.Host) -> String {
         host.kind == .name ? registrableDomain(of: host.text) ?? host.text : host.text
     }
@@ -62,7 +62,7 @@ final class PublicSuffixes: Sendable {
         guard let dot = ByteScanning.firstIndex(of: UInt8(ascii: "."), in: name) else { return true }
         if let rule = rule(for: name) {
             // The name above a wildcard is a suffix too, although the list's own algorithm does not say so: its
-            // children belong to different people.
+            // children belong to different parties.
             return !rule.contains(.exception)
         }
         let parent = UnsafeRawBufferPointer(rebasing: name[(dot + 1)...])
@@ -78,7 +78,7 @@ final class PublicSuffixes: Sendable {
     }
 }
 
-/// The labels under which countries register names by category, as `co` in `co.uk`.
+/// The labels under which countries register names by category, for example `co` in `co.uk`.
 enum CountryCategories {
     private static let labels: [StaticString] = [
         "ac", "ad", "biz", "co", "com", "coop", "ed", "edu", "firm", "gen", "go", "gob", "gouv", "gov", "govt", "gr",

@@ -1,14 +1,14 @@
 import AFBase
 import AFWire
 
-/// Reads a `Set-Cookie` line as RFC 6265bis §5.6 says, on bytes: nothing in it is decoded, folded beyond ASCII or
-/// unquoted, and what cannot be a cookie is refused rather than repaired.
+/// Parses a `Set-Cookie` line by RFC 6265bis §5.6, on bytes: it does not decode or unquote them, nor fold case beyond
+/// ASCII. A line that cannot be a cookie is refused and not repaired.
 enum SetCookieParser {
     static func parse(
         _ line: UnsafeRawBufferPointer,
         limits: CookieLimits = .standard
     ) throws(CookieRefusal) -> SetCookie {
-        // A name or value with one of these may be cut or rejected by the server that gets it back.
+        // The server that gets such a byte back in a name or value may cut or reject it.
         for byte in line where ByteScanning.isForbiddenControl(byte) { throw .control }
         let end = ByteScanning.firstIndex(of: UInt8(ascii: ";"), in: line) ?? line.count
         var cookie = try pair(part(line, 0, end), limits)
@@ -25,7 +25,7 @@ enum SetCookieParser {
         try line.span.withUnsafeBytes { bytes throws(CookieRefusal) in try parse(bytes, limits: limits) }
     }
 
-    /// Without `=` the whole is the value of a cookie that has no name.
+    /// Without `=` the whole text is the value of a cookie without a name.
     private static func pair(
         _ bytes: UnsafeRawBufferPointer,
         _ limits: CookieLimits
@@ -37,7 +37,7 @@ enum SetCookieParser {
         return cookie
     }
 
-    /// At the first `=`, white space around both removed.
+    /// Splits at the first `=`, and removes white space around both parts.
     private static func split(
         _ bytes: UnsafeRawBufferPointer
     ) -> (UnsafeRawBufferPointer, UnsafeRawBufferPointer?) {
@@ -55,7 +55,7 @@ enum SetCookieParser {
     }
 }
 
-// MARK: - Attributes, of which the last of a name counts
+// MARK: - Attributes (the last one of a name counts)
 
 extension SetCookieParser {
     private static func apply(
@@ -69,7 +69,7 @@ extension SetCookieParser {
         func isCalled(_ lowercase: StaticString) -> Bool { ByteScanning.equalsIgnoringCase(name, lowercase) }
 
         if isCalled("expires") {
-            // What is no date is no attribute: a cookie is not deleted because we cannot read a date.
+            // An invalid date is no attribute: an unreadable date must not remove the cookie.
             if let date = CookieDate.seconds(value) { cookie.expires = date }
         } else if isCalled("max-age") {
             if let seconds = maxAge(value) { cookie.maxAge = seconds }
@@ -86,7 +86,7 @@ extension SetCookieParser {
         }
     }
 
-    /// Digits, perhaps behind a hyphen; a number too large to count is as good as the largest.
+    /// Digits, with an optional hyphen in front; a number that is too large counts as the largest.
     private static func maxAge(_ value: UnsafeRawBufferPointer) -> Int64? {
         let isNegative = value.first == UInt8(ascii: "-")
         let digits = part(value, isNegative ? 1 : 0, value.count)
@@ -95,7 +95,7 @@ extension SetCookieParser {
         return isNegative ? -amount : amount
     }
 
-    /// Nil for one that says nothing, which is ignored.
+    /// Nil for an empty domain, which is ignored.
     private static func domain(_ value: UnsafeRawBufferPointer) -> [UInt8]? {
         let name = value.first == UInt8(ascii: ".") ? part(value, 1, value.count) : value
         return name.isEmpty ? nil : name.map(ASCII.folded)
@@ -107,7 +107,7 @@ extension SetCookieParser {
 }
 
 extension CookieContent.SameSite {
-    /// The whole word, in any case. Whatever else is there says nothing.
+    /// The whole word, in any case. Any other text counts as missing.
     init(token: UnsafeRawBufferPointer) {
         self =
             if ByteScanning.equalsIgnoringCase(token, "strict") {

@@ -7,9 +7,9 @@ extension URLRequest {
         set { change { $0.cookies.isHandled = newValue } }
     }
 
-    /// The document of which what is loaded is a part. Cookies of other sites than that document's are neither sent
-    /// nor stored under ``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``. Nil, the default, if it stands for
-    /// itself.
+    /// The main document, of which the loaded resource is a part. Cookies of other sites than that document's are
+    /// neither sent nor stored under ``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``. Nil, the default, if the
+    /// resource is its own main document.
     public var mainDocumentURL: URL? {
         get { contents.cookies.mainDocumentURL }
         set { change { $0.cookies.mainDocumentURL = newValue } }
