@@ -2,12 +2,12 @@ import AFLoop
 import Foundation
 
 extension TaskCore {
-    /// The delegate wants the body in a file.
+    /// Turns the data task into a download task, as its delegate asked.
     ///
-    /// - Parameter chunks: What of it has arrived, and was shown to nobody.
+    /// - Parameter chunks: The bytes of the body that have arrived and were not delivered.
     func becomeDownload(after chunks: [Data]) {
         guard let former = handle as? URLSessionDataTask, let response, let (delegate, _) = dataDelegate else { return }
-        // A cancellation on its way finds a task that has ended, so it has to be heard now.
+        // The new task would not see a cancellation of the former one, so it takes effect here.
         guard former.state != .canceling else { return fail(.cancelled) }
         let session = former.session
         let task = session.make { URLSessionDownloadTask(continuing: former, $0) }
@@ -25,7 +25,7 @@ extension TaskCore {
 }
 
 extension DownloadConsumer {
-    /// What arrived while the task was another one.
+    /// Takes the response and the bytes that arrived for the former task.
     func begin(with chunks: [Data], after response: URLResponse, of core: TaskCore) {
         hasShownResponse = true
         receivedResponse(response, of: core)

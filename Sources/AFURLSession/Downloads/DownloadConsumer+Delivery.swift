@@ -2,18 +2,18 @@ import AFLoop
 import AFTransport
 import Foundation
 
-/// What the delegate has not been told yet about bytes that were written.
+/// The number of written bytes that the delegate has not been told of yet.
 struct WriteProgress: Sendable {
     private var unreported: Int64 = 0
     private var total: Int64 = 0
-    /// A callback that will report is on its way.
+    /// A callback that will report them is posted and has not run.
     private var isAnnounced = false
 
     init(from offset: Int64 = 0) {
         total = offset
     }
 
-    /// True if a callback is needed.
+    /// Returns whether a callback must be posted.
     mutating func add(_ count: Int64) -> Bool {
         unreported += count
         total += count
@@ -21,7 +21,7 @@ struct WriteProgress: Sendable {
         return !isAnnounced
     }
 
-    /// A callback that is on its way stays so, and has nothing to report.
+    /// A posted callback stays posted, and has nothing to report.
     mutating func startOver() {
         unreported = 0
         total = 0
@@ -37,8 +37,7 @@ struct WriteProgress: Sendable {
 }
 
 extension DownloadConsumer {
-    /// Who hears how the download gets on: the delegate, or that of the one task if its
-    /// caller awaits.
+    /// The delegate that is told of the progress: the session's, or the task's own if the caller awaits.
     private func progressDelegate(
         _ core: TaskCore
     ) -> (delegate: any URLSessionDownloadDelegate, task: URLSessionDownloadTask)? {
@@ -49,7 +48,7 @@ extension DownloadConsumer {
         }
     }
 
-    /// A delegate that is slow gets one report for several writes.
+    /// A slow delegate gets one report for several writes.
     func announce(_ count: Int64, of core: TaskCore) {
         guard let (delegate, task) = progressDelegate(core), progress.withLock({ $0.add(count) }) else { return }
         let expected = core.expectedTotal
@@ -83,14 +82,14 @@ extension DownloadConsumer {
         )
     }
 
-    /// Removes the file after its callback: where that has run, unless it was the network
-    /// thread, which must not wait for a disk.
+    /// Removes the file after its callback, on the queue of the callback. If that is the network thread, the file's
+    /// worker removes it, because the network thread must not wait for a disk.
     private func remover(of core: TaskCore) -> @Sendable (PublishedFile) -> Void {
         guard core.session.settings.callsBackOnNetworkThread, let file else { return { $0.removeIfThere() } }
         return { file.remove($0) }
     }
 
-    /// The file is the delegate's while it is called.
+    /// The delegate may use the file while it is called.
     func show(_ file: PublishedFile, to core: TaskCore) {
         guard let (delegate, task) = core.downloadDelegate else { return }
         let remove = remover(of: core)
@@ -128,7 +127,7 @@ extension DownloadConsumer {
 }
 
 extension TaskCore {
-    /// As `dataDelegate`, for downloads.
+    /// The same as `dataDelegate`, for downloads.
     var downloadDelegate: (delegate: any URLSessionDownloadDelegate, task: URLSessionDownloadTask)? {
         guard let task = handle as? URLSessionDownloadTask else { return nil }
         let own = listener(as: (any URLSessionDownloadDelegate).self)
@@ -140,14 +139,15 @@ extension TaskCore {
         return (ownDelegate as? any URLSessionDownloadDelegate).map { ($0, task) }
     }
 
-    /// Bytes the file will have, if that is known.
+    /// How many bytes the file will have, if that is known.
     var expectedTotal: Int64 {
         handle?.countOfBytesExpectedToReceive ?? NSURLSessionTransferSizeUnknown
     }
 }
 
 extension TaskCore {
-    /// Whether what was sent asks for a part, whoever put that in: the caller, an interceptor, or the session.
+    /// Whether the request that was sent asks for a part. The caller, an interceptor or the session may have added the
+    /// field.
     var asksForPart: Bool {
         guard let sent = transfer?.request else { return presentRequest?.value(forHTTPHeaderField: "Range") != nil }
         return HeadField("Range", []).line(in: sent.headBytes) != nil
@@ -155,6 +155,6 @@ extension TaskCore {
 }
 
 extension HTTPURLResponse {
-    /// Whether this is about a part of what the URL names.
+    /// Whether the response concerns a part of the resource.
     var isPartial: Bool { statusCode == 206 || statusCode == 416 }
 }

@@ -4,44 +4,44 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// Writes the body to a file, away from the loop, and hands the file over.
+/// Writes the body to a file, away from the loop, and delivers the file.
 ///
-/// One write is under way at a time, while the next gathers. When both are full, the
-/// connection is not read, and the peer has to wait for the disk.
+/// One write is under way at a time, while bytes are gathered for the next. When both are full, the session stops
+/// reading the connection, so the peer has to wait for the disk.
 final class DownloadConsumer: TaskConsumer, TimerTarget {
-    /// Who gets the file.
+    /// The receiver of the file.
     enum Receiver {
         case delegate
         case handler(DownloadCompletion)
-        /// Somebody who awaits, and then owns the file.
+        /// A caller that awaits, and then owns the file.
         case waiter(DownloadCompletion)
     }
 
-    /// What came before this task.
+    /// How the download begins.
     enum Origin {
         case nothing
-        /// A part, to be gone on with.
+        /// With an earlier part, to resume it.
         case part(EarlierPart)
         case flawed(ResumeRecord.Flaw)
     }
 
     private enum Stage {
         case receiving
-        /// All has arrived, and is on its way to the disk.
+        /// The whole body has arrived, and its last bytes are being written.
         case finishing
-        /// It has failed, and what arrived is being saved.
+        /// The download has failed, and the bytes that arrived are being saved.
         case saving
-        /// The file has its name.
+        /// The file is complete and has its name.
         case done
         case over
     }
 
-    /// Bytes that may wait for the disk or be on their way to it. With the pages that
-    /// were lent for them it stays below 4 MiB.
+    /// How many bytes may wait for the disk or be written at a time. With the pages that were lent for them it stays
+    /// below 4 MiB.
     static let highWater = 7 << 18
-    /// How long bytes wait for a write of full size.
+    /// How long bytes wait until there are enough for a write of full size.
     private static let patience = LoopInterval(.milliseconds(100))
-    /// How long a task that has ended waits for a disk that is to save something.
+    /// How long a task that has ended waits for the disk to save a part or finish the file.
     private static let savingPatience = LoopInterval(.seconds(60))
 
     private(set) var receiver: Receiver?
@@ -50,31 +50,31 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     private var gatherer = DownloadGatherer()
     private(set) var file: DownloadFile?
     private var published: PublishedFile?
-    /// Bytes of the write that is under way.
+    /// How many bytes the write under way has.
     private var inFlight = 0
-    /// The delegate was shown the response while the task was another one.
+    /// The delegate got the response while the task was a data task.
     var hasShownResponse = false
     private var patienceTimer: TimerID?
-    /// A write was begun since the timer was started.
+    /// A write has begun since the timer was started.
     private var hasWritten = false
-    /// What is reported at last, although the disk has not done yet what is saved for.
+    /// The error to report when the disk takes too long to save.
     private var reported: URLError?
     /// The core, while a timer needs it.
     private weak var core: TaskCore?
     let progress = Lock(WriteProgress())
 
-    // MARK: Going on later, and having gone on
-    /// What is needed to go on with what has arrived, if that is possible.
+    // MARK: Resuming
+    /// The point from which the download can be resumed, if it can be.
     private var point: ResumePoint?
     /// Where the rest that is being received must end.
     private var restEnd: Int64?
-    /// The rest was not what it was said to be; what came of it is dropped.
+    /// The rest broke the rules, so its bytes are dropped.
     private var isRestBroken = false
-    /// What comes is not the file.
+    /// The body that arrives is not part of the file.
     private var ignoresBody = false
     private(set) var resumeData: Data?
     var resumeReceivers: [ResumeReceiver] = []
-    /// Cancelled when all had arrived: the file is made, and the task ends with it.
+    /// The task was cancelled after the whole body had arrived: it makes the file, and ends with it.
     private var isOvertaken = false
 
     init(_ receiver: Receiver, after origin: Origin = .nothing) {
@@ -103,7 +103,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         if let restEnd, arrived != restEnd { return breakOff(core) }
         stage = .finishing
         endPatience(core)
-        // The transfer is over, and its deadline with it.
+        // The transfer has ended, and its deadline with it.
         core.startClock()
         if inFlight == 0 { finish(core) }
     }
@@ -119,7 +119,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         receiver = nil
     }
 
-    /// Only what began with nothing: a part is gone on with another time.
+    /// Only a download that began without a part starts over: a part can be resumed another time.
     var mayStartOver: Bool {
         guard case .nothing = origin, case .receiving = stage else { return false }
         return !hasShownResponse
@@ -135,7 +135,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         progress.withLock { $0.startOver() }
     }
 
-    /// Bytes of the file that are here, written or not.
+    /// How many bytes of the file have arrived, written or not.
     private var arrived: Int64 { gatherer.offset + Int64(gatherer.count) }
 
     // MARK: - Writing
@@ -165,7 +165,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     }
 
     private func wrote(_ count: Int, to file: DownloadFile, _ failure: FileFailure?, of core: TaskCore) {
-        // It may have begun anew with another one.
+        // The download may have started over with another file.
         guard stage == .receiving || stage == .finishing, file === self.file else { return }
         inFlight = 0
         if let failure { return fail(failure, core) }
@@ -211,7 +211,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     }
 
     private func finished(_ result: Result<PublishedFile, FileFailure>, of core: TaskCore) {
-        // A task that was cancelled meanwhile has seen to it that the file is removed.
+        // A task that was cancelled meanwhile has already removed the file.
         guard stage == .finishing else { return }
         switch result {
         case .failure(let failure): fail(failure, core)
@@ -230,7 +230,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
 
     // MARK: - Patience
 
-    /// A slow body is written now and then, so that its progress can be seen.
+    /// Starts a timer, so that a slow body is written now and then and its progress can be seen.
     private func beginPatience(_ core: TaskCore) {
         guard patienceTimer == nil, gatherer.count > 0 else { return }
         self.core = core
@@ -254,15 +254,15 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     }
 }
 
-// MARK: - Going on with a part
+// MARK: - Resuming a part
 
 /// A part, and the request for the rest of it.
 struct EarlierPart: Sendable {
     let record: ResumeRecord
-    /// The record as it was given.
+    /// The resume data as the program gave it.
     let data: Data
     let rest: Result<WireRequest, RequestRejection>
-    /// What it was made from.
+    /// The request that `rest` was made from.
     let restRequest: URLRequest
 }
 
@@ -300,13 +300,13 @@ extension DownloadConsumer {
     func receivedResponse(_ response: URLResponse, of core: TaskCore) {
         guard let request = core.handle?.originalRequest else { return }
         guard let response = response as? HTTPURLResponse else {
-            // It cannot be gone on with, and goes on with nothing.
+            // This response cannot be resumed, and continues no part.
             if case .part = origin { drop(core) { $0.discard() } }
             return
         }
         guard case .part(let part) = origin else {
             guard core.asksForPart || !response.isPartial else { return core.fail(.unaskedPart(response.statusCode)) }
-            // Whoever asked for a part would ask for it again, in the place of what is missing.
+            // The resumed request would ask for its own part again, and not for the missing bytes.
             return point = core.asksForPart ? nil : ResumePoint(response, to: request)
         }
         let length = response.expectedContentLength
@@ -317,7 +317,7 @@ extension DownloadConsumer {
             drop(core) { $0.discard() }
             point = ResumePoint(response, to: request)
         case .other:
-            // The part may be gone on with another time, with the same resume data.
+            // Keep the part: the same resume data may resume it another time.
             drop(core) { _ = $0.keep { $0 } }
         case .unusable:
             drop(core) { $0.discard() }
@@ -325,7 +325,7 @@ extension DownloadConsumer {
         }
     }
 
-    /// From here on there is no part.
+    /// Goes on without the part.
     private func drop(_ core: TaskCore, _ work: @escaping @Sendable (inout DownloadStore) -> Void) {
         origin = .nothing
         point = nil
@@ -342,8 +342,8 @@ extension DownloadConsumer {
         announceResumption(at: offset, of: core)
     }
 
-    /// All was here, and only the end of the message had been missing. The owner of the
-    /// task is shown what the server would have answered to the whole.
+    /// The part was the whole file, and only the end of the message had been missing. The task shows its owner the
+    /// response that the server would have given to a request for the whole.
     private func beComplete(_ response: HTTPURLResponse, _ core: TaskCore) {
         guard let offset = point?.offset else { return }
         ignoresBody = true
@@ -353,7 +353,7 @@ extension DownloadConsumer {
         announceResumption(at: offset, of: core)
     }
 
-    /// RFC 9110 §14.4 leaves it to us; bytes beyond would be added to a file that is trusted.
+    /// RFC 9110 §14.4 leaves this to the client. Bytes beyond the end would be added to a file that the program trusts.
     private func breakOff(_ core: TaskCore) {
         isRestBroken = true
         core.fail(.brokenRest)
@@ -367,18 +367,18 @@ extension DownloadConsumer {
         guard !resumeReceivers.isEmpty || error.leavesPart else { return false }
         switch stage {
         case .finishing where error.isCancelled || error.isOutOfTime && inFlight == 0 && gatherer.count == 0:
-            // A file or resume data, but not neither: the file is as good as made.
+            // The cancelled task must deliver a file or resume data, and the file is almost made.
             isOvertaken = true
             beginLastPatience(reported, core)
             return true
         case .receiving, .finishing: return keepPart(reported, core)
-        // Somebody who has cancelled waits for what is being saved.
+        // The caller that cancelled waits for the part that is being saved.
         case .saving: return true
         case .done, .over: return false
         }
     }
 
-    /// Nobody waits for ever for a disk that hangs.
+    /// Reports the error after a while, even if the disk hangs.
     private func beginLastPatience(_ reported: URLError, _ core: TaskCore) {
         guard self.reported == nil else { return }
         endPatience(core)
@@ -390,7 +390,7 @@ extension DownloadConsumer {
 
     private func keepPart(_ reported: URLError, _ core: TaskCore) -> Bool {
         if file == nil, case .part(let part) = origin {
-            // It was not touched.
+            // The part was not opened: its resume data is still valid.
             end(with: part.data, reported, core)
             return true
         }
@@ -404,7 +404,7 @@ extension DownloadConsumer {
         let (consumer, bound) = travelling(with: core)
         fileOpened(core).perform {
             (store: inout DownloadStore) -> Data? in
-            // What cannot be written is not kept; what was written before is.
+            // Bytes that cannot be written are not kept, but those that were written before are.
             if !pieces.isEmpty { try? store.append(pieces) }
             return store.keep(upTo: limit) { ResumeRecord(request, at: point, $0).encodedIfSane() }
         } then: {
@@ -413,7 +413,7 @@ extension DownloadConsumer {
         return true
     }
 
-    /// Of the part that was taken, or is about to be.
+    /// The point of the part that was opened, or is about to be.
     private var reopenedPoint: ResumePoint? {
         if case .part(let part) = origin, file != nil { part.record.point } else { nil }
     }

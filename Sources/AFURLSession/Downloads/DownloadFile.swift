@@ -2,10 +2,10 @@ import AFBase
 import AFLoop
 import AFTransport
 
-/// The door from the loop to the file of a download. Nothing here waits: jobs are done
-/// in order, away from the loop, and their results come back to it.
+/// Works on the file of a download for the loop. Nothing here waits: the worker does the jobs in order, and their
+/// results come back to the loop.
 final class DownloadFile: Sendable {
-    /// Its own: one disk that hangs holds up nobody else.
+    /// A worker of its own, so that a disk that hangs holds up no other download.
     private let worker: any BlockingWorker
     private let loop: EventLoop
     private let store: Lock<DownloadStore>
@@ -16,7 +16,7 @@ final class DownloadFile: Sendable {
         store = Lock(DownloadStore(in: parent))
     }
 
-    /// Does something with the file, then `finished` on the loop with what came of it.
+    /// Does work on the file, then calls `finished` on the loop with its result.
     func perform<Value: Sendable>(
         _ work: @escaping @Sendable (inout DownloadStore) -> Value,
         then finished: @escaping @Sendable (Value) -> Void
@@ -27,9 +27,9 @@ final class DownloadFile: Sendable {
         }
     }
 
-    /// Removes the file, after what is under way.
+    /// Removes the file, after the work under way.
     ///
-    /// - Parameter withPart: Also a part of it that was kept.
+    /// - Parameter withPart: Whether a part of it that was kept is removed too.
     func discard(withPart: Bool = false) {
         worker.run { [store] in
             store.withLock { store in

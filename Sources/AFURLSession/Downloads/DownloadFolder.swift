@@ -4,13 +4,13 @@ import AFTransport
 import Foundation
 import Glibc
 
-/// The folder in which downloads gather: one of our own, for our user alone, in the
-/// folder for temporary files.
+/// The folder in which downloads are gathered, in the folder for temporary files. It belongs to this library, and only
+/// this user may use it.
 ///
-/// | what is in it | its name | until |
+/// | file | name | kept until |
 /// | --- | --- | --- |
 /// | a download under way, where the file system cannot do without a name | `….download` | it ends; a day after a crash |
-/// | a download that has ended, for the one who wanted it | `….tmp` | its callback has returned, or its owner removes it |
+/// | a download that has ended, for its receiver | `….tmp` | its callback has returned, or its owner removes it |
 /// | part of a download that may be resumed | `….partial` | it is resumed; seven days |
 struct DownloadFolder: Sendable {
     enum Kind: String, CaseIterable {
@@ -18,12 +18,12 @@ struct DownloadFolder: Sendable {
         case done = ".tmp"
         case partial = ".partial"
 
-        /// Seconds after which one is left over from somebody who is gone.
+        /// Seconds after which a file belongs to a process that has died.
         var lifetime: Int64? {
             switch self {
             case .underWay: 86_400
             case .partial: 7 * 86_400
-            // The `async` forms give it to their caller for good.
+            // The `async` methods give the file to their caller for good.
             case .done: nil
             }
         }
@@ -47,11 +47,11 @@ struct DownloadFolder: Sendable {
         sweepOnce()
     }
 
-    /// Each user has a folder of his own: no other can use it.
+    /// Each user has a folder of its own, which no other user can use.
     private static let name = "AFURLSession-\(geteuid())"
 
-    /// In `/tmp` another user can make something of that name first: a folder of his, a link, a file. Then there is another
-    /// folder of ours beside it, the same for every process, since parts are looked for in it.
+    /// In `/tmp` another user can first make a folder, a link or a file of that name. Then this user has another folder
+    /// beside it, with the same name in every process, since parts are looked for in it.
     private static func find(in parent: Folder) throws(SystemCallError) -> (name: String, folder: Folder) {
         do throws(SystemCallError) {
             return (name, try own(name, in: parent))
@@ -78,12 +78,12 @@ struct DownloadFolder: Sendable {
         return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
-    /// The names this folder gives: 32 digits and a kind. Nothing else is ever opened.
+    /// Whether the text is a name that this folder gives: 32 digits. No other file is ever opened.
     static func isToken(_ text: String) -> Bool {
         text.utf8.count == 32 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 
-    // MARK: - What others left behind
+    // MARK: - Sweeping up
 
     private func sweepOnce() {
         guard DownloadFolder.swept.withLock({ $0.insert(path).inserted }) else { return }
@@ -99,7 +99,7 @@ struct DownloadFolder: Sendable {
         }
     }
 
-    /// One that is under way in another process is locked.
+    /// Removes the file, unless a process has it locked, which still writes it.
     private func sweep(_ name: String) {
         guard let file = try? folder.openFile(named: name), (try? file.lock()) != nil else { return }
         try? folder.remove(name)

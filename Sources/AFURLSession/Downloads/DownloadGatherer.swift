@@ -13,7 +13,7 @@ struct LentBytes: Sendable {
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: loan.bytes[range]) }
 
-    /// Takes the last so many bytes away, as a piece of their own.
+    /// Removes the last `count` bytes and returns them as a piece of their own.
     mutating func split(last count: Int) -> LentBytes {
         var tail = self
         tail.range = (range.upperBound - count)..<range.upperBound
@@ -26,13 +26,13 @@ struct LentBytes: Sendable {
 ///
 /// Large reads are lent and not copied; small ones are copied together, page by page.
 struct DownloadGatherer {
-    /// Writes end where a multiple of this many bytes of the file ends. A write of 256 KiB
-    /// costs half as much again per byte; above 1 MiB nothing is won.
+    /// A write ends where a multiple of this many bytes of the file ends. A write of 256 KiB costs half as much again
+    /// per byte; above 1 MiB nothing is gained.
     static let writeSize = 1 << 20
 
     private var pieces: [LentBytes] = []
     private var page: (page: ReadPage, count: Int)?
-    /// Bytes gathered.
+    /// How many bytes are gathered.
     private(set) var count = 0
     /// Where in the file they belong.
     private(set) var offset: Int64 = 0
@@ -68,14 +68,14 @@ struct DownloadGatherer {
         self.page = nil
     }
 
-    /// Whether a write of full size is there.
+    /// Whether there is enough for a write of full size.
     var isFull: Bool { count >= roomToBoundary }
 
     private var roomToBoundary: Int {
         DownloadGatherer.writeSize - Int(offset % Int64(DownloadGatherer.writeSize))
     }
 
-    /// Takes everything up to the last boundary there is.
+    /// Takes all bytes up to the last boundary.
     mutating func takeFull(_ buffer: ReadBuffer) -> [LentBytes] {
         closePage(buffer)
         let surplus = (count - roomToBoundary) % DownloadGatherer.writeSize
@@ -99,7 +99,7 @@ struct DownloadGatherer {
         return pieces
     }
 
-    /// Takes everything.
+    /// Takes all bytes.
     mutating func takeAll(_ buffer: ReadBuffer) -> [LentBytes] {
         closePage(buffer)
         defer {

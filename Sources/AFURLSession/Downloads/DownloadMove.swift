@@ -3,25 +3,25 @@ public import Foundation
 import Glibc
 
 extension FileManager {
-    /// Moves a file that was downloaded to where it is to stay, with one step: nobody ever finds a part of it there,
-    /// whatever happens meanwhile.
+    /// Moves a downloaded file to its final place, in one step: no program ever finds a part of it there, whatever
+    /// happens meanwhile.
     ///
     /// ```swift
     /// let (file, _) = try await session.download(from: url)
     /// try FileManager.default.moveDownload(at: file, to: destination)
     /// ```
     ///
-    /// To another file system the file is copied, and what was copied gets its name when it is complete and written
-    /// to the disk. Only its owner may read and write it, as any file of a download. `moveItem(at:to:)` copies too, but
-    /// what it has copied so far is seen by everybody, and may stay there when the disk is full or the program ends.
+    /// To another file system the file is copied, and the copy gets its name when it is complete and written to the
+    /// disk. Only its owner may read and write it, like any file of a download. `moveItem(at:to:)` copies too, but its
+    /// unfinished copy is visible to every program, and may stay there when the disk is full or the program ends.
     ///
     /// Waits for the disks, so it may take as long as copying takes.
     ///
     /// - Parameters:
     ///   - location: The file. It is gone afterwards, unless this throws.
     ///   - place: Its new name, in a folder that exists.
-    ///   - replacing: Whether a file of that name is replaced. If not, it stays, and an error is thrown, even if another
-    ///     program makes it at the same moment. False.
+    ///   - replacing: Whether a file of that name is replaced. If not, it stays, and an error is thrown, even if
+    ///     another program makes it at the same moment. False.
     /// - Throws: A `CocoaError`: `.fileWriteFileExists` (516) if there is something of that name, `.fileNoSuchFile` (4)
     ///   if file or folder are not there, `.fileWriteNoPermission` (513), `.fileWriteOutOfSpace` (640), and others,
     ///   with the error of the system as its underlying one.
@@ -34,18 +34,18 @@ extension FileManager {
     }
 }
 
-/// The way of a complete file to its place.
+/// Moves a complete file to its final place.
 private struct DownloadMove {
     private static let pieceSize = 1 << 20
 
-    /// A name in an open folder: what the path to it means may change meanwhile.
+    /// A name in an open folder: the path to it may come to mean another folder meanwhile.
     private struct Place {
         let folder: Folder
         let name: String
 
         init(_ url: URL) throws(SystemCallError) {
             let path = url.isFileURL ? url.path : ""
-            // What has bytes in it that are no text is empty here.
+            // The path is empty here if its bytes are not text.
             guard !path.isEmpty, !path.utf8.contains(0) else { throw SystemCallError(.open, code: EINVAL) }
             let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
             name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
@@ -69,7 +69,7 @@ private struct DownloadMove {
         } catch {
             guard error.code == EXDEV else { throw error }
             try copy(replacing: replacing)
-            // What is left is a file too many, and no reason to say that there is none.
+            // The copy is complete: do not report an error because the original stays.
             try? source.folder.remove(source.name)
         }
     }
@@ -82,7 +82,7 @@ private struct DownloadMove {
         let (file, hasName) = try target.folder.makeFile(named: hidden)
         do throws(SystemCallError) {
             try copy(original, of: status.size, to: file)
-            // The name must not reach the disk before what it is the name of.
+            // The file's bytes must reach the disk before its name does.
             try file.sync()
             if !hasName {
                 guard replacing else { return try file.link(as: target.name, in: target.folder) }
@@ -90,7 +90,7 @@ private struct DownloadMove {
             }
             try target.folder.move(hidden, to: target.name, in: target.folder, replacing: replacing)
         } catch {
-            // Without a name it goes when it is closed.
+            // A file without a name is removed when it is closed.
             if hasName || replacing { try? target.folder.remove(hidden) }
             throw error
         }
@@ -102,7 +102,7 @@ private struct DownloadMove {
         var length: Int64 = 0
         while length < size {
             let count = try original.read(into: piece, at: length)
-            // Half a file must not get the name of the whole.
+            // An incomplete copy must not get the final name.
             guard count > 0 else { throw SystemCallError(.pread, code: EIO) }
             var written: Int64 = 0
             try file.write([UnsafeRawBufferPointer(rebasing: piece[..<count])], at: length, written: &written)

@@ -3,37 +3,37 @@ import AFTransport
 import Foundation
 import Glibc
 
-/// The file of one download. Used by one job at a time, away from the loop.
+/// The file of one download. One job at a time uses it, away from the loop.
 struct DownloadStore: Sendable {
     /// A file that was made.
     private struct Made: Sendable {
         let folder: DownloadFolder
         let file: DiskFile
-        /// Its name while it is under way, where it needs one.
+        /// The name of the file under way; nil if the file system needs none.
         var name: String?
     }
 
-    /// Below this much of its end a part is not looked at again.
+    /// How many bytes at the end of a part are checked again.
     private static let checkedTail: Int64 = 64 << 10
 
     private let parent: String
     private var made: Made?
-    /// The complete file, until somebody else answers for it.
+    /// The complete file, until another owner is responsible for it.
     private var published: PublishedFile?
-    /// Bytes the file holds.
+    /// How many bytes the file has.
     private(set) var length: Int64 = 0
-    /// What a part that was gone on with is called.
+    /// The name of the part that was resumed.
     private var token: String?
     /// The part that was kept last.
     private var kept: Made?
-    /// Bytes could not be stored. What would come after them has no place any more.
+    /// Bytes could not be stored, so bytes after them cannot be stored either.
     private var failure: FileFailure?
 
     init(in parent: String) {
         self.parent = parent
     }
 
-    /// Writes to the end of the file, which is made for the first bytes.
+    /// Writes to the end of the file, and makes the file for the first bytes.
     mutating func append(_ pieces: [LentBytes]) throws(FileFailure) {
         if let failure { throw failure }
         do throws(FileFailure) {
@@ -69,7 +69,7 @@ struct DownloadStore: Sendable {
         }
     }
 
-    /// The download is complete: gives the file a name for its user.
+    /// Completes the download: gives the file the name under which its receiver gets it.
     mutating func publish() throws(FileFailure) -> PublishedFile {
         let made = try opened()
         do throws(SystemCallError) {
@@ -92,7 +92,7 @@ struct DownloadStore: Sendable {
         try made.folder.folder.rename(former, to: name)
     }
 
-    /// Nobody wants the file any more.
+    /// Removes the file.
     mutating func discard() {
         published?.removeIfThere()
         published = nil
@@ -108,7 +108,7 @@ struct DownloadStore: Sendable {
 
 // MARK: - Parts
 
-/// The part of a download that is kept to go on with.
+/// The part of a download that is kept to be resumed.
 struct KeptPart: Hashable, Sendable {
     let token: String
     let length: Int64
@@ -117,12 +117,12 @@ struct KeptPart: Hashable, Sendable {
 }
 
 extension DownloadStore {
-    /// Keeps what was written, to go on with it some day. Nil, and nothing is kept, if
-    /// there is nothing, or it cannot be done, or described.
+    /// Keeps the written bytes to be resumed later. Nil, and nothing is kept, if there are none, the disk fails, or
+    /// `describe` returns nil.
     ///
     /// - Parameters:
-    ///   - limit: What lies beyond is dropped.
-    ///   - describe: What somebody needs who goes on with the part.
+    ///   - limit: Bytes beyond it are dropped.
+    ///   - describe: Describes the part for resuming it.
     mutating func keep<Description>(
         upTo limit: Int64? = nil,
         _ describe: (KeptPart) -> Description?
@@ -136,7 +136,7 @@ extension DownloadStore {
         return description
     }
 
-    /// Nobody will go on with the part that was kept.
+    /// Removes the part that was kept.
     mutating func discardPart() {
         if let kept, let name = kept.name { try? kept.folder.folder.remove(name) }
         kept = nil
@@ -160,8 +160,8 @@ extension DownloadStore {
         return KeptPart(token: token, length: length, modified: modified, digest: digest)
     }
 
-    /// Takes a part that was kept, to go on with it. False, and nothing was touched, if it
-    /// is not there any more, not as it was, or somebody else goes on with it already.
+    /// Opens a part that was kept, to resume it. False, and the part is unchanged, if it is missing or was changed, or
+    /// if another task has resumed it already.
     mutating func reopen(_ record: ResumeRecord) -> Bool {
         (try? opened(record)) ?? false
     }
@@ -178,7 +178,7 @@ extension DownloadStore {
         else { return false }
         let taken = record.token + DownloadFolder.Kind.underWay.rawValue
         try folder.folder.rename(name, to: taken)
-        // Somebody may have put another file there since it was opened.
+        // Another process may have replaced the file since it was opened.
         guard (try? folder.folder.status(of: taken).identity) == status.identity else {
             try? folder.folder.rename(taken, to: name)
             return false
@@ -203,7 +203,7 @@ extension DownloadStore {
     }
 }
 
-/// A download that is complete, by the name its user gets.
+/// A complete download, under the name that its receiver gets.
 struct PublishedFile: Sendable {
     private let folder: DownloadFolder
     private let name: String
@@ -217,7 +217,7 @@ struct PublishedFile: Sendable {
 
     var url: URL { URL(fileURLWithPath: "\(folder.path)/\(name)", isDirectory: false) }
 
-    /// Removes the file, unless it was moved and something else has its name now.
+    /// Removes the file, unless it was moved and another file has its name now.
     func removeIfThere() {
         guard let status = try? folder.folder.status(of: name), status.identity == identity else { return }
         try? folder.folder.remove(name)

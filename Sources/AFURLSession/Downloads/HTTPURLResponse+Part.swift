@@ -2,7 +2,8 @@ import AFWire
 import Foundation
 
 extension HTTPURLResponse {
-    /// Which bytes its body is, and of how many if that is known (RFC 9110 §14.4); nil if it does not say so.
+    /// The bytes that its body has, and their total if that is known (RFC 9110 §14.4); nil if the response does not
+    /// say.
     package var part: (bytes: ClosedRange<Int64>, total: Int64?)? {
         guard let text = value(forHTTPHeaderField: "Content-Range"), let range = ContentRange(text),
             let bytes = range.span
@@ -10,6 +11,6 @@ extension HTTPURLResponse {
         return (bytes, range.total)
     }
 
-    /// Whether offsets count other bytes than those of its body.
+    /// Whether offsets count other bytes than those of the decoded body.
     package var hasCodedContent: Bool { headers.hasCodedContent }
 }

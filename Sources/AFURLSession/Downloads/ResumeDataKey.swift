@@ -1,6 +1,6 @@
-/// In the `userInfo` of a failed download's error: a `Data` with which
-/// ``URLSession/downloadTask(withResumeData:)`` goes on where it ended.
+/// The key in the `userInfo` of a failed download's error for the `Data` with which
+/// ``URLSession/downloadTask(withResumeData:)`` resumes it.
 public let NSURLSessionDownloadTaskResumeData = "NSURLSessionDownloadTaskResumeData"
 
-/// The same by its other name.
+/// The same key under its other name.
 public let URLSessionDownloadTaskResumeData = NSURLSessionDownloadTaskResumeData

@@ -1,7 +1,7 @@
 import AFLoop
 import Foundation
 
-/// Somebody who has cancelled a download and wants what is needed to go on with it.
+/// A caller that has cancelled a download and wants its resume data.
 struct ResumeReceiver: Sendable {
     let handler: @Sendable (Data?) -> Void
     /// The caller awaits, and does not depend on the delegate queue.
@@ -14,7 +14,7 @@ struct ResumeReceiver: Sendable {
 }
 
 extension TaskCore {
-    /// - Parameter task: Whose state says already that it is to be cancelled, unless it had ended.
+    /// - Parameter task: The task, whose state is already `canceling` unless it had ended.
     func cancel(_ task: URLSessionTask, keepingFor receiver: ResumeReceiver) {
         guard !isCompleted, let download = consumer as? DownloadConsumer else {
             return receiver.give(nil, task.session.core.value)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What resume data holds: enough to ask for the rest of a download, and to recognize
-/// the part that is here. `Docs/Internals/Downloads.md` describes the bytes.
+/// The content of resume data: enough to ask for the rest of a download, and to identify the part that is stored here.
+/// `Docs/Internals/Downloads.md` describes the bytes.
 ///
-/// Whoever keeps resume data may be anybody. It names a part by a random number and
-/// never a place, and what it says is checked against the part and by the server.
+/// Resume data may come from any source. It names a part by a random number and never by a path, and its content is
+/// checked against the part and by the server.
 struct ResumeRecord: Hashable, Sendable {
     struct Field: Hashable, Sendable {
         let name: String
@@ -19,7 +19,7 @@ struct ResumeRecord: Hashable, Sendable {
     var token: String
     /// When the part was last written, in nanoseconds since 1970.
     var modified: Int64
-    /// Of the last 64 KiB of the part.
+    /// The digest of the last 64 KiB of the part.
     var digest: UInt64
 
     /// Why data is not resume data.
@@ -69,13 +69,13 @@ struct ResumeRecord: Hashable, Sendable {
         return Data(bytes + ResumeRecord.bytes(of: ResumeDigest.of(bytes), count: 8))
     }
 
-    /// Nil if it could not be read again.
+    /// Nil if the data could not be read again.
     func encodedIfSane() -> Data? {
         let data = encoded()
         return data.count <= ResumeRecord.maximumLength && fields.count <= ResumeRecord.maximumFields ? data : nil
     }
 
-    /// The least significant byte first.
+    /// The bytes of the number, the least significant first.
     private static func bytes(of number: UInt64, count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
     }
@@ -162,7 +162,7 @@ struct ResumeRecord: Hashable, Sendable {
     }
 }
 
-/// FNV-1a, 64 bits: finds what happened by accident. Nobody else can write where parts are.
+/// FNV-1a, 64 bits: it detects accidental changes. No other user can write in the folder of the parts.
 enum ResumeDigest {
     static func of(_ bytes: some Sequence<UInt8>) -> UInt64 {
         bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
@@ -172,7 +172,7 @@ enum ResumeDigest {
 // MARK: - Requests
 
 extension ResumeRecord {
-    /// For a part of what `request` asked for.
+    /// The record for a part of the response to `request`.
     init(_ request: URLRequest, at point: ResumePoint, _ part: KeptPart) {
         url = request.url?.absoluteString ?? ""
         fields = request.headerFields.map { Field(name: $0.name, value: $0.value) }

@@ -2,14 +2,14 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// What tells whether a resource is still the same.
+/// The validator that shows whether a resource is still the same.
 enum ResumeValidator: Hashable, Sendable {
     /// A strong entity tag, quotes included.
     case entityTag(String)
-    /// A date that is no weaker: the resource had been left alone for a while.
+    /// A date that is as strong as an entity tag: the resource had not changed for a while.
     case lastModified(String)
 
-    /// Longer ones are not worth keeping.
+    /// Longer validators are not kept.
     static let maximumLength = 1024
 
     var fieldValue: String {
@@ -18,7 +18,7 @@ enum ResumeValidator: Hashable, Sendable {
         }
     }
 
-    /// What was kept as ``fieldValue``.
+    /// Reads a ``fieldValue`` that was kept.
     init?(fieldValue text: String) {
         if ResumeValidator.isStrong(text) {
             self = .entityTag(text)
@@ -39,7 +39,7 @@ enum ResumeValidator: Hashable, Sendable {
         }
     }
 
-    /// RFC 9110 §8.8.3: quoted, not weak. Only ASCII, since it has to come back byte for byte.
+    /// RFC 9110 §8.8.3: quoted and not weak. Only ASCII, since it has to be sent back byte for byte.
     static func isStrong(_ tag: String) -> Bool {
         let bytes = Array(tag.utf8)
         guard bytes.count >= 2, bytes.count <= maximumLength, bytes.first == 0x22, bytes.last == 0x22 else {
@@ -48,8 +48,8 @@ enum ResumeValidator: Hashable, Sendable {
         return bytes.dropFirst().dropLast().allSatisfy { $0 == 0x21 || (0x23...0x7E).contains($0) }
     }
 
-    /// RFC 9110 §8.8.2.2: strong if the answer is at least a second younger, else the
-    /// resource may have changed once more within that second.
+    /// RFC 9110 §8.8.2.2: the date is strong if the response is at least a second younger. Otherwise the resource may
+    /// have changed once more within that second.
     private static func date(_ headers: HTTPHeaders) -> String? {
         guard let text = single("Last-Modified", headers), isDate(text),
             let modified = HTTPDate.seconds(text),
@@ -68,8 +68,8 @@ enum ResumeValidator: Hashable, Sendable {
         return values.count == 1 ? values.first : nil
     }
 
-    /// Whether a 206 is about the same resource. One that had to repeat its tag and has
-    /// none is not believed; a date need not be repeated (RFC 9110 §15.3.7).
+    /// Whether a 206 is about the same resource. A 206 without the entity tag that it had to repeat is refused; a date
+    /// need not be repeated (RFC 9110 §15.3.7).
     func isRepeated(in headers: HTTPHeaders) -> Bool {
         switch self {
         case .entityTag(let tag): headers.values("ETag") == [tag]
@@ -78,7 +78,7 @@ enum ResumeValidator: Hashable, Sendable {
     }
 }
 
-/// Where a download can go on.
+/// The point from which a download can be resumed.
 struct ResumePoint: Hashable, Sendable {
     var offset: Int64
     /// The length of the whole, if it was announced.
@@ -86,20 +86,20 @@ struct ResumePoint: Hashable, Sendable {
     var validator: ResumeValidator
 }
 
-/// What the answer to a request for the rest means.
+/// The meaning of the response to a request for the rest.
 enum ResumeAnswer: Hashable, Sendable {
-    /// The rest comes, up to the byte before `end`.
+    /// The body is the rest, up to the byte before `end`.
     case rest(end: Int64, total: Int64?)
-    /// There is no rest: all was here already.
+    /// There is no rest: the part is the whole.
     case complete
-    /// The whole comes instead.
+    /// The body is the whole.
     case whole
-    /// Something else comes, which says nothing about what is here.
+    /// Another response, which says nothing about the part.
     case other
-    /// Not to be believed, or about another resource: ask for the whole.
+    /// A response that breaks the rules, or is about another resource: ask for the whole.
     case unusable
 
-    /// RFC 9110 §14.2 to §15.5.17, without benefit of the doubt.
+    /// RFC 9110 §14.2 to §15.5.17. In doubt the response is unusable.
     static func judge(_ status: Int, _ headers: HTTPHeaders, length: Int64, at point: ResumePoint) -> ResumeAnswer {
         judge(status, headers, length: length, at: point.offset, of: point.total, point.validator)
     }
@@ -107,7 +107,7 @@ enum ResumeAnswer: Hashable, Sendable {
     /// - Parameters:
     ///   - offset: Where the transfer goes on.
     ///   - known: The length of the whole, if it was announced.
-    ///   - validator: Nil if what is here cannot be recognized; then the offsets alone have to fit.
+    ///   - validator: Nil if the resource cannot be identified; then only the offsets must match.
     static func judge(
         _ status: Int,
         _ headers: HTTPHeaders,
@@ -138,7 +138,7 @@ enum ResumeAnswer: Hashable, Sendable {
             let range = ResumeValidator.single("Content-Range", headers).flatMap({ ContentRange($0) }),
             let span = range.span, span.lowerBound == offset
         else { return .unusable }
-        // Everything from here on was asked for; a server that sends less has changed its mind.
+        // The request asked for all bytes from the offset on. A server that sends fewer may have another resource.
         if let total = range.total, span.upperBound != total - 1 { return .unusable }
         if let known, span.upperBound != known - 1 || known != range.total ?? known { return .unusable }
         let count = span.upperBound - span.lowerBound + 1
@@ -162,8 +162,8 @@ enum ResumeAnswer: Hashable, Sendable {
 }
 
 extension ResumePoint {
-    /// What is needed to go on after this response, should it end early: the whole, as it
-    /// is, of something that can be recognized.
+    /// The point from which this response can be resumed if it ends early: it must be the whole of a resource, without
+    /// content coding, that a validator identifies.
     init?(_ response: HTTPURLResponse, to request: URLRequest) {
         let headers = response.headers
         guard response.statusCode == 200, request.httpMethod == "GET", request.httpBody?.isEmpty ?? true,
@@ -200,7 +200,7 @@ extension HTTPHeaders {
 }
 
 extension HTTPURLResponse {
-    /// The answer to a request for the whole, made of one that says that nothing is missing.
+    /// The response that a request for the whole would get, made from one that says that no byte is missing.
     func presented(asWholeOf length: Int64) -> HTTPURLResponse? {
         guard let url else { return nil }
         var fields = ["Content-Length": "\(length)"]
@@ -210,7 +210,7 @@ extension HTTPURLResponse {
 }
 
 extension LoadError {
-    /// Whether what had arrived before is beyond suspicion, so that it is worth keeping.
+    /// Whether the bytes that arrived before the error can be trusted and are worth keeping.
     var leavesPart: Bool {
         switch self {
         case .transfer(let error): error.leavesPart
@@ -234,7 +234,7 @@ extension TransferError {
 }
 
 extension HTTP1Error.Kind {
-    /// The peer has broken off, and not broken a rule.
+    /// The peer has closed the connection early, and broken no rule.
     fileprivate var isEnd: Bool {
         if case .closed = self { true } else { false }
     }

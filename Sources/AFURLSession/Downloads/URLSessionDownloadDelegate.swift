@@ -6,18 +6,17 @@ public import Foundation
 /// progress, the file, metrics, completion.
 @preconcurrency
 public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
-    /// The download is complete and lies at `location`, for as long as this method runs:
-    /// move it, or open it, before you return.
+    /// The download is complete. Its file is at `location` until this method returns: move it, or open it, before.
     func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
         didFinishDownloadingTo location: URL
     )
 
-    /// More of the body was written to the file, in all `totalBytesWritten`. `totalBytesExpectedToWrite` is
-    /// `NSURLSessionTransferSizeUnknown` if the response does not say.
+    /// The session has written more bytes of the body to the file, `totalBytesWritten` in all.
+    /// `totalBytesExpectedToWrite` is `NSURLSessionTransferSizeUnknown` if the response does not say.
     ///
-    /// Not called for every write if the delegate is slower than the disk; the numbers add up all the same.
+    /// Not called for every write if the delegate is slower than the disk; the numbers still add up.
     func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -26,7 +25,7 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
         totalBytesExpectedToWrite: Int64
     )
 
-    /// The server goes on where an earlier download ended. Not called if it has begun anew.
+    /// The server resumes an earlier download. Not called if the download has started over.
     func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,

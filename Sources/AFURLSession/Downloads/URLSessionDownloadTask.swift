@@ -4,17 +4,17 @@ public import Foundation
 
 typealias DownloadCompletion = @Sendable (URL?, URLResponse?, (any Error)?) -> Void
 
-// Unchecked as its superclass.
+// Unchecked like its superclass.
 /// A task whose response body goes to a file.
 ///
-/// The file is made in the session's folder for temporary files, for your user alone, and is yours until the
-/// callback that names it has returned; move it to keep it. A file that is not moved, that is not complete, or that
-/// nobody asked for is removed. Whatever the status of the response, its body is what is stored.
+/// The session makes the file in its folder for temporary files, for your user alone. The file is yours until the
+/// callback that names it has returned; move it to keep it. A file that is not moved, not complete, or has no receiver
+/// is removed. The body is stored whatever the status of the response.
 ///
-/// When a download fails whose response had a strong entity tag or a reliable date, what had arrived is kept for
-/// seven days, and the error's `userInfo` holds resume data under ``NSURLSessionDownloadTaskResumeData``. Resume data
-/// holds the request, its fields included: keep it like those. What cannot be written down is not in it:
-/// ``URLRequest/requestInterceptors`` of the request itself, and what a ``URLProtocol`` has noted.
+/// When a download fails whose response had a strong entity tag or a reliable date, the bytes that arrived are kept for
+/// seven days, and the error's `userInfo` has resume data under ``NSURLSessionDownloadTaskResumeData``. Resume data
+/// contains the request with its fields: protect it like those. It does not contain what cannot be written down:
+/// ``URLRequest/requestInterceptors`` of the request itself, and properties that a ``URLProtocol`` has set.
 public final class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     /// A task that loads `request` as a whole.
     convenience init(
@@ -26,7 +26,7 @@ public final class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
         self.init(request, identifier, in: session, receiver, after: .nothing)
     }
 
-    /// A task that goes on with a part.
+    /// A task that resumes a part.
     convenience init(
         resuming data: Data,
         _ identifier: Int,
@@ -68,21 +68,21 @@ public final class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
         super.init(continuing: other, identifier)
     }
 
-    /// Cancels the task and keeps what has arrived, to go on with it some day.
+    /// Cancels the task and keeps the bytes that have arrived, to be resumed later.
     ///
-    /// The task completes with `URLError.cancelled`, whose `userInfo` holds the same resume data. If all had arrived
-    /// already, it completes with its file instead.
+    /// The task completes with `URLError.cancelled`, whose `userInfo` has the same resume data. If the whole body had
+    /// arrived already, it completes with its file instead.
     ///
     /// - Parameter completionHandler: Called once, on the delegate queue, before the completion of the task: with
-    ///   resume data for ``URLSession/downloadTask(withResumeData:)``, or with nil if nothing can be gone on with:
+    ///   resume data for ``URLSession/downloadTask(withResumeData:)``, or with nil if the download cannot be resumed:
     ///   nothing has arrived, the task has ended, the request was no plain GET, the response had neither a strong
-    ///   entity tag nor a reliable date, or the disk has not saved it within a minute.
+    ///   entity tag nor a reliable date, or the disk has not saved the part within a minute.
     @preconcurrency
     public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
         cancel(for: ResumeReceiver(handler: completionHandler, isAwaited: false))
     }
 
-    /// As ``cancel(byProducingResumeData:)``, independent of the delegate queue.
+    /// As ``cancel(byProducingResumeData:)``, but independent of the delegate queue.
     public func cancelByProducingResumeData() async -> Data? {
         await withCheckedContinuation { continuation in
             cancel(for: ResumeReceiver(handler: { continuation.resume(returning: $0) }, isAwaited: true))
@@ -104,7 +104,7 @@ public final class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 }
 
 extension DownloadConsumer.Receiver {
-    /// For errors that are reported where there is no loop.
+    /// Reports an error in processes that have no loop.
     var completionWithoutFile: DataCompletion? {
         switch self {
         case .delegate: nil
