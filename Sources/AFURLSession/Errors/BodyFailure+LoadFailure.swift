@@ -3,7 +3,7 @@ import AFTransport
 import AFWire
 
 extension LoadFailure {
-    /// The body of the request could not be sent, for a reason on our side.
+    /// The body of the request could not be sent, for a reason on the client's side.
     init(_ failure: BodyFailure, peer: Endpoint?) {
         switch failure {
         case .file(let failure): self.init(failure, peer: peer)

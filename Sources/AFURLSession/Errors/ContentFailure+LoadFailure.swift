@@ -2,7 +2,7 @@ import AFTransport
 import AFWire
 
 extension LoadFailure {
-    /// The content coding of a body could not be undone.
+    /// The content coding of a body could not be decoded.
     init(_ failure: ContentFailure, peer: Endpoint?) {
         let doing = "Decoding the body from \(peer?.text ?? "the server") failed: "
         switch failure {

@@ -1,9 +1,9 @@
 package import Foundation
 
-/// The one place where causes become public errors.
+/// Turns failures into public errors. No other code does.
 package enum ErrorMapping {
-    /// The error a task reports: Apple's code, the failing URL without user name and password, what happened and what to
-    /// change in words, and the whole cause.
+    /// The error that a task reports: Apple's code, the failing URL without user name and password, what happened and
+    /// what to change in words, and the whole cause.
     package static func error(_ failure: LoadFailure, url: URL?) -> URLError {
         var details: [String: Any] = [
             NSLocalizedDescriptionKey: description(of: failure),
@@ -18,7 +18,7 @@ package enum ErrorMapping {
         return URLError(code(for: failure), userInfo: details)
     }
 
-    /// Apple's word where that is all there is to say: programs compare with it, so as not to show it.
+    /// Apple's word for a plain cancellation: programs compare the text with it and then show no message.
     private static func description(of failure: LoadFailure) -> String {
         failure.reason == .cancelled && failure.detail == nil ? "cancelled" : failure.message
     }
@@ -79,7 +79,7 @@ package enum ErrorMapping {
         }
     }
 
-    /// Apple's words: raw data has a coding that is known, content data one that is not.
+    /// Apple's terms: raw data has a known coding, content data an unknown one.
     private static func decodingCode(_ detail: LoadFailure.Detail?) -> URLError.Code {
         switch detail {
         case .damaged, .truncated, .bomb, .memory: .cannotDecodeRawData

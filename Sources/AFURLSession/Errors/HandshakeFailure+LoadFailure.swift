@@ -3,7 +3,7 @@ import AFTLS
 import AFTransport
 import AFWire
 
-/// From what went wrong while a connection was secured to failures.
+/// Turns failures of a handshake into load failures.
 extension LoadFailure {
     init(_ failure: HandshakeFailure, _ peer: Endpoint) {
         switch failure.cause {
@@ -23,7 +23,7 @@ extension LoadFailure {
         switch refusal {
         case .cancelled: self = .cancelled(phase: .tls)
         case .evaluation(let failure):
-            // For Apple a certificate for another host is that, whatever else is wrong with it.
+            // A certificate for another host is reported as such first, as Apple does, whatever else is wrong with it.
             let mismatch = failure.reason == .name ? nil : server.trust?.nameMismatch
             let reasons = mismatch == nil ? [failure.reason] : [.name, failure.reason]
             let explanation = mismatch.map { "\($0); besides, \(failure.message)" } ?? failure.message
@@ -81,14 +81,14 @@ extension LoadFailure {
         )
     }
 
-    /// What a policy decided about the server of a challenge; nil if it accepted it.
+    /// Why a policy refused the server of a challenge; nil if the policy accepted it.
     package init?(_ decision: ServerTrustDecision, _ trust: ServerTrust, port: Int) {
         guard let refusal = TrustRefusal(decision) else { return nil }
         let host = trust.host.contains(":") ? "[\(trust.host)]" : trust.host
         self.init(refusal, of: RefusedServer(host: trust.host, place: "\(host.asPeerText):\(port)", trust: trust))
     }
 
-    /// The protocol failed, in the handshake or later.
+    /// The TLS protocol failed, in the handshake or later.
     init(
         _ failure: TLSFailure,
         phase: Phase,

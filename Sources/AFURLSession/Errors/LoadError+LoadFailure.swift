@@ -4,9 +4,9 @@ import AFWire
 import Foundation
 
 extension LoadError {
-    /// What a task reports.
+    /// The error that a task reports.
     ///
-    /// - Parameter remark: What else is to be said.
+    /// - Parameter remark: A remark to add to the message.
     func urlError(
         for url: URL?,
         peer: Endpoint? = nil,
@@ -123,7 +123,7 @@ extension TransferError {
         case (.outOfTime(let phase), let peer): .outOfTime(phase: phase.public, peer: peer)
         case (.dial, nil), (.proxy, nil), (.wire, nil), (.channel, nil), (.handshake, nil), (.secured, nil),
             (.cutShort, nil):
-            // Nothing of this happens to a request that has no endpoint.
+            // These do not happen to a request without an endpoint.
             .cancelled(phase: .preparing)
         }
     }
@@ -176,7 +176,7 @@ extension TransferPhase {
 }
 
 extension HTTP1Error.Kind {
-    /// It went wrong before the head was complete.
+    /// Whether the error occurred before the head was complete.
     fileprivate var isHeadless: Bool {
         switch self {
         case .status, .request, .header, .closed(.beforeHead), .closed(.inHead): true

@@ -2,46 +2,46 @@ import AFLoop
 import AFTransport
 import AFWire
 
-/// Why a load ended without a response, or in the middle of one. `ErrorMapping` turns it into what users see.
+/// Why a load ended without a response, or in the middle of one. `ErrorMapping` turns it into the error that users see.
 enum LoadError: Error, Sendable {
-    /// The transport says so.
+    /// The transport reports an error.
     case transfer(TransferError)
-    /// Never sent: the request itself is wrong.
+    /// Not sent: the request itself is wrong.
     case rejected(RequestRejection)
-    /// Never sent: over plain http nobody would look at the pins of the host.
+    /// Not sent: over plain http the host's pins would not be checked.
     case plainTextForbidden
-    /// Never sent: the setting that says which proxy to take cannot be used.
+    /// Not sent: the setting that names the proxy cannot be used.
     case proxyMisconfigured(ProxyConfigurationError)
     case cancelled
-    /// More body than may be held in memory.
+    /// The body is longer than a body in memory may be.
     case bodyTooLong(limit: Int)
-    /// The body's coding could not be undone.
+    /// The body could not be decoded.
     case content(ContentFailure)
-    /// `returnCacheDataDontLoad`, and nothing is cached.
+    /// The policy is `returnCacheDataDontLoad`, and no response is stored.
     case notCached
     case redirect(RedirectFailure)
     /// The body could not be stored.
     case file(FileFailure)
-    /// The answer is for a part that was not asked for, with this status.
+    /// The server sent a part that the request did not ask for, with this status.
     case unaskedPart(Int)
-    /// The rest of a file is shorter or longer than it was said to be.
+    /// The rest of a file is shorter or longer than its `Content-Range` says.
     case brokenRest
     case resumeData(ResumeRecord.Flaw)
     case sessionInvalidated
-    /// A class of the program says so.
+    /// A class of the program reports an error.
     case foreign(any Error)
-    /// Something cannot be done to a stream.
+    /// The stream does not allow the operation.
     case stream(StreamFailure)
     /// A `data:` URL or a file cannot be loaded.
     case local(LocalFailure)
-    /// In the child of a fork there is no network thread.
+    /// The child of a fork has no network thread.
     case forked
-    /// The system has no thread for us.
+    /// The system could not create the network thread.
     case noThread(SystemCallError)
 }
 
 extension LoadError {
-    /// What is reported as it is.
+    /// An error of the program, which is reported as it is.
     var foreign: (any Error)? {
         if case .foreign(let error) = self { error } else { nil }
     }
@@ -50,7 +50,7 @@ extension LoadError {
         if case .cancelled = self { true } else { false }
     }
 
-    /// The task as a whole has no time left.
+    /// The time for the whole task is over.
     var isOutOfTime: Bool {
         if case .transfer(let error) = self { error.isOutOfTime } else { false }
     }

@@ -37,9 +37,9 @@ extension LoadFailure.Attempt {
         public static let connected = Outcome(rawValue: "connected")
         /// The system call failed; see the error number.
         public static let failed = Outcome(rawValue: "failed")
-        /// No answer in time.
+        /// The address did not answer in time.
         public static let timedOut = Outcome(rawValue: "timed out")
-        /// It may not be connected to, says the session's ``AddressFilter``.
+        /// The session's ``AddressFilter`` forbids connecting to it.
         public static let forbidden = Outcome(rawValue: "forbidden")
         /// The way to it is by a cellular network, which may not be used.
         public static let cellular = Outcome(rawValue: "cellular")

@@ -1,12 +1,12 @@
 package import AFWire
 
-/// From the errors of the layers below to failures.
+/// Turns errors of the lower layers into failures.
 extension LoadFailure {
-    /// The request broke a rule; nothing was sent.
+    /// The request broke a rule; the session sent nothing.
     package init(_ rejection: RequestRejection) {
         let detail: Detail? =
             switch (rejection.component, rejection.rule) {
-            // No URL at all, and one without a scheme, are as Foundation's loaders have them: unsupported.
+            // Foundation's loaders also report a missing URL, and one without a scheme, as unsupported.
             case (.scheme, .notHTTP), (.scheme, .missing), (.url, .missing), (.url, .empty): .scheme
             case (_, .tooLong) where rejection.component != .host: .size
             case (_, .bodyNotAllowed), (_, .lengthUnknown): .size
@@ -41,7 +41,7 @@ extension LoadFailure {
         )
     }
 
-    /// The connection broke without the peer closing it in order.
+    /// The connection broke, and the peer did not close it properly.
     package static func connectionLost(phase: Phase, peer: Endpoint, errno: Int32) -> LoadFailure {
         let detail: Detail = phase == .receivingBody ? .body : .reset
         return LoadFailure(
@@ -53,7 +53,7 @@ extension LoadFailure {
         )
     }
 
-    /// - Parameter interval: the time that passed, for the message.
+    /// - Parameter interval: The time that passed, for the message.
     package static func timeout(
         phase: Phase,
         peer: Endpoint?,
@@ -81,7 +81,7 @@ extension LoadFailure {
         )
     }
 
-    /// No address could be connected to.
+    /// No address accepted a connection.
     package static func cannotConnect(
         _ peer: Endpoint,
         _ detail: Detail? = nil,
@@ -100,7 +100,7 @@ extension LoadFailure {
         )
     }
 
-    /// What helps where the way is missing; nil if it is not that.
+    /// The advice if this machine has no way to the address; nil for other details.
     static func advice(forMissingWay detail: Detail?) -> String? {
         switch detail {
         case .network: "This machine has no way there: check its network."
@@ -109,7 +109,7 @@ extension LoadFailure {
         }
     }
 
-    /// - Parameter isKnownMissing: the name service said that the name does not exist.
+    /// - Parameter isKnownMissing: The name service said that the name does not exist.
     package static func cannotResolve(_ peer: Endpoint, isKnownMissing: Bool, explanation: String) -> LoadFailure {
         LoadFailure(
             .resources,

@@ -4,7 +4,7 @@ import AFWire
 import Glibc
 
 extension LoadFailure {
-    /// A file that is sent, or that of a download, could not be used.
+    /// A file that is sent, or the file of a download, could not be used.
     init(_ failure: FileFailure, peer: Endpoint?) {
         let name = EscapedText(failure.path).text
         let quoted = "\u{201C}\(name)\u{201D}"
@@ -80,7 +80,7 @@ extension LoadFailure {
         }
     }
 
-    /// A download would take a part for the whole.
+    /// The download would have stored a part as the whole.
     static func unaskedPart(_ status: Int, from peer: Endpoint?) -> LoadFailure {
         LoadFailure(
             .malformed,
@@ -92,7 +92,7 @@ extension LoadFailure {
         )
     }
 
-    /// The rest of a download was not what its `Content-Range` said.
+    /// The rest of a download did not match its `Content-Range`.
     static func brokenRest(from peer: Endpoint?) -> LoadFailure {
         LoadFailure(
             .malformed,

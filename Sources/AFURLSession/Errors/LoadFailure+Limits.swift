@@ -3,7 +3,7 @@ import AFTransport
 import AFWire
 import Glibc
 
-/// From limits that were passed to failures.
+/// Turns limits that were passed into failures.
 extension LoadFailure {
     static func overdue(_ timeout: NamedTimeout, phase: Phase, peer: Endpoint?, interval: Duration) -> LoadFailure {
         let (detail, setting): (Detail, String) =
@@ -21,7 +21,7 @@ extension LoadFailure {
         )
     }
 
-    /// - Parameter place: What was to be connected to.
+    /// - Parameter place: The host and port, or socket, to connect to.
     static func unanswered(_ place: String, after limit: Duration, _ report: DialReport) -> LoadFailure {
         LoadFailure(
             .timeout,
@@ -33,7 +33,7 @@ extension LoadFailure {
         )
     }
 
-    /// - Parameter place: What was to be connected to.
+    /// - Parameter place: The host and port, or socket, to connect to.
     static func forbidden(_ place: String, _ report: DialReport) -> LoadFailure {
         LoadFailure(
             .resources,
@@ -45,7 +45,7 @@ extension LoadFailure {
         )
     }
 
-    /// What is known of the exchange beside why it failed.
+    /// Adds the other facts of the exchange: its timings, and the addresses that were tried before a timeout.
     mutating func add(_ account: LoadAccount) {
         timings = account.timings
         if reason == .timeout, attempts.isEmpty, [.resolving, .connecting, .proxy, .tls].contains(phase) {
@@ -55,7 +55,7 @@ extension LoadFailure {
 }
 
 extension DialFailure {
-    /// What is missing, if it is the way and not the server.
+    /// The detail if this machine has no way to any address; nil if the server is the problem.
     func wayMissing(_ report: DialReport) -> LoadFailure.Detail? {
         let outcomes = report.attempts.map(\.outcome)
         if !outcomes.isEmpty, outcomes.allSatisfy({ $0 == .cellular }) { return .cellular }
@@ -70,7 +70,7 @@ extension DialFailure {
 extension Duration {
     var inSeconds: Double { Double(saturatingNanoseconds) / 1e9 }
 
-    /// For people: two digits that count, and no fraction from ten seconds on.
+    /// The duration for people: two significant digits, and no fraction from ten seconds on.
     var inWords: String {
         let seconds = inSeconds
         let parts: Double =

@@ -1,5 +1,5 @@
 extension LoadFailure {
-    /// What a load was doing when it failed.
+    /// The step of a load at which it failed.
     public struct Phase: RawRepresentable, Hashable, Sendable {
         /// The name of the phase.
         public let rawValue: String
@@ -19,7 +19,7 @@ extension LoadFailure {
         public static let resolving = Phase(rawValue: "resolving")
         /// Connecting to one of the addresses.
         public static let connecting = Phase(rawValue: "connecting")
-        /// Having a proxy lead us to the server: reaching it, securing the connection to it, asking for a tunnel.
+        /// Reaching the server through a proxy: connecting to the proxy, securing that connection, asking for a tunnel.
         public static let proxy = Phase(rawValue: "proxy")
         /// Securing the connection.
         public static let tls = Phase(rawValue: "tls")

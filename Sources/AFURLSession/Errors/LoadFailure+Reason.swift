@@ -1,5 +1,5 @@
 extension LoadFailure {
-    /// What kind of thing went wrong. The tree at the top of `LoadFailure.swift` shows all of them.
+    /// The kind of a failure. The tree at the top of `LoadFailure.swift` shows all of them.
     public struct Reason: RawRepresentable, Hashable, Sendable {
         /// The name of the reason.
         public let rawValue: String
@@ -9,7 +9,7 @@ extension LoadFailure {
             self.rawValue = rawValue
         }
 
-        /// The request was refused before a connection was chosen.
+        /// The session refused the request before it chose a connection.
         public static let request = Reason(rawValue: "request")
         /// The local system or the network refused.
         public static let resources = Reason(rawValue: "resources")
@@ -19,7 +19,7 @@ extension LoadFailure {
         public static let lost = Reason(rawValue: "lost")
         /// The peer's message breaks HTTP.
         public static let malformed = Reason(rawValue: "malformed")
-        /// The peer sent more than we are willing to hold.
+        /// The peer sent more than the session is willing to hold.
         public static let limit = Reason(rawValue: "limit")
         /// The content could not be decoded.
         public static let decoding = Reason(rawValue: "decoding")
@@ -27,7 +27,7 @@ extension LoadFailure {
         public static let tls = Reason(rawValue: "tls")
         /// The peer's certificate was not accepted.
         public static let trust = Reason(rawValue: "trust")
-        /// Our own certificate was missing or refused.
+        /// The client's own certificate was missing or refused.
         public static let clientCertificate = Reason(rawValue: "clientCertificate")
         /// A redirect was not followed.
         public static let redirect = Reason(rawValue: "redirect")
@@ -57,11 +57,11 @@ extension LoadFailure {
 
         /// A scheme that is neither http nor https, or no URL or scheme at all.
         public static let scheme = Detail(rawValue: "scheme")
-        /// Longer than we send, or a body where none may be.
+        /// Longer than the session sends, or a body where none is allowed.
         public static let size = Detail(rawValue: "size")
-        /// Somebody who may not wait for it.
+        /// The caller may not wait for the load, because the load needs the caller's thread.
         public static let caller = Detail(rawValue: "caller")
-        /// The method of a request may not be sent.
+        /// The method of the request may not be sent.
         public static let method = Detail(rawValue: "method")
         /// The name does not exist.
         public static let nameNotFound = Detail(rawValue: "nameNotFound")
@@ -73,85 +73,85 @@ extension LoadFailure {
         public static let cellular = Detail(rawValue: "cellular")
         /// The session's ``AddressFilter`` allows none of the addresses.
         public static let address = Detail(rawValue: "address")
-        /// Nothing happened for the time that was allowed.
+        /// Nothing happened during the allowed time.
         public static let idle = Detail(rawValue: "idle")
-        /// The time of the whole task.
+        /// The time for the whole task has passed.
         public static let resource = Detail(rawValue: "resource")
-        /// The time for waiting for one's turn.
+        /// The time for waiting in the queue has passed.
         public static let queue = Detail(rawValue: "queue")
-        /// The time that each address has.
+        /// The time for one address has passed.
         public static let attempt = Detail(rawValue: "attempt")
-        /// The time for securing a connection.
+        /// The time for securing a connection has passed.
         public static let handshake = Detail(rawValue: "handshake")
-        /// While waiting for or reading a head.
+        /// The failure occurred before the head was complete.
         public static let head = Detail(rawValue: "head")
-        /// While reading a body.
+        /// The failure occurred in the body.
         public static let body = Detail(rawValue: "body")
-        /// Fewer bytes than were announced.
+        /// Fewer bytes arrived than were announced.
         public static let truncated = Detail(rawValue: "truncated")
-        /// A stream that is closed in this direction.
+        /// The stream is closed in this direction.
         public static let closed = Detail(rawValue: "closed")
         /// The connection was reset.
         public static let reset = Detail(rawValue: "reset")
-        /// The status line.
+        /// The status line is malformed.
         public static let status = Detail(rawValue: "status")
-        /// A header field.
+        /// A header field is malformed or not allowed.
         public static let header = Detail(rawValue: "header")
-        /// The fields that say where the body ends.
+        /// The fields that say where the body ends contradict each other or are malformed.
         public static let framing = Detail(rawValue: "framing")
-        /// The chunked coding.
+        /// The chunked coding is malformed.
         public static let chunk = Detail(rawValue: "chunk")
-        /// A certificate that has expired.
+        /// A certificate has expired.
         public static let date = Detail(rawValue: "date")
-        /// A certificate that is not valid yet.
+        /// A certificate is not valid yet.
         public static let notYetValid = Detail(rawValue: "notYetValid")
-        /// A certificate no anchor of ours signed.
+        /// No anchor of the session signed a certificate of the chain.
         public static let unknownRoot = Detail(rawValue: "unknownRoot")
-        /// A certificate that signed itself, and that nobody vouches for.
+        /// The certificate is self-signed, and no anchor vouches for it.
         public static let selfSigned = Detail(rawValue: "selfSigned")
         /// The certificate is for other hosts.
         public static let name = Detail(rawValue: "name")
         /// The certificate is for another purpose.
         public static let purpose = Detail(rawValue: "purpose")
-        /// A key or a digest that is too weak.
+        /// A key or a digest is too weak.
         public static let weakKey = Detail(rawValue: "weakKey")
         /// A certificate in the chain breaks a rule of X.509.
         public static let chain = Detail(rawValue: "chain")
-        /// The session's own policy said no.
+        /// The session's own policy refused the certificate.
         public static let policy = Detail(rawValue: "policy")
-        /// The delegate said no, or nothing in time.
+        /// The delegate refused the server, or did not answer in time.
         public static let delegate = Detail(rawValue: "delegate")
-        /// There are no anchors to judge by.
+        /// There are no anchors to verify the certificates with.
         public static let anchors = Detail(rawValue: "anchors")
-        /// No version of the protocol in common.
+        /// The peer and the client have no version of the protocol in common.
         public static let version = Detail(rawValue: "version")
-        /// No cipher suite in common.
+        /// The peer and the client have no cipher suite in common.
         public static let cipher = Detail(rawValue: "cipher")
         /// The peer chose a protocol that was not offered.
         public static let alpn = Detail(rawValue: "alpn")
-        /// The peer asked to negotiate anew.
+        /// The peer asked for a renegotiation.
         public static let renegotiation = Detail(rawValue: "renegotiation")
-        /// The peer gave its reason as an alert.
+        /// The peer sent an alert that names its reason.
         public static let alert = Detail(rawValue: "alert")
         /// What arrived is not TLS.
         public static let notTLS = Detail(rawValue: "notTLS")
-        /// Messages without end that carry no data.
+        /// The peer sends endless messages without data.
         public static let flood = Detail(rawValue: "flood")
-        /// The peer wants a certificate of ours.
+        /// The peer requires a certificate of the client.
         public static let required = Detail(rawValue: "required")
-        /// A setting for proxies that cannot be used; the way through a proxy broke off.
+        /// A setting for proxies cannot be used, or the connection through a proxy broke.
         public static let proxy = Detail(rawValue: "proxy")
-        /// The proxy could not be connected to; the time for connecting.
+        /// The proxy could not be connected to, or the time for connecting has passed.
         public static let connect = Detail(rawValue: "connect")
         /// The connection to the proxy could not be secured.
         public static let tls = Detail(rawValue: "tls")
-        /// The proxy said no: ``LoadFailure/proxyReply`` is how.
+        /// The proxy refused: ``LoadFailure/proxyReply`` is its answer.
         public static let refused = Detail(rawValue: "refused")
-        /// The proxy wants to know who we are, or does not believe it.
+        /// The proxy requires credentials, or refused those it was sent.
         public static let credentials = Detail(rawValue: "credentials")
-        /// The proxy does not speak what it is said to speak, or spoke out of turn.
+        /// The proxy does not speak its protocol, or sent bytes out of turn.
         public static let malformed = Detail(rawValue: "malformed")
-        /// A redirect to no usable place.
+        /// The redirect names no usable URL.
         public static let location = Detail(rawValue: "location")
         /// A file could not be created.
         public static let create = Detail(rawValue: "create")
@@ -159,11 +159,11 @@ extension LoadFailure {
         public static let open = Detail(rawValue: "open")
         /// A file could not be moved.
         public static let move = Detail(rawValue: "move")
-        /// A stream that cannot be read.
+        /// A stream cannot be read.
         public static let stream = Detail(rawValue: "stream")
-        /// More or fewer bytes than were announced.
+        /// More or fewer bytes than announced.
         public static let length = Detail(rawValue: "length")
-        /// A stream that would have to be read again.
+        /// A stream would have to be read again.
         public static let exhausted = Detail(rawValue: "exhausted")
         /// A file may not be read.
         public static let permission = Detail(rawValue: "permission")
@@ -173,13 +173,13 @@ extension LoadFailure {
         public static let read = Detail(rawValue: "read")
         /// A file was changed while it was sent.
         public static let changed = Detail(rawValue: "changed")
-        /// Content codings nobody undoes.
+        /// Content codings that the session does not decode.
         public static let coding = Detail(rawValue: "coding")
-        /// Bytes that are not what their content coding makes.
+        /// The content does not match its content coding.
         public static let damaged = Detail(rawValue: "damaged")
-        /// Content that becomes far longer than it was sent.
+        /// The content becomes far longer than it was sent.
         public static let bomb = Detail(rawValue: "bomb")
-        /// There is no memory for it.
+        /// There is not enough memory to decode the content.
         public static let memory = Detail(rawValue: "memory")
         /// A file is missing.
         public static let missing = Detail(rawValue: "missing")

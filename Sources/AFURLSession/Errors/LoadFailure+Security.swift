@@ -1,18 +1,19 @@
 public import AFTLS
 
 extension LoadFailure {
-    /// What was known of a server when securing the connection to it failed.
+    /// What the session knew of a server when securing the connection to it failed.
     public struct Security: Hashable, Sendable {
         /// The host of the URL.
         public let host: String
         /// The certificates the server showed, its own first; empty if it showed none.
         public let servedChain: [Certificate]
-        /// What is wrong with the certificates, first what the error's code and detail are for. A certificate for another
-        /// host is that first, and what else the chain was refused for stands behind it. Empty if something else failed.
+        /// What is wrong with the certificates. The first reason is the one that the error's code and detail are for. A
+        /// certificate for another host has that as its first reason, and the other reason for refusing the chain
+        /// behind it. Empty if something else failed.
         public let reasons: [TrustFailure.Reason]
-        /// The rule that failed, if a policy said no.
+        /// The rule that failed, if a policy refused the certificates.
         public let rule: String?
-        /// OpenSSL's result of verifying the chain (`X509_V_…`), if that is what failed.
+        /// OpenSSL's result of verifying the chain (`X509_V_…`), if the verification failed.
         public let verifyResult: Int32?
         /// The number of the alert with which the peer ended the connection.
         public let alert: UInt8?
@@ -36,7 +37,7 @@ extension LoadFailure {
 }
 
 extension LoadFailure.Security: CustomStringConvertible {
-    /// Everything, in a block that can be pasted into a report: for each certificate subject, issuer, validity and pin.
+    /// All of it, in a block that can be pasted into a report: for each certificate subject, issuer, validity and pin.
     public var description: String {
         var lines = [servedChain.isEmpty ? "  \(host) showed no certificate" : "  \(host) showed:"]
         for (depth, certificate) in servedChain.prefix(LoadFailure.Security.shownCertificates).enumerated() {
@@ -56,6 +57,6 @@ extension LoadFailure.Security: CustomStringConvertible {
         return lines.joined(separator: "\n")
     }
 
-    /// A peer may show as many as it likes.
+    /// The number of certificates that the description shows, since a peer may send any number.
     private static let shownCertificates = 10
 }

@@ -55,43 +55,43 @@ public import Foundation
 //     ├── invalidated        by ending the session                       cancelled
 //     └── becameStream       by making a stream task of it               cancelled
 
-/// The whole story behind a failed load.
+/// Why and where a load failed, in full.
 ///
-/// Every `URLError` of this module carries one; ``Foundation/URLError/loadFailure`` gets it. Reasons, details and
-/// phases are open sets: compare with the ones you know and expect others. Nothing in it is a credential, and text
-/// from the peer is escaped.
+/// Every `URLError` of this module carries one; ``Foundation/URLError/loadFailure`` returns it. Reasons, details and
+/// phases are open sets: compare with the ones you know and expect others. It contains no credentials, and text from
+/// the peer is escaped.
 ///
-/// As an `NSError` it has ``message`` as its localized description, what happened as its failure reason, and ``advice`` as
-/// its recovery suggestion; so has the `URLError` that carries it.
+/// As an `NSError` it has ``message`` as its localized description, what happened as its failure reason, and ``advice``
+/// as its recovery suggestion. The `URLError` that carries it has the same.
 public struct LoadFailure: Error, Hashable, Sendable {
-    /// What we were doing.
+    /// The step at which the load failed.
     public let phase: Phase
-    /// What kind of thing went wrong.
+    /// The kind of the failure.
     public let reason: Reason
-    /// More exactly, where the reason has kinds of its own.
+    /// The more exact kind, where the reason has kinds of its own.
     public let detail: Detail?
     /// Every address that was tried, in order, and how that ended.
     public internal(set) var attempts: [Attempt]
     /// The error number of the system call that failed, if one did.
     public let errno: Int32?
-    /// What we were doing, to whom, what happened and what to change, in a sentence or two.
+    /// The step, the server, what happened and what to change, in a sentence or two.
     public internal(set) var message: String
     /// ``message`` without what to change.
     let occurrence: String
-    /// What to change, if something is known that helps; it stands in ``message`` too.
+    /// What to change, if there is helpful advice; it is part of ``message`` too.
     public let advice: String?
-    /// How long each phase took, in the order in which they began: those of the last request of the task. Earlier ones
-    /// are in the task's metrics.
+    /// How long each phase took, in the order in which they began. They are those of the last request of the task; the
+    /// task's metrics have the earlier ones.
     public internal(set) var timings: [Timing] = []
     /// What the server showed and why that was not enough, if securing the connection failed.
     public let security: Security?
 
-    /// How a proxy said no: the status of its answer, or the number of its reply if it speaks SOCKS.
+    /// How a proxy refused: the status of its response, or the number of its reply if it speaks SOCKS.
     public let proxyReply: Int?
 
     private let cause: Cause?
 
-    /// The error of other code that this goes back to: that of a body stream.
+    /// The error of the program's code that caused the failure: that of a body stream.
     public var underlyingError: (any Error)? { cause?.error }
 
     private struct Cause: Hashable, Sendable {
@@ -134,7 +134,7 @@ extension LoadFailure: CustomStringConvertible, LocalizedError {
     /// The message.
     public var errorDescription: String? { message }
 
-    /// What we were doing, to whom, and what happened.
+    /// The step, the server, and what happened.
     public var failureReason: String? { occurrence }
 
     /// The advice.

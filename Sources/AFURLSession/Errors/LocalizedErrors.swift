@@ -2,8 +2,8 @@ public import AFTLS
 import AFTransport
 public import Foundation
 
-// What these errors say as text is what Foundation hands out as `localizedDescription` too. AFTLS knows no Foundation, so
-// its errors get that here, with the module through which programs meet them.
+// Foundation returns `errorDescription` as `localizedDescription`. AFTLS does not import Foundation, so its errors
+// conform here, in the module through which programs meet them.
 
 extension CertificateError: LocalizedError {
     /// The description.

@@ -2,7 +2,7 @@ import AFLoop
 import AFTransport
 import AFWire
 
-/// From what went wrong with proxies to failures.
+/// Turns failures of proxies into load failures.
 extension LoadFailure {
     init(_ error: ProxyConfigurationError) {
         self.init(
@@ -56,7 +56,8 @@ extension LoadFailure {
         }
     }
 
-    /// A proxy that is not trusted is one matter, one that cannot be talked to another.
+    /// A proxy whose certificate is refused keeps that reason. Other failures of the handshake become failures of the
+    /// proxy.
     private init(_ failure: HandshakeFailure, _ route: ProxyRoute) {
         let found = LoadFailure(failure, route.endpoint)
         let isProtocol = found.reason == .tls || found.reason == .lost

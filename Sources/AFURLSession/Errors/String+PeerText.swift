@@ -1,7 +1,7 @@
 import AFWire
 
 extension String {
-    /// What a peer wrote, for a message: printable ASCII, at most 256 bytes.
+    /// Text of a peer for a message: printable ASCII, at most 256 bytes.
     package var asPeerText: String { PeerText.escaped(utf8) }
 }
 
