@@ -47,7 +47,7 @@ struct AuthenticationOffer: Sendable {
             .map(\.element)
     }
 
-    /// How hard it is to learn the secret from what we send.
+    /// How hard it is to learn the secret from the answer.
     var strength: Int {
         switch scheme {
         case .basic, .bearer: 1

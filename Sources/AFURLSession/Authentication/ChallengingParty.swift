@@ -27,7 +27,7 @@ struct ChallengingParty: Hashable, Sendable {
 
     var isProxy: Bool { role != .origin }
 
-    /// Whether a password may be sent to the party unencrypted, without a caller that has allowed it for this very
+    /// Whether a password may be sent to the party as it is, even if the program has not allowed it for this very
     /// endpoint: the connection cannot be read on the way, or the party is a proxy, which has no credentials but those
     /// it was configured with.
     var mayReceivePasswords: Bool {

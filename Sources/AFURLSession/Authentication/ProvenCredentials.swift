@@ -227,7 +227,7 @@ final class ProvenCredentials {
         guard attempt.credential.persistence != .none, !attempt.isUnaskedToken else { return }
         let scope = scope(of: attempt, party, path)
         if let index = entries.firstIndex(where: { $0.party == party && $0.attempt.isSame(as: attempt) }) {
-            // The entry has a newer nonce, or this one: keep it. A credential without a nonce may add a path.
+            // Another nonce replaces the one of the entry. A credential without a nonce may add a path.
             guard entries[index].attempt.digest !== attempt.digest || attempt.digest == nil else { return }
             var merged = entries[index].scope
             if attempt.digest == nil { merged.formUnion(scope) } else { merged = scope }

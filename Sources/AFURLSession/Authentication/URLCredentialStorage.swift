@@ -163,7 +163,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
         NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
     }
 
-    /// Posts a change that a session makes, on another queue than the loop's thread: observers are code of the program.
+    /// Posts a change that a session makes, off the network thread: observers are code of the program.
     private func postElsewhere() {
         URLCredentialStorage.notifying.async { [self] in post() }
     }

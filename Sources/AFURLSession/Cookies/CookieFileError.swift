@@ -21,7 +21,7 @@ public struct CookieFileError: Error, Hashable, Sendable, CustomStringConvertibl
         case cannotRead
         /// The file holds something else. It is left as it is, and nothing is written.
         case notACookieFile
-        /// A version of this library that this one does not know has written it. It is left as it is.
+        /// An unknown version of this library has written the file. It is left as it is.
         case otherVersion
         /// The file is incomplete or was changed. The store replaces it when it next stores cookies.
         case damaged

@@ -6,7 +6,7 @@ public import Foundation
 // ├── request ────────────── refused before a connection was chosen      badURL
 // │   ├── scheme             not http or https, or none; pinned and http unsupportedURL
 // │   ├── proxy              a setting for proxies cannot be used        badURL
-// │   ├── size               longer than we send; a body where none goes dataLengthExceedsMaximum
+// │   ├── size               too long to send; a body where none may be  dataLengthExceedsMaximum
 // │   ├── caller             the network thread would wait for itself    cannotLoadFromNetwork
 // │   ├── method             no token                                    badURL
 // │   └── header             a field that may not be sent                badURL
@@ -22,7 +22,7 @@ public import Foundation
 // │   └── head, body, truncated, reset, proxy, closed
 // ├── malformed ──────────── the message breaks HTTP                     cannotParseResponse
 // │   └── status, header, framing, chunk
-// ├── limit ──────────────── more than we are willing to hold            dataLengthExceedsMaximum
+// ├── limit ──────────────── more than the session may hold              dataLengthExceedsMaximum
 // ├── decoding ───────────── the content cannot be decoded               cannotDecodeContentData
 // │   └── damaged, truncated, bomb, memory: its coding                   cannotDecodeRawData
 // ├── tls ────────────────── the handshake or a record failed            secureConnectionFailed
@@ -30,16 +30,16 @@ public import Foundation
 // ├── trust ──────────────── the peer's certificate was not accepted     serverCertificateUntrusted
 // │   ├── date               it has expired                              serverCertificateHasBadDate
 // │   ├── notYetValid        it is not valid yet                         serverCertificateNotYetValid
-// │   ├── unknownRoot        no anchor of ours signed it                 serverCertificateHasUnknownRoot
+// │   ├── unknownRoot        no anchor signed it                         serverCertificateHasUnknownRoot
 // │   └── selfSigned, name, purpose, weakKey, chain, policy, delegate, anchors
-// ├── clientCertificate ──── ours was refused                            clientCertificateRejected
+// ├── clientCertificate ──── the client's was refused                    clientCertificateRejected
 // │   └── required           the peer wants one                          clientCertificateRequired
 // ├── redirect ───────────── too many of them                            httpTooManyRedirects
 // │   ├── location           to no usable place                          redirectToNonExistentLocation
 // │   ├── scheme             from https to http                          unsupportedURL
 // │   └── body               of the request, that must or can not follow requestBodyStreamExhausted
 // ├── authentication ─────── a token is needed, and there is none        userAuthenticationRequired
-// ├── proxy ──────────────── the proxy failed us                         cannotConnectToHost
+// ├── proxy ──────────────── the proxy failed                            cannotConnectToHost
 // │   ├── credentials        it wants others, or some                    userAuthenticationRequired
 // │   └── nameNotFound, nameLookup, connect, tls, refused, malformed
 // ├── body ───────────────── the request's could not be supplied          requestBodyStreamExhausted

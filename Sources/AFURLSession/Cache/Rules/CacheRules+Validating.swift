@@ -27,7 +27,7 @@ extension CacheRules {
         return isGood ? tag : nil
     }
 
-    /// RFC 9110 §8.8.3.
+    /// Whether the value is an entity tag (RFC 9110 §8.8.3).
     private static func isEntityTag(_ value: UnsafeRawBufferPointer) -> Bool {
         let quoted = value.starts(with: "W/".utf8) ? value.dropFirst(2) : value[...]
         guard quoted.count >= 2, quoted.first == UInt8(ascii: "\""), quoted.last == UInt8(ascii: "\"") else {
