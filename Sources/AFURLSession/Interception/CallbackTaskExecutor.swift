@@ -1,4 +1,4 @@
-/// Runs Swift tasks as callbacks, for worlds in which those run on the test's own thread.
+/// Runs Swift tasks as callbacks of the session, for tests whose world runs callbacks on the test's own thread.
 package final class CallbackTaskExecutor: TaskExecutor {
     private let callbacks: any CallbackExecutor
 

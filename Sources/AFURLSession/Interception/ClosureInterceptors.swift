@@ -23,7 +23,7 @@ public struct AdaptingInterceptor: TaskInterceptor {
     }
 }
 
-/// Decides with a closure what becomes of requests that have failed.
+/// Decides with a closure whether the session sends failed requests again.
 ///
 /// ```swift
 /// request.requestInterceptors = [

@@ -1,35 +1,36 @@
 public import Foundation
 
-/// A request that was sent, or was to be, and did not bring what was wanted.
+/// An attempt to send a request that failed, or that brought a response with a status of 400 or above.
 public struct FailedAttempt: Sendable {
-    /// What was sent, as the interceptors made it, without what the session adds (cookies, answers to challenges).
-    /// After a redirect, the request of that redirect.
+    /// The request as the interceptors made it, without what the session adds (cookies, answers to challenges). After a
+    /// redirect, the request of that redirect.
     public var request: URLRequest
-    /// What it was sent for. Nil only for attempts made by hand.
+    /// The task that the session sent it for. Nil only for attempts made by hand.
     public var task: URLSessionTask?
-    /// What came back, if its head has arrived. Its body is not there.
+    /// The response, if its head has arrived. Its body is not there.
     public var response: HTTPURLResponse?
-    /// Why it failed; nil if it brought a response in full.
+    /// Why the attempt failed; nil if it brought a whole response.
     public var error: (any Error)?
     /// Which attempt of its task it was, from 1.
     public var number: Int
     /// How long ago the task began.
     public var elapsed: Duration
-    /// Whether the body could be sent again: false for streams that were read, if nobody can supply another.
+    /// Whether the session can send the body again. False for a stream it has read, if no delegate can supply another
+    /// one.
     public var canSendBodyAgain: Bool
-    /// Whether any byte of the request may have left. If not, nobody can have acted on it.
+    /// Whether any byte of the request may have left. If not, no server can have acted on it.
     public var hasSentBytes: Bool
     /// Whether any byte of a response has arrived.
     public var hasReceivedBytes: Bool
     /// The statuses of the responses to earlier attempts, in order. Those without a response are left out.
     public var earlierStatuses: [Int]
-    /// When it failed.
+    /// When the attempt failed.
     public var date: Date
-    /// A random number from 0 up to 1, drawn for this attempt. What is computed from it instead of from a generator is
-    /// the same each time in a test that knows the number.
+    /// A random number from 0 up to 1, drawn for this attempt. Compute random delays from it, not from a generator: a
+    /// test that sets the number then gets the same delay each time.
     public var jitter: Double
 
-    /// Makes one by hand, to find out what an interceptor says to it.
+    /// Makes an attempt by hand, to test how an interceptor answers it.
     public init(
         _ request: URLRequest,
         response: HTTPURLResponse? = nil,
@@ -56,14 +57,14 @@ public struct FailedAttempt: Sendable {
         self.jitter = jitter
     }
 
-    /// Of the response, if there is one.
+    /// The status of the response, if there is one.
     public var status: Int? { response?.statusCode }
 
-    /// Of the error, if there is one of the loading system's.
+    /// The code of the error, if it is a `URLError`.
     public var errorCode: URLError.Code? { (error as? URLError)?.code }
 
-    /// Whether sending it twice asks for nothing more than sending it once, going by its method (RFC 9110 §9.2.2), or
-    /// because it has an `Idempotency-Key`.
+    /// Whether a server that gets the request twice does nothing more than one that gets it once: by its method (RFC
+    /// 9110 §9.2.2), or because it has an `Idempotency-Key`.
     public var isIdempotent: Bool { isIdempotent(by: RetryRules.idempotentMethods) }
 
     func isIdempotent(by methods: Set<String>) -> Bool {
@@ -71,7 +72,7 @@ public struct FailedAttempt: Sendable {
             || request.value(forHTTPHeaderField: "Idempotency-Key")?.isEmpty == false
     }
 
-    /// How long the server asks to be left alone (`Retry-After`), if it does: at least nothing, at most 100 years.
+    /// How long the server asks the client to wait (`Retry-After`), if it does: from zero to 100 years.
     public var retryAfter: Duration? {
         guard let text = response?.value(forHTTPHeaderField: "Retry-After") else { return nil }
         return RetryAfter.delay(text, now: date.wholeSeconds)

@@ -3,45 +3,45 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// What those who have a say in a task's requests are asked, and what they have said. Confined to the loop.
+/// The questions to a task's interceptors, and their answers. Confined to the loop.
 final class Interception: TimerTarget {
-    /// Whatever they say, no request is sent more often.
+    /// The session sends no request more often, whatever the interceptors say.
     static let mostAttempts = 100
 
-    /// A request that will be sent again.
+    /// A request that the session will send again.
     struct Repetition {
-        /// Nil if somebody else loads.
+        /// Nil if a URL protocol class loads the task.
         var former: WireRequest?
-        /// What it was sent with, if the request itself does not hold that.
+        /// The body that went with it, if the request itself does not hold one.
         var body: (any BodySource)?
     }
 
-    /// A request without what adapters make of it.
+    /// A request before the adapters change it.
     struct Given {
         let request: URLRequest
-        /// How many redirects had been followed.
+        /// How many redirects the task had followed.
         let redirects: Int
-        /// They had left the body of the task behind.
+        /// Whether these redirects had dropped the task's body.
         let hasDroppedBody: Bool
     }
 
     let interceptors: [any TaskInterceptor]
-    /// Which attempt is under way.
+    /// The number of the present attempt.
     private(set) var attempt = 1
     private(set) var statuses: [Int] = []
-    /// The fields they have set, by name. They stay in their origin.
+    /// The fields that adapters have set, by name. They stay in their origin.
     private(set) var fields: Set<String> = []
-    /// Why nothing was sent again although somebody wanted it.
+    /// Why the session did not send the request again although an interceptor asked for it.
     var refusal: RetryRefusal?
     private var repetition: Repetition?
 
-    /// What adapters were given last.
+    /// What the adapters got last.
     private var given: Given?
-    /// What they made of it has another body.
+    /// Whether the adapters have given the request another body.
     private(set) var hasOwnBody = false
 
     private var job: Task<Void, Never>?
-    /// Who waits for its answer. An interceptor that never answers keeps nobody alive.
+    /// Takes the interceptor's answer. An interceptor that never answers does not keep the task alive.
     private var reply: AnyObject?
     private var timer: (id: TimerID, loop: EventLoop)?
     private var afterwards: (() -> Void)?
@@ -52,8 +52,8 @@ final class Interception: TimerTarget {
 
     // MARK: - Asking
 
-    /// Does `work` away from the loop. What came of it comes back to it, unless something else is asked before, or
-    /// nothing any more.
+    /// Does `work` away from the loop. The result comes back to the loop, unless another question or `stop` comes
+    /// first.
     func ask<Answer: Sendable>(
         in world: World,
         _ work: @escaping @Sendable () async -> Answer,
@@ -93,7 +93,7 @@ final class Interception: TimerTarget {
 
     // MARK: - Adapting
 
-    /// What adapters are given: the request as it was before them, or what a redirect has made of it since.
+    /// What adapters get: the request as it was before them, or as a redirect has changed it since.
     func given(in course: Course) -> Given {
         if let given, given.redirects == course.redirects { return given }
         let made = Given(request: course.request, redirects: course.redirects, hasDroppedBody: course.hasDroppedBody)
@@ -102,7 +102,7 @@ final class Interception: TimerTarget {
         return made
     }
 
-    /// Another request takes the place of all there were.
+    /// Another request takes the place of all earlier ones.
     func beginsAnew() {
         given = nil
     }
@@ -114,7 +114,7 @@ final class Interception: TimerTarget {
 
     // MARK: - Sending again
 
-    /// A body that is kept to be sent again is closed if it comes to nothing.
+    /// Prepares the next attempt. If it never begins, the body that was kept for it is closed.
     func begins(_ repetition: Repetition, after status: Int?) {
         attempt += 1
         if let status { statuses.append(status) }
@@ -138,7 +138,7 @@ final class Interception: TimerTarget {
         work?()
     }
 
-    /// Nobody is waited for any more.
+    /// Stops waiting for answers.
     func stop() {
         stopAsking()
         if let timer { timer.loop.cancelTimer(timer.id) }
@@ -148,14 +148,14 @@ final class Interception: TimerTarget {
     }
 }
 
-/// What interceptors have made of a request.
+/// A request as the interceptors have changed it.
 struct AdaptedRequest: Sendable {
     let request: URLRequest
-    /// In bytes, if it is the first of its task.
+    /// The request in bytes, if it is the first of its task.
     let frozen: Result<WireRequest, RequestRejection>
-    /// It has another body than the one they were given.
+    /// Whether its body is another than the one the interceptors got.
     let hasOwnBody: Bool
-    /// The fields they have added or changed.
+    /// The fields that the interceptors have added or changed.
     let fields: Set<String>
 
     /// - Parameter body: Where the task's body comes from.
@@ -197,7 +197,7 @@ struct AdaptedRequest: Sendable {
 }
 
 extension [any TaskInterceptor] {
-    /// The first that does not give up decides.
+    /// The first interceptor that does not give up decides.
     func decision(after attempt: FailedAttempt) async -> RetryDecision {
         for interceptor in self {
             let decision = await interceptor.retry(after: attempt)

@@ -1,19 +1,20 @@
-/// Who has a say in the requests of a session.
+/// The interceptors of a session.
 struct InterceptionSettings: Sendable {
     var interceptors: [any TaskInterceptor] = []
 }
 
-/// Who has a say in one request.
+/// The interceptors of one request.
 struct RequestInterception: Sendable {
     var interceptors: [any TaskInterceptor] = []
     var skipsSession = false
-    /// Who has sent it to get a token, and so must not wait for it.
+    /// The token interceptor that has this request sent to get a token. It must not make the request wait for that
+    /// token.
     var refresher: ObjectIdentifier?
 
     fileprivate var isUsual: Bool { interceptors.isEmpty && !skipsSession && refresher == nil }
 }
 
-/// The same in the room of a reference: nearly every request leaves it at the usual.
+/// The same in the space of a reference: nearly every request keeps the defaults.
 enum OwnInterception: Sendable {
     case usual
     indirect case own(RequestInterception)
@@ -23,15 +24,15 @@ enum OwnInterception: Sendable {
         set { self = newValue.isUsual ? .usual : .own(newValue) }
     }
 
-    /// Whether the request brings somebody.
+    /// Whether the request has interceptors of its own.
     var hasInterceptors: Bool {
         if case .own(let interception) = self { !interception.interceptors.isEmpty } else { false }
     }
 }
 
 extension URLSessionConfiguration {
-    /// Who has a say in the session's requests before they are sent and when they have failed. Nobody, which costs
-    /// nothing.
+    /// The interceptors that change the session's requests before they are sent, and decide about failed ones. Empty by
+    /// default, which costs nothing.
     public var requestInterceptors: [any TaskInterceptor] {
         get { self[\.interception.interceptors] }
         set { self[\.interception.interceptors] = newValue }
@@ -39,14 +40,14 @@ extension URLSessionConfiguration {
 }
 
 extension URLRequest {
-    /// Who has a say in this request, before those of the session. Nobody.
+    /// The interceptors of this request, which the session asks before its own. Empty by default.
     public var requestInterceptors: [any TaskInterceptor] {
         get { contents.interception.value.interceptors }
         set { change { $0.interception.value.interceptors = newValue } }
     }
 
-    /// Whether the session's ``URLSessionConfiguration/requestInterceptors`` have nothing to do with this request: that
-    /// of a login, say, which they would otherwise wait for. False.
+    /// Whether the session leaves its ``URLSessionConfiguration/requestInterceptors`` out for this request. Set it for
+    /// a login, say, for which they would otherwise wait. False by default.
     public var skipsSessionInterceptors: Bool {
         get { contents.interception.value.skipsSession }
         set { change { $0.interception.value.skipsSession = newValue } }
@@ -54,7 +55,7 @@ extension URLRequest {
 }
 
 extension URLSession {
-    /// A request that is sent to get a token, if this is where that happens, is marked as such.
+    /// Marks a request that is made during the refresh of a token, so that it does not wait for that token.
     func marked(_ request: URLRequest) -> URLRequest {
         guard !settings.interception.interceptors.isEmpty, let refresher = TokenInterceptor.refresher else {
             return request
@@ -66,7 +67,7 @@ extension URLSession {
 }
 
 extension URLSessionTask {
-    /// Who has a say in its requests, in the order in which they are asked.
+    /// The interceptors of the task's requests, in the order in which the session asks them.
     func interceptors(of session: SessionCore) -> [any TaskInterceptor] {
         let own = originalRequest?.contents.interception.value ?? RequestInterception()
         let all = own.interceptors + (own.skipsSession ? [] : session.interceptors)

@@ -2,11 +2,11 @@ import AFWire
 
 /// Reads `Retry-After` (RFC 9110 §10.2.3): seconds, or a date.
 enum RetryAfter {
-    /// What lies beyond is as good as never.
+    /// The longest delay, a hundred years: more would be as good as never.
     static let longest: Int64 = 100 * 366 * 24 * 60 * 60
 
     /// - Parameter now: Seconds since 1970.
-    /// - Returns: Nil if it says neither the one nor the other.
+    /// - Returns: Nil if the text is neither seconds nor a date.
     static func delay(_ text: String, now: Int64) -> Duration? {
         guard let seconds = seconds(text, now: now) else { return nil }
         return .seconds(min(max(seconds, 0), longest))
@@ -18,7 +18,7 @@ enum RetryAfter {
             guard !bytes.isEmpty, bytes.allSatisfy({ (0x30...0x39).contains($0) }) else {
                 return HTTPDate.seconds(bytes).map { $0.subtractingClamped(now) }
             }
-            // So many digits that it overflows is a number too.
+            // A number that overflows is still a number.
             return ByteScanning.decimal(bytes) ?? .max
         }
     }

@@ -1,8 +1,8 @@
-/// Why a request was not sent again although an interceptor wanted it.
+/// Why the session did not send a request again although an interceptor asked for it.
 enum RetryRefusal: Sendable, Equatable {
-    /// Its body was read, and there is no other.
+    /// The session has read its body, and has no other.
     case bodyIsGone
-    /// The task would be out of time before.
+    /// The time of the task would be over before the wait is.
     case waitIsTooLong(Duration)
     case tooManyAttempts
 
@@ -22,7 +22,7 @@ enum RetryRefusal: Sendable, Equatable {
 }
 
 extension Interception {
-    /// What an error says beside why the last attempt failed.
+    /// What the error says in addition to why the last attempt failed.
     var remark: String {
         let count = attempt > 1 ? "The request was sent \(attempt) times." : nil
         return [count, refusal?.words].compactMap(\.self).joined(separator: " ")

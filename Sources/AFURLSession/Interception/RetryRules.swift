@@ -1,12 +1,12 @@
 public import Foundation
 
-/// Sends requests again whose failure may heal by itself, and that may be sent twice.
+/// Sends idempotent requests again when another attempt may succeed.
 ///
 /// ```swift
 /// configuration.requestInterceptors = [RetryRules()]
 /// ```
 ///
-/// | what came of it                           | sent again                                                       |
+/// | result of the attempt                     | sent again                                                       |
 /// |-------------------------------------------|------------------------------------------------------------------|
 /// | a status of ``statusCodes``               | if it is idempotent                                              |
 /// | an error of ``errorCodes``                | if it is idempotent, or no byte of it has left                   |
@@ -14,27 +14,29 @@ public import Foundation
 ///
 /// Idempotent are the methods of ``methods``, and any request with an `Idempotency-Key`.
 ///
-/// It waits longer each time, and a random part of that (*full jitter*), so that clients which failed together do not
-/// come back together; and at least as long as the server asks (`Retry-After`). All attempts and waits count against
-/// `timeoutIntervalForResource`: a wait that would not leave any time does not begin.
+/// The wait before each attempt is a random part of a time that doubles (*full jitter*), so that clients which failed
+/// together do not come back together. It is at least as long as the server asks for (`Retry-After`). All attempts and
+/// waits count against `timeoutIntervalForResource`: a wait that would leave no time does not begin.
 public struct RetryRules: TaskInterceptor, Hashable {
-    /// The methods of RFC 9110 §9.2.2: sent twice, they ask for nothing more than sent once.
+    /// The methods of RFC 9110 §9.2.2: a server that gets such a request twice does nothing more than one that gets it
+    /// once.
     public static let idempotentMethods: Set<String> = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]
 
-    /// How often a request is sent at most, the first time included. 3; 1 or less means that nothing is sent again.
+    /// How often the session sends a request at most, the first time included. 3 by default; with 1 or less it sends
+    /// nothing again.
     public var maximumAttempts = 3
 
-    /// The methods that may be sent twice. ``idempotentMethods`` unless set.
+    /// The methods that the session may send twice. ``idempotentMethods`` unless set.
     public var methods = RetryRules.idempotentMethods
 
-    /// The statuses that may heal: 408, 429, 500, 502, 503 and 504 unless set.
+    /// The statuses after which another attempt may succeed: 408, 429, 500, 502, 503 and 504 unless set.
     public var statusCodes: Set<Int> = [408, 429, 500, 502, 503, 504]
 
-    /// The errors that may heal: time that is over, connections that were lost or could not be made, a name service or a
-    /// network that is not there, unless set.
+    /// The errors after which another attempt may succeed. Unless set: timeouts, connections that broke or could not be
+    /// made, a name service or a network that cannot be reached.
     ///
-    /// A name that does not exist, a certificate that is not accepted and a request that may not be sent are the same
-    /// the next time.
+    /// A name that does not exist, a certificate that is not accepted and a request that must not be sent fail again in
+    /// the same way.
     public var errorCodes: Set<URLError.Code> = [
         .timedOut, .networkConnectionLost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet,
     ]
@@ -42,12 +44,12 @@ public struct RetryRules: TaskInterceptor, Hashable {
     /// The longest wait before the second attempt; it doubles for each further one. Half a second.
     public var baseDelay: Duration = .milliseconds(500)
 
-    /// The longest wait that this doubling leads to. 30 seconds.
+    /// The longest wait that the doubling leads to. 30 seconds.
     public var maximumDelay: Duration = .seconds(30)
 
-    /// The longest time a server may ask for with `Retry-After`. 60 seconds.
+    /// The longest wait that a server may ask for with `Retry-After`. 60 seconds.
     ///
-    /// If it asks for more, nothing is sent again, and its response is the task's.
+    /// If it asks for more, the session sends nothing again, and the response is the task's.
     public var maximumRetryAfter: Duration = .seconds(60)
 
     /// The standard rules.
@@ -61,7 +63,7 @@ public struct RetryRules: TaskInterceptor, Hashable {
     /// Decides as described above.
     public func retry(after attempt: FailedAttempt) async -> RetryDecision { decision(after: attempt) }
 
-    /// The same without waiting.
+    /// The same decision, made at once.
     public func decision(after attempt: FailedAttempt) -> RetryDecision {
         guard attempt.number < maximumAttempts, mayHeal(attempt) else { return .giveUp }
         let wait = backOff(after: attempt)
@@ -77,7 +79,7 @@ public struct RetryRules: TaskInterceptor, Hashable {
         return attempt.status.map(statusCodes.contains) == true && attempt.isIdempotent(by: methods)
     }
 
-    /// A random part of what the doubling has come to.
+    /// A random part of the doubled delay.
     private func backOff(after attempt: FailedAttempt) -> Duration {
         let doublings = Double(max(0, min(attempt.number - 1, 62)))
         let longest = min(baseDelay.seconds * exp2(doublings), maximumDelay.seconds)

@@ -1,26 +1,26 @@
 import AFBase
 import AFLoop
 
-/// One refresh of a token, and those who wait for its end.
+/// One refresh of a token, and the Swift tasks that wait for its end.
 ///
-/// Each of them may stop waiting; the refresh goes on. What came of it travels in the locked box and not through the
+/// Each of them may stop waiting; the refresh goes on. The result travels in the locked box and not through the
 /// continuations, where the thread sanitizer cannot follow it.
 final class SharedRefresh: Sendable {
     private struct State {
         var isOver = false
         var error: (any Error)?
         var waiting: [Int: UnsafeContinuation<Void, Never>] = [:]
-        /// Who stopped waiting, perhaps before he began.
+        /// The waiters that stopped waiting, perhaps before they began.
         var gone: Set<Int> = []
         var next = 0
     }
 
     private let state = Lock(State())
 
-    /// How many wait for its end.
+    /// How many Swift tasks wait for its end.
     var waiting: Int { state.withLock { $0.waiting.count } }
 
-    /// Waits for the end of the refresh, or of the Swift task, and throws what it failed with.
+    /// Waits until the refresh ends or the calling Swift task is cancelled, and throws the error of either.
     func end() async throws {
         let number = state.withLock { state in
             defer { state.next += 1 }
@@ -53,7 +53,7 @@ final class SharedRefresh: Sendable {
         continuation?.resume()
     }
 
-    /// - Parameter error: Nil if it brought a token.
+    /// - Parameter error: Nil if the refresh brought a token.
     func end(_ error: (any Error)?) {
         let waiting = state.withLock { state in
             state.isOver = true

@@ -3,13 +3,13 @@ import AFTransport
 import AFWire
 import Foundation
 
-// Those who change requests before they are sent, and decide whether they are sent again.
+// Interceptors change requests before the session sends them, and decide whether it sends them again.
 
-/// What an attempt has come to, which is not told to the task's owner as long as somebody may want another one.
+/// The result of an attempt. The task's owner does not hear of it while an interceptor may ask for another attempt.
 private enum AttemptEnd {
     case response(HeldResponse)
     case failure(LoadError)
-    /// Of a class of the program.
+    /// The response that a URL protocol class has loaded.
     case foreignResponse(HTTPURLResponse, ForeignLoad)
 
     var response: HTTPURLResponse? {
@@ -24,7 +24,7 @@ private enum AttemptEnd {
 extension TaskCore {
     // MARK: - Before the first request
 
-    /// Whether somebody wants to have a say.
+    /// Whether the task has interceptors.
     var isIntercepted: Bool {
         guard session.interceptors.isEmpty else { return true }
         switch request {
@@ -33,9 +33,9 @@ extension TaskCore {
         }
     }
 
-    /// Has the request adapted, then loads it.
+    /// Lets the adapters change the request, then loads it.
     ///
-    /// - Parameter other: What is loaded if nobody wants to have a say after all.
+    /// - Parameter other: The request to load if the task has no interceptors after all.
     func loadIntercepted(_ other: WireRequest?) {
         let interceptors = handle?.interceptors(of: session) ?? []
         guard !interceptors.isEmpty, let present = presentRequest else {
@@ -50,7 +50,7 @@ extension TaskCore {
         }
     }
 
-    /// Loads a request whose body was not sent yet.
+    /// Loads a request whose body the session has not sent yet.
     private func loadAnew(_ request: URLRequest, _ frozen: Result<WireRequest, RequestRejection>) {
         guard let course else { return }
         course.request = request
@@ -84,7 +84,7 @@ extension TaskCore {
         }
     }
 
-    /// Adapters see where the request goes, not where it was meant to.
+    /// Adapters see the URL that the session sends the request to (`https`), not the one it was made with.
     private func upgraded(_ request: URLRequest) -> URLRequest {
         guard let url = request.url, let endpoint = try? RequestURL(url.absoluteString).endpoint,
             endpoint.scheme == .http, session.wantsTLS(endpoint), let upgraded = url.withTLS
@@ -96,7 +96,7 @@ extension TaskCore {
 
     // MARK: - After an attempt
 
-    /// True if the response is not, or perhaps not, the task's. Nobody else lays claim to it.
+    /// True if an interceptor may ask for another attempt in place of this response. No other step wants the response.
     func asksInterceptors(about held: HeldResponse) -> Bool {
         guard held.response.statusCode >= 400, let transfer = held.transfer, course?.interception != nil else {
             return false
@@ -107,7 +107,7 @@ extension TaskCore {
         return true
     }
 
-    /// True if perhaps the failure is not the task's. Nobody else knows a remedy.
+    /// True if an interceptor may ask for another attempt after this failure. No other step can mend it.
     func asksInterceptors(about error: LoadError) -> Bool {
         guard course?.interception != nil, error.mayHeal, isLoading, response == nil || consumer.mayStartOver else {
             return false
@@ -117,7 +117,7 @@ extension TaskCore {
         return true
     }
 
-    /// The same for what a class of the program has loaded.
+    /// The same for a response that a URL protocol class has loaded.
     func asksInterceptors(about response: URLResponse, of load: ForeignLoad) -> Bool {
         guard course?.interception != nil, let response = response as? HTTPURLResponse, response.statusCode >= 400
         else { return false }
@@ -156,7 +156,7 @@ extension TaskCore {
 
     private var canSendBodyAgain: Bool {
         if let body = transfer?.body { return body.mayReplay }
-        // A class may have read it.
+        // The URL protocol class may have read the stream.
         guard course?.load != nil, presentRequest?.bodyStream != nil else { return true }
         return taskDelegate != nil
     }
@@ -174,7 +174,7 @@ extension TaskCore {
         }
     }
 
-    /// It is the task's.
+    /// The result is the task's.
     private func conclude(_ end: AttemptEnd) {
         switch end {
         case .response(let held): deliver(held)
@@ -207,7 +207,7 @@ extension TaskCore {
         return now + max(wait, .zero) >= deadlineOfNext ? .waitIsTooLong(wait) : nil
     }
 
-    /// What was under way is over, and what is needed of it kept.
+    /// Ends the present attempt, and keeps what the next one needs.
     private func leaveAttempt(_ end: AttemptEnd) -> Interception.Repetition {
         if response != nil {
             consumer.startOver(of: self)
@@ -221,7 +221,7 @@ extension TaskCore {
         if course?.load != nil {
             leaveLoad(answer)
             guard transfer != nil else { return Interception.Repetition() }
-            // Classes were asked where a redirect leads, and it is the transfer's that is held.
+            // The classes were asked about the target of a redirect: the response that is held is the transfer's.
             answer = course?.held?.response
         }
         let repetition = Interception.Repetition(former: transfer?.request, body: transfer?.surrenderBody())
@@ -232,7 +232,7 @@ extension TaskCore {
     private func beginRepetition() {
         guard isLoading, let course, let interception = course.interception else { return }
         guard course.headBytes <= TaskCore.headBudget else { return fail(.tooManyHeads) }
-        // Only the redirect rules know what may go there.
+        // In another origin only the redirect rules know what the request may hold.
         guard !course.hasLeftOrigin else { return repeatAttempt(course.request) }
         adapt { [self] adapted in
             let hasSameBody = !adapted.hasOwnBody && !interception.hasOwnBody
@@ -243,14 +243,14 @@ extension TaskCore {
         }
     }
 
-    /// Sends what was sent before, with the body it was sent with.
+    /// Sends the former request again, with the body that went with it.
     private func repeatAttempt(_ request: URLRequest) {
         guard let course, let task = handle, let repetition = course.interception?.takeRepetition() else { return }
         if let former = repetition.former {
             return repeatTask(as: request, inPlaceOf: former, repetition.body, keepsBody: true, after: nil)
         }
         let body = course.hasDroppedBody ? .request : body
-        // The class that had taken it may not want it any more.
+        // The URL protocol class that loaded it may refuse it this time.
         let defaults = headers(of: task, for: request)
         loadAnew(
             request,
@@ -260,12 +260,12 @@ extension TaskCore {
 }
 
 extension LoadError {
-    /// By somebody who has a say.
+    /// An error that an interceptor has thrown.
     fileprivate init(thrown error: any Error) {
         self = error is CancellationError ? .cancelled : .foreign(error)
     }
 
-    /// Another attempt may have another end.
+    /// Whether another attempt may succeed.
     fileprivate var mayHeal: Bool {
         switch self {
         case .transfer(let error): error.mayHeal
@@ -288,7 +288,7 @@ extension TransferError {
 }
 
 extension Transfer {
-    /// Of the request, in any of its attempts; not whether they were received.
+    /// Whether the task has sent bytes of the request in any of its attempts, received or not.
     fileprivate var hasSentBytes: Bool { (formerAttempts + [times]).contains { $0.requestStarted != nil } }
 
     fileprivate var hasReceivedBytes: Bool { (formerAttempts + [times]).contains { $0.responseStarted != nil } }

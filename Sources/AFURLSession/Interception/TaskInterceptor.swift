@@ -1,4 +1,4 @@
-/// Has a say in requests before they are sent, and in what becomes of them when they have failed.
+/// Changes requests before the session sends them, and decides whether it sends failed ones again.
 ///
 /// ```swift
 /// struct Versioned: TaskInterceptor {
@@ -12,36 +12,36 @@
 /// configuration.requestInterceptors = [Versioned(), RetryRules()]
 /// ```
 ///
-/// One task stays one task: whatever is sent again, it has one response, one completion, and one
+/// One task stays one task: however often the session sends its request, it has one response, one completion, and one
 /// ``URLSessionTask/progress``.
 ///
-/// Those of ``URLRequest/requestInterceptors`` come first, then those of
-/// ``URLSessionConfiguration/requestInterceptors``, each list in its order. All are called away from the network thread
-/// and from the delegate queue, as part of a Swift task that is cancelled with theirs. While they take their time,
-/// `timeoutIntervalForRequest` stands still and `timeoutIntervalForResource` does not.
+/// The session asks the interceptors of ``URLRequest/requestInterceptors`` first, then those of
+/// ``URLSessionConfiguration/requestInterceptors``, each list in its order. It calls all of them away from the network
+/// thread and from the delegate queue, in a Swift task that it cancels together with the URL session task. While they
+/// work, `timeoutIntervalForRequest` stands still and `timeoutIntervalForResource` does not.
 public protocol TaskInterceptor: Sendable {
-    /// Changes a request before it is sent.
+    /// Changes a request before the session sends it.
     ///
-    /// Called for the first attempt and for each further one, with the request as the task's owner made it, changed by
-    /// the interceptors before this one. What is thrown fails the task, and is its error.
+    /// The session calls this for the first attempt and for each further one, with the request as the task's owner made
+    /// it, changed by the interceptors before this one. An error thrown here fails the task, and is its error.
     ///
-    /// It is not called for redirects: there, the rules of the ``RedirectPolicy`` decide what goes along. Header fields
-    /// that were added or changed here are kept from other origins, whatever their names are. Once a redirect has led
-    /// to another origin, further attempts go there as the redirect said, and this is not called any more. After a
-    /// redirect within the origin it is called with the request of that redirect, in which its fields stand already:
-    /// set fields rather than adding values to them.
+    /// The session does not call it for redirects: there, the rules of the ``RedirectPolicy`` decide what goes along.
+    /// Header fields that an interceptor adds or changes never go to another origin, whatever their names are. Once a
+    /// redirect has led to another origin, further attempts go there as the redirect said, without a call of this
+    /// method. After a redirect within the origin the session calls it with the request of that redirect, which already
+    /// has the fields set here: set fields, do not add values to them.
     ///
     /// - Parameters:
-    ///   - request: What would be sent. URL, method, fields and body may be changed.
-    ///   - task: What it is sent for.
+    ///   - request: The request that the session would send. You may change its URL, method, fields and body.
+    ///   - task: The task that the session sends it for.
     func adapt(_ request: URLRequest, for task: URLSessionTask) async throws -> URLRequest
 
-    /// Says what becomes of a task whose request has failed.
+    /// Decides what the session does about a failed request.
     ///
-    /// Asked about responses with a status of 400 and above that nobody else has an answer to (no credential, no
-    /// redirect, not the cache), and about failures of the network and of whoever is at its other end. Not about what
-    /// another attempt cannot change: requests that may not be sent, bodies that cannot be read, tasks that were
-    /// cancelled or have no time left.
+    /// The session asks about responses with a status of 400 and above that it has no other answer to (no credential,
+    /// no redirect, no cached response), and about failures of the network and of the server or proxy. It does not ask
+    /// about what another attempt cannot change: requests that must not be sent, bodies that cannot be read, tasks that
+    /// were cancelled or have no time left.
     ///
     /// The first interceptor that does not give up decides.
     func retry(after attempt: FailedAttempt) async -> RetryDecision
@@ -51,22 +51,22 @@ extension TaskInterceptor {
     /// Changes nothing.
     public func adapt(_ request: URLRequest, for task: URLSessionTask) async throws -> URLRequest { request }
 
-    /// Leaves it to others.
+    /// Leaves the decision to the other interceptors.
     public func retry(after attempt: FailedAttempt) async -> RetryDecision { .giveUp }
 }
 
-/// What becomes of a task whose request has failed.
+/// What the session does about a failed request.
 public enum RetryDecision: Sendable {
-    /// Nothing is sent by this interceptor's wish. If all say so, the response or error is the task's.
+    /// This interceptor does not ask for another attempt. If none does, the response or error is the task's.
     case giveUp
-    /// The request is sent again after this long; not before that, whatever happens.
+    /// The session sends the request again after this long, and never earlier.
     ///
-    /// If its body cannot be sent again, if the wait would take longer than the task may, or after a hundred attempts,
-    /// the response or error is the task's, and an error says why that was so.
+    /// If it cannot send the body again, if the wait would take longer than the task may, or after a hundred attempts,
+    /// the response or error is the task's, and an error says why there was no further attempt.
     case retry(after: Duration)
     /// The task fails with this error.
     case fail(any Error)
 
-    /// The request is sent again at once.
+    /// The session sends the request again at once.
     public static var retry: RetryDecision { .retry(after: .zero) }
 }

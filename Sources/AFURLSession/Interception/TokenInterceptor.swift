@@ -3,7 +3,7 @@ import AFLoop
 import AFWire
 public import Foundation
 
-/// Puts a token on the requests for some origins, and gets a new one when it is refused.
+/// Puts a token on the requests for some origins, and gets a new one when a server refuses it.
 ///
 /// ```swift
 /// let tokens = try TokenInterceptor(for: [URL(string: "https://api.example.com")!]) { old in
@@ -15,32 +15,33 @@ public import Foundation
 /// configuration.requestInterceptors = [tokens]
 /// ```
 ///
-/// - Requests for other origins never have the token: it goes to a scheme, a host and a port that were named, and no
-///   redirect takes it elsewhere. One that has a field of that name already keeps it, and its 401 is its own affair.
-/// - A 401 gets a new token, once for all tasks that wait for it, and each of them is sent once more. Whoever was
-///   refused with an older token than the present one is sent again without another refresh.
-/// - A refresh that fails is the error of all that waited for it. The next 401 tries again.
-/// - A task that is cancelled waits no longer; the refresh goes on for the others.
+/// - The token goes only to the origins you name (scheme, host and port), and no redirect takes it elsewhere. A request
+///   that already has a field of that name keeps it, and its 401 is the task's response.
+/// - After a 401 the interceptor gets a new token, once for all tasks that wait for it, and the session sends each of
+///   their requests once more. A request that was refused with an older token than the present one goes out again
+///   without another refresh.
+/// - If a refresh fails, all tasks that waited for it fail with its error. The next 401 tries again.
+/// - A task that is cancelled stops waiting; the refresh goes on for the others.
 ///
-/// The refresh may use the same session: tasks made in it, or in Swift tasks it makes that are not detached, do not wait
-/// for the token, nor are they given one. For a task that is made elsewhere set
+/// The refresh may use the same session: tasks made in it, or in Swift tasks it makes that are not detached, do not
+/// wait for the token and do not get one. For a task that you make elsewhere set
 /// ``URLRequest/skipsSessionInterceptors``.
 public final class TokenInterceptor: TaskInterceptor {
-    /// Gets a new token, in place of the one that was refused: nil if there was none yet.
+    /// Gets a new token in place of `old`, which a server refused: nil if there was none yet.
     public typealias Refresh = @Sendable (_ old: String?) async throws -> String
 
     fileprivate struct State {
         var token: String?
-        /// Those before it, the latest last. Requests that have one of them are ours.
+        /// The tokens before it, the latest last. A request that has one of them got it from this interceptor.
         var former: [String] = []
-        /// The refresh that is under way.
+        /// The present refresh, if there is one.
         var refresh: SharedRefresh?
     }
 
-    /// Who is getting a token in this Swift task.
+    /// The interceptor that gets a token in this Swift task.
     @TaskLocal static var refresher: ObjectIdentifier?
 
-    /// How many refused tokens are known again.
+    /// How many former tokens the interceptor remembers.
     fileprivate static let memory = 16
 
     private let origins: Set<Endpoint>
@@ -51,11 +52,11 @@ public final class TokenInterceptor: TaskInterceptor {
     private let state: Lock<State>
 
     /// - Parameters:
-    ///   - origins: URLs of those who may have the token; of each, scheme, host and port count.
-    ///   - token: The present one. Without it, the first request waits for a refresh.
-    ///   - field: The header field it goes into. `Authorization`.
-    ///   - scheme: What stands before it. `Bearer`; nil means nothing.
-    ///   - refresh: Gets a new one.
+    ///   - origins: URLs of the origins that may have the token; of each, scheme, host and port count.
+    ///   - token: The present token. Without one, the first request waits for a refresh.
+    ///   - field: The header field that holds the token. `Authorization`.
+    ///   - scheme: The word before the token. `Bearer`; nil means none.
+    ///   - refresh: Gets a new token.
     /// - Throws: `URLError.badURL` or `.unsupportedURL` if one of the URLs names no origin.
     public convenience init(
         for origins: [URL],
@@ -92,14 +93,14 @@ public final class TokenInterceptor: TaskInterceptor {
         }
     }
 
-    /// The present token. Setting it, after a login or, to nil, after a logout, goes before a refresh that is under way;
-    /// without a token, those who wait for that fail with `URLError.userAuthenticationRequired`.
+    /// The present token. Set it after a login, or to nil after a logout: this overrides a refresh that is under way.
+    /// Without a token, tasks that wait for that refresh fail with `URLError.userAuthenticationRequired`.
     public var token: String? {
         get { state.withLock { $0.token } }
         set { state.withLock { $0.replace(with: newValue) } }
     }
 
-    /// How many wait for the refresh that is under way.
+    /// How many tasks wait for the present refresh.
     var waiting: Int { state.withLock { $0.refresh }?.waiting ?? 0 }
 
     // MARK: - TaskInterceptor
@@ -140,13 +141,13 @@ public final class TokenInterceptor: TaskInterceptor {
 
     private func isOurs(_ value: String) -> Bool { tokenOfOurs(value) != nil }
 
-    /// Which of our tokens stands in a field.
+    /// The token in a field's value, if this interceptor put it there.
     private func tokenOfOurs(_ value: String) -> String? {
         let known = state.withLock { state in state.former + [state.token].compactMap(\.self) }
         return known.last { self.value(of: $0) == value }
     }
 
-    /// Another token than `refused`, which may be there already.
+    /// A token other than `refused`, which may be there already.
     private func refreshed(after refused: String?, for request: URLRequest) async throws -> String {
         let (present, shared, isFirst) = state.withLock { state -> (String?, SharedRefresh?, Bool) in
             if let token = state.token, token != refused { return (token, nil, false) }
@@ -159,7 +160,7 @@ public final class TokenInterceptor: TaskInterceptor {
         guard let shared else { throw CancellationError() }
         if isFirst { begin(shared, after: refused) }
         try await shared.end()
-        // Somebody may have set another meanwhile, or taken it away.
+        // The program may have set another token meanwhile, or removed it.
         guard let token else { throw TokenInterceptor.loggedOut(request.url) }
         return token
     }
@@ -174,7 +175,7 @@ public final class TokenInterceptor: TaskInterceptor {
         return ErrorMapping.error(failure, url: url)
     }
 
-    /// Of nobody's Swift task, so that nobody's cancellation ends it.
+    /// Runs the refresh outside the callers' Swift tasks: their cancellation does not end it.
     private func begin(_ shared: SharedRefresh, after refused: String?) {
         Task.detached(executorPreference: executor) { [self] in
             do {
@@ -192,7 +193,7 @@ public final class TokenInterceptor: TaskInterceptor {
 
     private func ended(_ shared: SharedRefresh, _ token: String?) {
         state.withLock { state in
-            // Unless somebody has set one meanwhile.
+            // The program may have set a token meanwhile.
             guard state.refresh === shared else { return }
             state.refresh = nil
             if let token { state.replace(with: token) }

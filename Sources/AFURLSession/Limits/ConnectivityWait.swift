@@ -1,7 +1,7 @@
 import AFLoop
 import AFTransport
 
-/// A task that waits for a network. Confined to the loop.
+/// The wait of one task for a network. Confined to the loop.
 final class ConnectivityWait: ChangeMonitorClient, TimerTarget {
     private static let first = Duration.seconds(1)
     private static let longest = Duration.seconds(60)
@@ -9,9 +9,9 @@ final class ConnectivityWait: ChangeMonitorClient, TimerTarget {
     private let core: TaskCore
     private let world: World
     private var pause = ConnectivityWait.first
-    /// Since when it has been waiting this time.
+    /// When the present wait began.
     private(set) var since: LoopInstant?
-    /// How long it waited the times before.
+    /// The sum of the earlier waits.
     private(set) var waited = Duration.zero
     private var ticket: Int?
     private var retry: TimerID?
@@ -23,7 +23,7 @@ final class ConnectivityWait: ChangeMonitorClient, TimerTarget {
         world = core.session.world
     }
 
-    /// - Parameter deadline: Until when, if the network does not come back.
+    /// - Parameter deadline: When to stop waiting if the network does not come back.
     func begin(until deadline: LoopInstant) {
         end()
         let loop = world.loop
@@ -43,14 +43,14 @@ final class ConnectivityWait: ChangeMonitorClient, TimerTarget {
         (retry, limit) = (nil, nil)
     }
 
-    /// Waits no longer, until it begins again.
+    /// Stops waiting, until it begins again.
     func pass() {
         if let since { waited += since.duration(to: world.loop.now) }
         since = nil
     }
 
     func networkChanged() {
-        // Whatever comes of it, this is another network.
+        // The network has changed: begin with the shortest pause again.
         pause = ConnectivityWait.first
         end()
         core.tryAgain()
@@ -81,7 +81,8 @@ extension TaskCore {
         session.outbox.post(.block { delegate.urlSession(task.session, taskIsWaitingForConnectivity: task) })
     }
 
-    /// A proxy may be told more than the server (RFC 9112 §3.2.2), and again when the request is sent again.
+    /// Keeps the request before it was addressed to a proxy: a proxy may be told more than the server (RFC 9112
+    /// §3.2.2), and again when the request is sent again.
     func rememberForRetry(_ request: WireRequest, by route: ProxyRoute?) {
         guard route != nil, session.settings.limits.waitsForConnectivity, let present = presentRequest else {
             course?.unaddressed = nil
@@ -90,7 +91,7 @@ extension TaskCore {
         course(beginningWith: present).unaddressed = request
     }
 
-    /// Perhaps there is a network now.
+    /// The network may be there now: try.
     fileprivate func tryAgain() {
         guard isLoading else { return }
         postponeIfSuspended { [self] in
@@ -99,7 +100,7 @@ extension TaskCore {
             course.connectivity?.pass()
             course.hardDeadline = former.hardDeadline
             let body = former.surrenderBody()
-            // It never had a connection, and is not worth an entry in the metrics.
+            // The transfer never had a connection: it gets no entry in the metrics.
             transfer = nil
             transmit(course.unaddressed ?? former.request, again: body)
         }
@@ -107,7 +108,7 @@ extension TaskCore {
 }
 
 extension LoadError {
-    /// Nothing was sent because this machine has no way to anybody.
+    /// Whether nothing was sent because this machine has no route to the server or the proxy.
     var isLackOfNetwork: Bool {
         switch self {
         case .transfer(.dial(let failure, let report)): failure.isLackOfNetwork(report)

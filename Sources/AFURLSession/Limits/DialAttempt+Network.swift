@@ -2,7 +2,7 @@ import AFLoop
 import Glibc
 
 extension DialAttempt {
-    /// There is no way from this machine to the address: not now, or not by a network that may be used.
+    /// Whether this machine has no route to the address: not now, or not by a network that the session may use.
     var isLackOfNetwork: Bool {
         switch outcome {
         case .failed(let error): [ENETUNREACH, ENETDOWN, EHOSTUNREACH, ENONET].contains(error.code)

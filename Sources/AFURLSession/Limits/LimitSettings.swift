@@ -2,7 +2,7 @@ import AFLoop
 import AFTransport
 import Foundation
 
-/// How much of time and of the network a session takes.
+/// The limits of a session: its times, and what it may take of the network.
 struct LimitSettings: Sendable {
     var queueTimeout: TimeInterval?
     var connectTimeout: TimeInterval?
@@ -28,7 +28,7 @@ struct LimitSettings: Sendable {
         )
     }
 
-    /// What the request says goes before what the session says, but does not widen it.
+    /// The request's own rules take precedence over the session's, but never widen them.
     func socketOptions(for request: TransferLimits?) -> SocketOptions {
         var options = link.socketOptions
         guard let request else { return options }
@@ -37,14 +37,14 @@ struct LimitSettings: Sendable {
         return options
     }
 
-    /// What is not a positive number is no limit.
+    /// Only a positive number is a limit.
     static func interval(_ timeout: TimeInterval?) -> LoopInterval? {
         guard let timeout, timeout > 0 else { return nil }
         return LoopInterval(timeout: timeout)
     }
 }
 
-/// What a request says about limits of its own.
+/// The limits that a request sets for itself.
 struct RequestLimits: Sendable, Hashable {
     var queueTimeout: TimeInterval?
     var serviceType: URLRequest.NetworkServiceType?
@@ -52,7 +52,7 @@ struct RequestLimits: Sendable, Hashable {
     var sendRate: Int?
 }
 
-/// The same in the room of a reference: nearly every request leaves it at the usual.
+/// The same in the space of a reference: nearly every request keeps the defaults.
 enum OwnLimits: Sendable, Hashable {
     case usual
     indirect case own(RequestLimits)
@@ -62,7 +62,7 @@ enum OwnLimits: Sendable, Hashable {
         set { self = newValue == RequestLimits() ? .usual : .own(newValue) }
     }
 
-    /// As the transport wants them. Nil if the request says nothing.
+    /// The limits in the form the transport takes. Nil if the request sets none.
     var forTransfer: TransferLimits? {
         guard case .own(let limits) = self else { return nil }
         return TransferLimits(
@@ -74,8 +74,8 @@ enum OwnLimits: Sendable, Hashable {
     }
 }
 
-/// What a connection's packets are marked as, and which networks it may take. Requests that differ in it do not share
-/// a connection.
+/// The marks on a connection's packets, and the networks it may use. Requests that differ in these do not share a
+/// connection.
 struct LinkRules: Sendable, Hashable {
     var serviceType = URLRequest.NetworkServiceType.default
     var allowsCellular = true

@@ -1,27 +1,27 @@
 import AFTransport
 
 extension URLRequest {
-    /// What a request is for, as far as routers and the queues of this machine may want to know.
+    /// What a request is for, so that routers and the queues of this machine can give it the right priority.
     ///
-    /// Packets of its connection carry the code point that RFC 4594 and RFC 8622 give to that use, and the connection a
-    /// priority of this machine's (`SO_PRIORITY`). Whether a network honours either is its owner's affair. Requests of
-    /// different types do not share connections.
+    /// The packets of its connection carry the code point that RFC 4594 and RFC 8622 give to that use, and the
+    /// connection gets a priority on this machine (`SO_PRIORITY`). Each network decides whether it honours them.
+    /// Requests of different types do not share connections.
     public enum NetworkServiceType: UInt, Sendable {
-        /// Ordinary traffic: nothing is marked.
+        /// Ordinary traffic: the session marks nothing.
         case `default` = 0
         /// A call. Use ``callSignaling`` to set one up.
         case voip = 1
-        /// A picture of somebody who talks.
+        /// The picture of a video call.
         case video = 2
-        /// Nobody waits for it (code point LE).
+        /// Traffic that no user waits for (code point LE).
         case background = 3
         /// A voice (EF).
         case voice = 4
-        /// Small things somebody waits for (AF21).
+        /// Small transfers that a user waits for (AF21).
         case responsiveData = 6
         /// Sound and pictures that are buffered (AF31).
         case avStreaming = 8
-        /// Sound and pictures somebody answers to (AF41).
+        /// Sound and pictures that a user reacts to (AF41).
         case responsiveAV = 9
         /// Setting up a call (CS5).
         case callSignaling = 11

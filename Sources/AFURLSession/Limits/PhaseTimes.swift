@@ -4,9 +4,9 @@ import AFTransport
 extension LoadFailure {
     /// How long a load was in one phase.
     public struct Timing: Hashable, Sendable, CustomStringConvertible {
-        /// What it was doing.
+        /// The phase.
         public let phase: Phase
-        /// For how long, all times together.
+        /// How long the load was in it, all times together.
         public let duration: Duration
 
         package init(phase: Phase, duration: Duration) {
@@ -23,8 +23,8 @@ extension LoadFailure {
 }
 
 extension TransferTimes {
-    /// How long each phase took, in the order in which they began, up to `end`. Their sum is the time since the transfer
-    /// was made; what took no time is left out, unless it is the last.
+    /// How long each phase took, in the order in which they began, up to `end`. Their sum is the time since the
+    /// transfer was made. A phase that took no time is left out, unless it is the last.
     func timings(until end: LoopInstant, isReceiving: Bool) -> [LoadFailure.Timing] {
         let marks = marks(isReceiving: isReceiving).filter { $0.begun <= end }.enumerated()
             .sorted { ($0.element.begun, $0.offset) < ($1.element.begun, $1.offset) }
@@ -47,7 +47,7 @@ extension TransferTimes {
         func add(_ begun: LoopInstant?, _ phase: LoadFailure.Phase) {
             if let begun { marks.append((begun, phase)) }
         }
-        // A connection may have been in the making before anybody waited for it.
+        // The pool may have begun to make the connection before this transfer waited for it.
         func addShared(_ begun: LoopInstant?, _ phase: LoadFailure.Phase) {
             add(begun.map { max($0, queueStarted) }, phase)
         }
@@ -65,17 +65,17 @@ extension TransferTimes {
     }
 }
 
-/// What is known of an exchange that failed, beside why.
+/// The details of a failed exchange that its error reports beside the cause.
 struct LoadAccount {
     var timings: [LoadFailure.Timing] = []
-    /// The addresses that were tried for its connection.
+    /// The addresses that the pool tried for its connection.
     var attempts: [DialAttempt] = []
 }
 
 extension Transfer {
-    /// How it went until now.
+    /// The account of this transfer until now.
     ///
-    /// - Parameter wait: For a network, if there was one.
+    /// - Parameter wait: The task's wait for a network, if there was one.
     func account(at now: LoopInstant, after wait: ConnectivityWait?) -> LoadAccount {
         let end = wait?.since ?? now
         var timings = times.timings(until: end, isReceiving: phase == .receivingBody)
@@ -89,8 +89,8 @@ extension Transfer {
         return LoadAccount(timings: timings, attempts: times.dial?.attempts ?? [])
     }
 
-    /// What an error says beside what it was waiting for. A server may answer early and want the rest of the body all
-    /// the same.
+    /// What the error says beside what the transfer was waiting for. A server may answer early and still want the rest
+    /// of the body.
     var remark: String? {
         guard phase == .receivingBody, times.requestEnded == nil else { return nil }
         return "The server answered before it had all of the request's body, and the rest was not sent."
