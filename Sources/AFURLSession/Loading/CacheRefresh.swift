@@ -4,8 +4,8 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// Asks a server about what was served from the cache meanwhile, on behalf of nobody but the cache. There is nobody to be
-/// asked about the server either.
+/// Asks a server in the background about a stored response that a task has already got. It works for the cache alone:
+/// there is no task whose delegate could decide about the server.
 final class CacheRefresh: TransferClient {
     private let hit: CacheHit
     private let question: CacheQuestion
@@ -20,7 +20,7 @@ final class CacheRefresh: TransferClient {
         sent = session.cache.moment()
     }
 
-    /// - Parameter request: With the fields that make it conditional.
+    /// - Parameter request: The request with the fields that make it conditional.
     static func begin(_ request: WireRequest, _ hit: CacheHit, _ question: CacheQuestion, in session: SessionCore) {
         guard !session.isInvalidated, !session.forbidsPlainText(to: request.endpoint),
             var key = try? session.connectionKey(for: request),
@@ -44,7 +44,7 @@ final class CacheRefresh: TransferClient {
 
     var handshakeDelegate: (any HandshakeDelegate)? { nil }
 
-    /// A connection that no delegate was asked about, where one may want to be now, is for no other request.
+    /// No delegate decides about this connection, and one may want to now: keep the connection from all other requests.
     func presentJudge(of transfer: Transfer) -> TrustJudge? { .own(UniqueNumber.next()) }
 
     func transferSentBody(_ transfer: Transfer, total: Int64) {}
@@ -55,7 +55,7 @@ final class CacheRefresh: TransferClient {
             _ = session.cache.confirm(hit, head.headers, sent: sent)
             return
         }
-        // A coded body would have to be decoded first; whoever asks next will do that.
+        // A coded body would have to be decoded first: leave it to the next task that asks.
         guard head.status < 500, !head.headers.contains("Content-Encoding") else { return transfer.cancel() }
         writer = session.cache.beginStore(
             head.status,
@@ -68,7 +68,7 @@ final class CacheRefresh: TransferClient {
         leaveIfNothingIsStored(transfer)
     }
 
-    /// There is nobody else who wants what comes.
+    /// Only the cache wants this response: stop once it does not store it.
     private func leaveIfNothingIsStored(_ transfer: Transfer) {
         if writer?.isStoring != true { transfer.cancel() }
     }

@@ -3,59 +3,59 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// What a task has been through, once its first exchange has turned out not to be its only one, or once there is more
-/// to know about it than what is sent. Confined to the loop.
+/// The state of a task that most tasks never need: made once there is a second exchange, or more to know than the
+/// request that is sent. Confined to the loop.
 final class Course {
-    /// The request under way, without what the session adds to it.
+    /// The present request, without what the session adds to it.
     var request: URLRequest
-    /// How many redirects were followed.
+    /// How many redirects the task has followed.
     var redirects = 0
-    /// Secrets are left out from here on, whatever the session adds to requests.
+    /// Whether a redirect has led to another origin: from then on the session adds no secrets to the request.
     var hasLeftOrigin = false
-    /// The body of the task was left behind with a redirect.
+    /// Whether a redirect has dropped the task's body.
     var hasDroppedBody = false
-    /// For the task as a whole.
+    /// The deadline of the task as a whole.
     var hardDeadline: LoopInstant?
     private(set) var former: [ExchangeRecord] = []
-    /// What the heads of former responses took.
+    /// How many bytes the heads of the former responses had.
     private(set) var headBytes: Int64 = 0
-    /// With those who ask for credentials.
+    /// The authentication with servers and proxies.
     var dealings: Dealings?
-    /// Runs as long as no transfer's does.
+    /// Keeps the deadline while no transfer does.
     var clock: CourseClock?
-    /// What a proxy said in place of leading on to the server.
+    /// A proxy's response in place of the tunnel to the server.
     var refusal: HTTPURLResponse?
-    /// What the cache has for the request under way.
+    /// The stored response that the present request asks the server about.
     var validation: CacheValidation?
-    /// What has come of a response that may not be the task's.
+    /// A response that may not be the task's.
     var held: HeldResponse?
-    /// Once there was no network.
+    /// The waits for a network, once there was none.
     var connectivity: ConnectivityWait?
-    /// What is sent again when there is one, if the way through a proxy changes it.
+    /// The request to send again once there is a network, if the proxy's route changes it.
     var unaddressed: WireRequest?
-    /// What stands in the place of a transfer.
+    /// The load that takes the place of a transfer.
     var load: ForeignLoad?
-    /// Takes the body of a redirect that may be stored.
+    /// Stores the body of a redirect.
     var writer: CacheWriter?
-    /// Those who have a say in its requests.
+    /// The questions to the task's interceptors.
     var interception: Interception?
-    /// Until the task may begin, and somebody has said how.
+    /// Waits for the task's earliest date, and for the delegate's answer about it.
     var delay: DelayedStart?
-    /// To be done when the task is suspended no longer.
+    /// Work to do when the task is resumed.
     var postponed: (() -> Void)?
 
     init(_ request: URLRequest) {
         self.request = request
     }
 
-    /// An exchange is over and was not the last, or not the network's.
+    /// Adds the record of an exchange that has ended, if it was not the last, or not on the network.
     func add(_ record: ExchangeRecord) {
         former.append(record)
         headBytes += record.responseHeadBytes
     }
 }
 
-/// A response that is kept back until somebody has decided what it is.
+/// A response that the session keeps back until a step has decided whether it is the task's.
 final class HeldResponse {
     enum End {
         case finished
@@ -63,15 +63,15 @@ final class HeldResponse {
     }
 
     let response: HTTPURLResponse
-    /// What it answers.
+    /// The request that it answers.
     let request: WireRequest
-    /// Where it comes from; nil if that is the cache.
+    /// The transfer that received it; nil if it comes from the cache.
     let transfer: Transfer?
-    /// Whether the body has lost the coding that the fields tell of.
+    /// Whether the body is decoded already, whatever coding its fields name.
     let isDecoded: Bool
-    /// Whether the redirect rules have a say.
+    /// Whether the redirect rules apply.
     var mayRedirect: Bool { (300..<400).contains(response.statusCode) }
-    /// What was read together with the head. No more is read until it is decided.
+    /// The part of the body that came together with the head. The transfer reads no more before the decision.
     var body: [UInt8] = []
     var end: End?
 

@@ -1,8 +1,8 @@
 import AFLoop
 
-/// Ends a task that has used up its time while it has no transfer whose deadlines would do that.
+/// Ends a task whose time is over while it has no transfer, and so no deadline of one.
 ///
-/// The time of a suspension does not count.
+/// The time for which the task is suspended does not count.
 final class CourseClock: TimerTarget {
     private weak var core: TaskCore?
     private let loop: EventLoop
@@ -17,7 +17,7 @@ final class CourseClock: TimerTarget {
         if core.isSuspended { suspension = loop.now } else { start() }
     }
 
-    /// Of what will be in the place of what is waited for.
+    /// The deadline of the step that follows this wait.
     var deadlineOfNext: LoopInstant { suspension.map { deadline + $0.duration(to: loop.now) } ?? deadline }
 
     private func start() {
@@ -42,7 +42,7 @@ final class CourseClock: TimerTarget {
         start()
     }
 
-    /// What comes next has the time that is left.
+    /// Stops, and leaves the remaining time to the next step.
     func stop() {
         core?.course?.hardDeadline = deadlineOfNext
         cancelTimer()
@@ -51,7 +51,7 @@ final class CourseClock: TimerTarget {
     func timerFired(_ timer: TimerID) {
         self.timer = nil
         guard let core else { return }
-        // The loop has not heard of it yet.
+        // The task was suspended on another thread, and the loop has not heard of it yet.
         guard !core.isSuspended else { return suspend() }
         core.fail(.transfer(.outOfTime(core.isHeld ? .receivingBody : .waitingForHead)))
     }

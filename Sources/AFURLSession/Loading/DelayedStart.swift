@@ -44,16 +44,16 @@ extension TaskCore {
         }
     }
 
-    /// False if there is nobody to ask.
+    /// False if there is no delegate to ask.
     private func asksAboutDelayed() -> Bool {
         guard let (delegate, task) = taskDelegate, !session.isMissing(.willBeginDelayed, in: delegate),
             let request = presentRequest
         else { return false }
-        // The task's time runs from here on, as while it loads.
+        // The task's time runs from here on, as it does during a load.
         restartTime()
         startClock()
         let loop = session.loop
-        // A question that nobody answers keeps nothing alive.
+        // Weak: a delegate that never answers does not keep the task alive.
         let answer: (URLSession.DelayedRequestDisposition, URLRequest?) -> Void = { [weak self] disposition, request in
             self?.answered(disposition, request)
         }
@@ -73,7 +73,7 @@ extension TaskCore {
         return true
     }
 
-    /// Only the first answer finds the task waiting for it.
+    /// Only the first answer counts: after it the task does not wait any more.
     private func answered(_ disposition: URLSession.DelayedRequestDisposition, _ request: URLRequest?) {
         guard isLoading, let course, course.delay != nil else { return }
         course.delay = nil
@@ -88,7 +88,7 @@ extension TaskCore {
         }
     }
 
-    /// What the delegate wants sent in place of the request. A download that goes on with a part keeps its own.
+    /// Sends the request that the delegate wants in place of the task's. A download that resumes keeps its own.
     private func beginLoading(_ request: URLRequest) {
         guard let task, !consumer.prepares(for: self) else { return }
         do throws(RequestRejection) {

@@ -3,25 +3,25 @@ import AFLoop
 import AFWire
 public import Foundation
 
-/// Hosts that are never talked to without TLS, because they said so (HTTP Strict Transport Security, RFC 6797).
+/// The hosts that ask for TLS on all connections (HTTP Strict Transport Security, RFC 6797).
 ///
-/// Give one to `URLSessionConfiguration.strictTransportSecurity`, and requests to `http://` URLs of known hosts go to
-/// `https://` instead, redirects included, before anything is sent. Responses that came over TLS teach it further
-/// hosts. Nothing is known from the start. It lives in memory; to keep it, save ``entries`` and make the next one
+/// Give one to `URLSessionConfiguration.strictTransportSecurity`. The session then sends requests for `http://` URLs of
+/// known hosts to `https://`, redirects included, before it sends anything. It learns further hosts from responses that
+/// came over TLS. A new store knows no host. It lives in memory; to keep it, save ``entries`` and make the next store
 /// from them.
 ///
 /// Safe to use from any thread, and by several sessions.
 public final class HSTSStore: Sendable {
-    /// One host, and for how long.
+    /// One host, and until when it asks for TLS.
     public struct Entry: Hashable, Sendable, Codable {
         /// In canonical spelling.
         public let host: String
-        /// Whether it speaks for the names below it.
+        /// Whether the entry covers the names below it.
         public let includesSubdomains: Bool
-        /// When it is forgotten.
+        /// When the store forgets it.
         public let expires: Date
 
-        /// Nil if `host` is no name: addresses cannot be known.
+        /// Nil if `host` is no name: there are no entries for addresses.
         public init?(host: String, includesSubdomains: Bool, expires: Date) {
             guard let endpoint = try? Endpoint(scheme: .https, host: host), endpoint.host.kind == .name else {
                 return nil
@@ -31,7 +31,7 @@ public final class HSTSStore: Sendable {
             self.expires = expires
         }
 
-        /// Reads an entry, and refuses one that could not have been made.
+        /// Reads an entry, and refuses one that ``init(host:includesSubdomains:expires:)`` would not have made.
         public init(from decoder: any Decoder) throws {
             let fields = try decoder.container(keyedBy: CodingKeys.self)
             let host = try fields.decode(String.self, forKey: .host)
@@ -47,7 +47,7 @@ public final class HSTSStore: Sendable {
         }
     }
 
-    /// A server cannot make us remember more than this, nor for longer.
+    /// A server cannot make the store remember more entries, nor keep them for longer.
     static let capacity = 10_000
     private static let longestAge: Int64 = 400 * 86_400
 
@@ -58,10 +58,10 @@ public final class HSTSStore: Sendable {
         known = Lock(Dictionary(entries.map { ($0.host, $0) }) { _, last in last })
     }
 
-    /// All hosts that are known, in the order of their names.
+    /// All hosts that the store knows, in the order of their names.
     public var entries: [Entry] { known.withLock { $0.values.sorted { $0.host < $1.host } } }
 
-    /// Adds a host, or changes what is known about it.
+    /// Adds a host, or replaces its entry.
     public func insert(_ entry: Entry) {
         known.withLock { $0[entry.host] = entry }
     }
@@ -102,7 +102,7 @@ public final class HSTSStore: Sendable {
         }
     }
 
-    /// A response came over a secured connection that nobody had doubts about.
+    /// Learns from a response over a connection whose certificate was accepted without a delegate's help.
     func learn(_ headers: HTTPHeaders, from host: Endpoint.Host, at now: Int64) {
         // RFC 6797 §8.1: only the first field counts.
         guard host.kind == .name, let value = headers.firstBytes("Strict-Transport-Security"),
@@ -125,7 +125,7 @@ public final class HSTSStore: Sendable {
 }
 
 extension URLSessionConfiguration {
-    /// Knows which hosts want to be talked to over TLS only. Nil, the default: nobody asks, nothing is learned.
+    /// The hosts that the session connects to over TLS only. Nil, the default: it neither asks nor learns.
     public var strictTransportSecurity: HSTSStore? {
         get { self[\.transportSecurity] }
         set { self[\.transportSecurity] = newValue }

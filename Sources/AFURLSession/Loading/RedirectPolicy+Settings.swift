@@ -1,5 +1,5 @@
 extension URLSessionConfiguration {
-    /// Which redirects are followed, and what goes along.
+    /// Which redirects the session follows, and what goes along.
     public var redirectPolicy: RedirectPolicy {
         get { self[\.redirects] }
         set { self[\.redirects] = newValue }
@@ -7,8 +7,7 @@ extension URLSessionConfiguration {
 }
 
 extension URLRequest {
-    /// Which redirects of this request are followed, in place of what the session's configuration says; nil unless
-    /// set.
+    /// Which redirects of this request the session follows, in place of what its configuration says. Nil unless set.
     public var redirectPolicy: RedirectPolicy? {
         get { contents.redirectPolicy }
         set { change { $0.redirectPolicy = newValue } }

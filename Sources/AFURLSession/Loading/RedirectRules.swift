@@ -1,7 +1,7 @@
 import AFWire
 import Foundation
 
-/// What becomes of a response that points elsewhere: one pure function.
+/// Decides what to do about a response that redirects: one pure function.
 ///
 /// | status        | method and body                                     |
 /// |---------------|-----------------------------------------------------|
@@ -10,35 +10,37 @@ import Foundation
 /// | 307, 308      | both stay                                           |
 /// | all others    | not followed                                        |
 ///
-/// A scheme that is not loaded is proposed to the delegate, which may lead the task elsewhere or take the response.
+/// If the session does not load the scheme, it proposes the redirect to the delegate, which may lead the task elsewhere
+/// or take the response.
 ///
-/// The next request is made from the present one, so that what was left out on the way never comes back.
+/// The next request is made from the present one, so that fields left out at one redirect never come back at a later
+/// one.
 enum RedirectRules {
-    /// What is redirected, and how.
+    /// The request, its response and the rules for it.
     struct Question {
         var request: URLRequest
-        /// Where the response came from.
+        /// The URL that the response came from.
         var source: RequestURL
         var status: Int
         var headers: HTTPHeaders
         var body = Body.none
-        /// Redirects followed so far.
+        /// How many redirects the task has followed so far.
         var count = 0
         var policy = RedirectPolicy()
-        /// Whether a host is known to want TLS.
+        /// Whether the HSTS store has an entry for the host.
         var wantsTLS: (Endpoint) -> Bool = { _ in false }
     }
 
-    /// What there is to send again.
+    /// The body that would have to be sent again.
     enum Body {
         case none
         case replayable
-        /// A stream that was read, and nobody who has another.
+        /// A stream that the session has read, without a delegate that could supply another.
         case once
     }
 
     enum Decision {
-        /// It is the answer, and no redirect.
+        /// The response is the task's, and no redirect.
         case deliver
         case follow(Proposal)
         case refuse(RedirectFailure)
@@ -48,9 +50,9 @@ enum RedirectRules {
         let request: URLRequest
         let keepsBody: Bool
         let leavesOrigin: Bool
-        /// Why it is not followed unless the delegate allows it.
+        /// Why the session does not follow it unless the delegate allows it.
         let objection: RedirectFailure?
-        /// The scheme is not ours: the delegate may only lead the task elsewhere.
+        /// Whether the session does not load the scheme: the delegate may only lead the task elsewhere.
         var isForeign = false
     }
 
@@ -60,7 +62,7 @@ enum RedirectRules {
         let locations = question.headers.valuesInBytes("Location")
         guard let location = locations.first else { return .deliver }
         guard locations.allSatisfy({ $0 == location }) else { return .refuse(.ambiguous) }
-        // As a reference it would mean the same place, again and again up to the limit.
+        // As a relative reference it would name the same URL, again and again up to the limit.
         guard !location.isEmpty else { return .deliver }
 
         let reference: URLReference
@@ -81,7 +83,7 @@ enum RedirectRules {
         return decide(question, change, reference.url, url)
     }
 
-    /// For a location whose scheme is not ours.
+    /// Decides about a location whose scheme the session does not load.
     private static func decide(
         _ question: Question,
         _ change: Change,
@@ -155,7 +157,7 @@ enum RedirectRules {
         let dropsBody: Bool
     }
 
-    /// Nil: the status is no redirect.
+    /// - Returns: Nil if the status is no redirect.
     private static func change(of method: String, by status: Int) -> Change? {
         switch status {
         case 301, 302:
@@ -173,7 +175,7 @@ enum RedirectRules {
         "Content-Range", "Content-Digest", "Repr-Digest", "Digest", "Transfer-Encoding", "Trailer", "Expect",
     ]
 
-    /// Beside those that hold secrets by their names.
+    /// Fields that stay in their origin, beside those whose names say that they hold secrets.
     private static let fieldsOfOrigin = ["WWW-Authenticate", "Referer"]
 
     private static func request(
@@ -193,14 +195,14 @@ enum RedirectRules {
             for field in request.contents.fields where isSecret(field.name, to: question.policy) {
                 request.setValue(nil, forHTTPHeaderField: field.name)
             }
-            // The host in it is the former one.
+            // It names the former host.
             request.setValue(nil, forHTTPHeaderField: "Host")
         }
         return request
     }
 
-    /// A request of a delegate's without the secrets it was shown, for another origin than was proposed. What the
-    /// delegate has put in itself is its own affair.
+    /// The delegate's request for another origin than the proposed one, without the secrets of the proposal. The fields
+    /// that the delegate has set itself stay.
     static func withoutSecrets(_ request: URLRequest, known proposal: URLRequest, _ policy: RedirectPolicy)
         -> URLRequest
     {
@@ -221,19 +223,19 @@ enum RedirectRules {
     }
 }
 
-/// Why a redirect was not followed.
+/// Why the session did not follow a redirect.
 enum RedirectFailure: Error, Sendable {
     case tooMany(Int)
-    /// `Location` cannot be read as a URL that may be loaded.
+    /// `Location` is no URL that the session can load.
     case unusable(RequestRejection)
-    /// There are several, and they differ.
+    /// There are several `Location` fields, and they differ.
     case ambiguous
-    /// To a scheme that is not loaded.
+    /// The session does not load the scheme.
     case foreignScheme(EscapedText)
-    /// From https to http.
+    /// It leads from https to http.
     case plainText(Endpoint)
-    /// The body would have to be sent again, and cannot be.
+    /// The session would have to send the body again, and cannot.
     case bodyIsGone(Endpoint)
-    /// The body would go to another origin, and nobody allowed it.
+    /// The body would go to another origin, and neither the policy nor the delegate allowed it.
     case bodyLeavesOrigin(Endpoint)
 }

@@ -4,9 +4,9 @@ import AFTransport
 import AFWire
 import Foundation
 
-// Answers from the cache, and answers for it.
+// Responses from the cache, and responses for it.
 
-/// What the server is asked about.
+/// The stored response that a conditional request asks the server about.
 struct CacheValidation {
     let question: CacheQuestion
     let hit: CacheHit
@@ -14,9 +14,9 @@ struct CacheValidation {
 }
 
 extension TaskCore {
-    /// Finds out whether the cache has the answer.
+    /// Looks for a stored response.
     ///
-    /// - Parameter onwards: Sends the request, with what the cache has added to it.
+    /// - Parameter onwards: Sends the request, with the fields the cache has added to it.
     func lookUp(
         _ request: WireRequest,
         _ policy: URLRequest.CachePolicy,
@@ -56,7 +56,7 @@ extension TaskCore {
             onwards(question.request.adding(fields))
         case .serve(let hit): serve(hit, for: question.request, asked: asked)
         case .serveAndValidate(let hit, let fields):
-            // Without a task nobody could be asked about the server.
+            // A refresh has no task, so no delegate could decide about the server.
             if !isDecidedElsewhere(question.request.endpoint) {
                 CacheRefresh.begin(question.request.adding(fields), hit, question, in: session)
             }
@@ -94,11 +94,11 @@ extension TaskCore {
         )
     }
 
-    /// Answers with what the cache has, as if it had come from the network: redirects, too, are followed.
+    /// Answers with the stored response as if it had come from the network: the redirect rules apply to it, too.
     ///
     /// - Parameters:
-    ///   - asked: When the cache was asked; nil if it was just now.
-    ///   - isConfirmed: Whether the server has just said that it is still good.
+    ///   - asked: When the task asked the cache; nil if it was just now.
+    ///   - isConfirmed: Whether the server has just confirmed it.
     private func serve(
         _ hit: CacheHit,
         for request: WireRequest,
@@ -117,7 +117,8 @@ extension TaskCore {
         if transfer == nil { startClock() }
     }
 
-    /// Not here: the next hop may be in the cache as well, and so may many more, each a few calls deeper on the stack.
+    /// Decides in a later turn of the loop: the target may be a stored redirect as well, and each further one would be
+    /// a few calls deeper on the stack.
     private func decideSoon(about held: HeldResponse) {
         hold(held)
         let waiting = LoopBound(confined: (core: self, held: held), on: session.loop)
@@ -132,7 +133,7 @@ extension TaskCore {
 
     // MARK: - The server was asked
 
-    /// True if the response only says that, or makes it so that, the cache has the answer.
+    /// True if a stored response answers the task in place of this one: a 304 confirms it, or this is a server's error.
     func isAnsweredByCache(_ held: HeldResponse) -> Bool {
         guard let validation = course?.validation else { return false }
         let status = held.response.statusCode
@@ -156,20 +157,20 @@ extension TaskCore {
         return true
     }
 
-    /// Whether those who are answered with the hit would have believed the very connection it was confirmed by.
+    /// Whether the server's 304 came over a connection that all tasks that may get the stored response would accept.
     private func mayConfirm(_ validation: CacheValidation, over transfer: Transfer) -> Bool {
         guard transfer.wasDecidedElsewhere else { return true }
         let question = storing(validation.question.request, from: transfer, validation.question.policy)
         return validation.hit.entry.head.partition.origin == question.partition.origin
     }
 
-    /// The cache has nothing after all.
+    /// The stored response cannot be used: sends the request without conditions.
     private func askForAll(_ former: WireRequest) {
         guard let present = presentRequest else { return }
         repeatTask(as: present, inPlaceOf: former, nil, keepsBody: true, after: nil)
     }
 
-    /// True if the cache has an answer although the server could not be asked.
+    /// True if a stored response answers the task although it could not ask the server.
     func isAnsweredByCache(_ error: LoadError) -> Bool {
         guard let validation = course?.validation, response == nil, error.isSilence,
             session.cache.mayReplaceError(nil, with: validation.hit)
@@ -181,7 +182,7 @@ extension TaskCore {
 
     // MARK: - Storing
 
-    /// Where the body goes that may be stored, if anywhere.
+    /// Takes the body for the cache; nil if the response must not be stored.
     func cacheWriter(for response: HTTPURLResponse, of transfer: Transfer) -> CacheWriter? {
         let request = transfer.request
         guard session.cache.mayStore(answerTo: request) else { return nil }
@@ -196,7 +197,7 @@ extension TaskCore {
         )
     }
 
-    /// What is stored belongs to those who would have believed the very connection it came by.
+    /// Stores the response for the tasks that would accept the connection it came over, and for no others.
     private func storing(
         _ request: WireRequest,
         from transfer: Transfer,
@@ -205,7 +206,7 @@ extension TaskCore {
         cacheQuestion(request, policy, transfer.key.security, isDecidedElsewhere: transfer.wasDecidedElsewhere)
     }
 
-    /// The body is complete and wanted, and may be stored if the task's owner does not mind.
+    /// The task has the complete body: stores it unless the delegate objects.
     func store() {
         guard let writer else { return }
         self.writer = nil
@@ -233,7 +234,7 @@ extension TaskCore {
 
     // MARK: - Suspended
 
-    /// Runs `work` now, or when the task is suspended no longer.
+    /// Runs `work` now, or when the task is resumed.
     func postponeIfSuspended(_ work: @escaping () -> Void) {
         guard isSuspended, let present = presentRequest else { return work() }
         course(beginningWith: present).postponed = work
@@ -247,7 +248,7 @@ extension TaskCore {
 }
 
 extension WireRequest {
-    /// With the fields it does not have.
+    /// The request with those of the fields that it does not have.
     fileprivate func adding(_ fields: HTTPHeaders) -> WireRequest {
         var lacking: [HeadField] = []
         fields.forEach { name, value in
@@ -259,7 +260,7 @@ extension WireRequest {
 }
 
 extension LoadError {
-    /// Nobody has answered, for no reason that concerns who they are.
+    /// Whether no server has answered, for another reason than a doubt about its identity.
     fileprivate var isSilence: Bool {
         switch self {
         case .transfer(.dial), .transfer(.channel), .transfer(.timedOut), .transfer(.overdue): true

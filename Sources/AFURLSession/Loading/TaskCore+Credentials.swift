@@ -5,21 +5,21 @@ import Foundation
 
 // Responses that ask for credentials.
 
-/// The task's dealings with those who ask, and the exchange they are about.
+/// The task's authentication with servers and proxies, and the exchange that it is about.
 struct Dealings {
     var course = AuthenticationCourse()
     var exchange: AuthenticationExchange
 }
 
 extension TaskCore {
-    /// A body that is longer is not read on the network thread to compute its digest.
+    /// The task does not hash a longer body for its digest: that would hold up the network thread.
     private static let longestHashedBody = 1 << 20
 
     private var hasCredentials: Bool { course?.dealings != nil || !session.proven.isEmpty }
 
     // MARK: - Before a request
 
-    /// What goes with a request, asked for or not.
+    /// The fields with the credentials for a request, asked for or not.
     func credentials(for request: WireRequest) -> [HeadField] {
         guard hasCredentials else { return [] }
         let exchange = exchange(of: request)
@@ -28,8 +28,8 @@ extension TaskCore {
         return fields(of: values)
     }
 
-    /// What replaces it when the request is sent another time. The server may have seen the first one, and RFC 7616
-    /// §3.4 has it refuse a count that it has seen.
+    /// The fields that replace them when the session sends the request again. The server may have seen the first one,
+    /// and RFC 7616 §3.4 lets it refuse a count that it has seen.
     func credentialsAgain(for request: WireRequest) -> [HeadField] {
         guard let exchange = course?.dealings?.exchange else { return [] }
         return fields(of: values(for: exchange, body: request.body))
@@ -83,7 +83,7 @@ extension TaskCore {
 
     // MARK: - After a response
 
-    /// True if the response is not, or perhaps not, the task's.
+    /// True if the response asks for credentials that the task has, or may get. Then it may not be the task's.
     func asksForCredentials(_ held: HeldResponse) -> Bool {
         let status = held.response.statusCode
         guard held.transfer != nil, status == 401 || status == 407 || course?.dealings != nil else { return false }
@@ -136,7 +136,7 @@ extension TaskCore {
 
     // MARK: - Tunnels
 
-    /// The same way with the credentials that are known for its proxy.
+    /// The same route with the credentials that the session knows for its proxy.
     func authorized(_ key: ConnectionKey, by route: ProxyRoute) -> ConnectionKey {
         guard hasCredentials, let exchange = exchange(through: route, to: key.endpoint),
             let value = values(for: exchange, body: nil).proxyAuthorization
@@ -144,7 +144,7 @@ extension TaskCore {
         return key.led(by: route.authorized(by: HTTPText.decode(value)))
     }
 
-    /// The request for a tunnel; nil if no proxy reads one.
+    /// The request for a tunnel; nil if the route has no proxy that reads one.
     private func exchange(through route: ProxyRoute, to endpoint: Endpoint) -> AuthenticationExchange? {
         guard route.tunnels(to: endpoint), !route.kind.isSOCKS else { return nil }
         let party = ChallengingParty.proxy(route.endpoint, for: endpoint.scheme)
@@ -153,14 +153,14 @@ extension TaskCore {
         return exchange
     }
 
-    /// A proxy that has led on was content with what it was shown.
+    /// A proxy that made the tunnel has accepted the credentials.
     func noteTunnel(of transfer: Transfer) {
         guard let route = transfer.key.route, let exchange = exchange(through: route, to: transfer.request.endpoint)
         else { return }
         _ = course?.dealings?.course.received(200, HTTPHeaders(), to: exchange, in: session.proven)
     }
 
-    /// True if a proxy would lead on, but for a credential that somebody has or may have.
+    /// True if a proxy asks for a credential that the task has, or may get from its delegate.
     func asksForCredentials(_ error: LoadError, _ transfer: Transfer) -> Bool {
         guard case .transfer(.proxy(let failure)) = error, let head = failure.challenge, let present = presentRequest,
             let exchange = exchange(through: failure.route, to: transfer.request.endpoint)
@@ -182,7 +182,7 @@ extension TaskCore {
         _ response: HTTPURLResponse
     ) {
         switch step {
-        // A proxy's answer is never taken for the server's.
+        // The response of a proxy never passes for the server's.
         case .deliver: fail(error)
         case .again:
             guard let present = presentRequest else { return }

@@ -3,10 +3,10 @@ import AFTransport
 import AFWire
 import Foundation
 
-// What a session makes of a request before it is sent, and learns from the head that comes back.
+// What a session adds to a request before it sends it, and learns from the head of the response.
 
 extension TaskCore {
-    /// The request over TLS, if that is how its host wants to be talked to; else nil.
+    /// The request over TLS, if its host asks for that (HSTS); else nil.
     func secured(_ request: WireRequest) throws(RequestRejection) -> WireRequest? {
         guard request.endpoint.scheme == .http, session.wantsTLS(request.endpoint), let task,
             var made = presentRequest
@@ -18,7 +18,7 @@ extension TaskCore {
         return frozen
     }
 
-    /// The request with what the session has for it: cookies, and credentials that are sent unasked or were asked for.
+    /// The request with the session's cookies, and with credentials that go unasked or that the server asked for.
     func dressed(_ request: WireRequest) -> WireRequest {
         var fields = credentials(for: request)
         if let cookies = session.cookies, !cookies.isEmpty, let door = cookieDoor,
@@ -29,9 +29,9 @@ extension TaskCore {
         return request.replacing(fields)
     }
 
-    /// Whether cookies have arrived that cannot be sent yet, because the public suffix list is being read.
+    /// Whether the request has to wait for cookies, because the session still reads the public suffix list.
     ///
-    /// - Parameter onwards: Called when they can, if so.
+    /// - Parameter onwards: Called once the session has read it, if so.
     func waitsForCookies(_ onwards: @escaping () -> Void) -> Bool {
         let loop = session.loop
         let waiting = LoopBound(confined: (core: self, onwards: onwards), on: loop)
@@ -46,15 +46,15 @@ extension TaskCore {
         return true
     }
 
-    /// What the head of a final response says beyond the response.
+    /// Learns from the head of a final response: cookies and HSTS.
     func learn(from head: ResponseHead, of transfer: Transfer) {
         let request = transfer.request
-        // That is the proxy speaking.
+        // This response is the proxy's.
         if head.status == 407, transfer.key.route != nil { return }
         if session.cookies != nil, head.setsCookies {
             cookieDoor?.receive(head.headers, from: request.url, now: session.world.wallClock())
         }
-        // RFC 6797 §8.1: not from a server that only a delegate vouches for.
+        // RFC 6797 §8.1: learn nothing from a server that only a delegate has accepted.
         if let store = session.settings.transportSecurity, request.endpoint.scheme == .https,
             !transfer.wasDecidedElsewhere
         {
@@ -68,7 +68,8 @@ extension TaskCore {
 }
 
 extension Transfer {
-    /// A delegate had a say in whom the connection leads to: perhaps that of another task, if it is an older one.
+    /// Whether a delegate decided about the connection's server: perhaps that of another task, if the connection is
+    /// reused.
     var wasDecidedElsewhere: Bool {
         request.endpoint.scheme == .https && times.connection?.handshake?.wasDecidedElsewhere != false
     }

@@ -2,7 +2,7 @@ import AFTransport
 import AFWire
 import Foundation
 
-// What the transfer under way tells.
+// What the task does with what its transfer receives.
 
 extension TaskCore: TransferClient {
     func requestToSendAgain(_ transfer: Transfer) -> WireRequest {
@@ -20,7 +20,7 @@ extension TaskCore: TransferClient {
 
     func transferSentBody(_ transfer: Transfer, total: Int64) {
         let hasNews = snapshot.withLock { snapshot in
-            // A body sent again is progress only from where the first attempt ended.
+            // When the session sends a body again, progress goes on where the first attempt ended.
             snapshot.sent = max(snapshot.sent, total)
             return snapshot.sent > snapshot.reportedSent && !snapshot.isSendingAnnounced
         }
@@ -58,22 +58,22 @@ extension TaskCore: TransferClient {
         receive(response, to: transfer.request, transfer)
     }
 
-    /// The task's response, from the network.
+    /// Takes the task's response from the network.
     func receive(_ response: HTTPURLResponse, to request: WireRequest, _ transfer: Transfer) {
         session.cache.note(response, to: request)
         writer = cacheWriter(for: response, of: transfer)
         deliver(response, to: request, isDecoded: false)
     }
 
-    /// The task's response.
+    /// Delivers the task's response.
     func deliver(_ response: HTTPURLResponse, to request: WireRequest, isDecoded: Bool) {
         note(response, expecting: request.isHead ? 0 : response.expectedContentLength)
-        // Asked first: an object that refuses to be made has been made.
+        // Ask the plan first: a `CodedBody` that refuses to be made has been allocated.
         content = isDecoded || !response.contentPlan.changesLength ? nil : CodedBody(response.contentPlan, of: self)
         consumer.receivedResponse(response, of: self)
     }
 
-    /// The task's response, whose body comes as it is.
+    /// Delivers the task's response, whose body has no coding to remove.
     func deliver(asItIs response: URLResponse, expecting length: Int64) {
         note(response, expecting: length)
         content = nil
@@ -98,7 +98,7 @@ extension TaskCore: TransferClient {
         if let content { content.receive(bytes) } else { deliver(bytes) }
     }
 
-    /// A piece of the content itself.
+    /// Delivers a piece of the decoded body.
     func deliver(_ bytes: UnsafeRawBufferPointer) {
         snapshot.withLock { snapshot in
             snapshot.received += Int64(bytes.count)
@@ -131,29 +131,29 @@ extension TaskCore: TransferClient {
 
     // MARK: - Held responses
 
-    /// Keeps a response back until it is decided whose it is.
+    /// Keeps a response back until a step has decided whether it is the task's.
     func hold(_ held: HeldResponse) {
         guard let request = presentRequest else { return }
         course(beginningWith: request).held = held
         held.transfer?.keepsBody = true
     }
 
-    /// A response that was held back is nobody else's.
+    /// Delivers the response that was held, unless an interceptor wants to see it: no other step does.
     func conclude(_ held: HeldResponse) {
         if !asksInterceptors(about: held) { deliver(held) }
     }
 
-    /// A response that was held back is the task's after all.
+    /// Delivers the response that was held: it is the task's.
     func deliver(_ held: HeldResponse) {
         course?.held = nil
         if let transfer = held.transfer {
-            // Even now somebody may want it all again.
+            // An interceptor may still ask to send the request again.
             transfer.keepsBody = course?.interception != nil
             if held.end != nil, !transfer.keepsBody { transfer.surrenderBody()?.close() }
             receive(held.response, to: held.request, transfer)
-            // Whoever got it may have had no use for it, and something else is loaded: what is left of it is nobody's.
+            // The consumer may have refused the response, and the task may load something else: drop the rest.
             guard transfer === self.transfer else { return }
-            // Before the body, which is not decoded while anybody holds it up.
+            // Before the body, which the task does not decode while the transfer is paused.
             transfer.unpause(.undecided)
         } else {
             deliver(held.response, to: held.request, isDecoded: held.isDecoded)

@@ -3,13 +3,13 @@ import AFTransport
 import AFWire
 import Foundation
 
-// Responses that are not the task's, but send it somewhere else.
+// Responses that are not the task's, but send it to another URL.
 
 extension TaskCore {
-    /// Heads of all responses of one task, at most.
+    /// How many bytes the heads of all responses of one task may have.
     static let headBudget: Int64 = 1 << 20
 
-    /// True if the response is not, or perhaps not, the task's.
+    /// True if the response is a redirect that the task follows, or asks its delegate about.
     func redirects(_ held: HeldResponse) -> Bool {
         guard held.mayRedirect, let request = presentRequest else { return false }
         let question = RedirectRules.Question(
@@ -32,7 +32,7 @@ extension TaskCore {
         return true
     }
 
-    /// What interceptors have put into a request stays in its origin.
+    /// The policy for a request. The fields that interceptors have set stay in their origin.
     func redirectPolicy(of request: URLRequest) -> RedirectPolicy {
         var policy = request.redirectPolicy ?? session.settings.redirects
         if let fields = course?.interception?.fields { policy.sensitiveFields.formUnion(fields) }
@@ -53,7 +53,7 @@ extension TaskCore {
         if isAsked { held.transfer?.pause(.undecided) } else { followUnasked(proposal, held) }
     }
 
-    /// False if there is nobody to ask.
+    /// False if there is no delegate to ask.
     ///
     /// - Parameter answered: Called with each answer.
     func asksDelegate(
@@ -78,7 +78,7 @@ extension TaskCore {
         return true
     }
 
-    /// Only the first answer finds the response still held.
+    /// Only the first answer counts: after it the task holds the response no longer.
     private func answered(_ request: URLRequest?, to proposal: RedirectRules.Proposal, _ held: HeldResponse) {
         guard isLoading, course?.held === held else { return }
         guard let request else { return deliver(held) }
@@ -98,7 +98,7 @@ extension TaskCore {
         var leavesOrigin = proposal.leavesOrigin
         var request = request
         if request.url != proposal.request.url {
-            // Somewhere else than the server said: the same rules hold for that place.
+            // The delegate names another URL than the server: the same rules hold for it.
             let (from, policy) = (held.request.endpoint, redirectPolicy(of: course.request))
             if let target = request.url.flatMap({ try? RequestURL($0.absoluteString) }) {
                 if session.wantsTLS(target.endpoint), target.endpoint.scheme == .http {
@@ -127,11 +127,11 @@ extension TaskCore {
         }
     }
 
-    /// Nobody is asked about it, and of its body no more is read than otherwise.
+    /// Stores a redirect without asking the delegate, and without reading more of its body than otherwise.
     private func store(_ held: HeldResponse) {
         guard let transfer = held.transfer else { return }
         session.cache.note(held.response, to: held.request)
-        // A coded body would have to be decoded first, for nobody.
+        // A coded body would have to be decoded first, only for the cache.
         guard !held.response.headers.contains("Content-Encoding"),
             let writer = cacheWriter(for: held.response, of: transfer)
         else { return }
@@ -143,7 +143,7 @@ extension TaskCore {
         }
     }
 
-    /// Sends another request in place of the one that was answered.
+    /// Sends another request in place of the one that the server answered.
     func repeatTask(as request: URLRequest, after held: HeldResponse, keepsBody: Bool) {
         guard let course else { return }
         guard course.headBytes + (held.transfer?.times.responseHeadBytes ?? 0) <= TaskCore.headBudget else {
@@ -154,8 +154,8 @@ extension TaskCore {
     }
 
     /// - Parameters:
-    ///   - body: What the former request was sent with, unless the request itself holds that.
-    ///   - response: The answer to the former request; nil if there was none.
+    ///   - body: The body that went with the former request, unless the request itself holds it.
+    ///   - response: The response to the former request; nil if there was none.
     func repeatTask(
         as request: URLRequest,
         inPlaceOf former: WireRequest,
@@ -172,7 +172,7 @@ extension TaskCore {
             if let response { present(response) }
             return fail(.rejected(error))
         }
-        // What the request itself holds is there again.
+        // A body that the request itself holds can be sent again.
         let isThereAgain = frozen.body != nil
         if !keepsBody || isThereAgain { body?.close() }
         if !keepsBody { course.hasDroppedBody = true }
@@ -185,13 +185,13 @@ extension TaskCore {
         return HeaderDefaults(task.session.headers) { RedirectRules.isSecret($0, to: policy) }
     }
 
-    /// An upload task's own body goes before that of its request, unless a delegate has put in another.
+    /// The own body of an upload task takes precedence over that of its request, unless a delegate has set another.
     private func isBodyTheTasks(_ request: URLRequest) -> Bool {
         guard case .data = body else { return false }
         return request.httpBody == task?.originalRequest?.httpBody
     }
 
-    /// - Parameter former: Whose body is sent again.
+    /// - Parameter former: The request whose body is sent again.
     func freeze(
         _ request: URLRequest,
         _ former: WireRequest?,
@@ -225,7 +225,7 @@ extension LoadError {
 }
 
 extension URLRequest {
-    /// Stands for the answer of a delegate that has no method of its own.
+    /// Stands for the answer of a delegate that does not implement the method.
     static let unanswered = {
         var request = URLRequest(url: URL(fileURLWithPath: "/"))
         request.change { $0.isUnanswered = true }
@@ -234,7 +234,7 @@ extension URLRequest {
 
     var isUnanswered: Bool { contents.isUnanswered }
 
-    /// Whether the body is still that of the task, and not one of the delegate's.
+    /// Whether the body is still that of the task, and not one that the delegate has set.
     fileprivate func keepsBody(of other: URLRequest) -> Bool {
         contents.method == other.contents.method && contents.bodyStream === other.contents.bodyStream
             && contents.body == other.contents.body

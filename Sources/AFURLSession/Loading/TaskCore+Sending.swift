@@ -6,11 +6,11 @@ import Foundation
 // The requests of a task, one after the other.
 
 extension TaskCore {
-    /// Sends the task's request, or another in its place. What was under way is given up.
+    /// Sends the task's request, or another in its place. Gives up the present exchange.
     ///
     /// - Parameters:
-    ///   - other: What is sent.
-    ///   - request: What it was made from.
+    ///   - other: The request to send; nil for the task's own.
+    ///   - request: The request it was made from.
     func load(_ other: WireRequest? = nil, madeFrom request: URLRequest? = nil) {
         guard isLoading, let task else { return }
         if transfer != nil || course?.load != nil || other != nil, let request = request ?? task.originalRequest {
@@ -23,13 +23,13 @@ extension TaskCore {
         loadAsItIs(other.map { .success($0) })
     }
 
-    /// - Parameter other: What is sent; nil for the task's own request.
+    /// - Parameter other: The request to send; nil for the task's own.
     func loadAsItIs(_ other: Result<WireRequest, RequestRejection>?) {
         guard hasClassesToAsk, let request = presentRequest else { return loadItself(other) }
         offer(request, keepsBody: course?.hasDroppedBody != true) { [self] in loadItself(other) }
     }
 
-    /// Loads without the help of any class.
+    /// Loads in the session itself, not in a URL protocol class.
     private func loadItself(_ other: Result<WireRequest, RequestRejection>?) {
         do throws(RequestRejection) {
             let request = if let other { try other.get() } else { try self.request.get() }
@@ -39,13 +39,13 @@ extension TaskCore {
         }
     }
 
-    /// Sends the next request of the task's course.
+    /// Sends the task's next request.
     ///
     /// - Parameters:
-    ///   - request: What is sent.
-    ///   - origin: What it was made from.
-    ///   - body: That of the former request, if it has to be sent again and is not held by the request itself.
-    ///   - response: What the former request was answered with.
+    ///   - request: The request to send.
+    ///   - origin: The request it was made from.
+    ///   - body: The body of the former request, if it goes again and the request itself does not hold it.
+    ///   - response: The response to the former request.
     func goOn(
         with request: WireRequest,
         madeFrom origin: URLRequest,
@@ -59,12 +59,12 @@ extension TaskCore {
         begin(request, again: body)
     }
 
-    /// The request that is under way now.
+    /// Makes this the present request.
     func becomes(_ request: URLRequest) {
         snapshot.withLock { $0.currentRequest = request }
     }
 
-    /// What is sent, without what the session adds.
+    /// The present request, without what the session adds.
     var presentRequest: URLRequest? { course?.request ?? task?.originalRequest }
 
     func course(beginningWith request: URLRequest) -> Course {
@@ -74,9 +74,9 @@ extension TaskCore {
         return made
     }
 
-    /// Whatever has come of the exchange under way, it was not the last.
+    /// Ends the present exchange, which is not the task's last.
     ///
-    /// - Parameter response: What is not the task's response.
+    /// - Parameter response: Its response, which is not the task's.
     func leave(_ response: HTTPURLResponse?) {
         content = nil
         writer = nil
@@ -109,7 +109,7 @@ extension TaskCore {
 
     // MARK: - One exchange
 
-    /// - Parameter body: What was sent before and has to be sent again.
+    /// - Parameter body: A body that went out before and has to go again.
     func begin(_ request: WireRequest, again body: (any BodySource)? = nil) {
         if session.cookies?.hasWaiting == true {
             let mustWait = waitsForCookies { [self] in
@@ -119,10 +119,10 @@ extension TaskCore {
         }
         let policy = request.cachePolicy ?? session.settings.cachePolicy
         guard session.cache.mayHelp(request, policy) else { return transmit(request, again: body) }
-        // What others stored came in the clear.
+        // The cache may hold what another session received in plain text.
         guard !session.forbidsPlainText(to: request.endpoint) else { return fail(.plainTextForbidden) }
-        // What varies by cookies or credentials is told apart by them. A body that has yet to be got ready changes the
-        // head, but then the cache has no answer.
+        // The cache tells responses that vary by cookies or credentials apart by these fields. A body that is not ready
+        // yet changes the head, but then the cache has no answer.
         let isReady = body == nil && isPrepared(for: request)
         let request = isReady ? dressed(request) : request
         lookUp(request, policy) { [self] in transmit($0, again: body, isDressed: isReady) }
@@ -130,7 +130,7 @@ extension TaskCore {
 
     private func isPrepared(for request: WireRequest) -> Bool { presentBody.isPrepared(for: request) }
 
-    /// Without the task's own, the body is what the request itself has.
+    /// The task's body; without one, the body of the request itself.
     private var presentBody: TaskBody { course?.hasDroppedBody == true ? .request : body }
 
     func transmit(_ request: WireRequest, again body: (any BodySource)? = nil, isDressed: Bool = false) {
@@ -157,8 +157,8 @@ extension TaskCore {
             asksForPipelining: request.asksForPipelining ?? session.settings.usesPipelining,
             client: self
         )
-        // A proxy may want to know who we are, the task may have to wait for a network, or somebody may want it sent
-        // again, and the body is needed once more.
+        // Keep the body if it may have to go again: a proxy may ask for credentials, the task may have to wait for a
+        // network, or an interceptor may ask for another attempt.
         transfer.keepsBody =
             key.route != nil || session.settings.limits.waitsForConnectivity || course?.interception != nil
         if let trace {
@@ -168,7 +168,7 @@ extension TaskCore {
         self.transfer = transfer
         rememberForRetry(request, by: key.route)
         send(request, with: transfer, again: body, isDressed: isDressed)
-        // It may have been suspended while there was no transfer.
+        // The task may have been suspended while it had no transfer.
         if isSuspended { self.transfer?.pause(.suspended) }
     }
 
@@ -221,17 +221,17 @@ extension TaskCore {
 
     // MARK: - Time
 
-    /// Of the task as a whole.
+    /// The deadline of the task as a whole.
     var hardDeadline: LoopInstant {
         course?.hardDeadline ?? (started ?? session.loop.now) + session.resourceTimeout
     }
 
-    /// Of what will be in the place of what is under way.
+    /// The deadline of the step that follows the present one.
     var deadlineOfNext: LoopInstant {
         course?.clock?.deadlineOfNext ?? course?.load?.deadlineOfNext ?? transfer?.deadlineOfNext ?? hardDeadline
     }
 
-    /// There is no transfer whose deadline would end the task, and somebody is waited for.
+    /// Keeps the deadline while the task waits for an answer without a transfer.
     func startClock() {
         guard isLoading || isHeld, let present = presentRequest else { return }
         let course = course(beginningWith: present)
@@ -245,7 +245,7 @@ extension TaskCore {
 }
 
 extension HTTPURLResponse {
-    /// RFC 9110 §6.4.1: to some requests, and with some statuses, none follows, whatever the fields say.
+    /// RFC 9110 §6.4.1: some requests and some statuses have responses without a body, whatever the fields say.
     fileprivate func hasBody(to request: WireRequest) -> Bool {
         !request.isHead && statusCode != 204 && statusCode != 304
     }

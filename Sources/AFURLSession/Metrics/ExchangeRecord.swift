@@ -2,21 +2,21 @@ import AFLoop
 import AFTransport
 import Foundation
 
-/// What is known about one exchange once the task is over.
+/// What the session knows of one exchange when its task ends.
 struct ExchangeRecord {
     enum Source {
-        /// Which may not be over yet.
+        /// A transfer, which may not be over yet.
         case transfer(Transfer)
-        /// Answered by the cache, in so much time.
+        /// A response of the cache, with the times it took.
         case cache(TransferTimes, WireRequest)
-        /// Loaded by somebody else.
+        /// A load without a connection: by a URL protocol class, of a `data:` URL or of a file.
         case times(TransferTimes, URLSessionTaskMetrics.ResourceFetchType)
     }
 
     private let source: Source
     let request: URLRequest
     let response: URLResponse?
-    /// What the response proves of who sent it.
+    /// Whether the response proves that the server knows the password.
     let proof: DigestAnswer.Proof
 
     init(
@@ -31,13 +31,13 @@ struct ExchangeRecord {
         self.proof = proof
     }
 
-    /// Heads of responses, over all attempts.
+    /// How many bytes the heads of its responses had, over all attempts.
     var responseHeadBytes: Int64 {
         guard case .transfer(let transfer) = source else { return 0 }
         return transfer.formerAttempts.reduce(transfer.times.responseHeadBytes) { $0 + $1.responseHeadBytes }
     }
 
-    /// One for each time the request was sent, or was to be.
+    /// One for each time the session sent the request, or was about to.
     var attempts: [ExchangeAttempt] {
         switch source {
         case .cache(let times, let sent): [attempt(times, sent, .localCache)]
@@ -59,7 +59,7 @@ struct ExchangeRecord {
         return attempt
     }
 
-    /// The same, if it came from the cache, with what was made of it since.
+    /// The same with its end, and with the bytes delivered since, if the response came from the cache.
     func ended(at now: LoopInstant, delivered: Int64) -> ExchangeRecord {
         guard case .cache(var times, let sent) = source else { return self }
         times.responseEnded = now
@@ -68,10 +68,10 @@ struct ExchangeRecord {
     }
 }
 
-/// One time a request was sent, or was to be.
+/// One time the session sent a request, or was about to.
 struct ExchangeAttempt {
     let request: URLRequest
-    /// What was sent; nil if it was not by us.
+    /// The request; nil if the session did not send it itself.
     let sent: WireRequest?
     let times: TransferTimes
     let fetchType: URLSessionTaskMetrics.ResourceFetchType
@@ -92,7 +92,7 @@ struct ExchangeAttempt {
 }
 
 extension TransferTimes {
-    /// A response without a request is that of a proxy, which was asked for a tunnel.
+    /// A response without a request is a proxy's, to the request for a tunnel.
     fileprivate func fetchType(_ response: URLResponse?) -> URLSessionTaskMetrics.ResourceFetchType {
         requestStarted == nil && response == nil ? .unknown : .networkLoad
     }

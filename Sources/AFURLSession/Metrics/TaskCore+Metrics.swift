@@ -1,7 +1,7 @@
 import AFLoop
 import Foundation
 
-// What is known of a task when it ends.
+// What the session knows of a task when it ends.
 
 extension TaskCore {
     func finishMetrics(_ error: (any Error)?) {
@@ -33,13 +33,14 @@ extension TaskCore {
         let metrics = URLSessionTaskMetrics(attempts, redirects: course?.redirects ?? 0, started: started, now: now)
         if keepsMetrics || session.settings.seeing.keepsMetrics { snapshot.withLock { $0.metrics = metrics } }
         guard let hearer else { return }
-        // It only keeps them, so its task need not wait for the delegate queue.
+        // The collector only keeps the metrics, so its task need not wait for the delegate queue.
         if let collector = ownDelegate as? TaskMetricsCollector { return collector.take(metrics) }
         announcesMetrics = true
         session.outbox.post(.block { hearer.urlSession(task.session, task: task, didFinishCollecting: metrics) })
     }
 
-    /// Resumes those who await the task: behind its metrics, if the delegate queue calls a delegate with them.
+    /// Resumes the Swift tasks that await the task: behind its metrics, if the delegate queue calls a delegate with
+    /// them.
     var resumptions: CallbackOutbox { announcesMetrics ? session.outbox : session.resumptions }
 
     private func attempts(of task: URLSessionTask) -> [ExchangeAttempt] {
@@ -56,7 +57,7 @@ extension TaskCore {
         return exchanges.flatMap(\.attempts)
     }
 
-    /// What the response to the exchange under way proves of who sent it.
+    /// Whether the response to the present exchange proves that the server knows the password.
     func proof(in response: URLResponse?) -> DigestAnswer.Proof {
         response == nil ? .absent : course?.dealings?.course.proof ?? .absent
     }
@@ -67,7 +68,7 @@ extension TaskCore {
         let (sent, received) = snapshot.withLock { ($0.sent, $0.received) }
         return SessionEvent.Outcome(
             status: (response as? HTTPURLResponse)?.statusCode,
-            // Somebody else's error may say anything, also a secret.
+            // An error of the program may contain anything, also a secret.
             errorCode: failure?.code ?? error.map { _ in .unknown },
             message: failure?.loadFailure?.message ?? error.map { "\(type(of: $0))" },
             seconds: Double(started.nanoseconds(to: now)) / 1e9,

@@ -1,7 +1,7 @@
 import AFBase
 import AFLoop
 
-/// Takes the metrics of one task, for those who await it.
+/// A delegate that keeps the metrics of one task for the code that awaits it.
 ///
 /// ```swift
 /// let collector = TaskMetricsCollector()
@@ -9,19 +9,19 @@ import AFLoop
 /// print(collector.metrics?.transactionMetrics.count ?? 0)
 /// ```
 ///
-/// They are there when the call returns or throws, whatever the delegate queue is doing. Given to several tasks it has
-/// those of the last that ended. As the delegate of a task it takes the metrics in place of the session's
-/// delegate, to which all else goes.
+/// They are there when the call returns or throws, whatever the delegate queue is doing. A collector of several tasks
+/// has the metrics of the one that ended last. As the delegate of a task it takes the metrics in place of the session's
+/// delegate, which gets all other calls.
 public final class TaskMetricsCollector: URLSessionTaskDelegate {
     private let latest = Lock<URLSessionTaskMetrics?>(nil)
 
-    /// Makes one that has none.
+    /// Makes a collector without metrics.
     public init() {}
 
     /// The metrics; nil until the task has ended.
     public var metrics: URLSessionTaskMetrics? { latest.withLock { $0 } }
 
-    /// Takes metrics.
+    /// Keeps the metrics.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -37,9 +37,9 @@ public final class TaskMetricsCollector: URLSessionTaskDelegate {
 
 extension URLSessionTask {
     /// Whether the task will have ``metrics`` when it has completed. False, unless the session's
-    /// ``URLSessionConfiguration/keepsTaskMetrics`` says otherwise. Set it before the task is resumed.
+    /// ``URLSessionConfiguration/keepsTaskMetrics`` says otherwise. Set it before you resume the task.
     ///
-    /// A delegate with a method for them gets metrics whatever this says.
+    /// A delegate with a method for metrics gets them either way.
     public var keepsMetrics: Bool {
         get { session.settings.seeing.keepsMetrics || snapshot.withLock { $0.keepsMetrics } }
         set { snapshot.withLock { $0.keepsMetrics = newValue } }

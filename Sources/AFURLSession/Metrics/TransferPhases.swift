@@ -1,11 +1,11 @@
 import AFLoop
 import AFTransport
 
-/// The phases of one attempt, each at the earliest where the one before it ended: what the dates of its metrics are
-/// made from.
+/// The phases of one attempt, from which the dates of its metrics are made. Each begins where the one before it ended,
+/// or later.
 ///
-/// - A connection may have been in the making before this request came, for another one that needed it no more. What
-///   was over by then is no phase of this request; what was not begins with it.
+/// - The pool may have begun the connection before this request came, for another one that no longer needs it. A phase
+///   that was over by then is no phase of this request; one that was not over begins with the request.
 /// - A response may begin before its request has ended. Then the request counts as ended.
 struct TransferPhases: Sendable {
     let fetchStarted: LoopInstant
@@ -14,7 +14,7 @@ struct TransferPhases: Sendable {
     let connectStarted: LoopInstant?
     let secureStarted: LoopInstant?
     let secureEnded: LoopInstant?
-    /// When the connection could be used, which for https is when it was secured.
+    /// When the connection could be used: for https, after the TLS handshake.
     let connectEnded: LoopInstant?
     let requestStarted: LoopInstant?
     let requestEnded: LoopInstant?

@@ -5,48 +5,48 @@ public import Foundation
 public final class URLSessionTaskMetrics: NSObject, Sendable {
     /// Where a response came from.
     public enum ResourceFetchType: Int, Sendable {
-        /// Nowhere: nothing was sent.
+        /// From nowhere: the session sent nothing.
         case unknown = 0
-        /// A server, or a class of the program.
+        /// From a server, or from a ``URLProtocol``.
         case networkLoad = 1
-        /// A push of the server. Never: HTTP/1.1 has none.
+        /// From a push of the server. Never: HTTP/1.1 has none.
         case serverPush = 2
-        /// The cache.
+        /// From the cache.
         case localCache = 3
     }
 
-    /// How a name was looked up.
+    /// The protocol by which the system looked up a name.
     public enum DomainResolutionProtocol: Int, Sendable {
-        /// Nobody knows: always, since the system looks names up.
+        /// Not known. Always this one: the system does not say how it looks names up.
         case unknown = 0
-        /// DNS over UDP. Never said.
+        /// DNS over UDP. Never reported.
         case udp = 1
-        /// DNS over TCP. Never said.
+        /// DNS over TCP. Never reported.
         case tcp = 2
-        /// DNS over TLS. Never said.
+        /// DNS over TLS. Never reported.
         case tls = 3
-        /// DNS over HTTPS. Never said.
+        /// DNS over HTTPS. Never reported.
         case https = 4
     }
 
-    /// Whether a server that was given a digest of the password has shown that it knows the password itself.
+    /// Whether a server that got a digest of the password has proved that it knows the password itself.
     public enum ServerProof: Int, Sendable {
-        /// It was given none, or said nothing that could be checked.
+        /// The server got no digest, or its response holds no proof.
         case absent = 0
         /// It knows the password.
         case right = 1
-        /// It does not know the password, or somebody changed its answer on the way. The response was delivered
-        /// nevertheless; credentials for this server are not kept.
+        /// The server does not know the password, or a machine on the way has changed its response. The session
+        /// delivers the response nevertheless, and does not keep credentials for this server.
         case wrong = 2
     }
 
-    /// One entry for each time a request was sent, or was to be: for each redirect, each answer to a challenge of a
-    /// server or proxy, each attempt on another connection, and each response of the cache. In order. None for a task
-    /// that was cancelled before it looked for a connection.
+    /// One entry for each time the session sent a request, or was about to: for each redirect, each answer to a
+    /// challenge of a server or proxy, each attempt on another connection, and each response of the cache. In order.
+    /// Empty for a task that was cancelled before it looked for a connection.
     public let transactionMetrics: [URLSessionTaskTransactionMetrics]
     /// From the task's first resumption to its completion.
     public let taskInterval: DateInterval
-    /// How many redirects were followed.
+    /// How many redirects the task followed.
     public let redirectCount: Int
 
     init(
@@ -62,7 +62,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         super.init()
     }
 
-    /// Of a task that ended before it could do anything.
+    /// The metrics of a task that ended before it sent a request.
     static func withoutRequests() -> URLSessionTaskMetrics {
         let moment = LoopInstant(nanoseconds: 0)
         return URLSessionTaskMetrics([], redirects: 0, started: moment, now: moment)

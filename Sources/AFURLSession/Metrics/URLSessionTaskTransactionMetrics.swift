@@ -4,9 +4,9 @@ public import Foundation
 
 /// When each phase of one request and its response happened.
 ///
-/// A phase that did not happen (no lookup on a reused connection, no response after a failure) has no date, and the end
-/// of one that did not end has none. The dates there are never go back, in this order: fetch, lookup, connect, secure
-/// connection, end of connect, request, response.
+/// A phase that did not happen (no lookup on a reused connection, no response after a failure) has no date, and one
+/// that did not end has no end date. The dates never go back, in this order: fetch, lookup, connect, secure connection,
+/// end of connect, request, response.
 public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// The request, without what the session adds.
     public let request: URLRequest
@@ -14,47 +14,47 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     public let response: URLResponse?
     /// The interim responses (100, 103 and others) that came before it, in order.
     public let informationalResponses: [HTTPURLResponse]
-    /// What an HTTP proxy said when it was asked for the tunnel of this connection: 200, or why there is none. Nil also
-    /// if an earlier request had asked.
+    /// The response of an HTTP proxy to the request for this connection's tunnel: 200, or why there is none. Nil also
+    /// if the tunnel was made for an earlier request.
     public let proxyResponse: HTTPURLResponse?
-    /// The fields that came behind a body in chunks, in the order of the wire.
+    /// The trailer fields behind a chunked body, in the order of the wire.
     public var trailerFields: [(name: String, value: String)] { trailers?.fields ?? [] }
     private let trailers: HTTPHeaders?
     /// Where the response came from.
     public let resourceFetchType: URLSessionTaskMetrics.ResourceFetchType
-    /// The protocol spoken, as in ALPN. Nil if the response came from the cache, or there is none.
+    /// The protocol of the connection, as in ALPN. Nil if the response came from the cache, or there is none.
     public let networkProtocolName: String?
-    /// An existing connection was used.
+    /// Whether the session reused a connection.
     public let isReusedConnection: Bool
-    /// The request went through a proxy. The remote address and port are the proxy's.
+    /// Whether the request went through a proxy. Then the remote address and port are the proxy's.
     public let isProxyConnection: Bool
-    /// The task asked for a connection, or the cache for a response.
+    /// When the task asked for a connection, or the cache for a response.
     public let fetchStartDate: Date?
-    /// The name was looked up from here…
+    /// When the lookup of the name began.
     public let domainLookupStartDate: Date?
-    /// …to here.
+    /// When the lookup of the name ended.
     public let domainLookupEndDate: Date?
-    /// The connection was made from here…
+    /// When the session began to make the connection.
     public let connectStartDate: Date?
-    /// …to here; for https until it was secured.
+    /// When the connection was made; for https, when its TLS handshake ended.
     public let connectEndDate: Date?
-    /// The connection was secured from here…
+    /// When the TLS handshake began.
     public let secureConnectionStartDate: Date?
-    /// …to here.
+    /// When the TLS handshake ended.
     public let secureConnectionEndDate: Date?
     /// The version of TLS that protects the connection.
     public let negotiatedTLSProtocolVersion: tls_protocol_version_t?
     /// The cipher suite that protects the connection.
     public let negotiatedTLSCipherSuite: tls_ciphersuite_t?
-    /// The handshake was a short one, with a server known from before.
+    /// Whether the handshake resumed an earlier TLS session with the server.
     public let isResumedTLSSession: Bool
-    /// The first byte of the request left, or the cache was asked.
+    /// When the first byte of the request left, or the task asked the cache.
     public let requestStartDate: Date?
-    /// The last byte of the request left, at the latest when the response began; or the cache answered.
+    /// When the last byte of the request left, at the latest when the response began; or when the cache answered.
     public let requestEndDate: Date?
-    /// The first byte of the response arrived; not of an interim one.
+    /// When the first byte of the final response arrived.
     public let responseStartDate: Date?
-    /// The last byte of the response arrived.
+    /// When the last byte of the response arrived.
     public let responseEndDate: Date?
     /// Bytes of the request head sent.
     public let countOfRequestHeaderBytesSent: Int64
@@ -68,28 +68,28 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     public let countOfResponseBodyBytesReceived: Int64
     /// Bytes of the response body delivered, content coding removed.
     public let countOfResponseBodyBytesAfterDecoding: Int64
-    /// The peer's address, or the path of a Unix-domain socket.
+    /// The address of the server or proxy, or the path of a Unix-domain socket.
     public var remoteAddress: String? { remote?.host }
-    /// The peer's port.
+    /// The port of the server or proxy.
     public var remotePort: Int? { remote?.port.map(Int.init) }
-    /// Our own address.
+    /// This machine's address.
     public var localAddress: String? { local?.host }
-    /// Our own port.
+    /// This machine's port.
     public var localPort: Int? { local?.port.map(Int.init) }
     private let remote: SocketAddress?
     private let local: SocketAddress?
-    /// Whether the server has shown that it knows the password of a Digest authentication.
+    /// Whether the server has proved that it knows the password of a Digest authentication.
     public let serverProof: URLSessionTaskMetrics.ServerProof
 
-    /// Always `unknown`: names are looked up by the system, which does not say how.
+    /// Always `unknown`: the system looks names up, and does not say how.
     public var domainResolutionProtocol: URLSessionTaskMetrics.DomainResolutionProtocol { .unknown }
-    /// Always false: what lies behind a network interface is nothing a socket on Linux knows.
+    /// Always false: a socket on Linux does not know what kind of network its interface leads to.
     public var isCellular: Bool { false }
     /// Always false: the kernel does not know what a byte costs.
     public var isExpensive: Bool { false }
     /// Always false: Linux has no such mode.
     public var isConstrained: Bool { false }
-    /// Always false: connections are made with TCP, of which each has one path.
+    /// Always false: the session connects with TCP, and each connection has one path.
     public var isMultipath: Bool { false }
 
     init(_ attempt: ExchangeAttempt, _ clock: WallClock) {

@@ -1,7 +1,7 @@
 import AFBase
 import AFLoop
 
-/// Looks a name up, again when the network has changed, and not too often. Confined to the loop.
+/// Looks a name up, and again when the network has changed, but not too often. Confined to the loop.
 ///
 /// ```
 ///            begin, change ≥ 5 s after the last one (1 s if it failed), back-off after a failure
@@ -22,15 +22,15 @@ final class HostLookup: ResolverClient, TimerTarget {
 
     private(set) var finding = HostFinding.pending
     private var isAsking = false
-    /// The network has changed since it was asked.
+    /// Whether the network has changed since the lookup began.
     private var isOutdated = false
     private var lastAsked: LoopInstant?
     private var pause = HostLookup.firstPause
     private var timer: TimerID?
 
-    /// Nil if there is no name to look up.
+    /// Nil if the target has no name to look up.
     ///
-    /// - Parameter found: Called when another answer has come.
+    /// - Parameter found: Called when the answer has changed.
     init?(
         _ subscriber: PathSubscriber,
         loop: EventLoop,
@@ -88,7 +88,7 @@ final class HostLookup: ResolverClient, TimerTarget {
     private func next(_ result: Result<[SocketAddress], ResolutionFailure>) -> HostFinding {
         switch result {
         case .success(let addresses): .found(addresses.map(\.unmapped))
-        // It says nothing about the name.
+        // The resolver is overloaded: that says nothing about the name.
         case .failure(let failure) where failure.kind == .overloaded: finding
         case .failure(let failure): .failed(failure)
         }
@@ -100,7 +100,7 @@ final class HostLookup: ResolverClient, TimerTarget {
         resolver.value.resolve(name, for: self)
     }
 
-    /// - Parameter duration: Since it was asked last.
+    /// - Parameter duration: The time since the last lookup began.
     private func askLater(after duration: Duration) {
         cancelTimer()
         let moment = lastAsked.map { $0 + duration } ?? loop.now

@@ -2,7 +2,7 @@ package import AFLoop
 import AFWire
 public import Glibc
 
-/// An address of the internet, without a port.
+/// An IPv4 or IPv6 address, without a port.
 public struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
     package let socketAddress: SocketAddress
 
@@ -11,10 +11,10 @@ public struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         socketAddress = address.withPort(0)
     }
 
-    /// From text as in `192.0.2.1`, `2001:db8::1` or, with the name or number of an interface, `fe80::1%eth0`.
+    /// Reads text as in `192.0.2.1`, `2001:db8::1` or, with the name or number of an interface, `fe80::1%eth0`.
     ///
-    /// Nil if it is none, or if there is no such interface. Numbers that only some programs take for addresses, as in
-    /// `010.1` or `2130706433`, are none.
+    /// Nil if the text is no address, or if there is no such interface. Numbers that only some programs take for
+    /// addresses, as in `010.1` or `2130706433`, are none.
     public init?(_ text: String) {
         let parts = text.unicodeScalars.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
             .map(Substring.init)
@@ -27,15 +27,15 @@ public struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(address)
     }
 
-    /// From what system calls use. Nil if it is of another family than `AF_INET` and `AF_INET6`.
+    /// Reads the form that system calls use. Nil if the family is neither `AF_INET` nor `AF_INET6`.
     ///
-    /// - Parameter address: Of a `sockaddr_in` or `sockaddr_in6`, whichever its family says.
+    /// - Parameter address: Points to a `sockaddr_in` or `sockaddr_in6`, whichever its family says.
     public init?(_ address: UnsafePointer<sockaddr>) {
         guard let found = NetworkAddress.read(UnsafeRawPointer(address)) else { return nil }
         self.init(found)
     }
 
-    /// From what system calls use. Nil if it is of another family than `AF_INET` and `AF_INET6`.
+    /// Reads the form that system calls use. Nil if the family is neither `AF_INET` nor `AF_INET6`.
     public init?(_ address: sockaddr_storage) {
         guard let found = withUnsafePointer(to: address, { NetworkAddress.read(UnsafeRawPointer($0)) }) else {
             return nil
@@ -43,7 +43,7 @@ public struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(found)
     }
 
-    /// No more of it than its family says is there.
+    /// Reads no more bytes than the family has.
     private static func read(_ pointer: UnsafeRawPointer) -> SocketAddress? {
         switch Int32(pointer.loadUnaligned(as: sa_family_t.self)) {
         case AF_INET:
@@ -57,10 +57,10 @@ public struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Its bytes in network order, 4 or 16.
+    /// The bytes in network order, 4 or 16.
     public var bytes: [UInt8] { socketAddress.internetBytes ?? [] }
 
-    /// The index of the interface a link-local address belongs to, if it says so.
+    /// The index of the interface that a link-local address belongs to, if the address names one.
     public var interfaceIndex: Int? { socketAddress.scope == 0 ? nil : Int(socketAddress.scope) }
 
     /// The address as text, as in `192.0.2.1` or `2001:db8::1`.

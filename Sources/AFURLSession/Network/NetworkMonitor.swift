@@ -2,7 +2,7 @@ import AFBase
 import AFLoop
 public import Dispatch
 
-/// Watches the network of this machine, as a whole or as far as one host or address is concerned.
+/// Watches the network of this machine, or its route to one host or address.
 ///
 /// ```swift
 /// let monitor = NetworkMonitor()
@@ -12,18 +12,18 @@ public import Dispatch
 /// }
 /// ```
 ///
-/// The kernel tells when something has changed (by netlink, on the network thread), and is then asked for everything.
-/// Nothing is sent to anybody, but for the lookup of a host's name. Changes come in bursts; they are told 200 ms after
-/// the first of a burst, once, and only if the path is another one than before.
+/// The kernel reports each change (by netlink, on the network thread); then the monitor reads the whole state from it.
+/// The monitor sends no packets, except to look up a host's name. Changes come in bursts: it reports 200 ms after the
+/// first change of a burst, once, and only if the path differs from the one before.
 ///
-/// The name of a host is looked up when somebody begins to watch, after changes, but at most every 5 seconds, and after 1, 2,
-/// 4 … 60 seconds as long as it is not found. A host that cannot be looked up cannot be reached.
+/// It looks the name of a host up when you begin to watch, and after changes, but at most every 5 seconds. While the
+/// lookup fails, it tries again after 1, 2, 4 … 60 seconds. A host without addresses cannot be reached.
 ///
-/// Safe to use from any thread. A monitor at rest costs nothing.
+/// Safe to use from any thread. A monitor that is not watched costs nothing.
 public final class NetworkMonitor: Sendable {
     private let target: PathTarget
     private let world: World
-    /// What those who watch have found out last.
+    /// What the observers' lookups have found last.
     private let finding = Lock(HostFinding.pending)
 
     package init(host: String?, in world: World) {
@@ -36,43 +36,44 @@ public final class NetworkMonitor: Sendable {
         self.world = world
     }
 
-    /// For the way to the internet.
+    /// Watches the route to the internet.
     public convenience init() {
         self.init(host: nil, in: .system)
     }
 
-    /// For the way to a host.
+    /// Watches the route to a host.
     ///
-    /// - Parameter host: Its name, or its address as text. One that cannot be a host cannot be reached; nothing is
-    ///   looked up for it.
+    /// - Parameter host: Its name, or its address as text. Text that is neither cannot be reached, and the monitor
+    ///   looks nothing up for it.
     public convenience init(host: String) {
         self.init(host: host, in: .system)
     }
 
-    /// For the way to an address. 0.0.0.0 and :: stand for the internet.
+    /// Watches the route to an address. 0.0.0.0 and :: stand for the internet.
     public convenience init(address: NetworkAddress) {
         self.init(address: address, in: .system)
     }
 
-    /// The path at this moment. The kernel is asked, on the calling thread; that takes a fraction of a millisecond.
+    /// The path at this moment. Asks the kernel on the calling thread, which takes a fraction of a millisecond.
     ///
-    /// The name of a host is not looked up for it: before somebody who watches has found its addresses the status is
-    /// `unknown`.
+    /// It does not look up the name of a host: the status is `unknown` until an observer or a stream of this monitor
+    /// has found the addresses.
     public var currentPath: NetworkPath {
         let finding = self.finding.withLock { $0 }
         let addresses = FarAddresses.all + target.knownAddresses + finding.addresses
         return NetworkPath(to: target, finding, in: world.networkSource.read(routesTo: addresses))
     }
 
-    /// Calls `handler` with the path, and again with each other one.
+    /// Calls `handler` with the path, and again each time it changes.
     ///
-    /// The first call comes soon; for a host, as soon as its name has been looked up. In the child of a `fork`, which
-    /// has no network thread, it is the only one.
+    /// The first call comes soon; for a host, as soon as the monitor has looked up its name. In the child of a `fork`,
+    /// which has no network thread, it is the only one.
     ///
     /// - Parameters:
-    ///   - queue: Where `handler` is called, one call at a time and in order. A concurrent queue is used as if it were serial.
-    ///   - handler: Is given the path.
-    /// - Returns: What to keep for as long as the calls should come.
+    ///   - queue: The queue that calls `handler`, one call at a time and in order. A concurrent queue is used as if it
+    ///   were serial.
+    ///   - handler: Takes the path.
+    /// - Returns: The observation. Keep it for as long as the calls should come.
     public func observe(
         on queue: DispatchQueue,
         _ handler: @escaping @Sendable (NetworkPath) -> Void
@@ -81,7 +82,7 @@ public final class NetworkMonitor: Sendable {
         let subscriber = PathSubscriber(target, finding)
         let lane = DispatchQueue(label: "AFURLSession.network", target: queue)
         subscriber.begin { [weak subscriber] path in
-            // Looked at again where it is called, so that nothing comes after the end.
+            // Looks on the queue whether the observation is over, so that no call comes after its end.
             let call: @Sendable () -> Void = { [weak subscriber] in if subscriber?.isOver == false { handler(path) } }
             if let executor { executor.run([.block(call)]) } else { lane.async(execute: call) }
         }
@@ -90,8 +91,8 @@ public final class NetworkMonitor: Sendable {
 
     /// The path, and then each other one.
     ///
-    /// Every stream watches for itself, from the moment it is made until nobody reads it any more; it needs neither a
-    /// queue nor the monitor. Who reads slowly misses what lies in between, never the latest.
+    /// Every stream watches by itself, from the moment it is made until its reader stops; it needs neither a queue nor
+    /// the monitor. A slow reader misses paths in between, but never the latest.
     public var paths: AsyncStream<NetworkPath> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let subscriber = PathSubscriber(target, finding)
@@ -103,7 +104,7 @@ public final class NetworkMonitor: Sendable {
 }
 
 extension NetworkMonitor {
-    /// The interest in a path. It ends when it is cancelled, or let go of.
+    /// An observer of a path. It ends when you cancel it, or release it.
     public final class Observation: Sendable {
         private let subscriber: PathSubscriber
         private let world: World
@@ -112,15 +113,15 @@ extension NetworkMonitor {
             self.subscriber = subscriber
             self.world = world
             guard world.unavailability() == nil else {
-                // Nobody will look for us: what can be known is told at once.
+                // There is no network thread to report changes: deliver what the kernel says now.
                 subscriber.deliver(current())
                 return
             }
             world.enqueue { [world] in world.paths.value.add(subscriber) }
         }
 
-        /// No call begins after this one has returned, but for one that another thread is about to make. On the serial
-        /// queue of the calls themselves there is none. Calling it again does nothing.
+        /// Ends the observation. No call begins after this returns, except one that another thread is about to make;
+        /// called on the serial queue of the calls, not even that one. Calling it again does nothing.
         public func cancel() {
             guard subscriber.end() else { return }
             world.enqueue { [world, subscriber] in world.paths.value.remove(subscriber) }

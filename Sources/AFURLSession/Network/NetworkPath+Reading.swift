@@ -1,10 +1,10 @@
 import AFLoop
 
-/// Addresses as far away as any, to which no packet is sent: only the kernel is asked how it would. They belong to the
-/// oldest of the root name servers, and a route of their own to it would be most unusual.
+/// Addresses far away. The monitor sends them no packet: it only asks the kernel which route it would take. They are
+/// those of the oldest root name server, and hardly any machine has a route of its own to it.
 ///
-/// Asking is better than looking for a default route in a table: there may be several tables and rules, and tunnels that
-/// replace the default route by two halves.
+/// Asking is better than looking for a default route in a table: there may be several tables and rules, and tunnels
+/// that replace the default route by two halves.
 enum FarAddresses {
     static let ipv4 = SocketAddress(internetBytes: [198, 41, 0, 4])
     static let ipv6 = SocketAddress(internetBytes: [0x20, 1, 5, 3, 0xBA, 0x3E, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0x30])
@@ -15,7 +15,7 @@ extension NetworkPath {
     typealias Reading = Result<NetworkReading, NetlinkFailure>
 
     /// - Parameters:
-    ///   - finding: What is known of the name, if the target is one.
+    ///   - finding: The result of the lookup, if the target is a name.
     init(to target: PathTarget, _ finding: HostFinding, in result: Reading) {
         let reading: NetworkReading
         switch result {
@@ -48,13 +48,13 @@ extension NetworkPath {
     }
 }
 
-/// What is true of a target.
+/// What a reading says about a target.
 enum PathVerdict: Hashable {
     case open(InterfaceState)
     case closed(String)
     case unknown(String)
 
-    /// - Parameter name: Whose addresses they are.
+    /// - Parameter name: The name that has these addresses.
     init(to addresses: [SocketAddress], called name: String?, in reading: NetworkReading) {
         var reason: String?
         for address in addresses {
@@ -84,7 +84,7 @@ enum PathVerdict: Hashable {
 }
 
 extension NetworkReading {
-    /// Nil if nobody asked about it.
+    /// Nil if the reading did not ask for the route to this address.
     func way(to address: SocketAddress?) -> Way? {
         guard let address, let answer = routes[address] else { return nil }
         return Way(to: address, by: answer, in: self)

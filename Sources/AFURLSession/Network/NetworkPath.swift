@@ -1,35 +1,35 @@
 import AFLoop
 
-/// What there is of a network at one moment: on this machine, and as far as a host or an address is concerned.
+/// The state of the network at one moment: of this machine, and of its route to a host or address.
 ///
-/// It says what this machine knows by itself. Nothing is sent to find out, so `satisfied` does not mean that anybody
-/// answers. Do not ask it whether a request may be sent: send it. Use it to try again when the network returns, or to
-/// explain a failure.
+/// It says what this machine knows by itself. The monitor sends nothing to find out, so `satisfied` does not mean that
+/// the host answers. Do not ask it whether you may send a request: send it. Use it to try again when the network
+/// returns, or to explain a failure.
 public struct NetworkPath: Sendable, Hashable {
-    /// Whether there is a way.
+    /// Whether there is a route.
     public enum Status: Sendable, Hashable {
         /// Not known: see ``NetworkPath/reason``.
         case unknown
-        /// There is none.
+        /// There is no route.
         case unsatisfied
-        /// There is one.
+        /// There is a route.
         case satisfied
     }
 
-    /// Whether there is a way: to the host or address asked about; for the whole machine, to the internet by either
-    /// family of addresses.
+    /// Whether there is a route: to the host or address of the monitor; for the whole machine, to the internet by
+    /// either address family.
     public let status: Status
 
-    /// The interface by which packets leave this machine, if there is a way.
+    /// The interface by which packets leave this machine, if there is a route.
     ///
-    /// If those of the two families of addresses leave the machine by different ones, one that is not cellular. For a
-    /// host with several addresses, that of the first of them to which there is a way.
+    /// If the two address families use different interfaces, one that is not cellular. For a host with several
+    /// addresses, the interface of the first address that has a route.
     public let interface: NetworkInterface?
 
-    /// Whether the machine has a way to far addresses of IPv4.
+    /// Whether the machine has a route to far addresses of IPv4.
     public let hasIPv4DefaultRoute: Bool
 
-    /// Whether the machine has a way to far addresses of IPv6.
+    /// Whether the machine has a route to far addresses of IPv6.
     public let hasIPv6DefaultRoute: Bool
 
     /// All interfaces of the machine, whatever their state.

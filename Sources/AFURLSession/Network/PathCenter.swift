@@ -1,7 +1,7 @@
 import AFLoop
 import AFTransport
 
-/// Knows everybody who watches paths, and reads for all of them together. Confined to the loop.
+/// Knows all subscribers to paths, and reads the state of the network once for all of them. Confined to the loop.
 ///
 /// ```
 ///  change, new subscriber, name found ──▶ readSoon ──▶ worker: NetworkSource.read ──▶ PathWatch: another path?
@@ -21,7 +21,7 @@ final class PathCenter: ChangeMonitorClient, TimerTarget {
     private var ticket: Int?
     private var isReading = false
     private var isOutdated = false
-    /// Counts the readings that were begun.
+    /// How many readings have begun.
     private var readings = 0
     private var retry: TimerID?
     private var pause = PathCenter.firstPause
@@ -42,7 +42,7 @@ final class PathCenter: ChangeMonitorClient, TimerTarget {
 
     func add(_ subscriber: PathSubscriber) {
         guard !subscriber.isOver else { return }
-        // First of all, so that no change falls between the reading and the watching.
+        // Watch first, so that no change falls between the reading and the watching.
         if ticket == nil { ticket = changes.value.watch(for: self) }
         let lookup = HostLookup(subscriber, loop: loop, resolver: resolver) { [weak self] in self?.readSoon() }
         let watch = PathWatch(subscriber, lookup, since: readings + 1)
@@ -114,15 +114,15 @@ final class PathCenter: ChangeMonitorClient, TimerTarget {
     }
 }
 
-/// One subscriber, and what it was told. Confined to the loop.
+/// One subscriber, and the path it got last. Confined to the loop.
 final class PathWatch {
     let subscriber: PathSubscriber
-    /// For a name.
+    /// Looks the name up, if the target is one.
     let lookup: HostLookup?
     private let since: Int
     private var latest: NetworkPath?
 
-    /// - Parameter since: The first reading that is new enough for it.
+    /// - Parameter since: The first reading that is new enough for this subscriber.
     init(_ subscriber: PathSubscriber, _ lookup: HostLookup?, since: Int) {
         self.subscriber = subscriber
         self.lookup = lookup
@@ -134,11 +134,11 @@ final class PathWatch {
     func take(_ result: NetworkPath.Reading, number: Int) {
         guard number >= since else { return }
         let finding = lookup?.finding ?? .pending
-        // A name nobody has answered for is nothing to tell of.
+        // The lookup has no answer yet: report nothing.
         if lookup != nil, finding == .pending { return }
-        // Somebody is changing it: what was true is a better answer than none.
+        // The kernel's tables changed during the reading: keep the former path, which is better than none.
         if case .failure(.unsettled) = result, latest != nil { return }
-        // The name has been found since: there is another reading on its way.
+        // The lookup has ended since this reading began: the next reading has the routes to its addresses.
         if case .success(let reading) = result, !addresses.allSatisfy({ reading.routes[$0] != nil }) { return }
         let path = NetworkPath(to: subscriber.target, finding, in: result)
         guard path != latest else { return }

@@ -1,7 +1,7 @@
 import AFBase
 import AFLoop
 
-/// Somebody who wants to hear of a path.
+/// A subscriber to a path: an observation, or a stream.
 final class PathSubscriber: Sendable {
     typealias Delivery = @Sendable (NetworkPath) -> Void
 
@@ -11,7 +11,7 @@ final class PathSubscriber: Sendable {
     }
 
     let target: PathTarget
-    /// What is known of the name; the monitor wants to know it too.
+    /// The result of the lookup, which the monitor reads too.
     let finding: Lock<HostFinding>
     private let state = Lock(State())
 
@@ -33,7 +33,7 @@ final class PathSubscriber: Sendable {
 
     /// False if it is over already.
     func end() -> Bool {
-        // Let go of after the lock: it holds what is the user's.
+        // Release it after the lock: it holds the caller's objects.
         var delivery: Delivery?
         return state.withLock { state in
             guard !state.isOver else { return false }

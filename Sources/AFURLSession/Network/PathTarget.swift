@@ -1,9 +1,9 @@
 import AFLoop
 import AFWire
 
-/// To whom there may be a way.
+/// The target of a route.
 enum PathTarget: Sendable, Hashable {
-    /// Anybody on the internet.
+    /// The internet.
     case machine
     case address(SocketAddress)
     case name(String)
@@ -23,17 +23,17 @@ enum PathTarget: Sendable, Hashable {
         }
     }
 
-    /// As on other systems, no address in particular means the internet.
+    /// As on Apple platforms, the unspecified address means the internet.
     init(_ address: NetworkAddress) {
         let address = address.socketAddress.unmapped
         self = address.isUnspecified ? .machine : .address(address)
     }
 
-    /// What can be asked about without looking up a name.
+    /// The addresses that are known without a lookup.
     var knownAddresses: [SocketAddress] { if case .address(let address) = self { [address] } else { [] } }
 }
 
-/// What is known of the addresses of a name.
+/// The result of looking up a name.
 enum HostFinding: Sendable, Hashable {
     case pending
     case found([SocketAddress])

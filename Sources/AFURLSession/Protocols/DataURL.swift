@@ -1,8 +1,8 @@
 import AFBase
 import AFWire
 
-/// A `data:` URL (RFC 2397), read strictly from its bytes: it holds its own body, and nobody can be asked what a
-/// malformed one meant.
+/// A `data:` URL (RFC 2397), read strictly from its bytes: it holds its own body, so no server can say what a malformed
+/// one meant.
 ///
 /// ```
 /// data:[type/subtype][;name=value]…[;base64],bytes
@@ -12,19 +12,19 @@ import AFWire
 /// `text/plain` with these. Base64 has its padding, no line breaks and no bits left over (RFC 4648 §3).
 struct DataURL: Equatable, Sendable {
     enum Flaw: Error, Hashable, Sendable {
-        /// Nothing says where the data begins.
+        /// No comma says where the data begins.
         case noComma
         case mediaType
-        /// A `%` begins no triplet.
+        /// No two hexadecimal digits follow a `%`.
         case percent
         case base64
-        /// More than may be held in memory.
+        /// The data is longer than the session may hold in memory.
         case tooLong(limit: Int)
     }
 
-    /// Without parameters, in lower case.
+    /// The media type in lower case, without parameters.
     let mimeType: String
-    /// In lower case; nil if a type was given, and no charset.
+    /// The charset in lower case; nil if the URL names a type and no charset.
     let charset: String?
     let body: [UInt8]
 
@@ -51,7 +51,7 @@ struct DataURL: Equatable, Sendable {
         return decoded
     }
 
-    /// Only at its end does `;base64` say how the data is coded.
+    /// `;base64` says how the data is coded only at the end of the head.
     private static func split(_ head: [UInt8]) -> (type: ArraySlice<UInt8>, isBase64: Bool) {
         let marker = Array(";base64".utf8)
         let isBase64 = head.count >= marker.count && head.suffix(marker.count).map(ASCII.folded) == marker
@@ -66,8 +66,9 @@ struct DataURL: Equatable, Sendable {
         return (type.essence, type.charset)
     }
 
-    /// A parameter that makes no sense ends the list of a `Content-Type`; here, where a typing error is likelier than a
-    /// server that has always done so, it is an error. Quoted values may hold any separator, and are not counted.
+    /// Whether the type reader has understood every parameter. A malformed one ends the list of a `Content-Type`,
+    /// because servers have always sent such lists. In a URL it is more likely a typing error, and so an error here.
+    /// Quoted values may hold any separator, and do not count.
     private static func hasAllParameters(_ type: MediaType, _ text: [UInt8]) -> Bool {
         text.contains(UInt8(ascii: "\"")) || text.count { $0 == UInt8(ascii: ";") } == type.parameters.count
     }

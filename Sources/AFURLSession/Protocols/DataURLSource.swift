@@ -2,7 +2,7 @@ import AFLoop
 import AFWire
 import Foundation
 
-/// What a `data:` URL holds. Decoded by a worker, since it may be long.
+/// Loads a `data:` URL. A worker decodes it, since it may be long.
 final class DataURLSource: LoadSource {
     private var events: [LoadEvent] = []
     private var isStopped = false

@@ -3,8 +3,8 @@ import AFWire
 
 /// Media types of files, by the extensions of their names.
 ///
-/// A short list of what programs load: what it does not know is a sequence of bytes. Not that of the system, which
-/// differs from machine to machine and may be missing.
+/// A short list of what programs load; all other files are a sequence of bytes. It does not use the system's list,
+/// which differs from machine to machine and may be missing.
 enum FileMediaTypes {
     static let unknown = "application/octet-stream"
 

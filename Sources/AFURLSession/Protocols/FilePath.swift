@@ -3,16 +3,16 @@ import AFWire
 
 /// The path that a `file:` URL names (RFC 8089), read strictly from its bytes.
 ///
-/// Query and fragment name nothing in a file system and are left out, as Foundation does. What cannot be a path on this
-/// machine is refused: another host; a `%2F`, which no name can hold and which decoding would turn into another path; a
-/// NUL, behind which the system would not look; bytes that are no UTF-8.
+/// Query and fragment name nothing in a file system; this leaves them out, as Foundation does. It refuses what cannot
+/// be a path on this machine: another host; a `%2F`, which no name can hold and which decoding would turn into another
+/// path; a NUL, where the system would end the path; bytes that are not UTF-8.
 enum FilePath {
     enum Flaw: Error, Hashable, Sendable {
-        /// On another machine.
+        /// The URL names another machine.
         case host
-        /// Not absolute, or no path at all.
+        /// The path is not absolute, or missing.
         case relative
-        /// A `%` begins no triplet, or stands for what no name can hold.
+        /// No two hexadecimal digits follow a `%`, or they stand for a byte that no name can hold.
         case encoding
     }
 

@@ -3,11 +3,11 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// A file that is loaded: read as one that is sent is, piece by piece, as its receiver takes it.
+/// Loads a file, piece by piece, as fast as the receiver takes it; the reader is the one of files that are uploaded.
 ///
-/// It is opened once, and what is open is what is looked at: a symbolic link is followed, as it is for everybody who
-/// opens a path, and whatever it leads to must be a regular file. Nobody but the program itself can name it: no server's
-/// redirect leads to a file. A file that changes meanwhile fails the load rather than give a mixture.
+/// It opens the file once, and looks at what it has opened: it follows symbolic links, and the result must be a regular
+/// file. Only the program itself can name a file: no redirect of a server leads to one. A file that changes meanwhile
+/// fails the load, because the response would be a mixture.
 final class FileSource: LoadSource, BodyClient {
     private enum Stage {
         case opening
@@ -21,7 +21,7 @@ final class FileSource: LoadSource, BodyClient {
     private let isHead: Bool
     private let path: Result<String, FilePath.Flaw>
     private var stage = Stage.opening
-    /// Which has this for a source.
+    /// The load that this is the source of.
     private weak var load: ForeignLoad?
 
     init(_ url: URL, isHead: Bool, for load: ForeignLoad, in world: World) {

@@ -2,17 +2,17 @@ import AFLoop
 import AFTransport
 import Foundation
 
-/// A load that needs no connection of the session's: by a class of the program, of a `data:` URL, of a file. Stands for
-/// its task where a `Transfer` does for others. Confined to the loop.
+/// A load without a connection of the session: by a URL protocol class, of a `data:` URL, or of a file. It takes the
+/// place of a `Transfer` in its task. Confined to the loop.
 ///
-/// Its source is asked for what there is as long as nobody holds up the task; pieces are of 64 KiB at most, and a turn of
-/// the loop delivers 1 MiB. Deadlines are those of a transfer.
+/// While the task is not paused, the load asks its source for events. Pieces have 64 KiB at most, and a turn of the
+/// loop delivers 1 MiB. The deadlines are those of a transfer.
 final class ForeignLoad: TimerTarget {
     private enum Stage {
-        /// Nobody has said yet that it is his.
+        /// No class has taken the request yet.
         case asking
         case loading
-        /// Somebody decides about a redirect.
+        /// The delegate decides about a redirect.
         case redirected
         case over
     }
@@ -28,14 +28,14 @@ final class ForeignLoad: TimerTarget {
     private var stage = Stage.asking
     private var pauses: Transfer.Pauses = []
     private var source: (any LoadSource)?
-    /// What the source has told, from `next` on; of the data there `offset` bytes are delivered.
+    /// The source's events, from `next` on. The load has delivered `offset` bytes of the data there.
     private var events: [LoadEvent] = []
     private var next = 0
     private var offset = 0
     private var hasResponse = false
     private var isFromCache = false
     private var storage: ProtocolStorage?
-    /// Challenges that are not answered yet. They are to blame for the wait.
+    /// Challenges without an answer yet. The load waits for them, not for its source.
     private var challenges: [URLAuthenticationChallenge] = []
     private var isScheduled = false
 
@@ -45,7 +45,7 @@ final class ForeignLoad: TimerTarget {
     private var timer: TimerID?
     private var due = LoopInstant.distantFuture
 
-    /// - Parameter request: Whose timeout counts.
+    /// - Parameter request: The request whose timeout counts.
     init(_ request: URLRequest, of core: TaskCore, hardDeadline: LoopInstant) {
         let session = core.session
         self.core = core
@@ -63,7 +63,7 @@ final class ForeignLoad: TimerTarget {
 
     // MARK: - From the task
 
-    /// - Parameter source: Made for this load.
+    /// - Parameter source: The source, made for this load.
     func begin(_ source: any LoadSource) {
         guard stage == .asking else { return source.stop() }
         stage = .loading
@@ -89,19 +89,19 @@ final class ForeignLoad: TimerTarget {
         if pauses.isEmpty { goOnSoon() }
     }
 
-    /// Nothing more is told to the task.
+    /// Ends the load: the task hears no more of it.
     func cancel() {
         guard stage != .over else { return }
         stage = .over
         letGo()
     }
 
-    /// Of what comes in this one's place. The time of a suspension does not count.
+    /// The deadline of the step that follows this load. The time of a suspension does not count.
     var deadlineOfNext: LoopInstant {
         suspendedSince.map { hardDeadline + $0.duration(to: loop.now) } ?? hardDeadline
     }
 
-    /// For the metrics.
+    /// The record for the metrics.
     func record(of request: URLRequest, _ response: URLResponse?) -> ExchangeRecord {
         ExchangeRecord(.times(times, isFromCache ? .localCache : .unknown), request: request, response: response)
     }
@@ -119,7 +119,7 @@ final class ForeignLoad: TimerTarget {
 
     // MARK: - Delivering
 
-    /// For sources, when there is more, and for whoever held it up.
+    /// Called by the source when it has more events, and by the code that resumes the load.
     func goOnSoon() {
         guard !isScheduled else { return }
         isScheduled = true
@@ -148,7 +148,7 @@ final class ForeignLoad: TimerTarget {
         }
     }
 
-    /// True if it is done with.
+    /// True if the event needs no further turn.
     private func perform(_ event: LoadEvent, _ work: inout Int) -> Bool {
         switch event {
         case .response(let response, let policy): begin(response, policy)
@@ -180,7 +180,7 @@ final class ForeignLoad: TimerTarget {
         }
     }
 
-    /// For what comes without a response: nobody has to do with a task that succeeds and has none.
+    /// The response of a load that ends without one: a task that succeeds always has a response.
     private var placeholder: URLResponse {
         let url = core.presentRequest?.url ?? URL(fileURLWithPath: "/")
         return URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
@@ -254,7 +254,7 @@ final class ForeignLoad: TimerTarget {
         return isHeldUp ? hardDeadline : min(lastProgress + idleInterval, hardDeadline)
     }
 
-    /// A deadline that has moved on is found out when the timer fires.
+    /// Starts the timer. When it fires, it looks whether the deadline has moved on.
     private func watch() {
         let deadline = deadline
         guard deadline < due else { return }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Where a load comes from that needs no connection of the session's. Confined to the loop.
+/// The source of a load without a connection of the session. Confined to the loop.
 protocol LoadSource: AnyObject {
-    /// What has happened since it was asked last, in order; empty if nothing has. Then it calls `goOnSoon` of the load
-    /// when there is more.
+    /// The events since the last call, in order. If there are none, the source calls the load's `goOnSoon` when there
+    /// are.
     func take() -> [LoadEvent]
     /// The owner of the task has answered a challenge of this source.
     func answer(
@@ -11,7 +11,7 @@ protocol LoadSource: AnyObject {
         _ disposition: URLSession.AuthChallengeDisposition,
         _ credential: URLCredential?
     )
-    /// Nothing more is wanted. Called once.
+    /// The load wants nothing more. Called once.
     func stop()
 }
 
@@ -34,7 +34,7 @@ enum LoadEvent: Sendable {
     case challenge(URLAuthenticationChallenge)
     case challengeWithdrawn(URLAuthenticationChallenge)
 
-    /// Nothing counts that comes after it.
+    /// Whether the load ignores all events after it.
     var isLast: Bool {
         switch self {
         case .finished, .failed, .cachedResponse, .redirect: true

@@ -4,7 +4,7 @@ import AFWire
 import Glibc
 
 extension LoadFailure {
-    /// A `data:` URL or a file was not loaded.
+    /// The failure to load a `data:` URL or a file.
     init(_ failure: LocalFailure) {
         switch failure {
         case .upload:

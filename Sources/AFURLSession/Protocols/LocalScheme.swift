@@ -2,7 +2,7 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// Schemes that need no network, and no class of the program.
+/// Schemes that the session loads without a network and without a URL protocol class.
 enum LocalScheme: Sendable {
     case data
     case file
@@ -18,15 +18,15 @@ enum LocalScheme: Sendable {
     }
 }
 
-/// Why a `data:` URL or a file was not loaded.
+/// Why the session did not load a `data:` URL or a file.
 enum LocalFailure: Error, Hashable, Sendable {
-    /// There is nobody to send a body to.
+    /// The request has a body, and there is no server to send it to.
     case upload
-    /// It means nothing there.
+    /// The method has no meaning for this scheme.
     case method
     case data(DataURL.Flaw)
     case path(FilePath.Flaw)
     case file(FileFailure)
-    /// It could not be read on.
+    /// Reading the file failed.
     case unreadable
 }

@@ -2,16 +2,16 @@ import AFBase
 import AFLoop
 import Foundation
 
-/// What a class has to say, on its way from any thread to the load.
+/// Takes what a URL protocol class reports, from any thread, to the load.
 ///
-/// It waits here until the load takes all of it at once, and the load does so when it has delivered what it took before.
+/// The events wait here until the load takes all of them at once, when it has delivered those it took before.
 final class ProtocolClient: NSObject, URLProtocolClient {
     private struct State {
         var load: LoopBound<ForeignLoad>?
         var events: [LoadEvent] = []
-        /// Bytes among them.
+        /// How many bytes these events hold.
         var count = 0
-        /// The load knows that there is something, or will look by itself.
+        /// Whether the load knows of the events, or will look by itself.
         var isAnnounced = false
         var isClosed = false
     }
@@ -19,7 +19,7 @@ final class ProtocolClient: NSObject, URLProtocolClient {
     private let state: Lock<State>
     private let limit: Int
 
-    /// - Parameter limit: Bytes that may wait here.
+    /// - Parameter limit: How many bytes may wait here.
     init(_ load: LoopBound<ForeignLoad>, limit: Int) {
         state = Lock(State(load: load))
         self.limit = limit
@@ -39,7 +39,7 @@ final class ProtocolClient: NSObject, URLProtocolClient {
     }
 
     func close() {
-        // What is in it may run code when it goes: not under the lock.
+        // Release the events after the lock: that may run code of the program.
         _ = state.withLock { state in
             defer { state = State(isClosed: true) }
             return state

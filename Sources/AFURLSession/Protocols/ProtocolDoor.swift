@@ -2,9 +2,9 @@ import AFLoop
 import AFTransport
 import Foundation
 
-/// The way from a session's tasks to the classes of the program that load in its place. Confined to the loop.
+/// Connects a session's tasks with the URL protocol classes that may load them. Confined to the loop.
 final class ProtocolDoor {
-    /// What is loaded by which class.
+    /// The class that loads, and its request.
     struct Choice: Sendable {
         let type: URLProtocol.Type
         let request: URLRequest
@@ -17,10 +17,10 @@ final class ProtocolDoor {
 
     private static let workerLabel = "AFURLSession.protocols"
 
-    /// Whether a class is being called on this thread.
+    /// Whether this thread is calling a class.
     static var isCalling: Bool { CurrentWorker.label == workerLabel }
 
-    /// Nil if there is nobody to ask, and never will be.
+    /// Nil if the session has no classes to ask, and never will have any.
     init?(_ settings: ProtocolSettings, asksRegistered: Bool, in world: World) {
         guard asksRegistered || !settings.classes.isEmpty else { return nil }
         configured = settings.classes
@@ -28,11 +28,11 @@ final class ProtocolDoor {
         self.world = world
     }
 
-    /// In the order in which they are asked.
+    /// The classes in the order in which the session asks them.
     var classes: [URLProtocol.Type] { asksRegistered ? configured + ProtocolRegistry.classes : configured }
 
-    /// Where all code of the classes runs, one call at a time: classes that were written for one thread keep their
-    /// state without locks, and one that blocks holds up no other session.
+    /// Runs all code of the classes, one call at a time: classes that were written for one thread keep their state
+    /// without locks, and one that blocks delays no other session.
     var worker: any BlockingWorker {
         if let ownWorker { return ownWorker }
         let made = world.workers.ownWorker(ProtocolDoor.workerLabel)
@@ -40,9 +40,9 @@ final class ProtocolDoor {
         return made
     }
 
-    /// Asks the classes who loads the current request of a task.
+    /// Asks the classes which of them loads the current request of a task.
     ///
-    /// - Parameter done: Called once, on the loop, in a later turn. Nil if nobody does.
+    /// - Parameter done: Called once, on the loop, in a later turn. Nil if no class does.
     func choose(for task: URLSessionTask, _ request: URLRequest, _ done: @escaping (Choice?) -> Void) {
         let loop = world.loop
         let classes = classes

@@ -2,11 +2,11 @@ import AFBase
 import AFWire
 import Foundation
 
-/// What becomes of a redirect that a class of the program wants: a pure function.
+/// Decides about a redirect that a URL protocol class asks for: a pure function.
 ///
-/// The class has made the request, so nothing is derived from a `Location`. What holds for redirects of servers holds
-/// for it too: their number, no way from https to http, and no secrets to another origin. A class may have copied them
-/// without a thought, and may be handing on what a server said.
+/// The class has made the request, so nothing comes from a `Location`. The rules for redirects of servers apply: their
+/// number, no step from https to http, and no secrets to another origin. The class may have copied the secrets by
+/// mistake, and may pass on what a server said.
 struct ProtocolRedirect {
     let request: URLRequest
     let leavesOrigin: Bool
@@ -35,16 +35,17 @@ struct ProtocolRedirect {
         self.request = proposed
     }
 
-    /// Whether the body of the task goes along: RFC 9110 §15.4.8 and 9, for others with the method.
+    /// Whether the request keeps the body of the task: RFC 9110 §15.4.8 and 9; with other statuses if it keeps the
+    /// method.
     func keepsBody(_ response: URLResponse) -> Bool {
         guard let status = (response as? HTTPURLResponse)?.statusCode else { return true }
         return status == 307 || status == 308
     }
 
-    /// Where a URL leads.
+    /// The place that a URL leads to.
     private enum Place: Equatable {
         case http(Endpoint)
-        /// A scheme of the program's own, and what stands before the path, as it is written.
+        /// A scheme of the program's own, with the text in front of the path as it is written.
         case other([UInt8])
         case nowhere
 

@@ -2,13 +2,13 @@ import AFBase
 import AFLoop
 import Synchronization
 
-/// The classes that were registered in this process.
+/// The classes that are registered in this process.
 enum ProtocolRegistry {
     private static let registered = Lock<[URLProtocol.Type]>([])
-    /// Looked at before the lock: most programs register nothing.
+    /// Read before the lock is taken: most programs register no class.
     private static let count = Atomic<Int>(0)
 
-    /// In the order in which they are asked: the latest first.
+    /// The classes in the order in which the session asks them: the latest first.
     static var classes: [URLProtocol.Type] {
         count.load(ordering: .relaxed) == 0 ? [] : registered.withLock { $0 }
     }

@@ -3,13 +3,13 @@ import AFLoop
 import AFTransport
 import Foundation
 
-/// A class of the program at work for one load. Confined to the loop; the class itself runs on the worker.
+/// A URL protocol class as the source of one load. Confined to the loop; the class itself runs on the worker.
 final class ProtocolSource: LoadSource {
     private let client: ProtocolClient
     private let object = ProtocolObject()
     private let worker: any BlockingWorker
 
-    /// - Parameter cache: Where the class may find a response to go by.
+    /// - Parameter cache: Where to look for a stored response for the class.
     init(
         _ choice: ProtocolDoor.Choice,
         for load: ForeignLoad,
@@ -50,7 +50,7 @@ final class ProtocolSource: LoadSource {
     }
 }
 
-/// The object of a class that loads. Made, used and let go of by one worker.
+/// The `URLProtocol` object of one load. One worker makes, uses and releases it.
 private final class ProtocolObject: Sendable {
     private struct State {
         var object: URLProtocol?
@@ -59,7 +59,7 @@ private final class ProtocolObject: Sendable {
 
     private let state = Lock(State())
 
-    /// Its turn may not have come yet; then it is not started at all.
+    /// Stops the object. If its turn has not come yet, the worker does not start it at all.
     func abandon() {
         state.withLock { $0.isAbandoned = true }
     }

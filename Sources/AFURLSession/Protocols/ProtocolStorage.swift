@@ -2,17 +2,17 @@ import AFBase
 import AFLoop
 import Foundation
 
-/// Gathers a response of a class that may be stored. Confined to the loop.
+/// Collects a response of a URL protocol class for the cache. Confined to the loop.
 final class ProtocolStorage {
     private let cache: URLCache
     private let request: URLRequest
     private let response: HTTPURLResponse
     private let policy: URLCache.StoragePolicy
     private let limit: Int
-    /// Nil once it is too long.
+    /// Nil once the body is too long to store.
     private var body: Data? = Data()
 
-    /// Nil if nothing is to be stored.
+    /// Nil if the cache stores nothing.
     init?(
         _ response: URLResponse,
         to request: URLRequest,
@@ -37,7 +37,7 @@ final class ProtocolStorage {
         if data.count <= limit - count { body?.append(data) } else { body = nil }
     }
 
-    /// The body is complete, and may be stored if the task's owner does not mind.
+    /// The body is complete: stores it unless the delegate objects.
     func finish(_ core: TaskCore) {
         guard let body else { return }
         let proposal = CachedURLResponse(response: response, data: body, userInfo: nil, storagePolicy: policy)

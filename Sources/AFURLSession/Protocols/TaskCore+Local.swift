@@ -1,11 +1,11 @@
 import AFWire
 import Foundation
 
-// Loads of what needs no network.
+// Loads that need no network.
 
 extension TaskCore {
-    /// True if what the task is to load lies in its URL, or in a file. Only the owner of the task can name these:
-    /// neither a redirect of a server nor one of a class comes here.
+    /// True if the task loads a `data:` URL or a file. Only the owner of the task can name these: no redirect of a
+    /// server or of a class leads here.
     func loadsLocally() -> Bool {
         guard isLoading, let task, let request = presentRequest, request.url == task.originalRequest?.url,
             let url = request.url, let scheme = LocalScheme(url)
@@ -30,7 +30,7 @@ extension TaskCore {
         return true
     }
 
-    /// A method or a body would be lost without a word.
+    /// Refuses a method or a body that the load would silently ignore.
     private func flaw(of request: URLRequest) -> LocalFailure? {
         guard case .request = body, request.httpBody?.isEmpty != false, request.bodyStream == nil else {
             return .upload

@@ -3,19 +3,19 @@ import AFTransport
 import AFWire
 import Foundation
 
-// Loads by classes of the program.
+// Loads by URL protocol classes.
 
 extension TaskCore {
-    /// Whether some class may want a request.
+    /// Whether the session has classes to ask about a request.
     var hasClassesToAsk: Bool { session.protocols?.classes.isEmpty == false }
 
-    /// Asks the session's classes who wants a request.
+    /// Asks the session's classes about a request.
     ///
     /// - Parameters:
-    ///   - request: What is to be loaded next.
-    ///   - keepsBody: Whether the body of the task goes along.
-    ///   - taken: Called when a class has been found, before it begins.
-    ///   - declined: Called if there is none.
+    ///   - request: The request to load next.
+    ///   - keepsBody: Whether it keeps the body of the task.
+    ///   - taken: Called when a class takes the request, before the class begins.
+    ///   - declined: Called if no class takes it.
     func offer(
         _ request: URLRequest,
         keepsBody: Bool,
@@ -29,7 +29,7 @@ extension TaskCore {
         stopClock()
         if isSuspended { load.pause(.suspended) }
         let request = dressedForClasses(request, keepsBody: keepsBody)
-        // What classes are asked about: a task, and so its current request.
+        // Classes are asked about a task, so the request must be the task's current one.
         becomes(request)
         door.choose(for: task, request) { [self] choice in
             guard isLoading, self.course?.load === load, load.isAsking else { return }
@@ -46,7 +46,8 @@ extension TaskCore {
         }
     }
 
-    /// A class sees what the owner of the session has added to its requests, but nothing that it should not have.
+    /// The request as a class gets it: with what the session adds to its requests, without secrets that must not go
+    /// along.
     private func dressedForClasses(_ request: URLRequest, keepsBody: Bool) -> URLRequest {
         var request = request
         let policy = redirectPolicy(of: request)
@@ -55,7 +56,7 @@ extension TaskCore {
             if request.withheldHeaderFields.contains(HTTPText.lowered(name)) { continue }
             request.setValue(value, forHTTPHeaderField: name)
         }
-        // An upload task's own body goes before that of its request.
+        // An upload task's own body takes precedence over that of its request.
         guard keepsBody, request.httpBody == nil || request.httpBody == task?.originalRequest?.httpBody else {
             return request
         }
@@ -112,14 +113,14 @@ extension TaskCore {
         }
     }
 
-    /// A class could not load.
+    /// The class could not load the request.
     func loadFailed(_ error: LoadError) {
         if !asksInterceptors(about: error) { fail(error) }
     }
 
     // MARK: - Redirects
 
-    /// A class wants another request to be loaded in the place of its own.
+    /// The class redirects the task to another request.
     func redirected(_ load: ForeignLoad, to request: URLRequest, _ response: URLResponse) {
         guard let course, let present = presentRequest else { return }
         let policy = redirectPolicy(of: present)
@@ -140,7 +141,7 @@ extension TaskCore {
         }
     }
 
-    /// The redirect itself is the answer.
+    /// Takes the redirect itself as the task's response.
     private func end(_ load: ForeignLoad, with response: URLResponse) {
         load.cancel()
         deliver(asItIs: response, expecting: 0)
@@ -152,7 +153,7 @@ extension TaskCore {
         var request = request
         var leavesOrigin = step.leavesOrigin
         if request.url != step.request.url {
-            // Somewhere else than the class said: the same rules hold for that place.
+            // The delegate names another URL than the class: the same rules hold for it.
             let policy = redirectPolicy(of: course.request)
             do throws(RedirectFailure) {
                 leavesOrigin = try ProtocolRedirect(from: course.request, to: request, count: course.redirects, policy)
@@ -177,7 +178,7 @@ extension TaskCore {
         }
     }
 
-    /// A class has sent the task to where no class is. Never to a file.
+    /// Loads the target of a class's redirect that no class takes. Never a file.
     private func loadFromNetwork(_ request: URLRequest, keepsBody: Bool, after response: URLResponse) {
         guard let task, let course else { return }
         var request = request
@@ -185,7 +186,7 @@ extension TaskCore {
         case .request: break
         case .data(let data):
             if keepsBody, request.httpBody == nil, request.bodyStream == nil { request.httpBody = data }
-        // Opened, or asked for, anew; what the class was given may have been read.
+        // Open the file, or ask for the stream, anew: the class may have read the one it got.
         case .file, .streamed: if request.bodyStream != nil { request.httpBodyStream = nil }
         }
         let isStreamed = if case .streamed = body { keepsBody } else { request.bodyStream != nil }
@@ -205,9 +206,9 @@ extension TaskCore {
         }
     }
 
-    /// A load is over, and was not the last of its task.
+    /// Ends a load that was not the last of its task.
     ///
-    /// - Parameter response: What is not the task's response.
+    /// - Parameter response: Its response, which is not the task's.
     func leaveLoad(_ response: URLResponse?) {
         guard let course, let load = course.load else { return }
         course.load = nil
@@ -223,7 +224,7 @@ extension TaskCore {
 }
 
 extension URLRequest {
-    /// Whether a stored response could be of use.
+    /// Whether a stored response may answer the request.
     fileprivate func mayBeCached(_ standard: CachePolicy) -> Bool {
         switch explicitCachePolicy ?? standard {
         case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: false

@@ -2,9 +2,9 @@ import AFBase
 import AFLoop
 public import Foundation
 
-// Unchecked: it is open, so the compiler cannot check it. Its own state is constant or locked; a subclass that adds
-// state keeps the promise itself.
-/// Loads requests in place of a session: a subclass decides which, and what they are answered with.
+// Unchecked, because the compiler cannot check an open class. Its own state is constant or locked; a subclass that adds
+// state must make that safe itself.
+/// Loads requests in place of a session: a subclass decides which, and makes the responses.
 ///
 /// Name your class in ``URLSessionConfiguration/protocolClasses``, or register it for ``URLSession/shared``. For tests:
 ///
@@ -31,13 +31,13 @@ public import Foundation
 /// ```
 ///
 /// **Threads.** A session calls its classes one at a time on a queue of its own: ``canInit(with:)-(URLRequest)``,
-/// ``canonicalRequest(for:)``, the initializers, ``startLoading()`` and ``stopLoading()``. They may block, which holds
-/// up other loads by classes of that session and nothing else, and may use other sessions. A class that several sessions
-/// use is called from several threads. ``client`` may be called from any thread, at any time.
+/// ``canonicalRequest(for:)``, the initializers, ``startLoading()`` and ``stopLoading()``. They may block, which delays
+/// other loads by classes of that session and nothing else, and may use other sessions. Several sessions call a class
+/// that they share from several threads. You may call ``client`` from any thread, at any time.
 ///
-/// **Loads.** For each load there is one object. ``stopLoading()`` is called exactly once after each ``startLoading()``:
-/// when the load has ended, was redirected or cancelled. What the client is told after that comes to nothing. Bodies are
-/// delivered as they are told: no content coding is undone, no cookie is stored and no redirect status followed.
+/// **Loads.** For each load there is one object. The session calls ``stopLoading()`` exactly once after each
+/// ``startLoading()``: when the load has ended, was redirected or cancelled. It ignores what you tell the client after
+/// that. It delivers bodies as you give them: it decodes nothing, stores no cookie and follows no redirect status.
 open class URLProtocol: NSObject, @unchecked Sendable {
     private struct State {
         var client: (any URLProtocolClient)?
@@ -51,9 +51,9 @@ open class URLProtocol: NSObject, @unchecked Sendable {
     /// Makes the object for one load.
     ///
     /// - Parameters:
-    ///   - request: What to load: what ``canonicalRequest(for:)`` made of the request.
-    ///   - cachedResponse: What the session's cache has for it, however old.
-    ///   - client: Whom to tell.
+    ///   - request: The request to load, in the form of ``canonicalRequest(for:)``.
+    ///   - cachedResponse: The response that the session's cache has for it, however old.
+    ///   - client: Takes what the object reports.
     public required init(
         request: URLRequest,
         cachedResponse: CachedURLResponse?,
@@ -77,23 +77,23 @@ open class URLProtocol: NSObject, @unchecked Sendable {
         state.withLock { $0.task = task }
     }
 
-    /// What to load.
+    /// The request to load.
     open var request: URLRequest { ownRequest }
 
-    /// What the session's cache has for the request, however old.
+    /// The response that the session's cache has for the request, however old.
     open var cachedResponse: CachedURLResponse? { ownCachedResponse }
 
-    /// Whom to tell what becomes of the load.
+    /// Takes what the object reports about its load.
     open var client: (any URLProtocolClient)? {
         get { state.withLock { $0.client } }
         set {
-            // What was there may run code when it goes: not under the lock.
+            // Release the former client after the lock: that may run code of the program.
             var client = newValue
             state.withLock { swap(&$0.client, &client) }
         }
     }
 
-    /// The task that is loaded for.
+    /// The task that the object loads for.
     open var task: URLSessionTask? {
         get { state.withLock { $0.task } }
         set {
@@ -104,36 +104,37 @@ open class URLProtocol: NSObject, @unchecked Sendable {
 
     // MARK: - To be overridden
 
-    /// Whether the class loads this request. Asked at the start of a task and again at each redirect. False.
+    /// Whether the class loads this request. The session asks at the start of a task and again at each redirect. False
+    /// unless overridden.
     open class func canInit(with request: URLRequest) -> Bool { false }
 
-    /// Whether the class loads this task. This is what sessions ask; it asks ``canInit(with:)-(URLRequest)`` about the
+    /// Whether the class loads this task. Sessions ask this method; it asks ``canInit(with:)-(URLRequest)`` about the
     /// task's current request.
     open class func canInit(with task: URLSessionTask) -> Bool {
         task.currentRequest.map { canInit(with: $0) } ?? false
     }
 
-    /// The request in the form in which it is loaded. As it is.
+    /// The form of the request that the class loads. The request itself unless overridden.
     open class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-    /// Whether an answer to one request is an answer to the other. Sessions do not ask; for your own use.
+    /// Whether a response to one request may answer the other. Sessions do not ask; it is for your own use.
     open class func requestIsCacheEquivalent(_ a: URLRequest, to b: URLRequest) -> Bool {
         canonicalRequest(for: a) == canonicalRequest(for: b)
     }
 
-    /// Begins to load. Returns soon, or when all is done. Fails the load unless it is overridden.
+    /// Begins to load. It may return before the load ends. Fails the load unless overridden.
     open func startLoading() {
         client?.urlProtocol(self, didFailWithError: URLError(.unsupportedURL))
     }
 
-    /// The load has ended, or is wanted no longer: let go of what it needed. Does nothing unless it is overridden.
+    /// The load has ended, or the session wants it no longer: release what it needed. Does nothing unless overridden.
     open func stopLoading() {}
 }
 
 // MARK: - Registration
 
 extension URLProtocol {
-    /// Has ``URLSession/shared`` ask a class, before those that were registered earlier.
+    /// Makes ``URLSession/shared`` ask a class, before those registered earlier.
     ///
     /// Other sessions ask the classes of their configuration only: see ``URLSessionConfiguration/protocolClasses``.
     ///
@@ -145,7 +146,7 @@ extension URLProtocol {
         return true
     }
 
-    /// The class is asked no longer. Loads that it has begun go on.
+    /// Stops asking a class. Its present loads go on.
     public class func unregisterClass(_ protocolClass: AnyClass) {
         guard let type = protocolClass as? URLProtocol.Type else { return }
         ProtocolRegistry.remove(type)
@@ -155,19 +156,19 @@ extension URLProtocol {
 // MARK: - Properties of requests
 
 extension URLProtocol {
-    /// What was noted about a request under a key.
+    /// The property that a class has stored for a request under a key.
     public class func property(forKey key: String, in request: URLRequest) -> Any? {
         request.contents.properties?[key]
     }
 
-    /// Notes something about a request: for a class that sends requests of its own, that it has seen this one.
+    /// Stores a property for a request. A class that sends requests of its own can mark those it has seen.
     ///
-    /// Properties go along with copies of the request and with redirects, and are never sent.
+    /// Copies of the request and redirects keep the properties. The session never sends them.
     public class func setProperty(_ value: any Sendable, forKey key: String, in request: inout URLRequest) {
         request.change { $0.properties = ($0.properties ?? [:]).merging([key: value]) { _, new in new } }
     }
 
-    /// Forgets what was noted about a request under a key.
+    /// Removes the property of a request under a key.
     public class func removeProperty(forKey key: String, in request: inout URLRequest) {
         request.change { contents in
             contents.properties?[key] = nil
@@ -175,12 +176,12 @@ extension URLProtocol {
         }
     }
 
-    /// Notes something about a request, as Foundation's loader has it.
+    /// Stores a property for a request, in the form of Foundation's method.
     public class func setProperty(_ value: any Sendable, forKey key: String, in request: NSMutableURLRequest) {
         setProperty(value, forKey: key, in: &request.value)
     }
 
-    /// Forgets what was noted about a request, as Foundation's loader has it.
+    /// Removes a property of a request, in the form of Foundation's method.
     public class func removeProperty(forKey key: String, in request: NSMutableURLRequest) {
         removeProperty(forKey: key, in: &request.value)
     }

@@ -1,30 +1,30 @@
 public import Foundation
 
-/// Whom a ``URLProtocol`` tells what becomes of its load.
+/// Takes what a ``URLProtocol`` reports about its load.
 ///
-/// The client of a session may be called from any thread, and by several at once; what is said is taken in the order in
-/// which it is said. After the end, a failure, a redirect or ``URLProtocol/stopLoading()`` it listens to nothing more.
+/// You may call the client of a session from any thread, and from several at once; the session takes the calls in their
+/// order. After the end, a failure, a redirect or ``URLProtocol/stopLoading()`` it ignores them.
 ///
-/// It never waits. What the owner of the task is not ready for is kept: at most as many bytes as
-/// ``URLSessionConfiguration/maximumBodyInMemory`` says, and more fail the load. What is longer than memory is no work
-/// for a class.
+/// It never waits. It keeps what the owner of the task is not ready for: at most
+/// ``URLSessionConfiguration/maximumBodyInMemory`` bytes. More than that fail the load, so do not load through a class
+/// what is longer than memory.
 public protocol URLProtocolClient: NSObjectProtocol, Sendable {
-    /// Load another request in the place of this one. The load is over with it: the class of the other request, or the
-    /// session, goes on. The task's delegate is asked as it is about redirects of servers, if the response is one of
-    /// HTTP; without its consent `redirectResponse` is the task's response, and has no body.
+    /// Load another request in place of this one, which ends this load: the class of the other request, or the session,
+    /// goes on. If the response is one of HTTP, the session asks the task's delegate as it does about redirects of
+    /// servers. If the delegate declines, `redirectResponse` is the task's response, and has no body.
     func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse)
 
-    /// The cached response is the answer. The load is over with it.
+    /// The cached response is the task's response. This ends the load.
     func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse)
 
-    /// The response; its body follows. Only the first counts. Data that comes without one gets one that knows its URL
-    /// only.
+    /// The response; its body follows. Only the first response counts. Data without one gets a response that has
+    /// nothing but the URL.
     ///
     /// - Parameters:
-    ///   - protocol: Who loads.
-    ///   - response: What has come.
-    ///   - policy: Where the response may be stored, if it could be stored by the rules of HTTP, and the task's
-    ///     delegate does not mind.
+    ///   - protocol: The object that loads.
+    ///   - response: The response.
+    ///   - policy: Where the session may store the response, if the rules of HTTP allow it, and the task's delegate
+    ///   does not object.
     func urlProtocol(
         _ protocol: URLProtocol,
         didReceive response: URLResponse,
@@ -41,9 +41,9 @@ public protocol URLProtocolClient: NSObjectProtocol, Sendable {
     func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error)
 
     /// Ask the task's delegate. The sender of the challenge gets the answer, on the queue of the session's classes:
-    /// default handling if there is no delegate. The delegate's cancelling cancels the task as well.
+    /// default handling if there is no delegate. If the delegate cancels the challenge, the task is cancelled as well.
     func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge)
 
-    /// An answer to the challenge is wanted no longer.
+    /// The object no longer wants an answer to the challenge.
     func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge)
 }

@@ -1,12 +1,12 @@
 import AFTransport
 
-/// What a configuration says about proxies.
+/// The proxy settings of a configuration.
 struct ProxySettings: Sendable {
     var configuration: ProxyConfiguration?
     var dictionary: ProxyDictionary?
     var usesEnvironment = true
 
-    /// - Parameter environment: Asked only if nothing else says anything.
+    /// - Parameter environment: Read only if the configuration names no proxies.
     func rules(agentLine: [UInt8], environment: () -> [String: String]) -> ProxySelection {
         if let configuration { return ProxySelection(configuration, agentLine: agentLine) }
         if let dictionary { return ProxySelection(dictionary, agentLine: agentLine) }

@@ -1,7 +1,7 @@
 import AFTransport
 import AFWire
 
-/// The proxies of a session: which request takes which, and the rules by which connections to them are secured.
+/// The proxies of a session: which request takes which, and the TLS rules for connections to them.
 final class SessionProxies {
     private let rules: ProxySelection
     private let connectionsPerHost: Int
@@ -13,14 +13,14 @@ final class SessionProxies {
         self.connectionsPerHost = connectionsPerHost
     }
 
-    /// Everything is reached without a proxy.
+    /// Whether the session reaches everything without a proxy.
     var isEmpty: Bool { rules.isEmpty }
 
     func route(for endpoint: Endpoint) throws(ProxyConfigurationError) -> ProxyRoute? {
         try rules.route(for: endpoint)
     }
 
-    /// The way for a request that calls us something else than the session does; most that do use the same name.
+    /// The route for a request whose `User-Agent` differs from the session's; most requests use the session's.
     func naming(_ route: ProxyRoute, by request: WireRequest) -> ProxyRoute {
         if let lastNamed, lastNamed.number == route.number, lastNamed.naming(agentOf: request.headBytes) === lastNamed {
             return lastNamed
@@ -30,13 +30,14 @@ final class SessionProxies {
         return named
     }
 
-    /// The connections to proxies that start from now on have the same rules, and nothing of what was learnt under them.
+    /// Forgets what the TLS contexts have learnt: new connections to proxies have the same rules, but resume no
+    /// sessions.
     func forget() {
         for security in securities.values { security.forget() }
     }
 
-    /// The rules for a connection to the proxy that starts now, if it is secured at all. If they have changed, `retire`
-    /// is told which ones are over.
+    /// The TLS rules for a new connection to the proxy; nil if it has no TLS. If the rules have changed, calls `retire`
+    /// with the former and the new ones.
     func security(for route: ProxyRoute, _ retire: (SecurityContext, SecurityContext) -> Void) -> SecurityContext? {
         guard let tls = route.tls else { return nil }
         let security =
@@ -48,7 +49,7 @@ final class SessionProxies {
 }
 
 extension SessionCore {
-    /// The connection that a request is sent on.
+    /// The kind of connection that a request needs.
     func connectionKey(for request: WireRequest) throws(LoadError) -> ConnectionKey {
         let key = try connectionKey(for: request.endpoint)
         guard let route = key.route, route.tunnels(to: request.endpoint) else { return key }
@@ -56,7 +57,7 @@ extension SessionCore {
         return named === route ? key : key.led(by: named)
     }
 
-    /// The connection to an endpoint that is reached in the name of the session.
+    /// The kind of connection to an endpoint that no request names: the session's `User-Agent` goes to the proxy.
     func connectionKey(for endpoint: Endpoint) throws(LoadError) -> ConnectionKey {
         let security = endpoint.scheme == .https ? currentSecurity() : nil
         if let path = settings.unixDomainSocketPath {
