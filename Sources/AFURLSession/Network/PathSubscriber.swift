@@ -31,7 +31,7 @@ final class PathSubscriber: Sendable {
         delivery?(path)
     }
 
-    /// False if it is over already.
+    /// False if it had ended before.
     func end() -> Bool {
         // Release it after the lock: it holds the caller's objects.
         var delivery: Delivery?

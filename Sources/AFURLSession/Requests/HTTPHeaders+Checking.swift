@@ -1,7 +1,7 @@
 import AFWire
 
 extension HTTPHeaders {
-    /// Fields from a caller's dictionary, sorted by name; nil if one of them could not stand in a message.
+    /// Fields from a caller's dictionary, sorted by name; nil if one of them is not allowed in a message.
     init?(checking fields: [String: String]) {
         self.init()
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
@@ -10,7 +10,7 @@ extension HTTPHeaders {
         }
     }
 
-    /// Fields from a stored block of lines, which may have been tampered with.
+    /// Fields from a stored block of lines. Another program may have changed the block on the disk.
     init?(checkingBlock block: [UInt8]) {
         self.init()
         for line in block.split(separator: UInt8(ascii: "\n")) {

@@ -25,7 +25,7 @@ extension HTTPURLResponse {
     /// The value of a field. Names are compared without regard to ASCII case.
     ///
     /// Lines of the same name are joined in order by a comma and a space. Two kinds are not, because that would change
-    /// their meaning: of fields that may stand only once the first counts, and `Set-Cookie` lines are joined by line
+    /// their meaning: of a field that may occur only once, the first line counts; `Set-Cookie` lines are joined by line
     /// feeds, which no value can hold. All lines are in ``headerFields``.
     public func value(forHTTPHeaderField field: String) -> String? {
         let values = headers.values(field)
@@ -36,7 +36,7 @@ extension HTTPURLResponse {
     }
 }
 
-/// What is known about field names.
+/// The rules about field names.
 private enum FieldNames {
     /// Fields whose grammar is one value, not a list (RFC 9110 and RFC 9111).
     static let singletons: Set<String> = [

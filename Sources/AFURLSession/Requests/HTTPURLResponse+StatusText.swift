@@ -7,13 +7,13 @@ extension HTTPURLResponse {
         case 200..<300: "success"
         case 300..<400: "redirected"
         case 400..<500: "client error"
-        // RFC 9110 §15: what is above 599 counts as 5xx.
+        // RFC 9110 §15: a client treats a status above 599 as 5xx.
         case 500..<1000: "server error"
         default: "unknown status"
         }
     }
 
-    /// The codes IANA has registered. 200 is what Foundation calls it.
+    /// The codes that IANA has registered. 200 has Foundation's phrase.
     private static let phrases: [Int: String] = [
         100: "continue", 101: "switching protocols", 102: "processing", 103: "early hints",
         104: "upload resumption supported",

@@ -4,18 +4,18 @@ public import Foundation
 
 /// The head of a response to an HTTP request.
 ///
-/// Holds the fields in the bytes they arrived in. Strings and everything derived from fields are made when asked for,
-/// each time anew; keep what you use often.
+/// Holds the fields in the bytes they arrived in. It makes strings, and everything derived from fields, anew each time
+/// you ask; keep what you use often.
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     /// The fields in the bytes of the wire.
     package let headers: HTTPHeaders
     package let version: HTTPVersion
-    /// Where the phrase stands in the block of the fields.
+    /// The range of the reason phrase in the block of the fields.
     private let phrase: Range<UInt32>?
     private let status: Int
-    /// What `Content-Length` says, whatever the body is coded in.
+    /// The length in `Content-Length`, whatever the coding of the body.
     let announcedLength: Int64
-    /// How the body is coded, and what of that is undone.
+    /// The codings of the body, and which of them the session removes.
     let contentPlan: ContentPlan
 
     /// Makes a response, for tests and caches. Nil if a field name is no token or a value holds control characters.
@@ -30,7 +30,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         super.init(url: url)
     }
 
-    /// - Parameter decodes: Whether its body will be decoded, if it can be.
+    /// - Parameter decodes: Whether the session decodes the body, if it can.
     package init(url: URL, head: ResponseHead, decodes: Bool = true) {
         headers = head.headers
         version = head.version
@@ -41,7 +41,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         super.init(url: url)
     }
 
-    /// One that was stored.
+    /// Makes a response that was stored.
     init(url: URL, status: Int, version: HTTPVersion, headers: HTTPHeaders, decodes: Bool = true) {
         self.headers = headers
         self.version = version
@@ -58,8 +58,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     /// The version of the protocol that the server spoke: `HTTP/1.1` or `HTTP/1.0`.
     public var httpVersion: String { version == .http10 ? "HTTP/1.0" : "HTTP/1.1" }
 
-    /// What the server wrote behind the status code; empty if it wrote nothing, and in responses of caches and
-    /// archives. For people only: servers write what they like.
+    /// The text that the server sent behind the status code; empty if it sent none, and in responses from caches and
+    /// archives. For people only: servers send what they like.
     public var reasonPhrase: String { phrase.map(headers.startText) ?? "" }
 
     /// The media type of `Content-Type` in lower case without parameters; nil when there is none or it is malformed.
@@ -68,12 +68,12 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     /// The `charset` of `Content-Type` in lower case; nil when there is none.
     open override var textEncodingName: String? { contentType?.charset }
 
-    /// What `Content-Length` says; -1 when it is missing, malformed or overruled by a `Transfer-Encoding`, and when the
-    /// body is decoded, since it then says nothing about what you get. The field itself stays as it was received.
+    /// The length in `Content-Length`. -1 when it is missing, malformed or overruled by a `Transfer-Encoding`, and when
+    /// the session decodes the body, since it is then not the length you get. The field itself stays as it arrived.
     open override var expectedContentLength: Int64 { contentPlan.changesLength ? -1 : announcedLength }
 
     /// A name to save the body under: from `Content-Disposition`, else the last component of the URL's path, else
-    /// `Unknown`. Folders, leading dots and control characters are removed.
+    /// `Unknown`. It has no folders, leading dots or control characters.
     open override var suggestedFilename: String? {
         contentDispositionFilename ?? Self.fileName(fromPathOf: url)
     }
@@ -91,7 +91,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     }
 
     private static func announcedLength(_ headers: HTTPHeaders) -> Int64 {
-        // `identity` is no coding: earlier versions of HTTP had it to say that there is none (RFC 7230 §A.2).
+        // `identity` is no coding: earlier versions of HTTP used it to say that there is none (RFC 7230 §A.2).
         let isCoded = headers.valuesInBytes("Transfer-Encoding").contains { codings in
             !codings.withUnsafeBytes { ByteScanning.equalsIgnoringCase($0, "identity") }
         }
@@ -101,7 +101,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     // MARK: - Coding
 
-    /// Reads an archived response; nil if the archive holds what could not be a response.
+    /// Reads an archived response; nil if the archive's content cannot be one.
     public required init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding,
             let block = coder.decodeObject(of: NSData.self, forKey: ResponseKey.fields.rawValue),

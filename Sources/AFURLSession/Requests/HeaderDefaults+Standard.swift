@@ -3,10 +3,11 @@ package import AFWire
 import Foundation
 
 extension HeaderDefaults {
-    /// For a session without additional headers.
+    /// The defaults of a session without additional headers.
     package static let standard = HeaderDefaults(additionalHeaders: [:])
 
-    /// With `User-Agent` made of the name of this program, and `Accept-Encoding` of what is understood.
+    /// Adds a `User-Agent` with the name of this program, and an `Accept-Encoding` with the codings that the session
+    /// can decode.
     ///
     /// - Parameter decodes: False for no `Accept-Encoding`.
     package convenience init(additionalHeaders: [String: String], decodes: Bool = true) {

@@ -20,7 +20,7 @@ open class NSMutableURLRequest: NSURLRequest {
         set { value.timeoutInterval = newValue }
     }
 
-    /// The document of which what is loaded is a part.
+    /// The URL of the document that this resource is a part of.
     open override var mainDocumentURL: URL? {
         get { value.mainDocumentURL }
         set { value.mainDocumentURL = newValue }
@@ -32,7 +32,7 @@ open class NSMutableURLRequest: NSURLRequest {
         set { value.networkServiceType = newValue }
     }
 
-    /// Whether the request may be sent by way of a cellular network.
+    /// Whether the session may send the request over a cellular network.
     open override var allowsCellularAccess: Bool {
         get { value.allowsCellularAccess }
         set { value.allowsCellularAccess = newValue }
@@ -50,41 +50,41 @@ open class NSMutableURLRequest: NSURLRequest {
         set { value.httpBody = newValue }
     }
 
-    /// The body that is read while it is sent. See ``URLRequest/httpBodyStream``.
+    /// The body as a stream, which the session reads while it sends. See ``URLRequest/httpBodyStream``.
     open override var httpBodyStream: InputStream? {
         get { value.httpBodyStream }
         set { value.httpBodyStream = newValue }
     }
 
-    /// Whether cookies are sent with the request, and those of its response stored.
+    /// Whether the session sends cookies with the request, and stores those of its response.
     open override var httpShouldHandleCookies: Bool {
         get { value.httpShouldHandleCookies }
         set { value.httpShouldHandleCookies = newValue }
     }
 
-    /// Whether the request may be sent before requests in front of it are answered.
+    /// Whether the session may send the request before the requests in front of it have responses.
     open override var httpShouldUsePipelining: Bool {
         get { value.httpShouldUsePipelining }
         set { value.httpShouldUsePipelining = newValue }
     }
 
-    /// All header fields; nil as long as none were set. Setting replaces all of them.
+    /// All header fields; nil as long as none were set. Setting it replaces all of them.
     open override var allHTTPHeaderFields: [String: String]? {
         get { value.allHTTPHeaderFields }
         set { value.allHTTPHeaderFields = newValue }
     }
 
-    /// Replaces the value of a field, or removes the field if the value is nil. A field that is there keeps its place
-    /// and the spelling of its name.
+    /// Replaces the value of a field, or removes the field if the value is nil. An existing field keeps its place and
+    /// the spelling of its name.
     open func setValue(_ value: String?, forHTTPHeaderField field: String) {
         self.value.setValue(value, forHTTPHeaderField: field)
     }
 
-    /// Adds a value to a field. An earlier value is kept in front of it, with a comma between.
+    /// Adds a value to a field, behind the earlier value and a comma.
     open func addValue(_ value: String, forHTTPHeaderField field: String) {
         self.value.addValue(value, forHTTPHeaderField: field)
     }
 
-    /// A request that stays as this one is now.
+    /// An immutable copy of the request as it is now.
     open override func copy(with zone: NSZone? = nil) -> Any { NSURLRequest(value) }
 }

@@ -2,19 +2,19 @@ public import Foundation
 
 /// A ``URLRequest`` as an object, for code that hands requests on by reference.
 ///
-/// `as` leads from one to the other, and so do `NSURLRequest(request)` and `URLRequest(object)`;
-/// `NSMutableURLRequest(request)` makes one that can be changed. The value is the form to use in new code: this one is
-/// what ``URLProtocol/setProperty(_:forKey:in:)-(_,_,NSMutableURLRequest)`` and its like take.
+/// `as` converts one into the other, and so do `NSURLRequest(request)` and `URLRequest(object)`;
+/// `NSMutableURLRequest(request)` makes one that you can change. Use the value in new code: this class is for
+/// ``URLProtocol/setProperty(_:forKey:in:)-(_,_,NSMutableURLRequest)`` and its like.
 open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, NSSecureCoding {
     /// How stored responses may serve a request.
     public typealias CachePolicy = URLRequest.CachePolicy
     /// What a request is for.
     public typealias NetworkServiceType = URLRequest.NetworkServiceType
 
-    /// Only a mutable request ever changes its own.
+    /// Only a mutable request ever changes it.
     var value: URLRequest
 
-    /// Makes the object of a value.
+    /// Makes an object from a value.
     public init(_ request: URLRequest) {
         value = request
         super.init()
@@ -42,13 +42,13 @@ open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, NSSecureCoding {
     /// The longest time in seconds without any progress.
     open var timeoutInterval: TimeInterval { value.timeoutInterval }
 
-    /// The document of which what is loaded is a part.
+    /// The URL of the document that this resource is a part of.
     open var mainDocumentURL: URL? { value.mainDocumentURL }
 
     /// What the request is for.
     open var networkServiceType: NetworkServiceType { value.networkServiceType }
 
-    /// Whether the request may be sent by way of a cellular network.
+    /// Whether the session may send the request over a cellular network.
     open var allowsCellularAccess: Bool { value.allowsCellularAccess }
 
     /// The method.
@@ -57,13 +57,13 @@ open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, NSSecureCoding {
     /// The body in memory.
     open var httpBody: Data? { value.httpBody }
 
-    /// The body that is read while it is sent. See ``URLRequest/httpBodyStream``.
+    /// The body as a stream, which the session reads while it sends. See ``URLRequest/httpBodyStream``.
     open var httpBodyStream: InputStream? { value.httpBodyStream }
 
-    /// Whether cookies are sent with the request, and those of its response stored.
+    /// Whether the session sends cookies with the request, and stores those of its response.
     open var httpShouldHandleCookies: Bool { value.httpShouldHandleCookies }
 
-    /// Whether the request may be sent before requests in front of it are answered.
+    /// Whether the session may send the request before the requests in front of it have responses.
     open var httpShouldUsePipelining: Bool { value.httpShouldUsePipelining }
 
     /// All header fields; nil as long as none were set.
@@ -76,10 +76,10 @@ open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, NSSecureCoding {
 
     // MARK: - Copying
 
-    /// A request that never changes: this one, unless it is mutable.
+    /// An immutable request: this one, unless it is mutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// A request of its own that may be changed.
+    /// A copy that you can change.
     open func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableURLRequest(value) }
 
     // MARK: - Coding
@@ -94,15 +94,15 @@ open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, NSSecureCoding {
         super.init()
     }
 
-    /// Archives the request, with its header fields and its body in memory. Neither a body stream nor interceptors nor
-    /// properties that classes have noted are part of it.
+    /// Archives the request, with its header fields and its body in memory. A body stream, interceptors and the
+    /// properties that URL protocol classes have stored are not part of it.
     open func encode(with coder: NSCoder) {
         value.encode(to: coder)
     }
 
     // MARK: - Comparing and describing
 
-    /// Whether the other object is a request that would be sent alike.
+    /// Whether the session would send the other request in the same way.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSURLRequest else { return false }
         return self === other || value == other.value

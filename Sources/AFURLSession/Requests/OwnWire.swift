@@ -1,15 +1,15 @@
 import AFWire
 
-/// What a request says about the form in which it is sent.
+/// The form in which a request asks to be sent.
 struct WireForm: Sendable, Hashable {
     var version = HTTPVersion.http11
-    /// Fields of the session that it goes without, by their names in lower case.
+    /// Fields of the session that the request does without, by their names in lower case.
     var withheld: Set<String> = []
-    /// Its field `Cookie` goes behind the cookies of the store.
+    /// Whether its field `Cookie` goes out behind the cookies of the store.
     var addsStoredCookies = false
 }
 
-/// The same in the room of a reference: nearly every request leaves it at the usual.
+/// The same in the space of a reference: nearly every request keeps the defaults.
 enum OwnWire: Sendable, Hashable {
     case usual
     indirect case own(WireForm)

@@ -6,17 +6,17 @@ import Foundation
 /// Turns a request into the bytes that go on the wire, or refuses it.
 ///
 /// The order of the head: request line, `Host`, the caller's fields in their order, the cache policy's, the session's
-/// defaults, the type of a POST's body if none of them has it, framing and connection. What happens to fields that are
-/// not the caller's to set is the table at ``ReservedField``.
+/// defaults, the type of a POST's body if none of them has it, framing and connection. The table at ``ReservedField``
+/// says what happens to fields that the caller may not set.
 package enum RequestFreezer {
-    /// What body there will be.
+    /// The body that the request will have.
     package enum BodyPlan: Sendable {
         /// The request's `httpBody`, if any.
         case own
-        /// One of this length, brought by the task.
+        /// A body of this length, which the task brings.
         case length(Int)
-        /// One that nobody has measured: the caller's `Content-Length` is believed, and enforced later; without one
-        /// the body goes in chunks.
+        /// A body of unknown length: the caller's `Content-Length` counts, and the sender enforces it later; without
+        /// one the body goes in chunks.
         case stream
     }
 
@@ -31,7 +31,7 @@ package enum RequestFreezer {
         try freeze(request, defaults: defaults, plan: bodyLength.map(BodyPlan.length) ?? .own)
     }
 
-    /// - Parameter expectsContinueAbove: from which length on the server is asked before the body is sent.
+    /// - Parameter expectsContinueAbove: From this length on, the session asks the server before it sends the body.
     package static func freeze(
         _ request: URLRequest,
         defaults: HeaderDefaults,
@@ -60,7 +60,7 @@ package enum RequestFreezer {
             fields: fields,
             defaults: defaults
         )
-        // RFC 9110 §10.1.1: a server of HTTP/1.0 never says that it wants the body.
+        // RFC 9110 §10.1.1: a server of HTTP/1.0 never answers `100 Continue`.
         let mayExpect = hasBody && version == .http11
         let isWithheld = contents.wire.withheld.map { names in { names.contains($0) } }
         try head.add(fields, hasBody: mayExpect)
@@ -88,12 +88,13 @@ package enum RequestFreezer {
             isStreamed: isStreamed,
             isChunked: isChunked,
             expectation: head.expectation,
-            // RFC 9112 §9.3: in HTTP/1.0 a connection is for one request, unless both say otherwise.
+            // RFC 9112 §9.3: in HTTP/1.0 a connection is for one request, unless both sides say otherwise.
             closesConnection: head.closesConnection || version == .http10
         )
     }
 
-    /// What a body is said to be if neither the request nor its session says it: Foundation takes every POST for a form.
+    /// The type of a body if neither the request nor its session names one: like Foundation, it takes every POST for a
+    /// form.
     static func impliedType(ofBodyIn contents: URLRequest.Contents) -> String? {
         guard contents.method == "POST", contents.fields["Content-Type"] == nil,
             contents.wire.withheld?.contains("content-type") != true

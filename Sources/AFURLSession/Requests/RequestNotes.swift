@@ -25,9 +25,9 @@ struct RequestNotes {
 }
 
 extension WireRequest {
-    /// What the caller wants from caches, if the request says so.
+    /// The cache policy that the request itself names, if it does.
     var cachePolicy: URLRequest.CachePolicy? { RequestNotes(bits: notes).cachePolicy }
 
-    /// The caller has named interceptors for this request.
+    /// Whether the caller has set interceptors for this request.
     var hasInterceptors: Bool { RequestNotes(bits: notes).hasInterceptors }
 }

@@ -1,9 +1,9 @@
 import AFWire
 import Foundation
 
-/// What a request says beside its URL, method, fields and body, as far as it can be written down.
+/// The settings of a request beside its URL, method, fields and body, as far as they can be archived.
 ///
-/// Requests that are archived, and those of resume data, are made again from it: nothing they withheld may be sent then.
+/// Archived requests and those in resume data get them back: what such a request withheld must stay withheld.
 struct RequestTerms: Hashable, Sendable, Codable {
     private var cachePolicy: UInt?
     private var timeout: Seconds?
@@ -20,7 +20,7 @@ struct RequestTerms: Hashable, Sendable, Codable {
     private var redirects: RedirectPolicy?
     private var skipsSessionInterceptors: Bool
 
-    /// Any double there is, of which JSON has not all.
+    /// Any double, because JSON has no infinity and no NaN.
     private struct Seconds: Hashable, Codable {
         let bits: UInt64
 
@@ -48,7 +48,7 @@ struct RequestTerms: Hashable, Sendable, Codable {
         skipsSessionInterceptors = contents.interception.value.skipsSession
     }
 
-    /// Nil if that is not what ``encoded`` makes, or says what no request can say.
+    /// Nil if the data does not come from ``encoded``, or has a value that no request can have.
     init?(_ data: Data) {
         guard let terms = try? JSONDecoder().decode(RequestTerms.self, from: data), terms.areKnown else { return nil }
         self = terms
@@ -57,7 +57,7 @@ struct RequestTerms: Hashable, Sendable, Codable {
     var encoded: Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        // Numbers, text and sets of text: there is nothing in it that JSON has not.
+        // It has only numbers, text and sets of text, which JSON can always hold.
         return (try? encoder.encode(self)) ?? Data()
     }
 
@@ -67,7 +67,7 @@ struct RequestTerms: Hashable, Sendable, Codable {
             && (mainDocument.map { URL(string: $0) != nil } ?? true)
     }
 
-    /// Gives them to a request.
+    /// Applies the settings to a request.
     func apply(to request: inout URLRequest) {
         request.change { contents in
             contents.explicitCachePolicy = cachePolicy.flatMap { URLRequest.CachePolicy(rawValue: $0) }

@@ -1,11 +1,11 @@
 import Foundation
 
 extension URL {
-    /// The text of the URL without user name and password: everything behind the scheme and its slashes is removed up
-    /// to the last `@` before the first `/`, `?` or `#`.
+    /// The text of the URL without user name and password: without everything between the slashes behind the scheme and
+    /// the last `@` before the first `/`, `?` or `#`.
     ///
-    /// Works on any text, also on one we refuse to load (`http:user:password@host`), since that is when it ends up in
-    /// an error.
+    /// Works on any text, also on a URL that the session refuses to load (`http:user:password@host`), because such a
+    /// URL ends up in an error.
     package var textWithoutUserInfo: String {
         let bytes = Array(absoluteString.utf8)
         guard bytes.contains(UInt8(ascii: "@")) else { return absoluteString }

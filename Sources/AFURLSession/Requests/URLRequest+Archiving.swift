@@ -10,7 +10,7 @@ private enum RequestKey: String {
 }
 
 extension URLRequest {
-    /// Nil if there is none in the archive, or one that may have been meant to withhold more than can be read.
+    /// Nil if the archive has no request, or if its terms cannot be read: they may withhold fields.
     init?(from coder: NSCoder) {
         guard coder.allowsKeyedCoding, let terms = coder.data(.terms).flatMap({ RequestTerms($0) }) else { return nil }
         self = .unknown
@@ -22,7 +22,7 @@ extension URLRequest {
         terms.apply(to: &self)
     }
 
-    /// Without interceptors and what else is the program's own, and without a stream.
+    /// Leaves out interceptors, properties and streams, which cannot be archived.
     func encode(to coder: NSCoder) {
         guard coder.allowsKeyedCoding else { return }
         coder.encode(url?.absoluteString.asObject, forKey: RequestKey.url.rawValue)

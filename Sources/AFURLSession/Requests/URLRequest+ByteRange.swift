@@ -13,7 +13,7 @@ extension URLRequest {
         }
     }
 
-    /// Asks for the last so many bytes.
+    /// Asks for the last `count` bytes.
     ///
     /// Throws a `URLError` if the count is not positive; the request is then unchanged.
     public mutating func setByteRange(last count: Int64) throws {

@@ -1,17 +1,17 @@
 extension URLRequest {
     /// How stored responses may serve a request.
     public enum CachePolicy: UInt, Sendable {
-        /// As HTTP says.
+        /// By the rules of HTTP.
         case useProtocolCachePolicy = 0
-        /// From the origin, whatever is stored here.
+        /// From the origin server, whatever the cache holds.
         case reloadIgnoringLocalCacheData = 1
-        /// From the cache, however old; from the origin if nothing is stored.
+        /// From the cache, however old; from the origin server if the cache has none.
         case returnCacheDataElseLoad = 2
-        /// From the cache, however old; an error if nothing is stored.
+        /// From the cache, however old; an error if the cache has none.
         case returnCacheDataDontLoad = 3
-        /// From the origin, and ask caches on the way not to answer.
+        /// From the origin server; caches on the way are asked not to answer.
         case reloadIgnoringLocalAndRemoteCacheData = 4
-        /// From the cache after the origin has confirmed it.
+        /// From the cache after the origin server has confirmed it.
         case reloadRevalidatingCacheData = 5
 
         /// The older name of ``reloadIgnoringLocalCacheData``.

@@ -1,7 +1,7 @@
 import Foundation
 
 extension URLRequest: Hashable {
-    /// Requests are equal when they would be sent alike: the order of fields does not count.
+    /// Requests are equal if the session would send them in the same way. The order of fields does not count.
     public static func == (one: URLRequest, other: URLRequest) -> Bool {
         one.url == other.url && one.httpMethod == other.httpMethod && one.cachePolicy == other.cachePolicy
             && one.timeoutInterval == other.timeoutInterval && one.httpBody == other.httpBody

@@ -6,7 +6,7 @@ extension URLRequest: CustomStringConvertible, CustomDebugStringConvertible, Cus
         url?.textWithoutUserInfo ?? "url: nil"
     }
 
-    /// Method, URL and the names of the header fields. Values are left out: they may be credentials.
+    /// Method, URL and the names of the header fields, without their values: they may be credentials.
     public var debugDescription: String {
         let names = contents.fields.map(\.name).joined(separator: ", ")
         return "\(contents.method) \(description) [\(names)]"

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension URLRequest {
-    /// Makes the value of an object, as it is now.
+    /// Makes a value from an object, as it is now.
     public init(_ request: NSURLRequest) {
         self = request.value
     }
@@ -26,12 +26,12 @@ extension URLRequest: ReferenceConvertible, _ObjectiveCBridgeable {
         return true
     }
 
-    /// The value of an object. Nil becomes a request that cannot be sent.
+    /// The value of an object. Nil becomes a request that fails.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSURLRequest?) -> URLRequest {
         source?.value ?? .unknown
     }
 
-    /// One that names nothing to load.
+    /// A request whose URL the session cannot load.
     static var unknown: URLRequest {
         var request = URLRequest(url: URL(fileURLWithPath: "/"))
         request.url = nil

@@ -3,18 +3,18 @@ import AFTransport
 import AFWire
 public import Foundation
 
-/// A request to load a URL: where, how, with which header fields and body.
+/// A request to load a URL: its address and method, its header fields and its body.
 ///
-/// A value: a copy handed to a task never changes. Copying is one retain; every change copies the contents
-/// once. Nothing is checked here. A request with an unusable URL, method or field fails when its task
-/// starts, before a connection is made, with an error naming the part.
+/// A value: a copy that a task has never changes. Copying is one retain; every change copies the contents once. Setters
+/// check nothing: a request with an unusable URL, method or field fails when its task starts, before the session
+/// connects, with an error that names the part.
 public struct URLRequest: Sendable {
     private var box: Box
 
     /// Constant, so that the compiler can see that requests may be shared: a change makes another box.
     private final class Box: Sendable {
         let contents: Contents
-        /// As it was first sent: a request that is sent again is the same bytes.
+        /// The bytes that were sent first: a request that is sent again has the same.
         let frozen = OnceReference<WireRequest>()
 
         init(_ contents: Contents) {
@@ -28,7 +28,8 @@ public struct URLRequest: Sendable {
         var explicitTimeout: TimeInterval?
         var explicitPipelining: Bool?
         var isUnanswered = false
-        /// Fields were set, though perhaps removed again: Foundation tells that from none.
+        /// Whether fields were set, even if they were removed again: Foundation returns an empty dictionary then, not
+        /// nil.
         var hasHadFields = false
         var method = "GET"
         var fields = RequestFields()
@@ -39,12 +40,12 @@ public struct URLRequest: Sendable {
         var limits = OwnLimits.usual
         var wire = OwnWire.usual
         var interception = OwnInterception.usual
-        /// What classes of the program have noted about it.
+        /// The properties that URL protocol classes have stored.
         var properties: [String: any Sendable]?
     }
 
-    /// Makes a GET request that follows the protocol's cache rules and times out after 60 idle seconds. A URL that is
-    /// relative to another is resolved, here and in the other initializers.
+    /// Makes a GET request that follows the cache rules of HTTP and times out after 60 idle seconds. Resolves a URL
+    /// that is relative to another, as the other initializers do.
     public init(url: URL) {
         box = Box(Contents(url: url.absoluteURL))
     }
@@ -68,7 +69,7 @@ public struct URLRequest: Sendable {
 
     var contents: Contents { box.contents }
 
-    /// The bytes to send, made once for all tasks of sessions with these defaults.
+    /// The bytes to send. All tasks of sessions with these defaults share them.
     func frozen(with defaults: HeaderDefaults) throws(RequestRejection) -> WireRequest {
         if let first = box.frozen.value, first.defaults === defaults { return first }
         let frozen = try RequestFreezer.freeze(self, defaults: defaults)
@@ -92,7 +93,7 @@ extension URLRequest {
         set { change { $0.url = newValue } }
     }
 
-    /// How a cache may be used. The protocol's rules unless set.
+    /// How a cache may be used. The rules of HTTP unless set.
     public var cachePolicy: CachePolicy {
         get { box.contents.explicitCachePolicy ?? .useProtocolCachePolicy }
         set { change { $0.explicitCachePolicy = newValue } }
@@ -106,18 +107,17 @@ extension URLRequest {
 
     /// The method. Setting nil restores `GET`.
     ///
-    /// As in Foundation, `GET`, `HEAD`, `POST`, `PUT`, `DELETE` and `CONNECT` become upper case; the case of all others
-    /// is kept, since methods that differ in case differ (RFC 9110 §9.1).
+    /// As in Foundation, `GET`, `HEAD`, `POST`, `PUT`, `DELETE` and `CONNECT` become upper case; all others keep their
+    /// case, since methods that differ in case are different methods (RFC 9110 §9.1).
     public var httpMethod: String? {
         get { box.contents.method }
         set { change { $0.method = newValue.map(MethodTraits.spelling) ?? "GET" } }
     }
 
-    /// Whether the request may be sent before requests in front of it are answered, when
-    /// all connections to its host are in use. Only GET, HEAD and other idempotent
-    /// requests without a body ever are, behind others like them. What is not answered
-    /// because the connection ends is sent again on another. False; unless set, what
-    /// ``URLSessionConfiguration/httpShouldUsePipelining`` says counts.
+    /// Whether the session may send the request before the requests in front of it have responses, when all connections
+    /// to its host are in use. It does so only with GET, HEAD and other idempotent requests without a body, behind
+    /// others like them. If the connection ends, it sends the unanswered ones again on another. False by default;
+    /// unless set, ``URLSessionConfiguration/httpShouldUsePipelining`` counts.
     public var httpShouldUsePipelining: Bool {
         get { box.contents.explicitPipelining ?? false }
         set { change { $0.explicitPipelining = newValue } }
@@ -125,8 +125,8 @@ extension URLRequest {
 
     /// The body to send. Setting it, also to nil, removes a body stream.
     ///
-    /// A body of a POST for which neither the request nor the session has a `Content-Type` is sent as
-    /// `application/x-www-form-urlencoded`, as Foundation does, wherever it comes from. The field is not among
+    /// If neither the request nor the session has a `Content-Type`, the session sends the body of a POST as
+    /// `application/x-www-form-urlencoded`, as Foundation does, wherever the body comes from. The field is not among
     /// ``allHTTPHeaderFields``. Put it into ``withheldHeaderFields`` to send none.
     public var httpBody: Data? {
         get { box.contents.body }
@@ -138,15 +138,13 @@ extension URLRequest {
         }
     }
 
-    /// The body to send, read while it is sent. Setting it, also to nil, removes a body
-    /// in memory.
+    /// The body as a stream, which the session reads while it sends. Setting it, also to nil, removes a body in memory.
     ///
-    /// The stream must not be open, and belongs to the first task that is resumed with
-    /// this request or a copy of it: it is opened and read on a thread of its own, 256 KiB
-    /// ahead of the network at most, and closed. With a `Content-Length` field of yours it
-    /// must have exactly that many bytes; without one it is sent in chunks. It cannot be
-    /// read twice: where it would have to be sent again, the delegate is asked for another
-    /// with `urlSession(_:task:needNewBodyStream:)`.
+    /// Pass a stream that is not open. It belongs to the first task that is resumed with this request or a copy of it.
+    /// The session opens it, reads it on a thread of its own, 256 KiB ahead of the network at most, and closes it. With
+    /// a `Content-Length` field of yours it must have exactly that many bytes; without one it goes in chunks. The
+    /// session cannot read it twice: where it has to send the body again, it asks the delegate for another stream with
+    /// `urlSession(_:task:needNewBodyStream:)`.
     ///
     /// > Warning: A subclass of `InputStream` whose `streamStatus` can become `.error` must override `streamError`: that is
     /// asked for then, and Foundation on Linux ends the process where a subclass has none of its own. Nil will do.
@@ -163,23 +161,24 @@ extension URLRequest {
 
     var bodyStream: HandedStream? { box.contents.bodyStream }
 
-    /// The timeout if the caller set one: only then it wins over the session configuration's.
+    /// The timeout if the caller set one: only then it takes precedence over the session configuration's.
     package var explicitTimeout: TimeInterval? { box.contents.explicitTimeout }
 
-    /// The cache policy if the caller set one: only then it wins over the session configuration's.
+    /// The cache policy if the caller set one: only then it takes precedence over the session configuration's.
     package var explicitCachePolicy: CachePolicy? { box.contents.explicitCachePolicy }
 
-    /// Whether it may be sent ahead, if the caller said so: only then it wins over the session configuration's.
+    /// Whether the session may pipeline it, if the caller set that: only then it takes precedence over the session
+    /// configuration's.
     package var explicitlyUsesPipelining: Bool? { box.contents.explicitPipelining }
 
-    /// The service type if the caller set one: only then it wins over the session configuration's.
+    /// The service type if the caller set one: only then it takes precedence over the session configuration's.
     package var explicitServiceType: NetworkServiceType? { box.contents.limits.value.serviceType }
 }
 
 // MARK: - Header fields
 
 extension URLRequest {
-    /// All header fields; nil as long as none were set. Setting replaces all of them.
+    /// All header fields; nil as long as none were set. Setting it replaces all of them.
     public var allHTTPHeaderFields: [String: String]? {
         get { box.contents.fields.dictionary ?? (box.contents.hasHadFields ? [:] : nil) }
         set {
@@ -195,8 +194,8 @@ extension URLRequest {
         box.contents.fields[field]
     }
 
-    /// Replaces the value of a field, or removes the field if the value is nil. A field that is there keeps its place
-    /// and the spelling of its name.
+    /// Replaces the value of a field, or removes the field if the value is nil. An existing field keeps its place and
+    /// the spelling of its name.
     public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
         change { contents in
             contents.fields[field] = value
@@ -204,7 +203,7 @@ extension URLRequest {
         }
     }
 
-    /// Adds a value to a field. An earlier value is kept in front of it, with a comma between.
+    /// Adds a value to a field, behind the earlier value and a comma.
     public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
         change { contents in
             contents.fields.add(value, to: field)

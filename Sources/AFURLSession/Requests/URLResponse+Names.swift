@@ -21,7 +21,7 @@ enum ResponseKey: String {
 
 extension NSCoder {
     func decodeText(_ key: ResponseKey) -> String? {
-        // To ask for what is not there would fail the whole archive.
+        // A missing key would fail the whole archive.
         guard containsValue(forKey: key.rawValue) else { return nil }
         return decodeObject(of: NSString.self, forKey: key.rawValue).map { String(describing: $0) }
     }

@@ -1,13 +1,13 @@
 public import Foundation
 
-// Every stored property of this class and of `HTTPURLResponse` is a constant of a Sendable type. An open class cannot
-// be checked for that, hence unchecked; a subclass that adds state has to keep the promise itself.
-/// What is known about loaded data, whatever protocol it came by.
+// Every stored property of this class and of `HTTPURLResponse` is a constant of a Sendable type. Unchecked, because the
+// compiler cannot check an open class; a subclass that adds state must make that safe itself.
+/// The description of loaded data, whatever protocol it came by.
 open class URLResponse: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     private let location: URL?
     private let plain: Plain?
 
-    /// What `HTTPURLResponse` reads from its header fields instead.
+    /// The parts that `HTTPURLResponse` reads from its header fields instead.
     private struct Plain: Sendable {
         let mimeType: String?
         let expectedContentLength: Int64
@@ -21,7 +21,7 @@ open class URLResponse: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
         super.init()
     }
 
-    /// For subclasses that answer everything else themselves.
+    /// For subclasses that override all other properties.
     init(url: URL?) {
         location = url
         plain = nil
@@ -31,13 +31,13 @@ open class URLResponse: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
     /// The URL the data came from: after redirects, the last one.
     open var url: URL? { location }
 
-    /// The media type in lower case without parameters; nil when none was given.
+    /// The media type in lower case without parameters; nil when there is none.
     open var mimeType: String? { plain?.mimeType }
 
-    /// The length that was announced; -1 when it is unknown.
+    /// The announced length; -1 when it is unknown.
     open var expectedContentLength: Int64 { plain?.expectedContentLength ?? -1 }
 
-    /// The name of the character set in lower case; nil when none was given.
+    /// The name of the character set in lower case; nil when there is none.
     open var textEncodingName: String? { plain?.textEncodingName }
 
     /// A name to save the data under: the last component of the URL's path, made safe, or `Unknown`.
@@ -63,7 +63,7 @@ open class URLResponse: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
         super.init()
     }
 
-    /// For subclasses that store the URL only.
+    /// For subclasses that archive the URL only.
     init(urlFrom coder: NSCoder) {
         location = coder.decodeText(.url).flatMap { URL(string: $0) }
         plain = nil
@@ -80,7 +80,7 @@ open class URLResponse: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
 
     // MARK: - Comparing and describing
 
-    /// Whether the other object is a response of the same class that says the same.
+    /// Whether the other object is a response of the same class with the same content.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? URLResponse, type(of: other) == type(of: self) else { return false }
         return url == other.url && mimeType == other.mimeType

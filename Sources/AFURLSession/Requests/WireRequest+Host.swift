@@ -3,10 +3,10 @@ import AFTransport
 import AFWire
 
 extension WireRequest {
-    /// The field `Host` in lower case where it does not say what the URL does: nil for nearly all requests.
+    /// The field `Host` in lower case, if it names another host than the URL: nil for nearly all requests.
     ///
-    /// Cookies, TLS, redirects and stored credentials go by the URL. What a server says to such a request is for those
-    /// who name the same host.
+    /// Cookies, TLS, redirects and stored credentials go by the URL. A response to such a request may answer only
+    /// requests that name the same host.
     var namedHost: [UInt8]? {
         let field = HeadField("Host", [])
         guard let line = field.line(in: headBytes) else { return nil }
@@ -16,14 +16,14 @@ extension WireRequest {
 }
 
 extension TaskCore {
-    /// A request of the task with the `Host` that its session sends.
+    /// The task's request with the `Host` that its session sends.
     func naming(_ request: URLRequest) -> URLRequest {
         task.map { request.naming(hostOf: headers(of: $0, for: request)) } ?? request
     }
 }
 
 extension URLRequest {
-    /// The same with the `Host` that a session gives to requests which name none.
+    /// The same with the `Host` that a session gives to requests without one.
     func naming(hostOf defaults: HeaderDefaults) -> URLRequest {
         guard let host = defaults.hostField, value(forHTTPHeaderField: "Host") == nil else { return self }
         var request = self

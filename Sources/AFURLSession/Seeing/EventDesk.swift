@@ -4,22 +4,21 @@ import AFTransport
 import Dispatch
 import Foundation
 
-/// Events of one session on their way to its monitors.
+/// Carries the events of one session to its monitors.
 ///
-/// They wait in a mailbox of bounded size, which any thread may put something into, and which is emptied on a queue of
-/// its own.
+/// Any thread puts events into a mailbox of limited size; a queue of the desk's own empties it.
 final class EventDesk: ConnectionObserver, Sendable {
     static let capacity = 4096
-    /// What is left is kept free for events of tasks themselves.
+    /// The rest of the mailbox is for events of tasks themselves.
     static let detailCapacity = 3072
 
     fileprivate struct Mailbox {
         var waiting: [SessionEvent] = []
-        /// Where the latest event of a task waits.
+        /// The place of the latest event of each task.
         var latest: [Int: Int] = [:]
-        /// How many did not find room since the last that did.
+        /// How many events found no room since the last that did.
         var missed = 0
-        /// A call that will empty it is on its way.
+        /// Whether a call that empties the mailbox is on its way.
         var isAnnounced = false
     }
 
@@ -28,7 +27,7 @@ final class EventDesk: ConnectionObserver, Sendable {
     private let mailbox = Lock(Mailbox())
     private let run: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// Nil if nobody looks on.
+    /// Nil if the session has no monitors.
     init?(_ monitors: [any SessionEventMonitor], in world: World) {
         guard !monitors.isEmpty else { return nil }
         recorders = monitors.compactMap { $0 as? HARRecorder }
@@ -109,7 +108,7 @@ extension EventDesk.Mailbox {
             return waiting[place] = event
         }
         let limit = event.kind.concernsTask ? EventDesk.capacity : EventDesk.detailCapacity
-        // One place is for the note that something is missing.
+        // The last place is for the event that says how many are missing.
         guard waiting.count < limit - 1 else { return missed += 1 }
         noteMissed()
         if let task = event.task { latest[task] = waiting.count }

@@ -1,7 +1,7 @@
 import AFWire
 import Foundation
 
-/// A head that was sent, as text.
+/// The head of a sent request, as text.
 enum HeadText {
     static func fields(of head: [UInt8]) -> [(name: String, value: String)] {
         head.split(separator: UInt8(ascii: "\n")).dropFirst().compactMap { line in
@@ -11,7 +11,7 @@ enum HeadText {
         }
     }
 
-    /// Without spaces and tabs around it.
+    /// The text without spaces and tabs around it.
     static func trimmed(_ text: Substring) -> String {
         String(text).withUTF8Bytes { String(decoding: ByteScanning.trimmingOWS($0), as: UTF8.self) }
     }

@@ -14,13 +14,13 @@ import Foundation
 /// 2026-11-21T21:05:00.301Z task 1.1 on connection 1 response 200
 /// ```
 ///
-/// `1.2` is the second exchange of task 1. A line has no control characters, whatever a server said.
+/// `1.2` is the second exchange of task 1. A line has no control characters, whatever a server sent.
 public final class LoggingMonitor: SessionEventMonitor {
     private let output: @Sendable (String) -> Void
     private let includesBytes: Bool
 
     /// - Parameters:
-    ///   - includesBytes: Whether there are lines for body bytes that were sent or received. False.
+    ///   - includesBytes: Whether to write lines for body bytes that were sent or received. False.
     ///   - output: Takes each line, without a line break, on a queue of the session's.
     public init(includesBytes: Bool = false, _ output: @escaping @Sendable (String) -> Void) {
         self.includesBytes = includesBytes
@@ -28,8 +28,8 @@ public final class LoggingMonitor: SessionEventMonitor {
     }
 
     /// - Parameters:
-    ///   - stream: Where lines go to, each with its line break.
-    ///   - includesBytes: Whether there are lines for body bytes that were sent or received. False.
+    ///   - stream: Takes the lines, each with its line break.
+    ///   - includesBytes: Whether to write lines for body bytes that were sent or received. False.
     public convenience init(to stream: some TextOutputStream & Sendable, includesBytes: Bool = false) {
         let stream = Lock(stream)
         self.init(includesBytes: includesBytes) { line in stream.withLock { $0.write(line + "\n") } }
@@ -46,7 +46,7 @@ public final class LoggingMonitor: SessionEventMonitor {
 }
 
 extension SessionEvent: CustomStringConvertible {
-    /// One line: when, of what, and what.
+    /// One line: the time, the task or connection, and the event.
     public var description: String {
         [date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)), subject, kind.description]
             .filter { !$0.isEmpty }.joined(separator: " ")
@@ -61,7 +61,7 @@ extension SessionEvent: CustomStringConvertible {
 }
 
 extension SessionEvent.Kind: CustomStringConvertible {
-    /// What happened, in a few words.
+    /// The event, in a few words.
     public var description: String { EventText.oneLine(words) }
 
     private var words: String {
@@ -111,7 +111,7 @@ extension SessionEvent.Kind: CustomStringConvertible {
 }
 
 extension SessionEvent.Challenge: CustomStringConvertible {
-    /// Who asks for what.
+    /// The server or proxy that asks, and what it asks for.
     public var description: String {
         let realm = realm.map { " for \"\($0)\"" } ?? ""
         let failures = previousFailureCount > 0 ? ", after \(previousFailureCount) refused" : ""

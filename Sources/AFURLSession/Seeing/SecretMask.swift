@@ -1,8 +1,8 @@
 import AFWire
 import Foundation
 
-/// Hides what ``SecretNames`` calls secret from what is shown to people, and shows of it what is none: the scheme of a
-/// credential, the names of cookies, a URL without its secret items.
+/// Hides what ``SecretNames`` calls secret, and leaves the rest readable: the scheme of a credential, the names of
+/// cookies, a URL without its secret items.
 package struct SecretMask: Sendable {
     static let cover = "***"
 
@@ -27,7 +27,8 @@ package struct SecretMask: Sendable {
         return SecretMask.locationFields.contains(name) ? url(value) : value
     }
 
-    /// A URL, also a relative one, without what is never shown, and never sent: user name, password and fragment.
+    /// A URL, also a relative one, without user name, password and fragment: the session never sends these, and no log
+    /// shows them.
     func url(_ url: URL) -> String { masked(url.textWithoutUserInfo) }
 
     func url(_ text: String) -> String {
@@ -53,7 +54,7 @@ package struct SecretMask: Sendable {
         return "\(name)=\(SecretMask.cover)"
     }
 
-    /// The scheme stays, if it is known to be one.
+    /// Keeps the scheme, if it is a known one.
     private func credential(_ value: String) -> String {
         guard let (scheme, _) = SecretMask.halves(of: value[...], around: " "),
             SecretMask.schemes.contains(HTTPText.lowered(String(scheme)))
@@ -61,7 +62,7 @@ package struct SecretMask: Sendable {
         return "\(scheme) \(SecretMask.cover)"
     }
 
-    /// The names stay.
+    /// Keeps the names.
     private func cookies(_ value: String) -> String {
         SecretMask.parts(of: value[...], between: ";").map(cookie).joined(separator: ";")
     }

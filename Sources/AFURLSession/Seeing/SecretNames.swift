@@ -3,18 +3,19 @@ import AFLoop
 import AFWire
 public import Foundation
 
-/// Which header fields and query items are secrets: one list for what follows no redirect to another origin, and for what
-/// logs, events, commands, archives and the cache's files do not show.
+/// Which header fields and query items are secrets. This one list decides what follows no redirect to another origin,
+/// and what logs, events, commands, archives and the cache's files do not show.
 ///
 /// A name is a secret if it contains one of these words, in any case: `token`, `secret`, `key`, `auth`, `password`,
-/// `passwd`, `passphrase`, `session`, `credential`, `cookie`, `signature`, `assertion`, `csrf`, `xsrf`, `jwt`, `bearer`. So
-/// `X-Vault-Token`, `Api-Key` and `apikey` are. These are not, although they contain one: `Idempotency-Key`,
-/// `Sec-WebSocket-Key`, `Cache-Key`, `Surrogate-Key`, `Sort-Key`, `Partition-Key`, `Public-Key-Pins`,
-/// `Access-Control-Allow-Credentials`, the challenges and answers of servers (`WWW-Authenticate`, `Authentication-Info`
-/// and those of proxies), and names with `author`, `keyword` or `keyboard` in them. Items are secrets also when they are
-/// called `code`, `user_code`, `device_code`, `code_verifier`, `sig`, `pass`, `pwd`, `pin` or `otp`.
+/// `passwd`, `passphrase`, `session`, `credential`, `cookie`, `signature`, `assertion`, `csrf`, `xsrf`, `jwt`,
+/// `bearer`. So `X-Vault-Token`, `Api-Key` and `apikey` are secrets. These are not, although they contain one:
+/// `Idempotency-Key`, `Sec-WebSocket-Key`, `Cache-Key`, `Surrogate-Key`, `Sort-Key`, `Partition-Key`,
+/// `Public-Key-Pins`, `Access-Control-Allow-Credentials`, the challenges and answers of servers (`WWW-Authenticate`,
+/// `Authentication-Info` and those of proxies), and names with `author`, `keyword` or `keyboard` in them. Items with
+/// the names `code`, `user_code`, `device_code`, `code_verifier`, `sig`, `pass`, `pwd`, `pin` or `otp` are secrets,
+/// too.
 ///
-/// A program adds what its servers call by another name:
+/// Add the names that your servers use for other secrets:
 ///
 /// ```swift
 /// SecretNames.added.insert("X-Tenant-Pass")
@@ -27,7 +28,7 @@ public enum SecretNames {
         "signature", "assertion", "csrf", "xsrf", "jwt", "bearer",
     ].map { Array($0.utf8) }
 
-    /// What is no word of the list although it contains one.
+    /// Longer words that contain a word of the list, but name no secret.
     private static let harmlessWords = ["author", "keyword", "keyboard"].map { Array($0.utf8) }
 
     private static let harmlessNames: Set<String> = [
@@ -43,8 +44,8 @@ public enum SecretNames {
 
     private static let names = Lock((given: Set<String>(), canonical: Set<String>()))
 
-    /// Further names, of header fields and of query items, in any case. For all sessions of the process, from the next
-    /// redirect and the next line of a log on. Empty unless set.
+    /// Further names, of header fields and of query items, in any case. They hold for all sessions of the process, from
+    /// the next redirect and the next line of a log on. Empty unless set.
     public static var added: Set<String> {
         get { names.withLock { $0.given } }
         set { names.withLock { $0 = (newValue, Set(newValue.map(canonical))) } }
@@ -72,7 +73,7 @@ public enum SecretNames {
         name.indices.contains { start in
             guard words.contains(where: { name[start...].starts(with: $0) }) else { return false }
             let isHarmless = harmlessWords.contains { name[start...].starts(with: $0) }
-            // `author`, and not `authorization`.
+            // `author` is harmless, `authorization` is not.
             return !isHarmless || ["authoriz", "authoris"].contains { name[start...].starts(with: $0.utf8) }
         }
     }

@@ -1,13 +1,13 @@
-/// Who looks on while a session works.
+/// The monitors of a session.
 struct SeeingSettings: Sendable {
     var monitors: [any SessionEventMonitor] = []
     var keepsMetrics = false
 }
 
 extension URLSessionConfiguration {
-    /// Who hears what the session does: its tasks and its connections. None.
+    /// The monitors that the session tells what it does: its tasks and its connections. None by default.
     ///
-    /// A session without monitors does nothing for them.
+    /// A session without monitors does no work for them.
     public var eventMonitors: [any SessionEventMonitor] {
         get { self[\.seeing.monitors] }
         set { self[\.seeing.monitors] = newValue }

@@ -2,18 +2,18 @@ public import Foundation
 
 /// Something a session did.
 ///
-/// A task begins with `created` and, once it was resumed or cancelled, ends with `completed`; nothing follows that.
-/// Between the two each of its exchanges begins with `fetchStarted`, or is an answer of the cache. A connection that was made ends with
-/// `connectionClosed`, one that came to nothing with `connectionFailed` or, if nobody wanted it any more,
-/// `connectionClosed`.
+/// A task begins with `created`. Once it was resumed or cancelled, it ends with `completed`; nothing follows that.
+/// Between the two each of its exchanges begins with `fetchStarted`, or is a response of the cache. A connection that
+/// was made ends with `connectionClosed`, one that could not be made with `connectionFailed`. If no request wants it
+/// any more before it is made, it ends with `connectionClosed`.
 public struct SessionEvent: Sendable {
     /// When it happened.
     public let date: Date
-    /// The ``URLSessionTask/taskIdentifier`` of the task it is about. Nil for connections, which tasks share.
+    /// The ``URLSessionTask/taskIdentifier`` of the event's task. Nil for connections, which tasks share.
     public let task: Int?
-    /// Which exchange of the task: from 1, counting requests that are sent again.
+    /// The number of the task's exchange: from 1, counting requests that are sent again.
     public let exchange: Int?
-    /// Which connection of the session, from 1.
+    /// The number of the session's connection, from 1.
     public let connection: Int?
     /// What happened.
     public let kind: Kind
@@ -28,125 +28,127 @@ public struct SessionEvent: Sendable {
 }
 
 extension SessionEvent {
-    /// What happened. Later versions may know more; leave room for them with `default`.
+    /// What happened. Later versions may add cases; handle them with `default`.
     public enum Kind: Sendable, Hashable {
         // MARK: Of a task
 
-        /// A task was made.
+        /// The session made a task.
         case created(method: String, url: String)
-        /// It runs, for the first time or after it was suspended.
+        /// The task runs, for the first time or after a suspension.
         case resumed
-        /// It was suspended.
+        /// The task was suspended.
         case suspended
-        /// It was asked to end.
+        /// The task was asked to end.
         case cancelled
-        /// A download task goes on in its place.
+        /// A download task goes on in place of the task.
         case becameDownload(task: Int)
-        /// A stream task goes on in its place.
+        /// A stream task goes on in place of the task.
         case becameStream(task: Int)
-        /// It has ended.
+        /// The task has ended.
         case completed(Outcome)
 
         // MARK: Of an exchange
 
         /// The request looks for a connection.
         case fetchStarted(method: String, url: String)
-        /// It has one.
+        /// The request has a connection.
         case connectionAcquired(isReused: Bool)
-        /// It was sent in full.
+        /// The session has sent the whole request.
         case requestSent(headBytes: Int64, bodyBytes: Int64)
-        /// More of its body was sent; in all so much.
+        /// The session has sent more of the request's body: so many bytes in all.
         case bytesSent(total: Int64)
         /// The head of the final response has arrived.
         case response(status: Int, headBytes: Int64)
-        /// More of the response's body has arrived; in all so much, as it was coded.
+        /// More of the response's body has arrived: so many bytes in all, before decoding.
         case bytesReceived(total: Int64)
-        /// The connection was lost, or the server did not read the request: it is sent once more.
+        /// The connection was lost, or the server did not read the request: the session sends it once more.
         case retried
-        /// An interceptor wants the request sent again after so many seconds: the attempt of this number, from 1.
+        /// An interceptor wants the request sent again after so many seconds. `attempt` is the number of that attempt;
+        /// the first attempt of a task is 1.
         case retryScheduled(attempt: Int, seconds: TimeInterval)
-        /// The response leads elsewhere, and is followed.
+        /// The response is a redirect, and the task follows it.
         case redirected(status: Int, to: String)
-        /// A server or proxy wants to know who we are, or a server shows who it is, and somebody is asked.
+        /// A server or proxy asks for credentials, or a server shows its certificate, and the session asks the
+        /// delegate.
         case challenged(Challenge)
 
         // MARK: Of the cache
 
-        /// It has the response.
+        /// The cache has the response.
         case cacheHit
-        /// It has not.
+        /// The cache does not have the response.
         case cacheMiss
-        /// It has one, about which the server is asked.
+        /// The cache has a response, and the session asks the server whether it is still good.
         case cacheValidation
-        /// It is given the response, unless the delegate objects.
+        /// The cache gets the response, unless the delegate objects.
         case cacheStore
 
         // MARK: Of a connection
 
-        /// The name of its host is looked up.
+        /// The lookup of the host's name begins.
         case lookupStarted(host: String)
         /// The name has so many addresses.
         case lookupEnded(addresses: Int)
-        /// The first of the addresses is tried.
+        /// The session tries the first of the addresses.
         case connectStarted(addresses: [String])
         /// This address has answered.
         case connectEnded(address: String)
-        /// A proxy is asked to lead on.
+        /// The session asks a proxy for a tunnel to the server.
         case proxyStarted(proxy: String)
-        /// The proxy leads on.
+        /// The proxy has made the tunnel.
         case proxyEnded
-        /// The handshake begins.
+        /// The TLS handshake begins.
         case tlsStarted(host: String)
-        /// The connection is secured: by which version, with which suite, and whether by a short handshake.
+        /// The TLS handshake has ended: its version, its cipher suite, and whether it resumed an earlier session.
         case tlsEnded(version: String, cipherSuite: UInt16, isResumed: Bool)
-        /// It could not be made.
+        /// The session could not make the connection.
         case connectionFailed(message: String)
-        /// It was closed, by whichever side.
+        /// The connection was closed, by either side.
         case connectionClosed
 
         // MARK: Of the monitor
 
-        /// So many events were not kept: the monitor was too slow for them.
+        /// The session dropped so many events: the monitor was too slow for them.
         case missed(count: Int)
     }
 
-    /// What is asked.
+    /// A challenge.
     public struct Challenge: Sendable, Hashable {
         /// As `URLProtectionSpace.authenticationMethod`.
         public let method: String
-        /// Of the server or proxy that asks.
+        /// The host of the server or proxy that asks.
         public let host: String
-        /// Its port.
+        /// The port of the server or proxy that asks.
         public let port: Int
-        /// What it says the credential is for.
+        /// The realm that the challenge names.
         public let realm: String?
-        /// Whether it is a proxy.
+        /// Whether a proxy asks.
         public let isProxy: Bool
-        /// How many answers were refused before.
+        /// How many earlier answers the server or proxy has refused.
         public let previousFailureCount: Int
     }
 
     /// How a task ended.
     public struct Outcome: Sendable, Hashable {
-        /// Of the response, if there is one.
+        /// The status of the response, if there is one.
         public let status: Int?
-        /// Nil if all went well, whatever the status.
+        /// The code of the error. Nil if the task has none, whatever the status.
         public let errorCode: URLError.Code?
-        /// What went wrong, in words.
+        /// The error, in words.
         public let message: String?
-        /// From the task's first resumption.
+        /// The time since the task's first resumption.
         public let seconds: TimeInterval
-        /// Of the request's body.
+        /// How many bytes of the request's body were sent.
         public let bytesSent: Int64
-        /// Of the response's body, decoded.
+        /// How many bytes of the response's body were received, decoded.
         public let bytesReceived: Int64
-        /// That were followed.
+        /// How many redirects the task followed.
         public let redirects: Int
     }
 }
 
 extension SessionEvent.Kind {
-    /// Not given up for lack of room before there is none at all.
+    /// Whether the mailbox keeps the event until it is full.
     var concernsTask: Bool {
         switch self {
         case .created, .resumed, .suspended, .cancelled, .becameDownload, .becameStream, .completed, .response: true
@@ -154,7 +156,7 @@ extension SessionEvent.Kind {
         }
     }
 
-    /// Whether `other`, coming right after, makes this one superfluous.
+    /// Whether `other`, coming right after, replaces this one.
     func isSuperseded(by other: Self) -> Bool {
         switch (self, other) {
         case (.bytesSent, .bytesSent), (.bytesReceived, .bytesReceived): true

@@ -3,7 +3,7 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// Tells the monitors of a session what one task does. Confined to the loop; there is none if nobody looks on.
+/// Tells the monitors of a session what one task does. Confined to the loop; sessions without monitors make none.
 final class TaskTrace: TransferObserver {
     private static let mask = SecretMask()
 
@@ -12,7 +12,7 @@ final class TaskTrace: TransferObserver {
     private var exchange: Int?
     private var connection: Int?
     private var isSuspended = true
-    /// What the owner was given of the body, as far as somebody keeps it.
+    /// The part of the body that the owner has got, if a monitor keeps bodies.
     private(set) var body: BodyExcerpt?
 
     init(_ task: URLSessionTask, _ desk: EventDesk) {
@@ -65,7 +65,7 @@ final class TaskTrace: TransferObserver {
         nextExchange()
     }
 
-    /// - Parameter attempt: That will be made.
+    /// - Parameter attempt: The number of the next attempt.
     func retries(as attempt: Int, after wait: Duration) {
         note(.retryScheduled(attempt: attempt, seconds: max(wait, .zero).inSeconds))
     }
@@ -98,7 +98,7 @@ final class TaskTrace: TransferObserver {
         note(.challenged(SessionEvent.Challenge(space, failures: failures)))
     }
 
-    /// From the cache; there is nothing on the way.
+    /// The cache has answered: no exchange is on the network.
     func servedFromCache() {
         nextExchange()
         note(.cacheHit)
@@ -111,7 +111,7 @@ final class TaskTrace: TransferObserver {
     func forgetBody() { body?.removeAll() }
 }
 
-/// The body of a response, if it is short enough.
+/// The body of a response, if it is not too long.
 struct BodyExcerpt {
     private let limit: Int
     private(set) var bytes = Data()

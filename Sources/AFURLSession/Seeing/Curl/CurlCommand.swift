@@ -1,19 +1,19 @@
 import AFWire
 import Foundation
 
-/// A request as a command for `curl` that sends the same.
+/// A command for `curl` that sends the same request.
 struct CurlCommand {
     enum Body {
         case none
         case data(Data)
         case file(String)
-        /// From standard input, in chunks unless its length is announced.
+        /// A body from standard input, in chunks unless its length is known.
         case stream(length: Int?)
     }
 
-    /// A longer body is left to standard input: no terminal takes it.
+    /// The command reads a longer body from standard input: no terminal takes it as an argument.
     static let longestBody = 64 << 10
-    /// `curl` asks the server about longer ones before it sends them.
+    /// `curl` asks the server about longer bodies before it sends them.
     private static let longestUnasked = 1 << 20
 
     var method: String
@@ -42,7 +42,7 @@ struct CurlCommand {
 
     private var hasBody: Bool { if case .none = body { false } else { true } }
 
-    /// Whether there is more to send than the end of a body.
+    /// Whether the body has at least one byte.
     var sendsBytes: Bool {
         switch body {
         case .none: false
@@ -51,20 +51,20 @@ struct CurlCommand {
         }
     }
 
-    /// What is implied is not said: `curl` would say it again behind a redirect.
+    /// Leaves out the method that `curl` would use anyway: with `-X`, `curl` would use it behind a redirect as well.
     private var methodWords: [String] {
         if method == (hasBody ? "POST" : "GET") { return [] }
         return method == "HEAD" && !hasBody ? ["--head"] : ["--request", ShellText.word(method)]
     }
 
     private func fieldLines(_ mask: SecretMask?) -> [String] {
-        // What is no name is not sent either; and `@name` would be a file to `curl`.
+        // A session sends no field whose name is not valid; and `@name` would be a file to `curl`.
         var lines = fields.filter { isName($0.name) && !CurlCommand.isOwn($0.name) }.map { field in
             let value = mask?.value(field.value, of: field.name) ?? field.value
             return value.isEmpty ? "\(field.name);" : "\(field.name): \(value)"
         }
         guard hasBody else { return lines }
-        // What `curl` would add by itself.
+        // Removes the fields that `curl` would add by itself.
         if !has("Content-Type") { lines.append("Content-Type:") }
         if !has("Expect"), length ?? .max > CurlCommand.longestUnasked { lines.append("Expect:") }
         if case .stream(nil) = body { lines.append("Transfer-Encoding: chunked") }
@@ -77,7 +77,7 @@ struct CurlCommand {
         (try? name.withUTF8Bytes { name throws(RequestRejection) in try RequestSyntax.checkFieldName(name) }) != nil
     }
 
-    /// `curl` finds these out itself.
+    /// Whether `curl` makes this field itself.
     private static func isOwn(_ name: String) -> Bool {
         ["Content-Length", "Transfer-Encoding"].contains { HTTPText.isSameName($0, name) }
     }
@@ -97,7 +97,7 @@ struct CurlCommand {
         case .file(let path): ["--data-binary", ShellText.word("@" + path)]
         case .stream: ["--data-binary", "@-"]
         case .data(let data):
-            // Not `--data`, to which a body that begins with `@` is the name of a file.
+            // `--data` would take a body that begins with `@` for the name of a file.
             CurlCommand.shown(data).map { ["--data-raw", ShellText.word(masked($0, mask))] } ?? ["--data-binary", "@-"]
         }
     }
@@ -108,7 +108,7 @@ struct CurlCommand {
         return isForm ? mask?.query(form[...]) ?? form : form
     }
 
-    /// What goes into standard input, if that is known and not too long.
+    /// The command that writes the body into standard input, if the body is known and not too long.
     private var source: String? {
         guard case .data(let data) = body, data.count <= CurlCommand.longestBody, CurlCommand.shown(data) == nil else {
             return nil
@@ -126,7 +126,7 @@ struct CurlCommand {
         guard let url else { return [] }
         let text = mask?.url(url) ?? url.absoluteString
         var words: [String] = []
-        // What is in the URL is sent when it is asked for, and not before.
+        // A session sends the credentials of the URL when the server asks for them, and not before.
         if mask == nil, url.user != nil { words.append("--anyauth") }
         if text.contains("/.") { words.append("--path-as-is") }
         if text.contains(where: { "[]{}".contains($0) }) { words.append("--globoff") }

@@ -1,10 +1,10 @@
 /// Text as one word for a POSIX shell.
 ///
-/// Everything stands between apostrophes, where no character means anything but itself; an apostrophe is written
-/// outside of them. Control characters would reach the terminal that shows the command, so `printf` makes them from
-/// their numbers: `$'…'` would be shorter, but is unknown to many a shell.
+/// All text stands between apostrophes, where no character has a special meaning; an apostrophe is written outside of
+/// them. Control characters would reach the terminal that shows the command, so `printf` makes them from their numbers:
+/// `$'…'` would be shorter, but many shells do not know it.
 enum ShellText {
-    /// - Parameter text: Anything. NUL, which no argument can hold, is left out.
+    /// - Parameter text: Any text. Leaves out NUL, which no argument can hold.
     static func word(_ text: String) -> String {
         guard text.isEmpty || !text.utf8.allSatisfy(isPlain) else { return text }
         var result = ""
@@ -28,7 +28,7 @@ enum ShellText {
         var text = ""
         for byte in bytes {
             switch byte {
-            // It would make an option of the whole.
+            // A hyphen in front would make the whole an option.
             case UInt8(ascii: "-") where text.isEmpty: text += octal([byte])
             case UInt8(ascii: "'"): text += "'\\''"
             case UInt8(ascii: "\\"): text += "\\\\"
@@ -40,7 +40,7 @@ enum ShellText {
         return "printf '\(text)'"
     }
 
-    /// Whether text can be shown as it is, line breaks aside.
+    /// Whether a terminal can show the character as it is, line breaks aside.
     static func isShown(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control: scalar == "\n" || scalar == "\t"
@@ -51,7 +51,7 @@ enum ShellText {
 
     private static func quoted(_ run: String) -> String { run.isEmpty ? "" : "'\(run)'" }
 
-    /// Always three digits, so that a digit behind it is not taken for one of them.
+    /// Always three digits, so that the shell does not take a digit behind it for one of them.
     private static func octal(_ bytes: some Sequence<UInt8>) -> String {
         bytes.map { byte in
             let digits = String(byte, radix: 8)

@@ -6,14 +6,14 @@ extension URLRequest {
     /// A command for a POSIX shell that sends the same request with `curl`, on one line unless the request itself has
     /// line breaks.
     ///
-    /// A body that is text and no longer than 64 KiB stands in it; one that is not is made by `printf`, from the
-    /// numbers of its bytes, and goes through a pipe; one that is longer, or comes from a stream, is read from standard
-    /// input. What a session would add is in ``URLSessionTask/curlCommand(masksSecrets:followsRedirects:sensitiveFields:)``.
+    /// A body that is text and no longer than 64 KiB stands in the command. If it is not text, `printf` makes it from
+    /// the numbers of its bytes, through a pipe. The command reads a longer body, or a stream, from standard input.
+    /// ``URLSessionTask/curlCommand(masksSecrets:followsRedirects:sensitiveFields:)`` also has what a session adds.
     ///
     /// - Parameters:
     ///   - masksSecrets: Whether `***` stands in place of credentials, cookies and keys in header fields and of query
-    ///     and form items like `access_token`, and user name and password are left out of the URL. Other bodies are
-    ///     not looked into.
+    ///   and form items like `access_token`, and the URL has no user name and password. The mask does not look into
+    ///   other bodies.
     ///   - followsRedirects: Whether `curl` follows them too.
     ///   - sensitiveFields: Further header fields whose values are secrets, by name.
     public func curlCommand(
@@ -42,10 +42,10 @@ extension URLSessionTask {
     /// session and the cookies it has now, as ``URLRequest/curlCommand(masksSecrets:followsRedirects:sensitiveFields:)``
     /// does for a request.
     ///
-    /// It says nothing of proxies, and nothing of whom the session trusts.
+    /// It has no options for proxies, and none for the servers that the session trusts.
     ///
     /// - Parameters:
-    ///   - masksSecrets: Whether secrets are hidden.
+    ///   - masksSecrets: Whether the command hides secrets.
     ///   - followsRedirects: Whether `curl` follows redirects too.
     ///   - sensitiveFields: Further header fields whose values are secrets, by name.
     public func curlCommand(
@@ -61,13 +61,13 @@ extension URLSessionTask {
     private func curlCommand(of request: URLRequest) -> CurlCommand {
         var command = CurlCommand(request, body: curlBody(of: request))
         command.socketPath = session.settings.unixDomainSocketPath
-        // How long a body is does not matter: `curl` finds it out.
+        // Any length does: `curl` finds the real one out.
         let plan = RequestFreezer.BodyPlan.length(command.sendsBytes ? 1 : 0)
         guard let frozen = try? RequestFreezer.freeze(request, defaults: defaults(for: request), plan: plan) else {
             return command
         }
         command.fields = HeadText.fields(of: frozen.headBytes).filter { field in
-            // The host of the URL goes without saying.
+            // `curl` sends the host of the URL by itself.
             !HTTPText.isSameName(field.name, "Host") || field.value != frozen.endpoint.hostField
         }
         if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
@@ -77,7 +77,7 @@ extension URLSessionTask {
         return command
     }
 
-    /// Another origin is not sent the secrets of the session either.
+    /// The session's fields for the request; for another origin without the secrets.
     private func defaults(for request: URLRequest) -> HeaderDefaults {
         let (first, now) = (originalRequest?.url, request.url)
         guard first?.scheme != now?.scheme || first?.host != now?.host || first?.port != now?.port else {
@@ -97,7 +97,7 @@ extension URLSessionTask {
     }
 
     private func curlBody(of request: URLRequest) -> CurlCommand.Body {
-        // Dropped by a redirect.
+        // A redirect has dropped the body.
         let isBodiless = ["GET", "HEAD"].contains(request.contents.method)
         switch body {
         case .data(let data): return isBodiless ? .none : CurlCommand.Body(data, method: request.contents.method)
@@ -123,7 +123,7 @@ extension CurlCommand {
         self.body = body
     }
 
-    /// Returns whether there was one.
+    /// True if there was one.
     fileprivate mutating func remove(_ name: String) -> Bool {
         let count = fields.count
         fields.removeAll { HTTPText.isSameName($0.name, name) }
@@ -132,7 +132,7 @@ extension CurlCommand {
 }
 
 extension CurlCommand.Body {
-    /// A method that usually has a body announces that it is empty.
+    /// A request without a body announces an empty one if its method usually has a body.
     fileprivate init(_ data: Data?, method: String) {
         if let data, !data.isEmpty {
             self = .data(data)

@@ -1,6 +1,6 @@
 import Foundation
 
-// The objects of HAR 1.2, with the names of its fields. What it does not know begins with an underscore.
+// The objects of HAR 1.2, with the names of its fields. Names that HAR does not define begin with an underscore.
 
 struct HARArchive: Encodable {
     let log: Log
@@ -75,7 +75,7 @@ extension Date {
 }
 
 extension RecordedExchange {
-    /// What the fields do not tell.
+    /// What the other fields cannot say.
     fileprivate var comment: String? {
         if fetchType == .localCache { return "From the cache." }
         if dates.requestStart == nil, response != nil { return "Not sent: the proxy did not lead on." }

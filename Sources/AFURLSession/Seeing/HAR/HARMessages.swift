@@ -43,7 +43,7 @@ struct HARPostData: Encodable {
     let params: [HARPair]
     let text: String
     let comment: String?
-    /// Text is `base64`, since the body is none.
+    /// `base64` if the body is no text.
     let _encoding: String?
 
     init(_ data: Data, _ type: String, _ mask: SecretMask?) {
@@ -75,7 +75,7 @@ struct HARResponse: Encodable {
     let redirectURL: String
     let headersSize: Int64
     let bodySize: Int64
-    /// What the wire knows of it, if it came from there.
+    /// True if the cache answered.
     let _fromCache: Bool?
 
     init(_ exchange: RecordedExchange, _ mask: SecretMask?) {
@@ -133,14 +133,14 @@ struct HARCookie: Encodable {
         value = HeadText.trimmed(Substring(pair.utf8[sign...].dropFirst()))
     }
 
-    /// Those of a `Cookie` field.
+    /// The cookies of a `Cookie` field.
     static func list(_ field: String) -> [HARCookie] { parts(of: field).map(HARCookie.init) }
 
     private static func parts(of field: String) -> [Substring] {
         field.utf8.split(separator: UInt8(ascii: ";")).map(Substring.init)
     }
 
-    /// That of a `Set-Cookie` field.
+    /// The cookie of a `Set-Cookie` field.
     init?(set field: String) {
         let parts = HARCookie.parts(of: field)
         guard let first = parts.first else { return nil }
@@ -181,7 +181,7 @@ extension HARPair {
 }
 
 extension Data {
-    /// Itself if it is text; otherwise coded.
+    /// The text itself, or the bytes in base64 if they are no text.
     fileprivate var harText: (text: String, encoding: String?) {
         if let text = String(data: self, encoding: .utf8) { return (text, nil) }
         return (base64EncodedString(), "base64")

@@ -2,7 +2,8 @@ import AFBase
 import AFLoop
 public import Foundation
 
-/// Keeps the traffic of sessions, for the tools that show HTTP archives (HAR 1.2): those of browsers, and others.
+/// Records the traffic of sessions as an HTTP archive (HAR 1.2), for the tools that show these: those of browsers, and
+/// others.
 ///
 /// ```swift
 /// let recorder = HARRecorder()
@@ -11,25 +12,26 @@ public import Foundation
 /// try recorder.archive().write(to: file)
 /// ```
 ///
-/// There is an entry for each time a request was sent, or was to be: redirects, answers to challenges and attempts on
-/// another connection included, and for each response of the cache. They come when their task has ended.
+/// There is an entry for each time a session sent a request, or was about to: redirects, answers to challenges and
+/// attempts on another connection included. There is one for each response of the cache, too. Entries are added when
+/// their task ends.
 ///
-/// Secrets are hidden when the archive is made, unless you say otherwise: the values of `Authorization`, `Cookie` and
-/// their like, passwords in URLs, the values of query and form items like `access_token`. **Other bodies are not looked
-/// into**; set `maximumBodyBytes` to 0 if they may hold what nobody should read.
+/// ``archive(masksSecrets:sensitiveFields:)`` hides secrets unless you say otherwise: the values of `Authorization`,
+/// `Cookie` and their like, passwords in URLs, the values of query and form items like `access_token`. **It does not
+/// look into other bodies**; set `maximumBodyBytes` to 0 if they may hold what no reader of the archive should see.
 ///
-/// Memory is bounded: by the number of entries, of which the oldest go, by the length of a body and by that of all
-/// bodies together, of which those of the oldest entries go.
+/// Memory is limited in three ways: the number of entries, where the oldest are dropped first; the length of a body;
+/// and the length of all bodies together, where those of the oldest entries are dropped first.
 ///
 /// Safe to use from any thread, and by several sessions.
 public final class HARRecorder: SessionEventMonitor {
-    /// What is kept.
+    /// How much a recorder keeps.
     public struct Limits: Hashable, Sendable {
-        /// The longest body that is kept, in bytes. 64 KiB.
+        /// The longest body that the recorder keeps, in bytes. 64 KiB.
         public var maximumBodyBytes = 64 << 10
         /// All bodies together, in bytes. 16 MiB.
         public var maximumTotalBodyBytes = 16 << 20
-        /// Of the latest traffic. 1000.
+        /// How many entries the recorder keeps: the latest ones. 1000.
         public var maximumEntries = 1000
 
         /// The standard limits.
@@ -38,7 +40,7 @@ public final class HARRecorder: SessionEventMonitor {
 
     fileprivate struct Tape {
         var exchanges: [RecordedExchange] = []
-        /// In front of it are no bodies.
+        /// The entries in front of it have no bodies.
         var firstWithBody = 0
         var bodyBytes = 0
         var lost = 0
@@ -47,7 +49,7 @@ public final class HARRecorder: SessionEventMonitor {
     let limits: Limits
     private let tape = Lock(Tape())
 
-    /// Makes a recorder that has nothing. Limits below 0 count as 0.
+    /// Makes an empty recorder. Limits below 0 count as 0.
     public init(limits: Limits = Limits()) {
         self.limits = limits
     }
@@ -57,14 +59,14 @@ public final class HARRecorder: SessionEventMonitor {
 
     /// Forgets everything.
     public func removeAll() {
-        // What it held goes after the lock.
+        // Release the entries after the lock.
         _ = tape.withLock { tape in
             defer { tape = Tape() }
             return tape
         }
     }
 
-    /// Everything as JSON, in the order in which it began.
+    /// All entries as JSON, in the order in which their requests began.
     ///
     /// - Parameters:
     ///   - masksSecrets: Whether `***` stands where a secret would.
@@ -83,7 +85,7 @@ public final class HARRecorder: SessionEventMonitor {
         return try encoder.encode(archive)
     }
 
-    /// Does nothing: what is recorded comes when a task has ended.
+    /// Does nothing: the recorder gets its entries when a task has ended.
     public func observe(_ event: SessionEvent) {}
 
     // MARK: - From the network thread
@@ -107,7 +109,7 @@ extension HARRecorder.Tape {
     fileprivate mutating func add(_ more: [RecordedExchange], capacity: Int, bodies: Int) {
         exchanges += more
         bodyBytes += more.reduce(0) { $0 + $1.bodyBytes }
-        // In one go now and then, since the others have to move up. Until then nobody sees what is too much.
+        // Drop many at once, since the rest have to move up. Until then `count` and the archive leave the surplus out.
         if exchanges.count > capacity + capacity / 4 { drop(exchanges.count - capacity) }
         while bodyBytes > bodies, firstWithBody < exchanges.count {
             bodyBytes -= exchanges[firstWithBody].dropBodies()
@@ -126,7 +128,7 @@ extension HARRecorder.Tape {
 extension RecordedExchange {
     fileprivate var bodyBytes: Int { requestBody.count + responseBody.count }
 
-    /// Returns how much is gone.
+    /// Returns how many bytes it dropped.
     fileprivate mutating func dropBodies() -> Int {
         let former = bodyBytes
         let reason = "The body was left out, since all bodies together are more than is kept."

@@ -2,7 +2,7 @@ import AFLoop
 import AFTransport
 import Foundation
 
-/// What a recorder keeps of one attempt. Nothing here refers to the task, nor to a body longer than it may be.
+/// One attempt, as the recorder keeps it. It refers neither to the task nor to a body longer than the limit.
 struct RecordedExchange: Sendable {
     enum Body: Sendable {
         case none
@@ -11,7 +11,7 @@ struct RecordedExchange: Sendable {
     }
 
     let dates: TransactionDates
-    /// When it was over, if only because something else took its place.
+    /// When it ended, or when the next attempt took its place.
     let end: Date
     let method: String
     let location: URL?
@@ -52,7 +52,7 @@ struct RecordedExchange: Sendable {
     /// All attempts of a task that has ended.
     ///
     /// - Parameters:
-    ///   - body: What was delivered of the last response.
+    ///   - body: The delivered body of the last response.
     ///   - error: Why the task failed.
     static func list(
         _ attempts: [ExchangeAttempt],
@@ -70,7 +70,7 @@ struct RecordedExchange: Sendable {
             var exchange = RecordedExchange(attempt, dates, end: end, failure: failure)
             exchange.responseBody = Body(receivedWith: exchange, isLast ? body : nil)
             list.append(exchange)
-            // Of the one before it: it was over when this one began.
+            // The end of the attempt before it, which was over when this one began.
             end = dates.fetchStart
             failure = nil
             isLast = false
@@ -85,7 +85,7 @@ extension RecordedExchange.Body {
         return data.count
     }
 
-    /// The same, if it is no longer than that.
+    /// The body itself if it is not longer than `limit`.
     func limited(to limit: Int) -> RecordedExchange.Body {
         guard count > limit else { return self }
         return .omitted("\(count) bytes are more than are kept of a body.")
@@ -101,7 +101,7 @@ extension RecordedExchange.Body {
         }
     }
 
-    /// - Parameter body: Nil if it was delivered to nobody.
+    /// - Parameter body: Nil if the task's owner did not get the body.
     fileprivate init(receivedWith exchange: RecordedExchange, _ body: BodyExcerpt?) {
         guard let body else {
             self = exchange.receivedBodyBytes == 0 ? .none : .omitted("The body was not delivered to anybody.")
