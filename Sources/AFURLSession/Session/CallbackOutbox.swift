@@ -3,11 +3,11 @@ import AFLoop
 import Dispatch
 package import Foundation
 
-/// One call into user code.
+/// One call into the program's code.
 package enum Callback: Sendable {
     case completion(DataCompletion, Data?, URLResponse?, (any Error)?)
     case block(@Sendable () -> Void)
-    /// Made already.
+    /// The call has been made.
     case made
 
     package consuming func run() {
@@ -19,7 +19,7 @@ package enum Callback: Sendable {
     }
 }
 
-/// Callbacks on their way to another thread. Each is let go of when it has been made.
+/// Callbacks on their way to another thread. The batch releases each as soon as it has been made.
 final class CallbackBatch: @unchecked Sendable {
     private var callbacks: [Callback]
 
@@ -31,7 +31,7 @@ final class CallbackBatch: @unchecked Sendable {
         var callbacks: [Callback] = []
         swap(&callbacks, &self.callbacks)
         for index in callbacks.indices {
-            // Taken out, as a copy would have to be counted.
+            // Take it out: a copy would have to be retained.
             var callback = Callback.made
             swap(&callback, &callbacks[index])
             callback.run()
@@ -41,10 +41,10 @@ final class CallbackBatch: @unchecked Sendable {
 
 package typealias DataCompletion = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
-/// Runs callbacks in order, nearly always away from the loop.
+/// Runs callbacks in order, in nearly all cases away from the loop.
 package protocol CallbackExecutor: Sendable {
-    /// Whether it wakes another thread. That costs as much as a small request, so batches
-    /// are then gathered for as long as more is coming in.
+    /// Whether it wakes another thread. That costs as much as a small request, so the outbox then gathers callbacks for
+    /// as long as more is coming in.
     var hops: Bool { get }
     func run(_ callbacks: consuming [Callback])
 }
@@ -55,9 +55,8 @@ extension CallbackExecutor {
 
 /// Callbacks on their way to one queue.
 ///
-/// They gather while the loop works through a turn and leave together at its end:
-/// waking another thread costs more than a small request, so it is done once per
-/// turn and not once per request.
+/// They gather while the loop works through a turn and leave together at its end: waking another thread costs more than
+/// a small request, so the outbox does it once per turn and not once per request.
 final class CallbackOutbox: TurnEndTarget {
     private let loop: EventLoop
     private let executor: any CallbackExecutor
@@ -75,7 +74,7 @@ final class CallbackOutbox: TurnEndTarget {
         batch.append(callback)
     }
 
-    /// What is in it leaves with this turn, also if more is coming in.
+    /// Sends what it holds at the end of this turn, also if more is coming in.
     func hurry() {
         loop.hurry(self)
     }
@@ -121,13 +120,13 @@ struct OperationQueueExecutor: CallbackExecutor {
     }
 }
 
-/// Runs whatever becomes of the other operations of its queue: `cancelAllOperations()` is meant for those, and a callback
-/// that is left out is a completion that nobody ever hears.
+/// Runs even when its queue cancels it. `cancelAllOperations()` is meant for the program's own operations; a callback
+/// that did not run would leave its caller waiting for a completion for ever.
 final class CallbackOperation: BlockOperation, @unchecked Sendable {
     override func cancel() {}
 }
 
-/// Keeps callbacks in order on a queue that does not.
+/// Keeps callbacks in order on a concurrent queue.
 final class SerialLane: Sendable {
     private struct State {
         var waiting: [Callback] = []
@@ -136,7 +135,7 @@ final class SerialLane: Sendable {
 
     private let state = Lock(State())
 
-    /// True if somebody has to call `drain`.
+    /// True if the caller has to call `drain`.
     func add(_ batch: [Callback]) -> Bool {
         state.withLock { state in
             state.waiting += batch
@@ -163,7 +162,7 @@ final class SerialLane: Sendable {
     }
 }
 
-/// Runs batches on a serial queue of our own, which nothing of the user's can block.
+/// Runs batches on a serial queue of the session's own, which no code of the program can block.
 struct DispatchQueueExecutor: CallbackExecutor {
     private let queue: DispatchQueue
     private let loop: EventLoop
@@ -188,14 +187,14 @@ struct LoopExecutor: CallbackExecutor {
     }
 }
 
-/// Resumes those who await. They go on elsewhere, and will probably be back.
+/// Resumes the Swift tasks that await. They go on in another thread, and will probably make another request soon.
 struct ResumingExecutor: CallbackExecutor {
     let loop: EventLoop
     let hops = true
 
     func run(_ callbacks: consuming [Callback]) {
         CallbackBatch(callbacks).run()
-        // Unless they go on here.
+        // Not if they go on in this thread.
         if !loop.hasJobs { loop.expectEcho() }
     }
 }

@@ -1,5 +1,5 @@
 extension URLSession {
-    /// Methods of a delegate without which a session behaves differently, or has less to do.
+    /// Methods of a delegate that change what a session does, or save it work if the delegate does without them.
     public struct DelegateMethods: OptionSet, Sendable {
         /// A bit for each method.
         public let rawValue: UInt8
@@ -9,38 +9,38 @@ extension URLSession {
             self.rawValue = rawValue
         }
 
-        /// The session-level method for challenges. Without it the task-level one is asked.
+        /// The session-level method for challenges. Without it the session asks the task-level one.
         public static let didReceiveChallenge = DelegateMethods(rawValue: 1)
-        /// The task-level method for challenges. Without it they are handled in the standard way.
+        /// The task-level method for challenges. Without it the session handles them in the standard way.
         public static let taskDidReceiveChallenge = DelegateMethods(rawValue: 2)
-        /// Without it the session's ``RedirectPolicy`` decides.
+        /// The method for redirects. Without it the session's ``RedirectPolicy`` decides.
         public static let taskWillPerformHTTPRedirection = DelegateMethods(rawValue: 4)
-        /// Without it all responses are allowed, and none is held up.
+        /// The method for responses. Without it the session delivers every body, and waits for no answer.
         public static let dataTaskDidReceiveResponse = DelegateMethods(rawValue: 8)
-        /// Without it responses are cached as they are.
+        /// The method for cached responses. Without it the session caches responses as they are.
         public static let dataTaskWillCacheResponse = DelegateMethods(rawValue: 16)
-        /// Without it no metrics are collected.
+        /// The method for metrics. Without it the session collects none.
         public static let taskDidFinishCollectingMetrics = DelegateMethods(rawValue: 32)
-        /// Without it tasks that were to begin later load their own request.
+        /// The method for delayed requests. Without it tasks with an earliest date load their own request.
         public static let taskWillBeginDelayedRequest = DelegateMethods(rawValue: 64)
     }
 
-    /// Methods that are not called although the session's delegate has them; none unless set.
+    /// Methods that the session does not call although its delegate has them; none unless set.
     ///
-    /// For a delegate that has every method but does not always have a use for each. May be changed at any time; tasks
-    /// that are resumed after that are sure to know. Delegates of single tasks are not concerned.
+    /// For a delegate that has every method but does not always need each. You may change it at any time; it is sure to
+    /// hold for tasks that you resume after that. It does not concern the delegates of single tasks.
     public var ignoredDelegateMethods: DelegateMethods {
         get { state.withLock { $0.ignoredDelegateMethods } }
         set {
             state.withLock { $0.ignoredDelegateMethods = newValue }
-            // The job reads it again: two threads that set it leave the loop with the same.
+            // The job reads it again: if two threads set it, the loop ends with the value that stays.
             world.enqueue { [self] in core.value.ignore(ignoredDelegateMethods) }
         }
     }
 }
 
 extension OptionalMethod {
-    /// The same in public; nothing for those that cannot be ignored.
+    /// The public bit of the method; empty for methods that cannot be ignored.
     var method: URLSession.DelegateMethods {
         switch self {
         case .receivedResponse: .dataTaskDidReceiveResponse

@@ -1,11 +1,11 @@
 import AFTransport
 import Foundation
 
-/// A task's own delegate and the session's, as one: each method is called of the own one if that has it, and of the
+/// A task's own delegate and the session's, as one: it calls each method of the own one if that has it, and of the
 /// session's otherwise.
 ///
-/// Whether a class has a method is known once it has been called: a standard implementation says that it is one, before it
-/// does anything else (``OptionalMethods``). Used on the delegate queue, and by nothing but one task.
+/// The pair knows whether a class has a method once it has called it: the default implementation reports itself before
+/// it does anything else (``OptionalMethods``). Used on the delegate queue, and by one task only.
 final class DelegatePair: Sendable {
     let own: any URLSessionTaskDelegate
     let shared: any URLSessionDelegate
@@ -17,10 +17,10 @@ final class DelegatePair: Sendable {
         self.session = session
     }
 
-    /// Whether one of them is a delegate of this kind.
+    /// Whether one of the two is a delegate of this kind.
     func has<Kind>(_ kind: Kind.Type) -> Bool { own is Kind || shared is Kind }
 
-    /// Calls a method that answers nothing.
+    /// Calls a method without an answer.
     private func tell<Kind>(_ method: OptionalMethod, _ kind: Kind.Type, _ call: (Kind) -> Void) {
         if let own = own as? Kind, !session.isMissing(method, in: self.own) {
             call(own)
@@ -30,12 +30,12 @@ final class DelegatePair: Sendable {
         call(shared)
     }
 
-    /// Calls a method that answers, once or more often.
+    /// Calls a method with one answer or several.
     ///
     /// - Parameters:
-    ///   - usual: The answer where neither has the method.
+    ///   - usual: The answer if neither delegate has the method.
     ///   - answer: Takes the answers.
-    ///   - call: Calls the method, with what takes its answers.
+    ///   - call: Calls the method with the closure that takes its answers.
     private func ask<Kind, Answer>(
         _ method: OptionalMethod,
         _ kind: Kind.Type,
@@ -46,7 +46,8 @@ final class DelegatePair: Sendable {
         guard let own = own as? Kind, !session.isMissing(method, in: self.own) else {
             return askShared(method, usual, answer, call)
         }
-        // A delegate that keeps the question keeps nothing alive by it. One without the method answers at once.
+        // Weak: a delegate that keeps the closure does not keep the pair alive. A delegate without the method answers
+        // at once.
         call(own) { [weak self] given in
             guard let self, session.isMissing(method, in: self.own) else { return answer(given) }
             askShared(method, usual, answer, call)

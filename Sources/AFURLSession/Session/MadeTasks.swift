@@ -1,10 +1,10 @@
-/// Tasks that were made and have not run. Held until they run, are cancelled, or their session ends, as Apple's loader
-/// does: code keeps a weak reference to a task, or none, between making and resuming it.
+/// Tasks that were made and have not run. The session holds them until they run, are cancelled, or the session ends, as
+/// Apple's does: code keeps a weak reference to a task, or none, between making and resuming it.
 struct MadeTasks {
     private var entries: ContiguousArray<URLSessionTask?> = []
     private var freePlaces: ContiguousArray<Int32> = []
 
-    /// Returns the place under which the task is removed again.
+    /// Returns the place from which to remove the task.
     mutating func add(_ task: URLSessionTask) -> Int32 {
         guard let place = freePlaces.popLast() else {
             entries.append(task)
@@ -14,7 +14,7 @@ struct MadeTasks {
         return place
     }
 
-    /// Returns the task, which may be the last reference to it: not to be let go of under a lock.
+    /// Returns the task. This may be the last reference to it: do not release it under a lock.
     mutating func remove(at place: Int32) -> URLSessionTask? {
         defer {
             entries[Int(place)] = nil

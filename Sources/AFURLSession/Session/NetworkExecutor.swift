@@ -2,8 +2,8 @@ import AFLoop
 
 /// Runs Swift tasks on the network thread.
 ///
-/// A task that loads many small resources spends more on passing each answer to another
-/// thread than on the request. With this executor it is resumed where the answer is:
+/// A Swift task that loads many small resources spends more on passing each response to another thread than on the
+/// request. With this executor it resumes on the thread that has the response:
 ///
 /// ```swift
 /// try await withTaskExecutorPreference(URLSession.networkExecutor) {
@@ -11,10 +11,9 @@ import AFLoop
 /// }
 /// ```
 ///
-/// What runs here must be short between two suspensions and must never block: meanwhile no
-/// session of the process makes progress, and waiting for one here is waiting for ever.
-/// Leave anything that takes time to the default executor. In the child of a `fork`, which
-/// has no network thread, nothing runs here.
+/// Code that runs here must be short between two suspensions and must never block: meanwhile no session of the process
+/// makes progress, and waiting for a session here is waiting for ever. Leave anything that takes time to the default
+/// executor. In the child of a `fork`, which has no network thread, nothing runs here.
 public final class NetworkExecutor: TaskExecutor {
     private let world: World
 

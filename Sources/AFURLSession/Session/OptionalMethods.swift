@@ -1,4 +1,4 @@
-/// Delegate methods without which a task has less to do.
+/// Delegate methods that save the session work if the delegate does without them.
 enum OptionalMethod {
     case receivedResponse
     case collectedMetrics
@@ -7,7 +7,7 @@ enum OptionalMethod {
     case willRedirect
     case willCacheResponse
     case willBeginDelayed
-    // What a session does is the same without these. They are told apart for tasks that have delegates of their own.
+    // A session does the same without these. They are listed for tasks with delegates of their own.
     case completed
     case sentBody
     case needsBodyStream
@@ -23,11 +23,11 @@ enum OptionalMethod {
     case becameStreams
 }
 
-/// Which delegates have no method of their own for something.
+/// Which delegates do not implement which methods.
 ///
-/// Swift does not tell whether a class took a protocol's default implementation, but
-/// that implementation can tell, once it is called. From then on it is not called any
-/// more: a response nobody wants to judge is not held up for an answer.
+/// Swift does not tell whether a class uses a protocol's default implementation, but that implementation can tell, once
+/// it is called. From then on the session does not call it any more: a response does not wait for a delegate that has
+/// no method to judge it.
 struct OptionalMethods {
     private struct Key: Hashable {
         let method: OptionalMethod
@@ -36,7 +36,7 @@ struct OptionalMethods {
 
     private var missing: Set<Key> = []
 
-    /// True if that was not known.
+    /// True if that was not known before.
     @discardableResult
     mutating func noteMissing(_ method: OptionalMethod, in type: AnyClass) -> Bool {
         missing.insert(Key(method: method, type: ObjectIdentifier(type))).inserted

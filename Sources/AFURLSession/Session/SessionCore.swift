@@ -10,48 +10,47 @@ final class SessionCore {
     let settings: SessionSettings
     let pool: ConnectionPool
     let deadlines: DeadlineWatch
-    /// Where cookies are, if the session sends and keeps any.
+    /// The cookie storage, if the session sends and keeps cookies.
     let cookies: HTTPCookieStorage?
     let proven: ProvenCredentials
     let cache: CacheDoor
-    /// What servers are being asked about on behalf of the cache.
+    /// The stored responses that the cache is asking servers about in the background.
     @exclusivity(unchecked) var refreshes: Set<CacheEntryID> = []
-    /// Somebody is interested in what responses say beyond themselves.
+    /// Whether cookies or HSTS are on: then the session reads the heads of responses for them.
     let learnsFromHeads: Bool
     private let security: SessionSecurity
     let proxies: SessionProxies
-    /// To classes of the program that load in place of the session, if there may be any.
+    /// The URL protocol classes that may load in place of the session, if there may be any.
     let protocols: ProtocolDoor?
-    /// Who has a say in its requests.
+    /// The interceptors of the session's requests.
     let interceptors: [any TaskInterceptor]
-    /// Who looks on, if anybody does.
+    /// The events for the monitors; nil without monitors.
     let events: EventDesk?
     let requestTimeout: LoopInterval
     let resourceTimeout: LoopInterval
-    /// To the delegate queue.
+    /// Callbacks for the delegate queue.
     let outbox: CallbackOutbox
-    /// To those who await, whatever the delegate queue is doing: resumes them, which puts
-    /// them on their own executor.
+    /// Resumes Swift tasks that await, whatever the delegate queue is doing; they go on in their own executor.
     let resumptions: CallbackOutbox
     /// Answers to questions about the session, on a queue of its own.
     let answers: CallbackOutbox
     @exclusivity(unchecked) private var optionalMethods = OptionalMethods()
-    /// Methods that the session's delegate does not want to be called.
+    /// Methods of the session's delegate that the session must not call.
     @exclusivity(unchecked) private var ignoredMethods: URLSession.DelegateMethods = []
-    /// The session-level method of the delegate has answered the last challenge that was put to it.
+    /// Whether the delegate's session-level method has answered the last challenge it got.
     @exclusivity(unchecked) private var hasAnsweredChallenge = false
-    /// Of delegates that single tasks have.
+    /// Numbers for the delegates of single tasks.
     @exclusivity(unchecked) var delegateNumbers = DelegateNumbers()
 
     @exclusivity(unchecked) private(set) var delegate: (any URLSessionDelegate)?
-    /// The delegate, if it wants to hear about tasks.
+    /// The delegate, if it hears about tasks.
     @exclusivity(unchecked) private(set) var taskDelegate: (any URLSessionTaskDelegate)?
-    /// The delegate, if it wants the bodies of responses.
+    /// The delegate, if it takes the bodies of responses.
     @exclusivity(unchecked) private(set) var dataDelegate: (any URLSessionDataDelegate)?
     @exclusivity(unchecked) private(set) var isInvalidated = false
     @exclusivity(unchecked) private var tasks: ContiguousArray<TaskCore?> = []
     @exclusivity(unchecked) private var freePlaces: ContiguousArray<Int> = []
-    /// The handle to name in the last callback, until that was made.
+    /// The session to name in the last callback, until that has been made.
     @exclusivity(unchecked) private var invalidating: URLSession?
 
     init(
@@ -121,7 +120,7 @@ final class SessionCore {
         optionalMethods.noteMissing(method, in: type)
     }
 
-    /// Whether the delegate is known to have no method of its own for this, or none that it wants to be called.
+    /// Whether the delegate is known not to implement the method, or asks the session not to call it.
     func isMissing(_ method: OptionalMethod, in delegate: AnyObject) -> Bool {
         if !ignoredMethods.isEmpty, !ignoredMethods.isDisjoint(with: method.method), delegate === self.delegate {
             return true
@@ -138,10 +137,10 @@ final class SessionCore {
         if !changed.isDisjoint(with: [.didReceiveChallenge, .taskDidReceiveChallenge]) { othersAnswer() }
     }
 
-    /// A challenge was put to the session-level method of the delegate.
+    /// Notes that the delegate's session-level method got a challenge.
     ///
-    /// - Returns: Whether it leaves challenges to others that it has answered before. Requests that wait for connections
-    ///   begin anew then.
+    /// - Returns: Whether it leaves challenges to the task's delegate that it has answered before. Then requests that
+    ///   wait for connections begin anew.
     func noteChallenge(isAnswered: Bool) -> Bool {
         let isLeft = hasAnsweredChallenge && !isAnswered
         hasAnsweredChallenge = isAnswered
@@ -149,15 +148,15 @@ final class SessionCore {
         return isLeft
     }
 
-    /// Others answer challenges from now on. They have accepted nothing of what there is.
+    /// From now on other delegates answer challenges. They have accepted none of the present connections.
     private func othersAnswer() {
         guard security.isInUse else { return }
         security.forget()
         _ = currentSecurity()
     }
 
-    /// The delegate answers challenges of trust and identity for all tasks, whatever delegates they have: its
-    /// session-level method is asked before those.
+    /// Whether the delegate answers challenges of trust and identity for all tasks, whatever delegates they have: the
+    /// session asks its session-level method before those.
     var answersChallenges: Bool {
         guard hasAnsweredChallenge, let delegate else { return false }
         return !isMissing(.receivedSessionChallenge, in: delegate)
@@ -170,22 +169,21 @@ final class SessionCore {
         _ = currentSecurity()
     }
 
-    /// The rules for a task that starts now.
+    /// The TLS rules for a task that starts now.
     func currentSecurity() -> SecurityContext {
         security.context { former, present in pool.replace(former, with: present) }
     }
 
-    /// Whether the session's evaluator would have to be asked about this server, and
-    /// will not be, because the server is to be talked to without TLS.
+    /// Whether the session's evaluator must decide about this server, and cannot, because the request goes without TLS.
     func forbidsPlainText(to endpoint: Endpoint) -> Bool {
         endpoint.scheme == .http && security.forbidsPlainText(to: endpoint.host.text)
     }
 
     // MARK: - Ending
 
-    /// - Parameter cancelling: Whether running tasks are cancelled, or may finish.
+    /// - Parameter cancelling: Whether to cancel running tasks, or to let them finish.
     func invalidate(_ session: URLSession, cancelling: Bool) {
-        // Not before all that is cancelled here has ended.
+        // After the end of all tasks that are cancelled here.
         let last = isInvalidated ? invalidating : session
         isInvalidated = true
         invalidating = nil
@@ -210,7 +208,7 @@ final class SessionCore {
         outbox.post(.block { delegate.urlSession(session, didBecomeInvalidWithError: nil) })
     }
 
-    /// The last handle is gone, and with it every way to use the session.
+    /// The program has released the session, and no longer has any way to use it.
     func abandon() {
         isInvalidated = true
         delegate = nil
@@ -220,7 +218,7 @@ final class SessionCore {
         deadlines.shutDown()
     }
 
-    /// New requests get new connections, and nothing that was learnt or kept before.
+    /// Makes new requests use new connections, and forgets what the session has learnt and stored.
     func reset(_ handler: @escaping @Sendable () -> Void) {
         security.forget()
         _ = currentSecurity()
@@ -232,14 +230,14 @@ final class SessionCore {
         flush(handler)
     }
 
-    /// New requests get new connections, and disks have what they are to have.
+    /// Makes new requests use new connections, and writes to the disk what it has to hold.
     func flush(_ handler: @escaping @Sendable () -> Void) {
         pool.retireAll()
         let bound = LoopBound(confined: self, on: loop)
         let (stored, cookies) = (cache.cache?.store, settings.cookies.storage)
         world.workers.ownWorker("AFURLSession.stores").run { [world] in
             stored?.catchUp()
-            // The storage tells what was wrong with its file.
+            // The storage reports the errors of its file itself.
             try? cookies?.flush()
             world.enqueue { bound.value.outbox.post(.block(handler)) }
         }

@@ -3,7 +3,7 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// A configuration as a session uses it: a value, with every setting made safe.
+/// A configuration as a session uses it: a value, with every setting in its valid range.
 struct SessionSettings: Sendable {
     static let defaultResourceTimeout: TimeInterval = 7 * 24 * 60 * 60
 
@@ -36,7 +36,7 @@ struct SessionSettings: Sendable {
     var interception = InterceptionSettings()
     var background = BackgroundSettings()
 
-    /// Read once: the environment may change while somebody reads it.
+    /// Read once: another thread may change the environment during a read.
     static let systemTemporaryFolder = FileManager.default.temporaryDirectory.path
 
     var folderForDownloads: String { temporaryFolder ?? SessionSettings.systemTemporaryFolder }

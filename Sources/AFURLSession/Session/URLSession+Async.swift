@@ -6,24 +6,26 @@ extension URLSession {
     /// Loads `url`, as ``data(for:delegate:)`` does.
     ///
     /// - Parameters:
-    ///   - url: What to load.
+    ///   - url: The URL to load.
     ///   - delegate: Hears about this task in place of the session's delegate, where it has the method: of challenges,
-    ///     redirects, what was sent, metrics. It hears neither of the response nor of the body nor of the completion, which are the answer of this
-    ///     method: a ``URLSessionDataDelegate`` is not called with the data either.
+    ///   redirects, upload progress and metrics. The response, the body and the completion are what this method
+    ///   returns: the delegate does not hear of them, and the session does not call a ``URLSessionDataDelegate`` with
+    ///   the data either.
     public func data(from url: URL, delegate: (any URLSessionTaskDelegate)? = nil) async throws -> (Data, URLResponse) {
         try await data(for: URLRequest(url: url), delegate: delegate)
     }
 
     /// Loads `request`.
     ///
-    /// Cancelling the Swift task cancels the request. The answer does not depend on the delegate queue, unless a
+    /// Cancelling the Swift task cancels the request. The result does not depend on the delegate queue, unless a
     /// delegate takes the metrics of the task: then this returns, or throws, after that method has returned.
     ///
     /// - Parameters:
-    ///   - request: What to load.
+    ///   - request: The request to load.
     ///   - delegate: Hears about this task in place of the session's delegate, where it has the method: of challenges,
-    ///     redirects, what was sent, metrics. It hears neither of the response nor of the body nor of the completion, which are the answer of this
-    ///     method: a ``URLSessionDataDelegate`` is not called with the data either.
+    ///   redirects, upload progress and metrics. The response, the body and the completion are what this method
+    ///   returns: the delegate does not hear of them, and the session does not call a ``URLSessionDataDelegate`` with
+    ///   the data either.
     public func data(
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil
@@ -51,11 +53,10 @@ extension URLSession {
     }
 }
 
-/// Carries a result from the callback to the one who awaits it.
+/// Carries a result from the callback to the Swift task that awaits it.
 ///
-/// The value travels in a locked box and not through the continuation, where the
-/// thread sanitizer cannot follow it. A cancelled task may answer before anybody
-/// waits; then the waiter is resumed at once.
+/// The value travels in a locked box and not through the continuation, where the thread sanitizer cannot follow it. A
+/// cancelled task may answer before the Swift task waits; then that resumes at once.
 final class Answer<Body: Sendable>: Sendable {
     private struct State {
         var continuation: UnsafeContinuation<Void, Never>?

@@ -2,28 +2,28 @@ public import Foundation
 
 extension URLSession {
     func makeDownloadTask(_ request: URLRequest, _ receiver: DownloadConsumer.Receiver) -> URLSessionDownloadTask {
-        // On this thread: it reads the environment.
+        // On the caller's thread, because it reads the environment.
         _ = SessionSettings.systemTemporaryFolder
         return make { URLSessionDownloadTask(request, $0, in: self, receiver) }
     }
 
-    /// A task whose file goes to the session's delegate.
+    /// Makes a task whose file goes to the session's delegate.
     public func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
         makeDownloadTask(request, .delegate)
     }
 
-    /// A task whose file goes to the session's delegate.
+    /// Makes a task whose file goes to the session's delegate.
     public func downloadTask(with url: URL) -> URLSessionDownloadTask {
         makeDownloadTask(URLRequest(url: url), .delegate)
     }
 
-    /// A task that hands its file to `completionHandler`.
+    /// Makes a task that passes its file to `completionHandler`.
     ///
     /// - Parameters:
-    ///   - request: What to load.
+    ///   - request: The request to load.
     ///   - completionHandler: Called once, on the delegate queue: with a file and the response, or with an error, and
-    ///     then with the response too if its head had arrived. The file is removed when it returns; move it to keep
-    ///     it. An HTTP error status is not an error.
+    ///   then with the response too if its head had arrived. Move the file to keep it: the session removes it when the
+    ///   handler returns. An HTTP error status is not an error.
     @preconcurrency
     public func downloadTask(
         with request: URLRequest,
@@ -32,7 +32,7 @@ extension URLSession {
         makeDownloadTask(request, .handler(completionHandler))
     }
 
-    /// A task that hands its file to `completionHandler`, which must move it to keep it.
+    /// Makes a task that passes its file to `completionHandler`, which must move it to keep it.
     @preconcurrency
     public func downloadTask(
         with url: URL,
@@ -41,14 +41,14 @@ extension URLSession {
         makeDownloadTask(URLRequest(url: url), .handler(completionHandler))
     }
 
-    /// A task that goes on where an earlier download ended; its file goes to the session's delegate.
+    /// Makes a task that goes on where an earlier download ended; its file goes to the session's delegate.
     ///
-    /// It asks for the rest, if that is of the same file still; else the server sends the whole, and the download
-    /// begins anew. It begins anew too if what had arrived is not there any more, or not as it was. The session must
-    /// have the same ``URLSessionConfiguration/temporaryFolder``.
+    /// It asks the server for the rest, if the file there is still the same. If it is not, the server sends the whole
+    /// file, and the download begins anew. It also begins anew if the part on the disk is missing or has changed. The
+    /// session must have the same ``URLSessionConfiguration/temporaryFolder``.
     ///
     /// - Parameter resumeData: From ``URLSessionDownloadTask/cancel(byProducingResumeData:)``, or from the error of a
-    ///   failed task. With anything else the task fails when it is resumed.
+    ///   failed task. With any other data the task fails when you resume it.
     public func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
         resumingTask(resumeData, .delegate)
     }
@@ -73,12 +73,12 @@ extension URLSession {
 extension URLSession {
     /// Loads `request` to a file, which is yours: move it or remove it.
     ///
-    /// Cancelling the Swift task cancels the download. The answer comes as that of ``data(for:delegate:)``.
+    /// Cancelling the Swift task cancels the download. The result comes as that of ``data(for:delegate:)``.
     ///
     /// - Parameters:
-    ///   - request: What to load.
-    ///   - delegate: Hears about this task in place of the session's delegate, where it has the method; of its
-    ///     progress too if it is a ``URLSessionDownloadDelegate``; it is not shown the file.
+    ///   - request: The request to load.
+    ///   - delegate: Hears about this task in place of the session's delegate, where it has the method; also of its
+    ///   progress if it is a ``URLSessionDownloadDelegate``. It does not get the file.
     public func download(
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil

@@ -3,21 +3,21 @@ public import Foundation
 // MARK: - From memory
 
 extension URLSession {
-    /// A task that sends `bodyData`, whatever body `request` has, and whose response
-    /// goes to the session's delegate.
+    /// Makes a task that sends `bodyData`, whatever body `request` has, and whose response goes to the session's
+    /// delegate.
     ///
-    /// The body can be sent again when that is safe. A method that has no body, `GET`
-    /// among them, fails the task.
+    /// The session can send the body again where that is safe. A method that has no body, `GET` among them, fails the
+    /// task.
     public func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
         makeUploadTask(request, .data(bodyData))
     }
 
-    /// A task that sends `bodyData`, whatever body `request` has, and hands its whole
-    /// response to `completionHandler`.
+    /// Makes a task that sends `bodyData`, whatever body `request` has, and passes its whole response to
+    /// `completionHandler`.
     ///
     /// - Parameters:
-    ///   - request: Where to send it, and how.
-    ///   - bodyData: What to send. Nil is an empty body.
+    ///   - request: The request to send, without its own body.
+    ///   - bodyData: The body to send. Nil is an empty body.
     ///   - completionHandler: As that of ``dataTask(with:completionHandler:)-(URLRequest,_)``.
     @preconcurrency
     public func uploadTask(
@@ -32,20 +32,17 @@ extension URLSession {
 // MARK: - From a file
 
 extension URLSession {
-    /// A task that sends the content of a file and whose response goes to the session's
-    /// delegate.
+    /// Makes a task that sends the content of a file, and whose response goes to the session's delegate.
     ///
-    /// The file is opened when the task is resumed, is never in memory as a whole, and is
-    /// read on other threads than the network's where that may have to wait. It must be a
-    /// regular file, and stay as it is until it is sent: if it is written to or truncated
-    /// meanwhile, the task fails and the server gets no complete body. A file of the same
-    /// name that takes its place is not looked at. Fails before anything is sent with
-    /// `URLError.fileDoesNotExist`, `.noPermissionsToReadFile`, `.fileIsDirectory` or
-    /// `.cannotOpenFile`.
+    /// The task opens the file when it is resumed, and never holds all of it in memory. It reads on other threads than
+    /// the network's where reading may have to wait. The file must be a regular one, and stay as it is until it is
+    /// sent: if a program writes to it or truncates it meanwhile, the task fails and the server gets no complete body.
+    /// The task does not look at a file of the same name that takes its place. It fails before it sends anything with
+    /// `URLError.fileDoesNotExist`, `.noPermissionsToReadFile`, `.fileIsDirectory` or `.cannotOpenFile`.
     ///
     /// - Parameters:
-    ///   - request: Where to send it, and how. Its own body is ignored.
-    ///   - fileURL: What to send.
+    ///   - request: The request to send. The task ignores its own body.
+    ///   - fileURL: The file to send.
     public func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
         makeUploadTask(request, .file(fileURL))
     }
@@ -64,12 +61,11 @@ extension URLSession {
 // MARK: - From a stream
 
 extension URLSession {
-    /// A task that sends a stream and whose response goes to the session's delegate.
+    /// Makes a task that sends a stream, and whose response goes to the session's delegate.
     ///
-    /// The delegate is asked for the stream with
-    /// `urlSession(_:task:needNewBodyStream:)`, also for the first time. If it has none,
-    /// the `httpBodyStream` of `request` is taken, once. The body goes in chunks, unless
-    /// `request` has a `Content-Length` field, to which the stream must keep.
+    /// The session asks the delegate for the stream with `urlSession(_:task:needNewBodyStream:)`, also for the first
+    /// time. If the delegate has none, the session takes the `httpBodyStream` of `request`, once. The body goes in
+    /// chunks, unless `request` has a `Content-Length` field; then the stream must have that length.
     public func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
         makeUploadTask(request, .streamed)
     }
@@ -80,8 +76,8 @@ extension URLSession {
 extension URLSession {
     /// Sends `bodyData`, whatever body `request` has, and returns the whole response.
     ///
-    /// Cancelling the Swift task cancels the request. The answer comes, and the
-    /// delegate is called, as in ``data(for:delegate:)``.
+    /// Cancelling the Swift task cancels the request. The result comes, and the delegate is called, as in
+    /// ``data(for:delegate:)``.
     public func upload(
         for request: URLRequest,
         from bodyData: Data,
@@ -93,8 +89,8 @@ extension URLSession {
     /// Sends the content of a file, as ``uploadTask(with:fromFile:)`` does, and returns the
     /// whole response.
     ///
-    /// Cancelling the Swift task cancels the request. The answer comes, and the
-    /// delegate is called, as in ``data(for:delegate:)``.
+    /// Cancelling the Swift task cancels the request. The result comes, and the delegate is called, as in
+    /// ``data(for:delegate:)``.
     public func upload(
         for request: URLRequest,
         fromFile fileURL: URL,

@@ -11,33 +11,31 @@ public import Foundation
 /// let (data, response) = try await URLSession.shared.data(from: url)
 /// ```
 ///
-/// All sessions of a process are served by one network thread. A session may be used
-/// from any thread. Tasks that run keep it alive; when the last reference is gone its
-/// idle connections are closed.
+/// One network thread serves all sessions of a process. You may use a session from any thread. Running tasks keep it
+/// alive; when the last reference is gone, it closes its idle connections.
 ///
-/// A session holds its tasks from the moment they are made until they end. So a task that
-/// is neither resumed nor cancelled stays, with its handler and its session, until the
-/// session is invalidated, which cancels it. Invalidate a session in which tasks are made
-/// that may never be resumed; for others it is a courtesy.
+/// A session holds its tasks from the moment they are made until they end. So a task that you neither resume nor cancel
+/// stays, with its handler and its session, until you invalidate the session, which cancels it. Invalidate a session
+/// whose tasks may never be resumed; for others you need not.
 public final class URLSession: NSObject, Sendable {
     /// What to do with a response whose head has arrived.
     public enum ResponseDisposition: Int, Sendable {
         /// The task fails with `URLError.cancelled`.
         case cancel = 0
-        /// The body is delivered.
+        /// The session delivers the body.
         case allow = 1
-        /// The body goes to a file: a download task takes the place of the data task, and is
-        /// named to the delegate by `urlSession(_:dataTask:didBecome:)`.
+        /// The body goes to a file: a download task takes the place of the data task. The session passes it to the
+        /// delegate with `urlSession(_:dataTask:didBecome:)`.
         case becomeDownload = 2
-        /// The rest of the body is read as a stream: a stream task takes the place of the data task, and is named to
-        /// the delegate by `urlSession(_:dataTask:didBecome:)`.
+        /// You read the rest of the body as a stream: a stream task takes the place of the data task. The session
+        /// passes it to the delegate with `urlSession(_:dataTask:didBecome:)`.
         ///
-        /// If nothing but the end of the connection ends the body, and it has no content coding, the stream task is the
-        /// connection itself, and can be written to. Otherwise it reads the body, decoded, and its end.
+        /// If only the end of the connection ends the body, and the body has no content coding, the stream task is the
+        /// connection itself, and you can write to it. Otherwise it reads the body, decoded, and its end.
         case becomeStream = 3
     }
 
-    /// What to do with a task whose date has come.
+    /// What to do with a task whose earliest date has come.
     public enum DelayedRequestDisposition: Int, Sendable {
         /// Load the request.
         case continueLoading = 0
@@ -55,12 +53,12 @@ public final class URLSession: NSObject, Sendable {
         var ignoredDelegateMethods: DelegateMethods = []
         /// Tasks that may not have been resumed.
         var made = MadeTasks()
-        /// Tasks that are made now are not held: nothing would let go of them.
+        /// Whether the session is invalidated: it does not hold tasks that are made from now on, because it would never
+        /// release them.
         var isInvalidated = false
     }
 
-    /// The session for simple requests: default configuration, no delegate. It cannot
-    /// be invalidated.
+    /// The session for simple requests: default configuration, no delegate. You cannot invalidate it.
     public static let shared = URLSession(
         configuration: .default,
         delegate: nil,
@@ -69,21 +67,21 @@ public final class URLSession: NSObject, Sendable {
         asksRegisteredClasses: true
     )
 
-    /// Where delegate methods and completion handlers are called. Serial unless you
-    /// passed one that is not; the callbacks of a session come one at a time anyway.
-    /// Nothing is called here if ``URLSessionConfiguration/callsBackOnNetworkThread`` says so.
+    /// The queue that calls delegate methods and completion handlers. Serial unless you passed one that is not; the
+    /// callbacks of a session come one at a time either way. With ``URLSessionConfiguration/callsBackOnNetworkThread``
+    /// the session calls nothing here.
     public let delegateQueue: OperationQueue
 
     let world: World
     let settings: SessionSettings
     let headers: HeaderDefaults
     let core: LoopBound<SessionCore>
-    /// Who looks on, if anybody does.
+    /// The events for the monitors; nil without monitors.
     private let events: EventDesk?
     private let callbacks: any CallbackExecutor
     private let ownConfiguration: URLSessionConfiguration
     let state: Lock<State>
-    /// As the loop knows it, and a moment earlier.
+    /// The missing methods as the loop knows them, but a moment earlier.
     private let missing = Lock(OptionalMethods())
     /// Whether the delegate hears of resumed and suspended tasks.
     let tellsTaskStates: Bool
@@ -97,10 +95,10 @@ public final class URLSession: NSObject, Sendable {
     /// Makes a session.
     ///
     /// - Parameters:
-    ///   - configuration: Copied; later changes to it have no effect.
-    ///   - delegate: Held strongly until the session has become invalid.
-    ///   - queue: Where to call back. Nil makes a serial queue. In a program whose
-    ///     main thread is blocked nothing arrives on the main queue.
+    ///   - configuration: The session copies it; later changes to it have no effect.
+    ///   - delegate: The session holds it strongly until it has become invalid.
+    ///   - queue: The queue for callbacks. Nil makes a serial queue. In a program whose main thread is blocked no
+    ///   callback arrives on the main queue.
     public convenience init(
         configuration: URLSessionConfiguration,
         delegate: (any URLSessionDelegate)?,
@@ -109,7 +107,7 @@ public final class URLSession: NSObject, Sendable {
         self.init(configuration: configuration, delegate: delegate, delegateQueue: queue, world: .system)
     }
 
-    /// A session in a world of its own.
+    /// Makes a session in a world of its own.
     package init(
         configuration: URLSessionConfiguration,
         delegate: (any URLSessionDelegate)?,
@@ -157,38 +155,38 @@ public final class URLSession: NSObject, Sendable {
     /// The delegate, until the session has become invalid.
     public var delegate: (any URLSessionDelegate)? { state.withLock { $0.delegate } }
 
-    /// Whatever you want to call the session.
+    /// A name for the session, for your own use.
     public var sessionDescription: String? {
         get { state.withLock { $0.description } }
         set { state.withLock { $0.description = newValue } }
     }
 
-    /// How connections are secured.
+    /// How the session secures connections.
     ///
-    /// May be changed at any time. A change meets every request that is not under way
-    /// yet; connections made before it serve no further request.
+    /// You may change it at any time. A change holds for every request that has not begun; connections made before it
+    /// serve no further request.
     public var tls: TLSConfiguration {
         get { state.withLock { $0.tls } }
         set {
-            // What the old value held may run code when it goes: not under the lock.
+            // Release the old value after the lock: that may run code of the program.
             var configuration = newValue
             state.withLock { swap(&$0.tls, &configuration) }
-            // The job reads it again: two threads that set it leave the loop with the same.
+            // The job reads it again: if two threads set it, the loop ends with the value that stays.
             world.enqueue { [self] in core.value.replaceTLS(tls) }
         }
     }
 
-    /// Called by the standard implementation of a delegate's method: `delegate` has no other.
+    /// Called by the default implementation of a delegate's method: `delegate` has no other.
     func noteMissing(_ method: OptionalMethod, in delegate: AnyObject) {
-        // The child of a fork has no loop, and may not touch the lock of its inbox.
+        // The child of a fork has no loop, and must not touch the lock of its inbox.
         guard world.unavailability() == nil else { return }
         let type: AnyClass = type(of: delegate)
         guard missing.withLock({ $0.noteMissing(method, in: type) }) else { return }
         world.enqueue { [core] in core.value.noteMissing(method, in: type) }
     }
 
-    /// Whether the delegate is known to have no method of its own for this, or none that it wants to be called. For the
-    /// delegate queue; the loop asks its own side of the session.
+    /// Whether the delegate is known not to implement the method, or asks the session not to call it. For the delegate
+    /// queue; the loop asks ``SessionCore``.
     func isMissing(_ method: OptionalMethod, in delegate: AnyObject) -> Bool {
         if missing.withLock({ $0.isMissing(method, in: delegate) }) { return true }
         return state.withLock {
@@ -230,13 +228,13 @@ public final class URLSession: NSObject, Sendable {
         state.withLock { state in
             guard !state.isInvalidated else { return }
             let place = state.made.add(task)
-            // Before others find the task here, cancel it, and look for its place.
+            // Before other threads find the task here, cancel it, and look for its place.
             task.snapshot.withLock { $0.madePlace = place }
         }
         return task
     }
 
-    /// The task runs without having been resumed.
+    /// The task runs without a call of `resume()`.
     func forgetMade(_ task: URLSessionTask) {
         let place = task.snapshot.withLock { snapshot in
             defer { snapshot.madePlace = nil }
@@ -245,7 +243,7 @@ public final class URLSession: NSObject, Sendable {
         if let place { forgetMade(at: place) }
     }
 
-    /// The loop knows the task now, or never will.
+    /// Forgets a task that the loop now knows, or will never know.
     func forgetMade(at place: Int32) {
         _ = state.withLock { $0.made.remove(at: place) }
     }
@@ -257,23 +255,22 @@ public final class URLSession: NSObject, Sendable {
 // MARK: - Data tasks
 
 extension URLSession {
-    /// A task whose response goes to the session's delegate.
+    /// Makes a task whose response goes to the session's delegate.
     public func dataTask(with request: URLRequest) -> URLSessionDataTask {
         makeDataTask(request)
     }
 
-    /// A task whose response goes to the session's delegate.
+    /// Makes a task whose response goes to the session's delegate.
     public func dataTask(with url: URL) -> URLSessionDataTask {
         makeDataTask(URLRequest(url: url))
     }
 
-    /// A task that hands its whole response to `completionHandler`.
+    /// Makes a task that passes its whole response to `completionHandler`.
     ///
     /// - Parameters:
-    ///   - request: What to load.
-    ///   - completionHandler: Called once, on the delegate queue: with data and
-    ///     response, or with an error, and then with the response too if its head had
-    ///     arrived. An HTTP error status is not an error.
+    ///   - request: The request to load.
+    ///   - completionHandler: Called once, on the delegate queue: with data and response, or with an error, and then
+    ///   with the response too if its head had arrived. An HTTP error status is not an error.
     @preconcurrency
     public func dataTask(
         with request: URLRequest,
@@ -282,7 +279,7 @@ extension URLSession {
         makeDataTask(request, completionHandler)
     }
 
-    /// A task that hands its whole response to `completionHandler`.
+    /// Makes a task that passes its whole response to `completionHandler`.
     @preconcurrency
     public func dataTask(
         with url: URL,
@@ -297,8 +294,8 @@ extension URLSession {
 extension URLSession {
     /// Finds all tasks that have not completed, in the order in which they were made.
     ///
-    /// - Parameter completionHandler: Called on a queue of the session's own, never on
-    ///   the delegate queue: somebody who blocks that until the answer comes gets it.
+    /// - Parameter completionHandler: Called on a queue of the session's own, never on the delegate queue: a caller
+    ///   that blocks the delegate queue until the answer comes gets it.
     @preconcurrency
     public func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         let made = madeTasks
@@ -324,12 +321,11 @@ extension URLSession {
 // MARK: - Ending
 
 extension URLSession {
-    /// Takes no new tasks and lets running ones finish, also those that are suspended. Then
-    /// the delegate hears `didBecomeInvalid`, as the very last thing, and is released.
+    /// Takes no new tasks and lets running ones finish, also those that are suspended. Then it calls `didBecomeInvalid`
+    /// of the delegate, as the very last call, and releases the delegate.
     ///
-    /// Tasks that were never resumed are cancelled: Apple's loader waits for them, for ever
-    /// if they are never resumed. A task resumed from now on fails at once, with an error
-    /// that says so. Has no effect on ``shared``.
+    /// It cancels tasks that were never resumed. (Apple's session waits for them, for ever if they are never resumed.)
+    /// A task resumed from now on fails at once, with an error that says so. Has no effect on ``shared``.
     public func finishTasksAndInvalidate() {
         invalidate(cancelling: false)
     }
@@ -349,21 +345,19 @@ extension URLSession {
         world.enqueue { [self] in core.value.invalidate(self, cancelling: cancelling) }
     }
 
-    /// Forgets everything: the cookies, cached responses and credentials of the
-    /// configured stores, who else uses them or not, what is on disk included; the
-    /// credentials that were accepted, and TLS sessions. Closes idle connections, lets
-    /// those in use end with their exchange, and calls back on the delegate queue once
-    /// the disk has followed.
+    /// Forgets everything: the cookies, cached responses and credentials of the configured stores, even if others use
+    /// them, and also on the disk; the credentials that servers accepted, and TLS sessions. Closes idle connections,
+    /// and lets those in use end with their exchange. Calls back on the delegate queue once the disk has followed.
     ///
-    /// Requests resumed after that use new connections. What the configuration itself
-    /// names stays: a netrc file, an ``HSTSStore``, proxies.
+    /// Requests resumed after that use new connections. What the configuration itself names stays: a netrc file, an
+    /// ``HSTSStore``, proxies.
     @preconcurrency
     public func reset(completionHandler: @escaping @Sendable () -> Void) {
         world.enqueue { [core] in core.value.reset(completionHandler) }
     }
 
-    /// Writes cookies and cached responses to where they are kept, and closes
-    /// connections as ``reset(completionHandler:)`` does. Forgets nothing.
+    /// Writes cookies and cached responses to the disk, and closes connections as ``reset(completionHandler:)`` does.
+    /// Forgets nothing.
     @preconcurrency
     public func flush(completionHandler: @escaping @Sendable () -> Void) {
         world.enqueue { [core] in core.value.flush(completionHandler) }

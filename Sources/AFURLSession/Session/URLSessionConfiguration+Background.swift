@@ -1,5 +1,5 @@
-/// What Foundation's loader says of sessions that go on without their program. There are none of that kind here, so all
-/// of it is kept and nothing comes of it, as in every other session of Foundation's.
+/// Foundation's settings for background sessions, which go on without their program. There are none of that kind here:
+/// the configuration keeps the values, and they have no effect, as in every other session of Foundation's.
 struct BackgroundSettings: Sendable {
     var isDiscretionary = false
     var sessionSendsLaunchEvents = false
@@ -30,7 +30,8 @@ extension URLSessionConfiguration {
         set { self[\.background.extendsIdleMode] = newValue }
     }
 
-    /// Where an extension of a program puts its downloads. Kept, and of no effect here: see ``temporaryFolder``.
+    /// The container in which an extension of a program puts its downloads. Kept, and of no effect here: see
+    /// ``temporaryFolder``.
     public var sharedContainerIdentifier: String? {
         get { self[\.background.sharedContainerIdentifier] }
         set { self[\.background.sharedContainerIdentifier] = newValue }

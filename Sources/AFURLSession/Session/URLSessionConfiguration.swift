@@ -13,8 +13,8 @@ public final class URLSessionConfiguration: NSObject, NSCopying, Sendable {
     /// A new configuration with the default settings.
     public class var `default`: URLSessionConfiguration { URLSessionConfiguration(SessionSettings()) }
 
-    /// A new configuration for sessions that keep nothing once they are gone: what they
-    /// store is in memory, and the configuration's own.
+    /// A new configuration for sessions that keep nothing once they are gone: their stores are in memory, and belong to
+    /// this configuration alone.
     public class var ephemeral: URLSessionConfiguration {
         var settings = SessionSettings()
         settings.cache = .inMemory()
@@ -50,30 +50,29 @@ public final class URLSessionConfiguration: NSObject, NSCopying, Sendable {
 // MARK: - Foundation's settings
 
 extension URLSessionConfiguration {
-    /// How long a task waits for *something* to happen, in seconds: any progress in
-    /// either direction starts the time anew. It stands still while the task is
-    /// suspended or waits for its delegate. A request's own `timeoutInterval` goes
-    /// before this one. 60; not positive means 60.
+    /// How long a task waits for *something* to happen, in seconds: any progress in either direction starts the time
+    /// anew. It stands still while the task is suspended or waits for its delegate. A request's own `timeoutInterval`
+    /// takes precedence. 60 by default; not positive means 60.
     public var timeoutIntervalForRequest: TimeInterval {
         get { self[\.timeoutIntervalForRequest] }
         set { self[\.timeoutIntervalForRequest] = newValue }
     }
 
-    /// How long a whole task may take, in seconds, retries included. It stands still
-    /// while the task is suspended. 7 days; not positive means 7 days.
+    /// How long a whole task may take, in seconds, retries included. It stands still while the task is suspended. 7
+    /// days by default; not positive means 7 days.
     public var timeoutIntervalForResource: TimeInterval {
         get { self[\.timeoutIntervalForResource] }
         set { self[\.timeoutIntervalForResource] = newValue }
     }
 
-    /// What requests that do not say otherwise want from caches.
+    /// The cache policy of requests that do not name one themselves.
     public var requestCachePolicy: URLRequest.CachePolicy {
         get { self[\.cachePolicy] }
         set { self[\.cachePolicy] = newValue }
     }
 
-    /// Header fields for every request that does not have them. Keys and values are
-    /// taken as their descriptions. A field that is not valid fails the requests.
+    /// Header fields for every request that does not have them. The session takes the descriptions of keys and values.
+    /// A field that is not valid fails the requests.
     public var httpAdditionalHeaders: [AnyHashable: Any]? {
         get {
             let headers = self[\.additionalHeaders]
@@ -85,15 +84,15 @@ extension URLSessionConfiguration {
         }
     }
 
-    /// Whether every request of the session may be sent before those in front of it are
-    /// answered, as if its own ``URLRequest/httpShouldUsePipelining`` were set. False.
+    /// Whether the session may send each of its requests before those in front of it have responses, as if its own
+    /// ``URLRequest/httpShouldUsePipelining`` were set. False by default.
     public var httpShouldUsePipelining: Bool {
         get { self[\.usesPipelining] }
         set { self[\.usesPipelining] = newValue }
     }
 
-    /// Connections a session may have to one host at a time; further tasks wait, by
-    /// priority and then in order. 6; less than 1 means 1.
+    /// How many connections a session may have to one host at a time; further tasks wait, by priority and then in
+    /// order. 6 by default; less than 1 means 1.
     public var httpMaximumConnectionsPerHost: Int {
         get { self[\.maximumConnectionsPerHost] }
         set { self[\.maximumConnectionsPerHost] = newValue }
@@ -103,15 +102,15 @@ extension URLSessionConfiguration {
 // MARK: - Foundation's names for settings of TLS
 
 extension URLSessionConfiguration {
-    /// The oldest version of TLS that is spoken: ``TLSConfiguration/minimumVersion`` by
-    /// another name. Versions before 1.2 are not spoken; setting one means 1.2.
+    /// The oldest version of TLS that the session speaks: ``TLSConfiguration/minimumVersion`` by another name. It
+    /// speaks none before 1.2; setting one means 1.2.
     public var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t {
         get { tls.minimumVersion.number }
         set { tls.minimumVersion = TLSVersion(atLeast: newValue) }
     }
 
-    /// The newest version of TLS that is spoken: ``TLSConfiguration/maximumVersion`` by
-    /// another name. Versions before 1.2 are not spoken; setting one means 1.2.
+    /// The newest version of TLS that the session speaks: ``TLSConfiguration/maximumVersion`` by another name. It
+    /// speaks none before 1.2; setting one means 1.2.
     public var tlsMaximumSupportedProtocolVersion: tls_protocol_version_t {
         get { tls.maximumVersion.number }
         set { tls.maximumVersion = TLSVersion(atLeast: newValue) }
@@ -134,78 +133,73 @@ extension TLSVersion {
 // MARK: - Settings of our own
 
 extension URLSessionConfiguration {
-    /// Idle connections a session keeps, all hosts together; beyond it the longest
-    /// idle are closed. 64, and never less than one host may have.
+    /// How many idle connections a session keeps, to all hosts together; if there are more, it closes the ones that
+    /// were idle longest. 64 by default, and never less than one host may have.
     public var maximumIdleConnections: Int {
         get { self[\.maximumIdleConnections] }
         set { self[\.maximumIdleConnections] = newValue }
     }
 
-    /// How long an idle connection is kept, in seconds. A server that announces less
-    /// (`Keep-Alive: timeout=`) is believed. 60; not positive means not at all.
+    /// How long the session keeps an idle connection, in seconds. If a server announces less (`Keep-Alive: timeout=`),
+    /// that counts. 60 by default; not positive means not at all.
     public var idleConnectionTimeout: TimeInterval {
         get { self[\.idleConnectionTimeout] }
         set { self[\.idleConnectionTimeout] = newValue }
     }
 
-    /// The age after which a connection serves no further request, in seconds, so that
-    /// changes in the network are noticed. 600; not positive means one request each.
+    /// The age after which a connection serves no further request, in seconds, so that the session notices changes in
+    /// the network. 600 by default; not positive means one request each.
     public var maximumConnectionAge: TimeInterval {
         get { self[\.maximumConnectionAge] }
         set { self[\.maximumConnectionAge] = newValue }
     }
 
-    /// The longest response body that is gathered for a completion handler or an
-    /// `async` caller, in bytes; a longer one fails the task. Delegates are not
-    /// limited. 1 GiB; 0 or less allows only empty bodies.
+    /// The longest response body that the session collects for a completion handler or an `async` caller, in bytes; a
+    /// longer one fails the task. It does not limit delegates. 1 GiB by default; 0 or less allows only empty bodies.
     public var maximumBodyInMemory: Int {
         get { self[\.maximumBodyInMemory] }
         set { self[\.maximumBodyInMemory] = newValue }
     }
 
-    /// Whether a session that is given no delegate queue calls back on the network thread
-    /// itself. False.
+    /// Whether a session without a delegate queue of yours calls back on the network thread itself. False by default.
     ///
-    /// This saves handing each answer to another thread, which costs more than a small
-    /// request does. In return every callback must be short and must never block:
-    /// meanwhile no session of the process makes progress, and waiting for one in a
-    /// callback is waiting for ever. The file of a download is removed after its
-    /// callback has returned, but perhaps not before the next one.
+    /// This saves handing each result to another thread, which costs more than a small request does. In return every
+    /// callback must be short and must never block: meanwhile no session of the process makes progress, and waiting for
+    /// a session in a callback is waiting for ever. The session removes the file of a download after its callback has
+    /// returned, but perhaps not before the next one.
     public var callsBackOnNetworkThread: Bool {
         get { self[\.callsBackOnNetworkThread] }
         set { self[\.callsBackOnNetworkThread] = newValue }
     }
 
-    /// From which length on a body is announced with `Expect: 100-continue` and kept back
-    /// until the server has said that it wants it: a server that refuses large uploads, or
-    /// wants credentials first, then says so before they were sent. Bodies whose length is
-    /// not known count as longer than any number.
+    /// From this length on, the session announces a body with `Expect: 100-continue` and keeps it back until the server
+    /// has said that it wants it. A server that refuses large uploads, or wants credentials first, then says so before
+    /// the session sends them. A body of unknown length counts as longer than any number.
     ///
-    /// Nil, the default, means never, as Apple's loader does: servers that do not know the
-    /// field cost ``continueTimeout`` each time. A request that has an `Expect` field of its
-    /// own is sent with it in any case.
+    /// Nil, the default, means never, as in Apple's session: servers that do not know the field cost
+    /// ``continueTimeout`` each time. The session always sends a request's own `Expect` field.
     public var expectsContinueAbove: Int64? {
         get { self[\.expectsContinueAbove] }
         set { self[\.expectsContinueAbove] = newValue }
     }
 
-    /// How long a body is kept back for a server that was asked and says nothing, in
-    /// seconds; then it is sent. 1; not positive means not at all.
+    /// How long the session keeps a body back for a server that does not answer the announcement, in seconds; then it
+    /// sends the body. 1 by default; not positive means not at all.
     public var continueTimeout: TimeInterval {
         get { self[\.continueTimeout] }
         set { self[\.continueTimeout] = newValue }
     }
 
-    /// How connections are secured: whom the session trusts, how it identifies itself.
+    /// How the session secures connections: which servers it trusts, and how it identifies itself.
     public var tls: TLSConfiguration {
         get { self[\.tls] }
         set { self[\.tls] = newValue }
     }
 
-    /// Where downloads gather, in a folder of the session's own that no other user can
-    /// enter. Nil is the system's folder for temporary files (`TMPDIR`, else `/tmp`).
+    /// The folder for unfinished downloads. In it, the session makes a folder of its own that no other user can enter.
+    /// Nil is the system's folder for temporary files (`TMPDIR`, else `/tmp`).
     ///
-    /// A folder on the file system where downloads are moved to saves copying them.
+    /// Choose a folder on the file system to which you move downloads: that saves copying them.
     public var temporaryFolder: URL? {
         get { self[\.temporaryFolder].map { URL(fileURLWithPath: $0, isDirectory: true) } }
         set { self[\.temporaryFolder] = newValue.map { $0.isFileURL ? $0.absoluteURL.path : $0.absoluteString } }

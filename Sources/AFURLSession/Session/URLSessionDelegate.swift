@@ -2,27 +2,24 @@ public import Foundation
 
 /// Hears about a session. Every method has an implementation that does nothing.
 ///
-/// Methods that answer are there twice, with a completion handler and `async`: have one of the two. An `async` method is
-/// called on the delegate queue like all others, and goes on where Swift resumes it. With both, the session calls the one
-/// with the completion handler.
+/// Methods with an answer exist twice, with a completion handler and `async`: implement one of the two. The session
+/// calls an `async` method on the delegate queue like all others, and it goes on where Swift resumes it. If you
+/// implement both, the session calls the one with the completion handler.
 ///
-/// Called on the session's delegate queue. The session holds its delegate strongly
-/// until it has become invalid.
+/// The session calls all methods on its delegate queue. It holds its delegate strongly until it has become invalid.
 @preconcurrency
 public protocol URLSessionDelegate: AnyObject, Sendable {
-    /// The session will make no more callbacks. `error` is nil: an invalidation was
-    /// asked for. The last call the delegate receives.
+    /// The session will make no more callbacks: this is the last one. `error` is nil: you invalidated the session.
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
 
-    /// A server shows its certificates, or asks for ours, in a handshake that waits
-    /// for the answer: nothing is sent meanwhile. Call `completionHandler` once, from
-    /// any thread, within `decisionTimeout` of the session's `tls`.
+    /// A server shows its certificates, or asks for yours, in a handshake that waits for the answer; the session sends
+    /// nothing meanwhile. Call `completionHandler` once, from any thread, within `decisionTimeout` of the session's
+    /// `tls`.
     ///
-    /// To trust the server of `challenge.protectionSpace.serverTrust`, whatever the
-    /// standard evaluation says, answer `.useCredential` with
-    /// `URLCredential(trust:)` of exactly that trust. `.performDefaultHandling` is the
-    /// standard evaluation. What a ``TLSConfiguration/evaluator`` has refused is not
-    /// asked about. Without this method ``URLSessionTaskDelegate`` is asked.
+    /// To trust the server of `challenge.protectionSpace.serverTrust`, whatever the standard evaluation says, answer
+    /// `.useCredential` with `URLCredential(trust:)` of exactly that trust. `.performDefaultHandling` is the standard
+    /// evaluation. The session does not ask about a server that a ``TLSConfiguration/evaluator`` has refused. Without
+    /// this method it asks ``URLSessionTaskDelegate``.
     func urlSession(
         _ session: URLSession,
         didReceive challenge: URLAuthenticationChallenge,
@@ -42,12 +39,12 @@ public protocol URLSessionDelegate: AnyObject, Sendable {
 /// (data tasks), metrics, completion. Nothing follows the completion.
 @preconcurrency
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
-    /// The task has ended: without error if a response was received in full, whatever
-    /// its status. Called exactly once, last.
+    /// The task has ended: without an error if it received a whole response, whatever its status. Called exactly once,
+    /// last.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 
-    /// As the session's method of this name, for a task. Asked about servers and
-    /// identities only where the session's delegate has no method for them.
+    /// As the session's method of this name, for a task. The session asks it about servers and identities only if its
+    /// own delegate has no method for them.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -62,15 +59,15 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
-    /// The date of a task has come that was to begin later (``URLSessionTask/earliestBeginDate``). The task waits until
-    /// `completionHandler` is called: from any thread, once; further calls do nothing.
+    /// The earliest date of a task has come (``URLSessionTask/earliestBeginDate``). The task waits until you call
+    /// `completionHandler`: once, from any thread; further calls do nothing.
     ///
     /// - Parameters:
     ///   - session: The session of the task.
-    ///   - task: What begins now.
-    ///   - request: What would be sent.
-    ///   - completionHandler: Takes what to do, and for `.useNewRequest` the request to send instead. It is sent with
-    ///     the task's own body, if the task has one. A download that goes on with a part keeps its request.
+    ///   - task: The task that begins now.
+    ///   - request: The request that the session would send.
+    ///   - completionHandler: Takes what to do, and for `.useNewRequest` the request to send instead. It goes with the
+    ///   task's own body, if the task has one. A download that resumes keeps its request.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -89,17 +86,17 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     /// Called once at most, however often the task has to wait.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
 
-    /// The server sends the task somewhere else. The task waits until `completionHandler` is called: from any thread,
-    /// once; further calls do nothing.
+    /// The server redirects the task. The task waits until you call `completionHandler`: once, from any thread; further
+    /// calls do nothing.
     ///
     /// - Parameters:
     ///   - session: The session of the task.
-    ///   - task: What is redirected.
-    ///   - response: The response that says so.
-    ///   - request: What would be sent, without anything that must not follow to another origin. Answering with it
-    ///     also allows what ``RedirectPolicy/sendsBodyToOtherOrigins`` would not.
-    ///   - completionHandler: Takes the request to send: the one given, or another. With nil the response that is
-    ///     here, and its body, are the task's result.
+    ///   - task: The task that the server redirects.
+    ///   - response: The redirect.
+    ///   - request: The request that the session would send, without anything that must not follow to another origin.
+    ///   Answering with it also allows what ``RedirectPolicy/sendsBodyToOtherOrigins`` would not.
+    ///   - completionHandler: Takes the request to send: the one given, or another. With nil the redirect, with its
+    ///   body, is the task's response.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -116,16 +113,15 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         newRequest request: URLRequest
     ) async -> URLRequest?
 
-    /// More of the request body was handed to the network. Progress that was made while
-    /// you were busy comes as one call.
+    /// The session has handed more of the request body to the network. Progress made while you were busy comes as one
+    /// call.
     ///
     /// - Parameters:
     ///   - session: The session of the task.
-    ///   - task: Whose body it is.
-    ///   - bytesSent: Since the last call.
-    ///   - totalBytesSent: Since the beginning.
-    ///   - totalBytesExpectedToSend: `NSURLSessionTransferSizeUnknown` for a stream without
-    ///     a `Content-Length`.
+    ///   - task: The task that the body belongs to.
+    ///   - bytesSent: Bytes since the last call.
+    ///   - totalBytesSent: Bytes since the beginning.
+    ///   - totalBytesExpectedToSend: `NSURLSessionTransferSizeUnknown` for a stream without a `Content-Length`.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -134,13 +130,11 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         totalBytesExpectedToSend: Int64
     )
 
-    /// A stream is needed for the body of `task`: before a task of
-    /// `uploadTask(withStreamedRequest:)` begins, and whenever a body that comes from a
-    /// stream must be sent again from its beginning. Call `completionHandler` once, from
-    /// any thread, with a stream that is not open; further calls do nothing. Without
-    /// a stream the task fails with `URLError.requestBodyStreamExhausted`, unless it is the
-    /// first time and the request has a stream of its own. The implementation provided
-    /// answers nil.
+    /// The session needs a stream for the body of `task`: before a task of `uploadTask(withStreamedRequest:)` begins,
+    /// and whenever it has to send a body from a stream again from its beginning. Call `completionHandler` once, from
+    /// any thread, with a stream that is not open; further calls do nothing. Without a stream the task fails with
+    /// `URLError.requestBodyStreamExhausted`, unless it is the first time and the request has a stream of its own. The
+    /// default implementation answers nil.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -150,9 +144,9 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     /// The same as an `async` method.
     func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream?
 
-    /// When each phase of the task happened. Called once for each task that was resumed, right before its completion: that
-    /// of the delegate, the completion handler, or the return of the call that awaits it. A task that was cancelled
-    /// before it looked for a connection has metrics without transactions.
+    /// When each phase of the task happened. Called once for each task that was resumed, right before its completion:
+    /// that of the delegate, the completion handler, or the return of the call that awaits it. A task that was
+    /// cancelled before it looked for a connection has metrics without transactions.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -163,9 +157,9 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
 /// Receives the responses of data tasks that have no completion handler.
 @preconcurrency
 public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
-    /// The head of the response has arrived. The task waits, and holds up its peer,
-    /// until `completionHandler` is called: from any thread, once; further calls do
-    /// nothing. The implementation provided answers `.allow`.
+    /// The head of the response has arrived. The task waits, and makes the server wait, until you call
+    /// `completionHandler`: once, from any thread; further calls do nothing. The default implementation answers
+    /// `.allow`.
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -180,23 +174,22 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition
 
-    /// A download task has taken the place of the data task, as the delegate asked for. The
-    /// data task has ended and is not heard of any more; what concerns the download task
-    /// comes after this.
+    /// A download task has taken the place of the data task, as the delegate asked for. The data task has ended, and
+    /// the session makes no more calls for it; those for the download task come after this.
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
         didBecome downloadTask: URLSessionDownloadTask
     )
 
-    /// A stream task has taken the place of the data task, as the delegate asked for. The data task has ended and is not
-    /// heard of any more; what concerns the stream task comes after this.
+    /// A stream task has taken the place of the data task, as the delegate asked for. The data task has ended, and the
+    /// session makes no more calls for it; those for the stream task come after this.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask)
 
-    /// The response is complete, and would be stored in the cache. Call `completionHandler` once, from any thread,
-    /// with what shall be stored: the proposal, another response, or nil for none. The task does not wait for it.
-    /// Fields that the answer adds count: with `Cache-Control` it may say how long a response is good that does not say
-    /// it itself. Responses that come from the cache, or are not to be stored, are not asked about.
+    /// The response is complete, and the session would store it in the cache. Call `completionHandler` once, from any
+    /// thread, with the response to store: the proposal, another response, or nil for none. The task does not wait for
+    /// it. Fields that you add count: with `Cache-Control` you can set for how long a response is good that does not
+    /// say so itself. The session does not ask about responses that come from the cache, or must not be stored.
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -211,7 +204,7 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         willCacheResponse proposedResponse: CachedURLResponse
     ) async -> CachedURLResponse?
 
-    /// Part of the body. While this runs, at most 256 KiB more are read ahead.
+    /// Part of the body. While this runs, the session reads at most 256 KiB ahead.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 }
 
@@ -219,7 +212,7 @@ extension URLSessionDelegate {
     /// Does nothing.
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
 
-    /// Asks the `async` method.
+    /// Calls the `async` method.
     public func urlSession(
         _ session: URLSession,
         didReceive challenge: URLAuthenticationChallenge,
@@ -231,7 +224,7 @@ extension URLSessionDelegate {
         }
     }
 
-    /// Leaves the challenge to others.
+    /// Leaves the challenge to the delegate's task-level method.
     public func urlSession(
         _ session: URLSession,
         didReceive challenge: URLAuthenticationChallenge
@@ -247,7 +240,7 @@ extension URLSessionTaskDelegate {
         session.noteMissing(.completed, in: self)
     }
 
-    /// Asks the `async` method.
+    /// Calls the `async` method.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -270,7 +263,7 @@ extension URLSessionTaskDelegate {
         return (.performDefaultHandling, .unanswered)
     }
 
-    /// Asks the `async` method.
+    /// Calls the `async` method.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -298,7 +291,7 @@ extension URLSessionTaskDelegate {
         session.noteMissing(.waitsForConnectivity, in: self)
     }
 
-    /// Asks the `async` method.
+    /// Calls the `async` method.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -313,7 +306,7 @@ extension URLSessionTaskDelegate {
         }
     }
 
-    /// Leaves it to the session's ``RedirectPolicy``.
+    /// Leaves the decision to the session's ``RedirectPolicy``.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -335,7 +328,7 @@ extension URLSessionTaskDelegate {
         session.noteMissing(.sentBody, in: self)
     }
 
-    /// Asks the `async` method.
+    /// Calls the `async` method.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -344,7 +337,7 @@ extension URLSessionTaskDelegate {
         Task.immediate { completionHandler(await urlSession(session, needNewBodyStreamForTask: task)) }
     }
 
-    /// Has no stream.
+    /// Answers nil: no stream.
     public func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream? {
         session.noteMissing(.needsBodyStream, in: self)
         return nil
@@ -361,7 +354,7 @@ extension URLSessionTaskDelegate {
 }
 
 extension URLSessionDataDelegate {
-    /// Asks the `async` method.
+    /// Calls the `async` method.
     public func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -399,7 +392,7 @@ extension URLSessionDataDelegate {
         session.noteMissing(.becameStream, in: self)
     }
 
-    /// Asks the `async` method.
+    /// Calls the `async` method.
     public func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,

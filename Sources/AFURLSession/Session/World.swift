@@ -2,28 +2,28 @@ package import AFLoop
 package import AFTransport
 import Foundation
 
-/// Everything a session touches outside itself: the loop with its clock and
-/// poller, a way to open channels, a resolver, and somewhere to run callbacks.
+/// Everything that a session uses outside itself: the loop with its clock and poller, a way to open channels, a
+/// resolver, and an executor for callbacks.
 ///
-/// Production has one; tests make their own, with a virtual clock, a scripted
-/// network and callbacks in a seeded order, and run whole sessions in it.
+/// Production has one world; tests make their own, with a virtual clock, a scripted network and callbacks in a seeded
+/// order, and run whole sessions in it.
 package final class World: Sendable {
     package let platform: Platform
     package let loop: EventLoop
-    /// Tells those who wait for a network when it has changed.
+    /// Tells tasks that wait for a network when it has changed.
     let network: LoopBound<any ChangeMonitor>
-    /// Tells what there is of a network.
+    /// Reads the state of the network.
     let networkSource: any NetworkSource
-    /// Those who watch it.
+    /// Knows all subscribers to network paths.
     let paths: LoopBound<PathCenter>
     /// Nil: callbacks run on the session's delegate queue.
     package let callbackExecutor: (any CallbackExecutor)?
     let readBuffer: LoopBound<ReadBuffer>
     /// 64 random bits, not for secrets.
     let random: @Sendable () -> UInt64
-    /// The variables of the process. Asked once by each session, where it is made.
+    /// The variables of the process. Each session asks once, where it is made.
     let environment: @Sendable () -> [String: String]
-    /// Where interceptors run. Nil: on the threads of Swift tasks.
+    /// Runs interceptors. Nil: the threads of Swift tasks do.
     let interceptorExecutor: (any TaskExecutor)?
 
     package init(
@@ -63,8 +63,7 @@ package final class World: Sendable {
     var workers: any BlockingWorkers { platform.workers }
     var wallClock: @Sendable () -> Int64 { platform.wallClock }
 
-    /// Why a task that is resumed now could never complete, if so: the network thread
-    /// does not exist.
+    /// Why a task that is resumed now could never complete, if so: there is no network thread.
     func unavailability() -> LoadError? {
         guard self === World.system else { return nil }
         if NetworkThread.isLostToFork { return .forked }
@@ -76,14 +75,14 @@ package final class World: Sendable {
         }
     }
 
-    /// Runs `body` on the loop. If the network thread cannot be started now, when a
-    /// later call succeeds in starting it.
+    /// Runs `body` on the loop. If the network thread cannot be started now, `body` runs once a later call has started
+    /// it.
     func enqueue(_ body: sending @escaping () -> Void) {
         if self === World.system { try? NetworkThread.ensureRunning() }
         loop.enqueue(body)
     }
 
-    /// The machine we run on, served by the network thread.
+    /// The machine that the process runs on, served by the network thread.
     package static let system = World(
         loop: NetworkThread.loop,
         opener: SocketOpener(),

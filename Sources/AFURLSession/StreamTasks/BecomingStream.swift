@@ -4,12 +4,12 @@ import AFTransport
 import Foundation
 
 extension TaskCore {
-    /// The delegate wants to read the body as a stream.
+    /// Turns the data task into a stream task, as the delegate asked for.
     ///
-    /// - Parameter chunks: What of it has arrived, and was shown to nobody.
+    /// - Parameter chunks: The body that has arrived, and that the delegate has not got.
     func becomeStream(after chunks: [Data]) {
         guard let former = handle as? URLSessionDataTask, let (delegate, _) = dataDelegate else { return }
-        // A cancellation on its way finds a task that has ended, so it has to be heard now.
+        // Look for a cancellation now: its job would find that the data task has ended.
         guard former.state != .canceling else { return fail(.cancelled) }
         let session = former.session
         let task = session.make { URLSessionStreamTask(continuing: former, $0) }
@@ -28,7 +28,8 @@ extension TaskCore {
         desk.proceed()
     }
 
-    /// Where nothing but its end ends the body, what comes may be anything. False if it is a message of HTTP.
+    /// Gives the connection itself to the stream task, if only the end of the connection ends the body: then its bytes
+    /// may be anything. False if the body has an end of its own.
     private func giveConnection(to desk: StreamDesk, after chunks: [Data]) -> Bool {
         guard let response = response as? HTTPURLResponse, response.isEndedByClose, content == nil, let transfer,
             let channel = transfer.surrenderChannel()
@@ -42,7 +43,7 @@ extension TaskCore {
 }
 
 extension StreamDesk {
-    /// Only reads: what is written would be another request to the server.
+    /// Reads only: the server would take what is written for another request.
     fileprivate func take(bodyOf core: TaskCore, after chunks: [Data]) {
         outgoing = .closed
         take(BodyChannel(chunks, of: core), of: core)
@@ -50,7 +51,7 @@ extension StreamDesk {
 }
 
 extension HTTPURLResponse {
-    /// RFC 9112 §6.3, as the decoder of the response has read it.
+    /// RFC 9112 §6.3, as the response's decoder applies it.
     fileprivate var isEndedByClose: Bool {
         statusCode != 204 && statusCode != 304 && !headers.contains("Content-Length")
             && !headers.contains("Transfer-Encoding")

@@ -1,15 +1,15 @@
 import AFLoop
 import Foundation
 
-/// The body of a response as a channel to read from, for a data task that became a stream: what a connection that speaks
-/// HTTP has to say to it. Nothing can be written.
+/// The body of a response as a channel to read from, for a data task that has become a stream while its connection
+/// speaks HTTP. It cannot be written to.
 final class BodyChannel: ByteChannel {
     private static let highWater = 256 << 10
 
     var handler: (any ChannelHandler)?
     private(set) var hasEnded = false
     private var pieces: [Data]
-    /// Of the first piece.
+    /// How many bytes of the first piece were read.
     private var taken = 0
     private var count: Int
     private var isFull = false
@@ -21,7 +21,7 @@ final class BodyChannel: ByteChannel {
         self.core = core
     }
 
-    /// A peer that sends more than is read has to wait.
+    /// Makes the server wait if it sends more than the task reads.
     func append(_ bytes: UnsafeRawBufferPointer) {
         pieces.append(Data(bytes))
         count += bytes.count
@@ -57,7 +57,7 @@ final class BodyChannel: ByteChannel {
         return hasEnded ? .end : .wouldBlock
     }
 
-    /// Nobody asks: it may come from a file.
+    /// No code asks for it here: the body may come from a file.
     var remoteAddress: SocketAddress { core?.transfer?.times.connection?.remote ?? .nowhere }
     var localAddress: SocketAddress? { nil }
 
@@ -67,7 +67,7 @@ final class BodyChannel: ByteChannel {
     func probePeer() {}
     func close() { handler = nil }
 
-    /// Nothing is held over: who stops reads on when more has come, or when asked to.
+    /// A reader that stops goes on when more has arrived, or when it is told to.
     func continueNextTurn() {
         guard let core else { return }
         let bound = LoopBound(confined: self, on: core.session.loop)

@@ -4,7 +4,8 @@ import AFTransport
 import Dispatch
 import Foundation
 
-/// What two streams and the loop share of one connection: a ring in each direction, and who waits for what.
+/// The state that two streams and the loop share of one connection: a ring of bytes in each direction, and the waiting
+/// threads.
 final class CapturedState: Sendable {
     static let capacity = 256 << 10
 
@@ -13,9 +14,9 @@ final class CapturedState: Sendable {
         var failure: URLError?
         var readsNoMore = false
         var writesNoMore = false
-        /// The loop stopped reading until there is room.
+        /// Whether the loop has stopped reading until there is room.
         var isFull = false
-        /// A job that will move bytes is on its way.
+        /// Whether a job that will move bytes is on its way.
         var isAnnounced = false
         var isReaderWaiting = false
         var isWriterWaiting = false
@@ -27,7 +28,7 @@ final class CapturedState: Sendable {
     let arrival = DispatchSemaphore(value: 0)
     let departure = DispatchSemaphore(value: 0)
 
-    /// Bytes have come, or none will any more.
+    /// Wakes the reader: bytes have come, or no more will come.
     func wakeReader() {
         let isWaiting = flags.withLock { flags in
             defer { flags.isReaderWaiting = false }
@@ -36,7 +37,7 @@ final class CapturedState: Sendable {
         if isWaiting { arrival.signal() }
     }
 
-    /// There is room, or none will be needed any more.
+    /// Wakes the writer: there is room, or no more will be needed.
     func wakeWriter() {
         let isWaiting = flags.withLock { flags in
             defer { flags.isWriterWaiting = false }
@@ -46,7 +47,7 @@ final class CapturedState: Sendable {
     }
 }
 
-/// The streams' side of their connection. Both hold it, and the connection ends with it.
+/// The streams' side of their connection. Both streams hold it; when it goes, the connection ends.
 final class CapturedLink: Sendable {
     private let state: CapturedState
     private let end: LoopBound<CapturedEnd>
@@ -64,7 +65,7 @@ final class CapturedLink: Sendable {
     var hasArrivals: Bool { state.incoming.count > 0 || state.flags.withLock { $0.isAtEnd || $0.failure != nil } }
     var hasRoom: Bool { state.outgoing.count < CapturedState.capacity }
 
-    /// Waits until there is something. 0 at the end, -1 if the connection broke.
+    /// Waits until there are bytes. 0 at the end, -1 if the connection broke.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         guard !buffer.isEmpty else { return 0 }
         while true {
@@ -85,14 +86,14 @@ final class CapturedLink: Sendable {
                 return flags
             }
             if flags.readsNoMore || flags.failure != nil { return -1 }
-            // What came while we looked is taken in the next round: the end is told after the last byte.
+            // Read what came in the meantime first: the end comes after the last byte.
             guard state.incoming.count == 0 else { continue }
             if flags.isAtEnd { return 0 }
             state.arrival.wait()
         }
     }
 
-    /// Waits until there is room for something. -1 if the connection broke, or is closed.
+    /// Waits until there is room for a byte. -1 if the connection broke, or is closed.
     func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard !bytes.isEmpty else { return 0 }
         while true {
@@ -125,7 +126,7 @@ final class CapturedLink: Sendable {
         announce()
     }
 
-    /// Has the loop move what can be moved.
+    /// Makes the loop move what it can.
     private func announce() {
         let isNew = state.flags.withLock { flags in
             defer { flags.isAnnounced = true }
@@ -143,16 +144,16 @@ final class CapturedEnd: ChannelHandler {
     private var hasEndedWriting = false
     private let loop: EventLoop
     private let patience: LoopInterval
-    /// Runs while what was written has still to leave, and nobody waits for it.
+    /// Runs while written bytes have still to leave, and both streams are closed.
     private var deadline: StreamClock?
     private let mapped: (SystemCallError) -> URLError
     private let cutShort: () -> URLError?
     private let closed: () -> Void
 
     /// - Parameters:
-    ///   - patience: How long a peer may take nothing of what is left when both streams are closed.
-    ///   - mapped: What an error of the connection is for the user.
-    ///   - cutShort: Asked at the end of what can be read: the error, if that was none.
+    ///   - patience: How long the peer may accept none of the bytes that are left when both streams are closed.
+    ///   - mapped: Turns an error of the connection into the one that the streams report.
+    ///   - cutShort: Called at the end of the bytes. Returns an error if the peer has not ended them properly.
     ///   - closed: Called when the connection has been closed.
     init(
         _ channel: any ByteChannel,
@@ -188,15 +189,15 @@ final class CapturedEnd: ChannelHandler {
         }
         guard self.channel != nil else { return }
         endIfDone(channel)
-        // A channel without room tells when it has some.
+        // A channel without room reports when it has some.
         if isMore || (state.outgoing.count > 0 && channel.isWritable) { self.channel?.continueNextTurn() }
     }
 
-    /// False if nothing more can be received now.
+    /// False if the connection has no more bytes now.
     private func receive(from channel: any ByteChannel) -> Bool {
         let (isOver, drops) = state.flags.withLock { ($0.isAtEnd || $0.failure != nil, $0.readsNoMore) }
         guard !isOver, channel.isReadable else { return false }
-        // What is dropped is written over by what comes next.
+        // Dropped bytes are overwritten by those that follow.
         guard let room = roomOrWish() else {
             if drops { state.incoming.taken(state.incoming.count) }
             return drops
@@ -219,8 +220,9 @@ final class CapturedEnd: ChannelHandler {
         return false
     }
 
-    /// Nil if there is none: the reader says when that changes. It is looked for once more behind the wish, or a reader who
-    /// took all of it in between would wait for bytes that nobody fetches.
+    /// Nil if there is no room; then the reader reports when there is. It looks once more after it has set `isFull`: a
+    /// reader that emptied the ring in between has not seen the flag, and would wait for bytes that the loop does not
+    /// read.
     private func roomOrWish() -> UnsafeMutableRawBufferPointer? {
         for _ in 0..<2 {
             let room = state.incoming.room(atMost: CapturedState.capacity)
@@ -230,7 +232,7 @@ final class CapturedEnd: ChannelHandler {
         return nil
     }
 
-    /// False if nothing more can be sent now.
+    /// False if the connection takes no more bytes now.
     private func send(to channel: any ByteChannel) -> Bool {
         let ready = state.outgoing.ready
         guard !ready.isEmpty, channel.isWritable else { return false }
@@ -261,7 +263,7 @@ final class CapturedEnd: ChannelHandler {
         if isOver { close() }
     }
 
-    /// A peer that takes nothing would keep the connection for as long as it likes.
+    /// Limits how long a peer that accepts no bytes keeps the connection.
     private func startDeadline() {
         guard deadline == nil else { return }
         deadline = StreamClock(patience, on: loop) { [weak self] in self?.close() }
@@ -280,7 +282,7 @@ final class CapturedEnd: ChannelHandler {
         state.wakeWriter()
     }
 
-    /// Nobody holds the streams any more.
+    /// The program has released both streams.
     func abandon() {
         state.flags.withLock { flags in
             flags.readsNoMore = true

@@ -2,8 +2,8 @@ import AFBase
 import AFLoop
 import Foundation
 
-/// The streams that were made of a connection, on their way to the delegate.
-// Unchecked: streams may not be used by two threads; whoever takes them there is the first to use them.
+/// The streams of a connection, on their way to the delegate. Unchecked, because two threads must not use a stream: the
+/// delegate that takes them is the first to use them.
 struct HandedStreams: @unchecked Sendable {
     let input: InputStream
     let output: OutputStream

@@ -1,7 +1,7 @@
 import AFLoop
 import Foundation
 
-/// A channel of which something was read already. It comes first.
+/// A channel that returns bytes read earlier before those of the connection.
 final class EarlyChannel: ByteChannel, ChannelHandler {
     var handler: (any ChannelHandler)?
     let channel: any ByteChannel
@@ -13,7 +13,7 @@ final class EarlyChannel: ByteChannel, ChannelHandler {
         channel.handler = self
     }
 
-    /// Nothing is left of it.
+    /// Whether all of these bytes were read.
     var isEmpty: Bool { early.isEmpty }
 
     func channelReady() {

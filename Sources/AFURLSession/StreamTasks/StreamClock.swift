@@ -1,6 +1,6 @@
 import AFLoop
 
-/// A time that stands still now and then. Confined to the loop; stopped before it is let go of.
+/// A timer that can be paused. Confined to the loop. Stop it before you release it.
 final class StreamClock: TimerTarget {
     private let loop: EventLoop
     private let over: () -> Void

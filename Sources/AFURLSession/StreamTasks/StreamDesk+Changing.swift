@@ -4,10 +4,10 @@ import AFTransport
 import AFWire
 import Foundation
 
-// What concerns the stream as a whole.
+// Changes of the stream as a whole.
 
 extension StreamDesk: HandshakeClient {
-    /// True if something was changed, and what comes after it may be done.
+    /// True if a change is done, and the operations after it may begin.
     func change(_ channel: any ByteChannel, for core: TaskCore) -> Bool {
         switch schedule.nextChange {
         case nil: return false
@@ -123,7 +123,7 @@ extension StreamDesk: HandshakeClient {
         }
         letGo()
         let link = CapturedLink(end, on: session.loop)
-        // What is readable now is not told again.
+        // The channel does not report again that it is readable.
         end.move()
         return link
     }

@@ -11,7 +11,7 @@ extension StreamDesk: ChannelHandler {
         proceed()
     }
 
-    /// Does what can be done now.
+    /// Does all operations that can be done now.
     func proceed() {
         guard let core, !core.isSuspended else { return }
         while let channel, handshake == nil {
@@ -24,12 +24,12 @@ extension StreamDesk: ChannelHandler {
         endIfOver()
     }
 
-    /// Over a connection in the clear nobody would look at the pins of the host.
+    /// Whether the stream may carry bytes: in plain text the session could not check the pins of the host.
     private func mayMove(_ channel: any ByteChannel, for core: TaskCore) -> Bool {
         guard schedule.nextIncoming != nil || schedule.nextOutgoing != nil || schedule.nextChange == .captured else {
             return true
         }
-        // What was a request's has been sent by the same rules.
+        // The session has applied the same rules to a task that began as a request.
         guard secured == nil, core.transfer == nil, let endpoint = core.endpoint else { return true }
         return !core.session.forbidsPlainText(to: Endpoint(scheme: .http, host: endpoint.host, port: endpoint.port))
     }
@@ -52,7 +52,7 @@ extension StreamDesk: ChannelHandler {
                 closeWriting(to: channel, for: core)
             case .write(let write)?:
                 guard !write.isSent else {
-                    // What is sealed and waits is not the kernel's yet.
+                    // The TLS channel still holds encrypted bytes that the kernel has not taken.
                     guard channel.isFlushed else { return }
                     schedule.outgoingDone()
                     finish(write, nil, in: core.session)
@@ -81,7 +81,8 @@ extension StreamDesk: ChannelHandler {
         tell { delegate, task in delegate.urlSession(task.session, writeClosedFor: task) }
     }
 
-    /// The peer takes no more. What it said before lies in our receive buffer, and somebody may wait for it.
+    /// The peer takes no more bytes. Its earlier bytes are in the kernel's receive buffer, and a read may wait for
+    /// them.
     private func sendingFailed(_ error: SystemCallError, for core: TaskCore) {
         if let channel {
             while case .read(let read)? = schedule.nextIncoming, channel.isReadable {
@@ -160,7 +161,7 @@ extension StreamDesk: ChannelHandler {
         finish(read, isAtEnd, nil, in: core.session)
     }
 
-    /// All that waits for bytes gets what there is, and no more comes.
+    /// Completes all reads with the bytes there are: no more will come.
     private func inputEnded(_ channel: any ByteChannel, for core: TaskCore) {
         if let secured, secured.isTruncated, !toleratesMissingFarewell {
             return core.fail(.transfer(.cutShort))
@@ -180,7 +181,7 @@ extension StreamDesk: ChannelHandler {
         tell { delegate, task in delegate.urlSession(task.session, readClosedFor: task) }
     }
 
-    /// A peer that goes on sending must neither be held up for ever nor be answered with a reset. False if there is
+    /// Drops what the peer goes on sending: otherwise it would have to wait for ever, or get a reset. False if there is
     /// nothing more.
     private func drop(from channel: any ByteChannel, for core: TaskCore) -> Bool {
         switch channel.read(into: core.session.world.readBuffer.value.forReading()) {

@@ -3,8 +3,8 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// The loop's side of a stream task: makes its connection, does what was asked of it in order, and tells everybody who
-/// waits how it went, exactly once.
+/// The loop's side of a stream task: connects, does the operations in order, and reports the result of each exactly
+/// once.
 ///
 /// ```
 /// idle ──▶ connecting ──▶ open ──▶ over
@@ -13,10 +13,10 @@ import Foundation
 ///                        securing
 /// ```
 final class StreamDesk: TaskConsumer {
-    /// One direction.
+    /// The state of one direction.
     enum Side {
         case open
-        /// In order: by the peer's end, or as it was asked for.
+        /// Closed in order: the peer has ended it, or the caller has closed it.
         case closed
         case failed(LoadError)
 
@@ -28,34 +28,34 @@ final class StreamDesk: TaskConsumer {
     static let stepsPerTurn = 16
 
     var schedule = StreamSchedule<StreamRead, StreamWrite>()
-    /// As long as the task runs.
+    /// The task's core, as long as the task runs.
     private(set) var core: TaskCore?
     var channel: (any ByteChannel)?
-    /// The channel, or what is beneath it, if the server was judged.
+    /// The TLS channel, if the session has checked the server: the channel itself, or the one beneath it.
     var secured: TLSChannel?
-    /// Where the connection leads, and by which way.
+    /// The address, route and TLS rules of the connection.
     var key: ConnectionKey?
     var handshake: Handshake?
     private var attempt: ConnectionAttempt?
-    /// Which of its session.
+    /// The number of the connection in its session.
     var connection: Int?
-    /// Ends what takes too long: connecting, or securing.
+    /// Limits how long connecting or the handshake takes.
     private var patience: StreamClock?
-    /// Of the task as a whole, if no transfer watches it.
+    /// Limits the task as a whole, if no transfer does.
     private var lifetime: StreamClock?
     var incoming = Side.open
     var outgoing = Side.open
-    /// What arrives is dropped.
+    /// Whether the desk drops what arrives.
     var drops = false
-    /// The streams that were made of it live on without it.
+    /// Whether the program has the streams: they go on without the task.
     private(set) var isCaptured = false
-    /// It ended in this way.
+    /// The error that the task ended with.
     private var ending: (any Error)?
     private var isOver = false
 
     // MARK: - From the task
 
-    /// A body that is all here, but not read to its end, holds the task.
+    /// A body that has arrived in full, but that the caller has not read to its end, keeps the task from completing.
     var isHolding: Bool { channel is BodyChannel && incoming.isOpen }
     var endsSilently: Bool { isCaptured }
 
@@ -79,7 +79,7 @@ final class StreamDesk: TaskConsumer {
         }
     }
 
-    /// It was shown to the data task's delegate.
+    /// The data task's delegate has already got the response.
     func receivedResponse(_ response: URLResponse, of core: TaskCore) {}
 
     func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore) {
@@ -88,7 +88,7 @@ final class StreamDesk: TaskConsumer {
     }
 
     func receivedEnd(of core: TaskCore) {
-        // Asked for again when the task ends by itself.
+        // The task calls this again when it ends by itself.
         guard let body = channel as? BodyChannel, !body.hasEnded else { return }
         body.end()
         proceed()
@@ -164,7 +164,7 @@ final class StreamDesk: TaskConsumer {
         proceed()
     }
 
-    /// Why nothing more can be asked for.
+    /// Why the stream takes no more operations.
     private func reason(_ direction: StreamFailure.Direction) -> any Error {
         if let ending { return ending }
         let side = direction == .reading ? incoming : outgoing
@@ -214,7 +214,7 @@ final class StreamDesk: TaskConsumer {
         return (reads.map(\.clock) + writes.map(\.clock) + [patience, lifetime]).compactMap { $0 }
     }
 
-    /// Runs from now on, if the task does.
+    /// A clock that runs from now on, if the task does.
     private func clock(of interval: LoopInterval?, in session: SessionCore, _ over: @escaping () -> Void)
         -> StreamClock?
     {
@@ -239,14 +239,14 @@ final class StreamDesk: TaskConsumer {
         proceed()
     }
 
-    /// What is read after a gap would be taken for something else, so nothing is.
+    /// Fails this read and all others: a caller could misread bytes that come after a gap.
     private func fail(reading error: LoadError, of core: TaskCore) {
         incoming = .failed(error)
         for read in schedule.takeReads() { finish(read, false, core.urlError(error), in: core.session) }
         proceed()
     }
 
-    /// Limits what is being done to the connection.
+    /// Limits how long the present change of the connection may take.
     func startPatience(_ interval: LoopInterval, _ over: @escaping () -> Void) {
         guard let core else { return }
         stopPatience()
@@ -296,7 +296,7 @@ final class StreamDesk: TaskConsumer {
         }
     }
 
-    /// Takes the place of a data task, with what its connection still has to say.
+    /// Takes the place of a data task, with the bytes that its connection still has.
     func take(
         _ channel: any ByteChannel,
         of core: TaskCore,
@@ -313,7 +313,7 @@ final class StreamDesk: TaskConsumer {
         for clock in clocks { clock.start() }
     }
 
-    /// Somebody else has the connection from now on.
+    /// Gives the connection away: the streams have it from now on.
     func letGo() {
         isCaptured = true
         channel = nil
@@ -326,7 +326,7 @@ extension StreamDesk: ConnectionAttemptClient {
         stopPatience()
         self.channel = channel
         channel.handler = self
-        // Nobody else watches it.
+        // No pool watches this connection.
         channel.probePeer()
         proceed()
     }
@@ -340,12 +340,12 @@ extension StreamDesk: ConnectionAttemptClient {
 
     func hasAskerLeft(_ attempt: ConnectionAttempt) -> Bool { false }
 
-    /// Only a proxy is secured on the way, and its rules ask nobody.
+    /// Before the connection is made only a proxy's TLS can need a decision, and its rules ask no delegate.
     func handshakeDelegate(for attempt: ConnectionAttempt) -> (any HandshakeDelegate)? { nil }
 }
 
 extension SessionCore {
-    /// A connection of a stream task: by the same way as requests over https, and not secured.
+    /// The connection of a stream task: by the same route as requests over https, but without TLS.
     func streamKey(to endpoint: Endpoint) throws(LoadError) -> ConnectionKey {
         var key = try connectionKey(for: endpoint).secured(by: nil)
         key.follow(settings.limits.link.socketOptions)

@@ -1,4 +1,4 @@
-/// Why something cannot be done to a stream.
+/// Why an operation on a stream cannot be done.
 enum StreamFailure: Error, Sendable {
     enum Direction: Sendable {
         case reading
@@ -6,12 +6,12 @@ enum StreamFailure: Error, Sendable {
     }
 
     case closed(Direction)
-    /// In the clear nobody would look at the pins of the host.
+    /// In plain text the session could not check the pins of the host.
     case pinned
-    /// It was to be secured, and one direction is over.
+    /// The TLS handshake needs both directions, and one is closed.
     case halfClosed
-    /// It was to be secured, and something that came in the clear is still there.
+    /// The TLS handshake cannot begin: there are unread bytes that came in plain text.
     case unreadable
-    /// It was to become streams, and nobody takes them.
+    /// The task was to become streams, and has no delegate that takes them.
     case nobodyForStreams
 }

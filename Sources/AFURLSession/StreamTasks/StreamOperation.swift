@@ -1,7 +1,7 @@
 import AFLoop
 import Foundation
 
-/// A read that somebody waits for. Confined to the loop.
+/// A read that waits for bytes. Confined to the loop.
 final class StreamRead {
     typealias Handler = @Sendable (Data?, Bool, (any Error)?) -> Void
 
@@ -25,7 +25,7 @@ final class StreamRead {
     var isEnough: Bool { data.count >= minimum }
 }
 
-/// A write that somebody waits for. Confined to the loop.
+/// A write that waits for room. Confined to the loop.
 final class StreamWrite {
     typealias Handler = @Sendable ((any Error)?) -> Void
 

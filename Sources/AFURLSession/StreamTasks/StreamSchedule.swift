@@ -1,7 +1,7 @@
-/// In which order is done what was asked of a stream.
+/// The order of the operations on a stream.
 ///
-/// Reads and writes go on side by side. What concerns the stream as a whole waits for all before it, and all after it
-/// wait for it:
+/// Reads and writes go on side by side. A change of the stream as a whole waits for all operations before it, and all
+/// after it wait for the change:
 ///
 /// ```
 /// read  read         │         │ read
@@ -26,12 +26,12 @@ struct StreamSchedule<Read, Write> {
     private struct Span {
         var incoming = Line<Incoming>()
         var outgoing = Line<Outgoing>()
-        /// What comes after all of it. Nil only in the last span.
+        /// The change after all of these operations. Nil only in the last span.
         var change: Change?
     }
 
     private var present = Span()
-    /// After the first change.
+    /// The spans after the first change.
     private var later = Line<Span>()
 
     // MARK: - Asking
@@ -65,7 +65,7 @@ struct StreamSchedule<Read, Write> {
 
     // MARK: - What is never done
 
-    /// Everything that was to be read until the next change.
+    /// Takes all reads before the next change.
     mutating func takePresentReads() -> [Read] {
         defer { present.incoming = Line() }
         return present.incoming.elements.compactMap(\.read)
@@ -90,7 +90,7 @@ struct StreamSchedule<Read, Write> {
         return writes
     }
 
-    /// All reads and writes, in no order of consequence.
+    /// All reads and writes. Their order does not matter.
     var everything: (reads: [Read], writes: [Write]) {
         let spans = [present] + later.elements
         return (
@@ -108,7 +108,7 @@ extension StreamSchedule.Outgoing {
     fileprivate var write: Write? { if case .write(let write) = self { write } else { nil } }
 }
 
-/// First in, first out, each in constant time.
+/// A queue: first in, first out, each in constant time.
 private struct Line<Element> {
     private var stored: [Element?] = []
     private var head = 0

@@ -3,8 +3,8 @@ import AFLoop
 import AFWire
 public import Foundation
 
-// Unchecked as its superclass: constants and what is bound to the loop only.
-/// A connection that carries whatever you want, in both directions.
+// Unchecked as its superclass: it has only constants and what is bound to the loop.
+/// A connection that carries any protocol you speak, in both directions.
 ///
 /// ```swift
 /// let task = session.streamTask(withHostName: "mail.example.com", port: 25)
@@ -12,31 +12,31 @@ public import Foundation
 /// let (greeting, _) = try await task.readData(ofMinLength: 1, maxLength: 512, timeout: 30)
 /// ```
 ///
-/// What is asked for is done in order: reads one after the other, writes one after the other, both side by side.
-/// ``startSecureConnection()`` and ``captureStreams()`` wait until everything asked for before them is done, and what is
-/// asked for after them waits for them. Everything may be asked for before the task is resumed. Each handler is called
-/// once, on the delegate queue, before the completion of the task.
+/// The task does its operations in order: reads one after the other, writes one after the other, both side by side.
+/// ``startSecureConnection()`` and ``captureStreams()`` wait until all operations before them are done, and all
+/// operations after them wait for these. You may call all methods before you resume the task. The session calls each
+/// handler once, on the delegate queue, before the completion of the task.
 ///
-/// Nothing is read that nobody has asked for, so a peer that sends more has to wait. The task connects as requests do: all
-/// addresses of the name are tried, and proxies of the session are asked for a tunnel. It has a connection of its own,
-/// which counts towards no limit.
+/// The task reads only what you ask for; a peer that sends more has to wait. It connects as requests do: it tries all
+/// addresses of the name, and asks proxies of the session for a tunnel. It has a connection of its own, which counts
+/// towards no limit.
 ///
 /// The task completes when both directions are closed: by their ends, by ``closeRead()`` and ``closeWrite()``, or by a
-/// read or write that failed; when it is cancelled; or when the connection breaks. Connecting and securing may take as
-/// long as `timeoutIntervalForRequest` says, and all of it as `timeoutIntervalForResource` says. A connection that is not
-/// asked for anything otherwise stays as it is, for ever. While the task is suspended nothing is read or written, and its
-/// times stand still.
+/// read or write that failed; when you cancel it; or when the connection breaks. Connecting and the TLS handshake may
+/// each take as long as `timeoutIntervalForRequest` says, and the whole task as long as `timeoutIntervalForResource`
+/// says. A connection without operations otherwise stays open for ever. While the task is suspended, it reads and
+/// writes nothing, and its times stand still.
 public final class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     init(to address: StreamAddress, _ identifier: Int, in session: URLSession) {
         super.init(streamTo: address.frozen, identifier, in: session, consumer: StreamDesk())
     }
 
-    /// A task that takes the place of a data task.
+    /// Makes a task that takes the place of a data task.
     override init(continuing other: URLSessionTask, _ identifier: Int) {
         super.init(continuing: other, identifier)
     }
 
-    /// Hands something to the loop. What is asked for in one order arrives there in the same.
+    /// Gives an operation to the loop. Operations arrive there in the order of the calls.
     private func ask(_ job: @escaping @Sendable (StreamDesk, SessionCore) -> Void) {
         session.world.enqueue { [self] in
             guard let desk = core.value.consumer as? StreamDesk else { return }
@@ -44,7 +44,7 @@ public final class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
         }
     }
 
-    /// In the child of a fork nobody would ever answer.
+    /// In the child of a fork no loop would ever answer.
     private var unavailability: URLError? { session.world.unavailability()?.urlError(for: nil) }
 }
 
@@ -54,13 +54,13 @@ extension URLSessionStreamTask {
     /// Reads some bytes.
     ///
     /// - Parameters:
-    ///   - minBytes: Fewer are handed out only with the end of the stream, or with an error. With 0 what is there
-    ///     already, perhaps nothing.
-    ///   - maxBytes: More are left for the next read.
-    ///   - timeout: In seconds, from now or from the beginning of the task, whichever is later; also while other reads
-    ///     come first. Not positive: as long as it takes.
-    ///   - completionHandler: Called once: with bytes; whether they are the last; and an error, beside the bytes that had
-    ///     arrived until then. After the end and after an error every other read fails.
+    ///   - minBytes: Waits for so many bytes, unless the stream ends or an error comes first. With 0 it takes those
+    ///   that are there already, perhaps none.
+    ///   - maxBytes: Takes so many bytes at most, and leaves more for the next read.
+    ///   - timeout: In seconds, from now or from the beginning of the task, whichever is later; it also runs while
+    ///   other reads come first. Not positive: as long as it takes.
+    ///   - completionHandler: Called once: with bytes; whether they are the last; and an error, beside the bytes that
+    ///   had arrived until then. After the end and after an error every other read fails.
     @preconcurrency
     public func readData(
         ofMinLength minBytes: Int,
@@ -75,7 +75,7 @@ extension URLSessionStreamTask {
     ///
     /// - Parameters:
     ///   - minBytes: As for ``readData(ofMinLength:maxLength:timeout:completionHandler:)``.
-    ///   - maxBytes: More are left for the next read.
+    ///   - maxBytes: Takes so many bytes at most, and leaves more for the next read.
     ///   - timeout: In seconds. Not positive: as long as it takes.
     /// - Returns: Bytes, and whether they are the last.
     public func readData(
@@ -103,7 +103,7 @@ extension URLSessionStreamTask {
         }
     }
 
-    /// Closes the direction to us, after the reads asked for before. What arrives from then on is dropped.
+    /// Closes the reading direction, after the reads before this call. The task drops what arrives from then on.
     public func closeRead() {
         ask { desk, session in desk.closeReading(in: session) }
     }
@@ -115,11 +115,11 @@ extension URLSessionStreamTask {
     /// Writes all of `data`.
     ///
     /// - Parameters:
-    ///   - data: What to write.
-    ///   - timeout: In seconds, from now or from the beginning of the task, whichever is later; also while other writes
-    ///     come first. Not positive: as long as it takes.
-    ///   - completionHandler: Called once: without an error when the kernel has taken all of it, which does not mean that
-    ///     the peer has it. After an error, when part of it may have been sent, every other write fails.
+    ///   - data: The bytes to write.
+    ///   - timeout: In seconds, from now or from the beginning of the task, whichever is later; it also runs while
+    ///   other writes come first. Not positive: as long as it takes.
+    ///   - completionHandler: Called once: without an error when the kernel has taken all bytes, which does not mean
+    ///   that the peer has them. After an error, when part of them may have been sent, every other write fails.
     @preconcurrency
     public func write(
         _ data: Data,
@@ -144,7 +144,8 @@ extension URLSessionStreamTask {
         }
     }
 
-    /// Closes the direction to the peer, after the writes asked for before: it then reads to the end. Reading goes on.
+    /// Closes the writing direction, after the writes before this call: the peer then reads to the end. Reading goes
+    /// on.
     public func closeWrite() {
         ask { desk, session in desk.closeWriting(in: session) }
     }
@@ -153,26 +154,27 @@ extension URLSessionStreamTask {
 // MARK: - Both directions
 
 extension URLSessionStreamTask {
-    /// Secures the connection, when all that was asked for before is done. What is asked for afterwards waits, and is
-    /// secured.
+    /// Starts TLS on the connection, when all operations before this call are done. Later operations wait, and go over
+    /// TLS.
     ///
-    /// The server is judged by the session's ``URLSession/tls``, as for requests over https; delegates are asked in the
-    /// same way. If it is refused, the task fails. Bytes of the peer that nobody had read by then fail the handshake:
-    /// what somebody on the way has put there in the clear is not taken for what the server said. To a host that the
-    /// session's evaluator has pins for, nothing is read or written before this. A secured connection is not secured
-    /// once more.
+    /// The session's ``URLSession/tls`` decides about the server, as for requests over https, and the session asks
+    /// delegates in the same way. If the server is refused, the task fails. Bytes of the peer that you have not read by
+    /// then fail the handshake: an attacker on the way could have put them there in plain text, and they must not pass
+    /// for the server's. To a host that the session's evaluator has pins for, the task reads and writes nothing before
+    /// this. On a connection that has TLS already it does nothing.
     public func startSecureConnection() {
         ask { desk, session in desk.secure(in: session) }
     }
 
-    /// Does nothing: what was secured stays secured.
+    /// Does nothing: a connection with TLS keeps it.
     @available(*, deprecated, message: "a secured connection cannot go on in the clear; close it and make another")
     public func stopSecureConnection() {}
 
-    /// Makes streams of the connection, when all that was asked for before is done.
+    /// Makes streams of the connection, when all operations before this call are done.
     ///
-    /// They are handed to ``URLSessionStreamDelegate/urlSession(_:streamTask:didBecome:outputStream:)``. With that the task
-    /// has completed, and nothing more is heard of it. Without a delegate that has the method it fails.
+    /// ``URLSessionStreamDelegate/urlSession(_:streamTask:didBecome:outputStream:)`` takes them. With that call the
+    /// task has completed, and the session makes no more calls for it. Without a delegate that has the method the task
+    /// fails.
     public func captureStreams() {
         ask { desk, session in desk.capture(in: session) }
     }
@@ -197,7 +199,7 @@ extension URLSessionStreamTask {
     }
 }
 
-/// Carries a result to the one who awaits it, in a locked box: see ``Answer``.
+/// Carries a result to the Swift task that awaits it, in a locked box: see ``Answer``.
 private final class StreamAnswer<Value: Sendable>: Sendable {
     private struct State {
         var continuation: UnsafeContinuation<Void, Never>?

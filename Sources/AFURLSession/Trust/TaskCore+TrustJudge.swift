@@ -2,11 +2,11 @@ import AFTransport
 import AFWire
 
 extension TaskCore {
-    /// Who would answer challenges of trust and identity for the task, as far as that is known before a question is put:
-    /// nil is the session's delegate, or none at all.
+    /// The delegate that would answer challenges of trust and identity for the task, as far as the session knows before
+    /// it asks: nil is the session's delegate, or none at all.
     ///
-    /// A delegate of the task's own that may have a method for challenges counts as if it had one. That it has none is
-    /// known once it has been asked.
+    /// A delegate of the task's own counts as one that answers until the session has called it once: only then it knows
+    /// that the delegate does not implement the method.
     var trustJudge: TrustJudge? {
         guard let own = ownDelegate, own !== session.delegate, !session.answersChallenges,
             !session.isMissing(.receivedTaskChallenge, in: own)
@@ -15,7 +15,7 @@ extension TaskCore {
         return .own(session.delegateNumbers.number(of: own))
     }
 
-    /// The same for a request to this place: nil in the clear, where there is nothing to ask.
+    /// The same for a request to this place: nil without TLS, where there is nothing to decide.
     func trustJudge(for endpoint: Endpoint) -> TrustJudge? {
         endpoint.scheme == .https ? trustJudge : nil
     }

@@ -23,10 +23,10 @@ public typealias CFIndex = Int
 /// `UInt`.
 public typealias CFOptionFlags = UInt
 
-/// There are none: pass nil.
+/// Never made: pass nil.
 public enum CFAllocator: Sendable {}
 
-/// The only allocator there is.
+/// The only allocator.
 public let kCFAllocatorDefault: CFAllocator? = nil
 
 // MARK: - Status
@@ -44,7 +44,7 @@ public let errSecHostNameMismatch: OSStatus = -67602
 public let errSecCertificateExpired: OSStatus = -67818
 /// A certificate is not valid yet.
 public let errSecCertificateNotValidYet: OSStatus = -67819
-/// It had to be known whether a certificate was revoked, and is not.
+/// The policy required an answer whether a certificate was revoked, and there is none.
 public let errSecIncompleteCertRevocationCheck: OSStatus = -67635
 /// The chain is not trusted.
 public let errSecNotTrusted: OSStatus = -67843

@@ -5,7 +5,7 @@ public import AFTLS
 /// A certificate, under its name in the Security framework.
 public typealias SecCertificate = Certificate
 
-/// The certificate that these bytes are, in DER; nil if they are none.
+/// Reads a certificate in DER; nil if the bytes are none.
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
     try? Certificate(der: data)
 }

@@ -5,7 +5,7 @@ public import Foundation
 
 /// A public key, under its name in the Security framework.
 ///
-/// Two are equal when their SubjectPublicKeyInfo structures are.
+/// Two keys are equal when their SubjectPublicKeyInfo structures are.
 public struct SecKey: Hashable, Sendable {
     private let publicKeyBytes: [UInt8]
     fileprivate let external: [UInt8]
@@ -32,8 +32,8 @@ public struct SecKey: Hashable, Sendable {
 
 /// The bytes of a key without its algorithm: PKCS#1 for RSA, the point as in X9.63 for elliptic curves.
 ///
-/// What begins with the right header for algorithm and size, and ends with these bytes, is the
-/// SubjectPublicKeyInfo; ``AFTLS/Certificate/publicKeyBytes`` has it whole. Where there are no bytes, `error` says so.
+/// The SubjectPublicKeyInfo is a header for algorithm and size, followed by these bytes;
+/// ``AFTLS/Certificate/publicKeyBytes`` has it whole. If a key has no such bytes, `error` says so.
 public func SecKeyCopyExternalRepresentation(
     _ key: SecKey,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -52,7 +52,7 @@ public func SecKeyCopyExternalRepresentation(
     return CFData(key.external)
 }
 
-/// What is known of a key: ``kSecAttrKeyType``, ``kSecAttrKeySizeInBits`` and ``kSecAttrKeyClass``.
+/// The attributes of a key: ``kSecAttrKeyType``, ``kSecAttrKeySizeInBits`` and ``kSecAttrKeyClass``.
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
     var attributes: CFDictionary = [
         kSecAttrKeyClass: kSecAttrKeyClassPublic,
@@ -66,7 +66,7 @@ public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
     return attributes
 }
 
-/// The bytes of a key in one unit of the curve's field, that is, the number of bytes of RSA's modulus.
+/// How many bytes a number of the key has: an element of the curve's field, or RSA's modulus.
 public func SecKeyGetBlockSize(_ key: SecKey) -> Int {
     (key.bits + 7) / 8
 }
@@ -83,5 +83,5 @@ public let kSecAttrKeyTypeEC: CFString = "73"
 public let kSecAttrKeySizeInBits: CFString = "bsiz"
 /// Whether a key is public.
 public let kSecAttrKeyClass: CFString = "kcls"
-/// It is.
+/// The key is public.
 public let kSecAttrKeyClassPublic: CFString = "0"

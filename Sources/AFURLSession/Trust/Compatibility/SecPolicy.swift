@@ -2,22 +2,22 @@
 
 import AFTLS
 
-/// What a chain is checked for, under its name in the Security framework.
+/// What an evaluation checks about a chain, under its name in the Security framework.
 public struct SecPolicy: Hashable, Sendable {
     enum Content: Hashable, Sendable {
         case policy(TrustPolicy)
-        /// The chain and the dates, and that no certificate was revoked, if that must be known.
+        /// Checks the chain and the dates, and that no certificate was revoked, if an answer is required.
         case revocation(isRequired: Bool)
-        /// For a name that no certificate can be for.
+        /// Fails: no certificate can be for this name.
         case impossible(String)
     }
 
     let content: Content
 }
 
-/// The chain, the dates, that it may serve TLS, and the name if one is given.
+/// Checks the chain, the dates, that the certificate may serve TLS, and the name if there is one.
 ///
-/// Only servers can be checked like that: with false it checks chain and dates.
+/// Only servers can be checked in this way: with false it checks chain and dates.
 public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy {
     guard server else { return SecPolicyCreateBasicX509() }
     guard let hostname else { return SecPolicy(content: .policy(.tlsServer(nil))) }
@@ -25,19 +25,19 @@ public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPoli
     return SecPolicy(content: .policy(.tlsServer(name)))
 }
 
-/// The chain and the dates only.
+/// Checks the chain and the dates only.
 public func SecPolicyCreateBasicX509() -> SecPolicy {
     SecPolicy(content: .policy(.basicX509))
 }
 
 // MARK: - Revocation
 
-/// The chain and the dates, and whether a certificate was revoked: as far as that is known, which it never is.
+/// Checks the chain and the dates, and whether a certificate was revoked as far as that is known, which it never is.
 ///
-/// Nothing here asks for lists or for OCSP, or looks at what a server staples. So the flags for methods and for the
-/// network change nothing, and a chain whose certificates may have been revoked is accepted, as Apple's policy accepts
-/// it where no answer comes. With ``kSecRevocationRequirePositiveResponse`` every chain is refused, with
-/// ``errSecIncompleteCertRevocationCheck``: a check that was not made is not passed.
+/// The library downloads no lists, uses no OCSP, and does not look at stapled responses. So the flags for methods and
+/// for the network change nothing, and it accepts a chain whose certificates may have been revoked, as Apple's policy
+/// does when no answer comes. With ``kSecRevocationRequirePositiveResponse`` it refuses every chain, with
+/// ``errSecIncompleteCertRevocationCheck``, because no check was made.
 ///
 /// - Parameter revocationFlags: The sum of `kSecRevocation…`.
 /// - Returns: A policy to use together with one of ``SecPolicyCreateSSL(_:_:)``, which checks the name; nil for 0.
@@ -52,7 +52,7 @@ public let kSecRevocationOCSPMethod: CFOptionFlags = 1 << 0
 public let kSecRevocationCRLMethod: CFOptionFlags = 1 << 1
 /// Prefer the list. Changes nothing.
 public let kSecRevocationPreferCRL: CFOptionFlags = 1 << 2
-/// Refuse a chain unless it is known that none of its certificates was revoked: all chains.
+/// Refuse a chain unless it is certain that none of its certificates was revoked: all chains.
 public let kSecRevocationRequirePositiveResponse: CFOptionFlags = 1 << 3
 /// Use only what is known already. Changes nothing.
 public let kSecRevocationNetworkAccessDisabled: CFOptionFlags = 1 << 4

@@ -6,16 +6,15 @@ import AFTransport
 public import Dispatch
 public import Foundation
 
-/// What a server showed, under its name in the Security framework.
+/// A server's certificates and the settings to judge them by, under its name in the Security framework.
 ///
-/// The functions here have the meaning they have there. What they set is kept beside the value,
-/// shared by its copies, and looked at by these functions only: the session's own
-/// decision and any ``ServerEvaluator`` do not see it.
+/// The functions here do what those of that framework do. They keep what they set beside the value, shared by its
+/// copies, and only they read it: the session's own decision and any ``ServerEvaluator`` do not see it.
 public typealias SecTrust = ServerTrust
 
 /// How an evaluation ended.
 public enum SecTrustResultType: UInt32, Hashable, Sendable {
-    /// There was none.
+    /// There was no evaluation.
     case invalid = 0
     /// Trusted, because the user said so.
     case proceed = 1
@@ -33,7 +32,7 @@ public enum SecTrustResultType: UInt32, Hashable, Sendable {
 
 // MARK: - Making and changing
 
-/// Makes one from certificates of your own.
+/// Makes a trust from certificates of your own.
 ///
 /// - Parameters:
 ///   - certificates: A certificate, or an array of them with the server's own first.
@@ -48,14 +47,14 @@ public func SecTrustCreateWithCertificates(
     let chain = (certificates as? [SecCertificate]) ?? (certificates as? SecCertificate).map { [$0] } ?? []
     guard !chain.isEmpty else { return errSecParam }
     let made = ServerTrust(servedChain: chain, host: "")
-    // Nobody has said yet for which host it must be.
+    // No policy has named the host yet.
     let status = SecTrustSetPolicies(made, policies ?? SecPolicyCreateBasicX509())
     guard status == errSecSuccess else { return status }
     trust.pointee = made
     return errSecSuccess
 }
 
-/// Sets what the chain is checked for: a policy, or an array of them, all of which must be met.
+/// Sets what the evaluation checks: a policy, or an array of them, all of which must be met.
 @discardableResult
 public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSStatus {
     let policies = (policies as? [SecPolicy]) ?? (policies as? SecPolicy).map { [$0] } ?? []
@@ -64,10 +63,10 @@ public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSS
     return errSecSuccess
 }
 
-/// Sets the authorities, in place of the session's unless
-/// ``SecTrustSetAnchorCertificatesOnly(_:_:)`` says that they are further ones.
+/// Sets the authorities, in place of the session's unless ``SecTrustSetAnchorCertificatesOnly(_:_:)`` says that they
+/// come in addition.
 ///
-/// Nil stands for the session's authorities; an empty array trusts nobody.
+/// Nil stands for the session's authorities; with an empty array no server is trusted.
 @discardableResult
 public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
     let anchors = anchorCertificates as? [SecCertificate]
@@ -79,7 +78,7 @@ public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificate
     return errSecSuccess
 }
 
-/// Whether the anchors that were set are the only ones. Once any were set they are, until this says otherwise.
+/// Sets whether the anchors are the only authorities. Once you have set anchors they are, until this says otherwise.
 @discardableResult
 public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
     trust.change { $0.isAnchorsOnly = anchorCertificatesOnly }
@@ -96,7 +95,7 @@ public func SecTrustSetVerifyDate(_ trust: SecTrust, _ verifyDate: CFDate) -> OS
 
 // MARK: - Evaluating
 
-/// Whether the server is trusted, by what was set before. Where the answer is no, `error` says why.
+/// Whether the settings trust the server. If not, `error` says why.
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool {
     guard let failure = trust.judge().failure else {
         error?.pointee = nil
@@ -106,7 +105,7 @@ public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutableP
     return false
 }
 
-/// The same, with the answer on a queue.
+/// The same, with the result on a queue.
 @discardableResult
 public func SecTrustEvaluateAsyncWithError(
     _ trust: SecTrust,
@@ -120,7 +119,7 @@ public func SecTrustEvaluateAsyncWithError(
     return errSecSuccess
 }
 
-/// Whether the server is trusted, in the way of before 2018: `unspecified` and `proceed` mean yes.
+/// Whether the settings trust the server, in the form of before 2018: `unspecified` and `proceed` mean yes.
 @discardableResult
 public func SecTrustEvaluate(_ trust: SecTrust, _ result: UnsafeMutablePointer<SecTrustResultType>?) -> OSStatus {
     _ = trust.judge()
@@ -138,9 +137,8 @@ public func SecTrustGetTrustResult(_ trust: SecTrust, _ result: UnsafeMutablePoi
 
 /// The certificates, the server's own first.
 ///
-/// Where the chain is not trusted, these are only the ones that are proven: the server's own, and
-/// those above it as long as each signed the one below. A server may send any certificate
-/// along, so that a pin must not be looked for among the others.
+/// If the chain is not trusted, these are only the proven certificates: the server's own, and those above it as long as
+/// each has signed the one below. Do not look for a pin among others: a server may send any certificate along.
 public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? {
     let chain = trust.provenChain
     return chain.isEmpty ? nil : chain
@@ -191,7 +189,7 @@ extension ServerTrust {
         return evaluation
     }
 
-    /// Looking at a chain is no evaluation: what the last one found stays.
+    /// Reading the chain is no evaluation: the result of the last one stays.
     fileprivate var provenChain: [Certificate] {
         servedChain.isEmpty ? [] : withOverrides { $0 }.evaluate(self).verifiedChain
     }

@@ -2,8 +2,8 @@ import AFTLS
 import AFTransport
 import Foundation
 
-/// What the functions of the Security framework were told about a server, beside the
-/// value itself, which stays as it is. Nothing but those functions looks at it.
+/// The settings that the functions of the Security framework keep about a server, beside the value itself, which does
+/// not change. Only those functions read them.
 struct TrustOverrides: Sendable {
     /// Nil: the standard evaluation.
     var policies: [SecPolicy]?
@@ -13,7 +13,7 @@ struct TrustOverrides: Sendable {
     var moment: Int64?
     var result = SecTrustResultType.invalid
 
-    /// The chain as these settings judge it.
+    /// The evaluation of the chain by these settings.
     func evaluate(_ trust: ServerTrust) -> TrustEvaluation {
         let trust = moment.map { trust.standing(at: $0) } ?? trust
         guard policies != nil || anchors != nil || isAnchorsOnly else { return trust.evaluation }
@@ -33,7 +33,7 @@ struct TrustOverrides: Sendable {
             let evaluation = evaluate(trust, SecPolicyCreateBasicX509())
             return isRequired && evaluation.isTrusted ? revocationUnknown(trust) : evaluation
         case .policy(let policy):
-            // Whatever was set as an anchor is one, also if it is no root.
+            // An anchor need not be a root.
             return trust.evaluate(policy, anchors: anchors(of: trust), allowsPartialChain: anchors != nil)
         }
     }
