@@ -2,8 +2,8 @@ import AFBase
 import AFLoop
 import Foundation
 
-/// The streams of a connection, on their way to the delegate. Unchecked, because two threads must not use a stream: the
-/// delegate that takes them is the first to use them.
+/// The streams of a connection, on their way to the delegate.
+// Unchecked: two threads must not use a stream. The delegate that takes them is the first to use them.
 struct HandedStreams: @unchecked Sendable {
     let input: InputStream
     let output: OutputStream

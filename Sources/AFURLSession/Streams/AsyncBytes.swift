@@ -8,11 +8,11 @@ extension URLSession {
     /// for try await line in bytes.lines { handle(line) }
     /// ```
     ///
-    /// At most 256 KiB wait to be read; then the connection is not read either, and the server has to wait. The bytes
-    /// are there once: iterators that exist at the same time share them, each byte going to one of them. When the last
-    /// iterator is let go of before the end, as `break` does, or the sequence itself without having been iterated, the
-    /// load is cancelled; an iterator made after that finds what had arrived, and then throws. Cancelling the Swift
-    /// task that waits cancels the load too.
+    /// At most 256 KiB wait to be read; then the session stops reading the connection, and the server has to wait.
+    /// There is one copy of the bytes: iterators that exist at the same time share them, and each byte goes to one of
+    /// them. The load is cancelled when you release the last iterator before the end, as `break` does, or the sequence
+    /// itself without having iterated it. An iterator made after that returns what had arrived, and then throws.
+    /// Cancelling the Swift task that waits cancels the load too.
     ///
     /// An error comes after all bytes that arrived before it. An iterator that has thrown is at its end.
     public struct AsyncBytes: AsyncSequence, Sendable {
@@ -27,14 +27,14 @@ extension URLSession {
         /// Begins, or goes on, to read.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(ByteReader(source)) }
 
-        /// Reads byte by byte. Waits only when a piece is used up, hence it is about as fast as an array.
+        /// Reads byte by byte. It waits only when a piece is used up, so it is about as fast as an array.
         ///
-        /// A copy of an iterator has what is left of the current piece too.
+        /// A copy of an iterator also has the rest of the current piece.
         public struct AsyncIterator: AsyncIteratorProtocol {
             @usableFromInline var next: UnsafeRawPointer?
             @usableFromInline var end: UnsafeRawPointer?
             private var reader: ByteReader?
-            /// Keeps what `next` points into.
+            /// Keeps the memory that `next` points into.
             private var piece: StreamPiece?
 
             init(_ reader: ByteReader) {

@@ -6,16 +6,16 @@ extension URLSession.AsyncBytes {
 
     /// The body line by line, lines of up to 1 MiB.
     ///
-    /// Lines end with LF, CR LF or CR, which are no part of them. Empty lines are lines; after the last end of a line
-    /// there is none. Bytes that are not UTF-8 become U+FFFD: one bad byte is no reason to lose the rest of a log, and
-    /// who has to know reads ``chunks``. A line that an error cuts short is dropped, so that it is not taken for a
-    /// whole one.
+    /// Lines end with LF, CR LF or CR, which are no part of them. Empty lines are lines; after the last line end there
+    /// is no further line. Bytes that are not UTF-8 become U+FFFD, so that one bad byte does not lose the rest of a
+    /// log; read ``chunks`` to see the bytes themselves. A line that an error cuts short is dropped, so that it does
+    /// not pass for a whole one.
     public var lines: Lines { lines(limit: Self.usualLineLimit) }
 
     /// As ``lines``, with another limit.
     ///
-    /// - Parameter limit: The longest line in bytes, without what ends it. A longer one throws
-    ///   `URLError.dataLengthExceedsMaximum` as soon as it is, and ends the load. Nothing below 0 counts as less than 0.
+    /// - Parameter limit: The longest line in bytes, without its line end. As soon as a line is longer, it throws
+    ///   `URLError.dataLengthExceedsMaximum` and ends the load. Less than 0 means 0.
     public func lines(limit: Int) -> Lines { Lines(source: source, limit: Swift.max(limit, 0)) }
 
     /// The body of a response line by line.

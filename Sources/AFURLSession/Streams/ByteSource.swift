@@ -2,11 +2,11 @@ import AFBase
 import AFLoop
 import Foundation
 
-/// What the readers of one body share. When the last of them is gone, the load is.
+/// The state that the readers of one body share. When the last of them is released, the load ends.
 final class ByteSource: Sendable {
     let task: URLSessionDataTask
     private let mailbox: StreamMailbox
-    /// Iterators that are alive.
+    /// How many iterators exist.
     private let readers = Lock(0)
 
     init(_ task: URLSessionDataTask, _ mailbox: StreamMailbox) {
@@ -19,7 +19,7 @@ final class ByteSource: Sendable {
     }
 
     private func cancel() {
-        // A task that has ended has nothing to cancel; asking is cheaper than waking the loop for it.
+        // A task that has ended needs no cancelling; looking is cheaper than waking the loop.
         if !mailbox.hasEnded { task.cancel() }
     }
 
@@ -29,7 +29,7 @@ final class ByteSource: Sendable {
         readers.withLock { $0 += 1 }
     }
 
-    /// The last one to leave stops the load, as somebody does who breaks out of a loop.
+    /// Stops the load when the last reader is released, as after a `break`.
     func readerLeft() {
         let isLast = readers.withLock { readers in
             readers -= 1
@@ -82,7 +82,7 @@ final class ByteSource: Sendable {
     }
 }
 
-/// Counts one iterator among the readers for as long as it, or a copy of it, is held.
+/// Counts one iterator among the readers for as long as it, or a copy of it, exists.
 final class ByteReader: Sendable {
     let source: ByteSource
 

@@ -1,20 +1,20 @@
-/// Finds lines in a body that comes in pieces. Ends of lines are LF, CR LF and CR; both bytes of CR LF may come in
-/// different pieces, and a line is there as soon as its CR is.
+/// Finds lines in a body that comes in pieces. Lines end with LF, CR LF or CR. The two bytes of CR LF may come in
+/// different pieces; a line is complete as soon as its CR is there.
 struct LineSplitter {
-    /// A line is longer than it may be.
+    /// A line is longer than the limit.
     struct TooLong: Error {}
 
     private let limit: Int
-    /// The beginning of a line whose end has not come.
+    /// The beginning of a line whose end has not arrived.
     private var open: [UInt8] = []
-    /// The last line ended with a CR: an LF now belongs to it.
+    /// Whether the last line ended with a CR: an LF that follows belongs to it.
     private var skipsLineFeed = false
 
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// The next line of `bytes`, which lose it and what ends it. Nil if it has no end; then it is kept.
+    /// Removes the next line and its line end from `bytes`. Nil if the line has no end yet; then the splitter keeps it.
     mutating func next(_ bytes: inout UnsafeRawBufferPointer) throws(TooLong) -> String? {
         if skipsLineFeed, let first = bytes.first {
             skipsLineFeed = false
@@ -32,7 +32,7 @@ struct LineSplitter {
         return String(decoding: open, as: UTF8.self)
     }
 
-    /// The last line, if nothing ends it.
+    /// The last line, if it has no line end.
     mutating func finish() -> String? {
         guard !open.isEmpty else { return nil }
         defer { open = [] }

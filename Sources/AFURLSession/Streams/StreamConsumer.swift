@@ -1,11 +1,11 @@
 import AFLoop
 import Foundation
 
-/// Puts a body into a mailbox, piece by piece, and stops its peer when that is full.
+/// Puts a body into a mailbox, piece by piece, and makes the server wait when that is full.
 ///
-/// What waits there never exceeds `StreamConsumer.highWater`: reading stops as soon as one more piece of the longest
-/// kind might not fit. A read fills 256 KiB at most, so a body that is not coded is read once for each time the reader
-/// comes for more; meanwhile the kernel gathers.
+/// The mailbox never holds more than `StreamConsumer.highWater`: reading stops as soon as one more piece of the longest
+/// kind might not fit. A read fills 256 KiB at most, so the loop reads a body without coding once each time the reader
+/// comes for more; meanwhile the kernel collects.
 final class StreamConsumer: TaskConsumer {
     static let highWater = 256 << 10
 
@@ -31,7 +31,7 @@ final class StreamConsumer: TaskConsumer {
 
     func completed(_ error: (any Error)?, of core: TaskCore) {
         guard core.announcesMetrics else { return resume(mailbox.end(error), of: core) }
-        // Readers look into the mailbox themselves: the end may not be there before the metrics.
+        // Readers look into the mailbox themselves: the end must not be there before the metrics.
         core.resumptions.post(.block { [mailbox] in for waiter in mailbox.end(error) { waiter.resume() } })
     }
 

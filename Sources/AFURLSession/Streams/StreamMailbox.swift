@@ -3,13 +3,13 @@ import AFLoop
 import AFTransport
 import Foundation
 
-/// A piece of a body as it is read byte by byte: memory that stays where it is.
+/// A piece of a body, to read byte by byte: memory that stays where it is.
 final class StreamPiece: Sendable {
     private let loan: ReadLoan?
     private let own: UInt
     private let count: Int
 
-    /// Lent by the loop.
+    /// Takes memory that the loop lends.
     init(_ loan: ReadLoan) {
         self.loan = loan
         own = 0
@@ -28,12 +28,12 @@ final class StreamPiece: Sendable {
         UnsafeMutableRawPointer(bitPattern: own)?.deallocate()
     }
 
-    /// As long as the piece is held.
+    /// Valid as long as the piece exists.
     var bytes: UnsafeRawBufferPointer {
         loan?.bytes ?? UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: own), count: count)
     }
 
-    /// The bytes from `start` on, not copied.
+    /// The bytes from `start` on, without a copy.
     func data(from start: Int) -> Data {
         let part = UnsafeMutableRawBufferPointer(mutating: UnsafeRawBufferPointer(rebasing: bytes[start...]))
         guard let base = part.baseAddress, !part.isEmpty else { return Data() }
@@ -41,29 +41,29 @@ final class StreamPiece: Sendable {
     }
 }
 
-/// A body between the loop, which puts its pieces in, and those who read it, who take them out and wait when there is
-/// none.
+/// A body between the loop, which adds pieces, and the readers, which take them and wait when there is none.
 ///
-/// The one thing both sides share. It is told apart from who reads, so that a load ends when nobody reads any more.
+/// Only the mailbox is shared by both sides. It does not count the readers, so that the load ends when the last of them
+/// is released.
 final class StreamMailbox: Sendable {
-    /// What a reader finds.
+    /// The answer to a reader.
     enum Mail: Sendable {
         case piece(StreamPiece)
         /// The body is complete.
         case end
         case failed(any Error)
-        /// Nothing yet: `wait`.
+        /// There is nothing yet: `wait`.
         case nothing
     }
 
     private struct State {
         var response: URLResponse?
-        /// The first is the next.
+        /// The first piece is the next one to read.
         var pieces: [StreamPiece] = []
         var taken = 0
         var count = 0
         var ending: Mail?
-        /// The loop has stopped reading until there is room.
+        /// Whether the loop has stopped reading until there is room.
         var isFull = false
         var waiters: [Int: UnsafeContinuation<Void, Never>] = [:]
         var nextWaiter = 0
@@ -90,7 +90,7 @@ final class StreamMailbox: Sendable {
 
     // MARK: - From the loop
 
-    /// The return value of these is who waits, to be resumed by the caller.
+    /// These methods return the waiting readers, which the caller resumes.
     func receive(_ response: URLResponse) -> [UnsafeContinuation<Void, Never>] {
         state.withLock { state in
             state.response = response
@@ -98,7 +98,7 @@ final class StreamMailbox: Sendable {
         }
     }
 
-    /// - Parameter room: Bytes that may be added after this piece before the mailbox counts as full.
+    /// - Parameter room: How many more bytes must fit after this piece; otherwise the mailbox counts as full.
     func add(
         _ piece: StreamPiece,
         leaving room: Int
@@ -111,7 +111,7 @@ final class StreamMailbox: Sendable {
         }
     }
 
-    /// The first ending is the one that counts.
+    /// Ends the body. Only the first end counts.
     func end(_ error: (any Error)?) -> [UnsafeContinuation<Void, Never>] {
         state.withLock { state in
             if state.ending == nil { state.ending = error.map { .failed($0) } ?? .end }
@@ -121,18 +121,18 @@ final class StreamMailbox: Sendable {
 
     // MARK: - From a reader
 
-    /// What is there without waiting, and whether the loop has to be told that there is room again.
+    /// What is there without waiting, and whether to tell the loop that there is room again.
     func take() -> (mail: Mail, makesRoom: Bool) {
         state.withLock { state in
             guard let piece = state.next() else { return (state.ending ?? .nothing, false) }
-            // Empty, and not just emptier: waking the loop for each piece would cost more than the piece.
+            // Only when it is empty: waking the loop for each piece would cost more than the piece.
             let makesRoom = state.isFull && state.count == 0
             if makesRoom { state.isFull = false }
             return (.piece(piece), makesRoom)
         }
     }
 
-    /// The response, or why there is none; nil as long as nobody knows.
+    /// The response, or why there is none; nil before the task has either.
     var answer: Result<URLResponse, any Error>? {
         state.withLock { state in
             if let response = state.response { return .success(response) }
@@ -144,14 +144,14 @@ final class StreamMailbox: Sendable {
         }
     }
 
-    /// All has arrived, or nothing more will.
+    /// Whether everything has arrived, or nothing more will.
     var hasEnded: Bool { state.withLock { $0.ending != nil } }
 
     var isFull: Bool { state.withLock { $0.isFull } }
 
-    /// Returns when there is something new; perhaps another reader has taken it by then.
+    /// Returns when there is something new; another reader may have taken it by then.
     ///
-    /// - Parameter forResponse: Whether the response is something new.
+    /// - Parameter forResponse: Whether to return for the response, too.
     func wait(forResponse: Bool = false) async {
         await withUnsafeContinuation { continuation in
             let isThere = state.withLock { state in

@@ -2,16 +2,16 @@ import AFLoop
 public import Foundation
 
 extension URLSession {
-    /// Loads `request` and returns as soon as the head of the response has arrived, with the bytes of its body still
-    /// to come.
+    /// Loads `request` and returns as soon as the head of the response has arrived. The bytes of its body follow.
     ///
-    /// Cancelling the Swift task, or letting go of the bytes, cancels the load. Nothing depends on the delegate queue,
-    /// unless a delegate takes the metrics of the task: then the end of the bytes comes after that method has returned.
+    /// Cancelling the Swift task, or releasing the bytes, cancels the load. The result does not depend on the delegate
+    /// queue, unless a delegate takes the metrics of the task: then the end of the bytes comes after that method has
+    /// returned.
     ///
     /// - Parameters:
-    ///   - request: What to load.
+    ///   - request: The request to load.
     ///   - delegate: Hears about this task in place of the session's delegate, where it has the method; not about the
-    ///     response, the data and the completion, which go to the caller.
+    ///   response, the data and the completion, which go to the caller.
     public func bytes(
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil

@@ -1,16 +1,15 @@
 import Foundation
 
-/// Gathers the body in memory and hands everything over at once.
+/// Collects the body in memory and hands everything over at once.
 final class CompletionConsumer: TaskConsumer {
-    /// A peer that announces much must not make us allocate what it never sends.
+    /// The most memory to reserve for an announced length: a server that announces much may never send it.
     private static let maximumReservation: Int64 = 64 << 10
 
-    /// Let go of once it was called: a finished task must not keep what its handler
-    /// captured, which is often the owner of the task.
+    /// Released once it was called: a finished task must not keep what its handler captured, which is often the owner
+    /// of the task.
     @exclusivity(unchecked) private var handler: DataCompletion?
-    /// The caller awaits: its answer must not depend on the delegate queue, which
-    /// may be the main queue of a program whose main thread is blocked. Metrics that a
-    /// delegate takes there come first all the same.
+    /// Whether the caller awaits. Its result must not depend on the delegate queue, which may be the main queue of a
+    /// program whose main thread is blocked. Metrics that a delegate takes on that queue still come first.
     private let isAwaited: Bool
     @exclusivity(unchecked) private var body = Data()
 

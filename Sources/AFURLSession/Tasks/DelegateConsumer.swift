@@ -4,9 +4,9 @@ import Foundation
 
 /// Hands a response to the delegate as it arrives.
 ///
-/// Body bytes gather in a mailbox between the loop and the delegate queue. When the
-/// delegate is behind by `highWater`, the connection is no longer read, its kernel
-/// buffers fill, and the peer has to wait; taking the mail lets it go on.
+/// Body bytes collect in a mailbox between the loop and the delegate queue. When the delegate is behind by `highWater`,
+/// the loop stops reading the connection; the kernel's buffers fill, and the server has to wait. It goes on when the
+/// delegate has taken the mail.
 final class DelegateConsumer: TaskConsumer {
     static let highWater = 256 << 10
     static let chunkSize = 64 << 10
@@ -14,11 +14,11 @@ final class DelegateConsumer: TaskConsumer {
     private struct Mailbox {
         var chunks: [Data] = []
         var count = 0
-        /// A callback that will empty the mailbox is on its way.
+        /// Whether a callback that will empty the mailbox is on its way.
         var isAnnounced = false
-        /// The loop stopped reading until there is room.
+        /// Whether the loop has stopped reading until there is room.
         var isFull = false
-        /// The last chunk is our own, and may grow.
+        /// Whether the last chunk is the mailbox's own, and may grow.
         private var hasOpenChunk = false
 
         mutating func add(_ pieces: [Data], count: Int) {
@@ -48,7 +48,7 @@ final class DelegateConsumer: TaskConsumer {
 
     var asksAboutCaching: Bool { true }
 
-    /// The delegate has been shown the response and has not said what to do with it.
+    /// Whether the delegate has got the response and has not answered yet.
     private(set) var isHolding = false
 
     func receivedResponse(_ response: URLResponse, of core: TaskCore) {
@@ -98,7 +98,7 @@ final class DelegateConsumer: TaskConsumer {
         if isFull { core.pause(.backPressure) }
         guard !isHolding else { return }
         announce(of: core)
-        // Its peer goes on sending, so it would be long before the loop is quiet.
+        // The server goes on sending, so it would be long before the loop is quiet.
         if isFull { core.session.outbox.hurry() }
     }
 

@@ -1,8 +1,8 @@
 import AFTransport
 import AFWire
 
-/// The request a task was made with, or why it cannot be sent. One word: every queued task has one, and hardly any is
-/// refused.
+/// The request a task was made with, or why the session cannot send it. One word in memory: every queued task has one,
+/// and hardly any is refused.
 enum OwnRequest {
     case ready(WireRequest)
     indirect case refused(RequestRejection)

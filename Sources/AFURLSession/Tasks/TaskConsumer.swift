@@ -1,35 +1,35 @@
 import AFLoop
 import Foundation
 
-/// Where a task's response goes: to a completion handler or to a delegate. Confined
-/// to the loop; it decides what is held, and when the peer has to wait.
+/// Takes a task's response: for a completion handler or for a delegate. Confined to the loop. It decides what is held,
+/// and when the server has to wait.
 protocol TaskConsumer: AnyObject {
-    /// True while a response in full may not be reported as complete.
+    /// Whether the task must not complete yet, although the response is there in full.
     var isHolding: Bool { get }
 
-    /// Whether the delegate has a say in what is stored of the response.
+    /// Whether the delegate decides what the cache stores of the response.
     var asksAboutCaching: Bool { get }
 
-    /// Whether nobody has been told yet of what was received, so that all may come once more.
+    /// Whether the task's owner has got nothing of the response yet, so that it may begin once more.
     var mayStartOver: Bool { get }
 
     /// The owner has suspended the task, or resumed it.
     func suspended(_ isSuspended: Bool, of core: TaskCore)
-    /// Nothing is to be heard of the task any more, although it has completed.
+    /// Whether the task completes without telling its owner.
     var endsSilently: Bool { get }
-    /// Called before the request is sent. True if there is something to do first; then the
-    /// consumer calls `load` of the core when it is done.
+    /// Called before the session sends the request. True if the consumer has work to do first; when it is done, it
+    /// calls `load` of the core.
     func prepares(for core: TaskCore) -> Bool
     func receivedResponse(_ response: URLResponse, of core: TaskCore)
     func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore)
-    /// The body is complete. What has still to be done with it is reported by `isHolding`.
+    /// The body is complete. If the consumer has still work to do with it, `isHolding` is true.
     func receivedEnd(of core: TaskCore)
-    /// The task has failed. True if there is something to do before `error` is reported;
-    /// then the consumer calls `end` of the core when it is done. Asked again when the task is cancelled meanwhile.
+    /// The task has failed. True if the consumer has work to do before the task reports `error`; when it is done, it
+    /// calls `end` of the core. Called again if the task is cancelled meanwhile.
     func settles(_ error: LoadError, reported: URLError, of core: TaskCore) -> Bool
-    /// What was received is nothing: another response will come.
+    /// Drop what was received: another response will come.
     func startOver(of core: TaskCore)
-    /// Called last. What it posts is delivered when the task's state is completed.
+    /// Called last. The task's state is completed before the callbacks that this posts arrive.
     func completed(_ error: (any Error)?, of core: TaskCore)
 }
 

@@ -10,44 +10,44 @@ final class TaskCore {
     private enum Stage {
         case new
         case loading
-        /// Everything has arrived; the consumer does not let go yet.
+        /// The response has arrived in full; the consumer holds the task.
         case held
-        /// It has failed; the consumer has still something to save.
+        /// The task has failed; the consumer has still something to save.
         case ending
         case completed
     }
 
     let request: OwnRequest
-    /// Shared with the handle, which is left alone otherwise: callers may refer to it weakly, and then retaining it
-    /// is slow.
+    /// Shared with the handle. The loop does not touch the handle itself: callers may refer to it weakly, and then
+    /// retaining it is slow.
     @exclusivity(unchecked) private(set) var snapshot: Lock<URLSessionTask.Snapshot>
     let body: TaskBody
     let session: SessionCore
     @exclusivity(unchecked) private(set) var consumer: any TaskConsumer
-    /// Set while the task is known to its session: keeps it, and the session, alive.
+    /// Set while the session knows the task: keeps the task, and the session, alive.
     @exclusivity(unchecked) private(set) var task: URLSessionTask?
-    /// The task's own delegate, if it has one: with the session's, if there is that too.
+    /// The task's own delegate, if it has one; as a pair with the session's, if there is one.
     @exclusivity(unchecked) private var listener: (any URLSessionTaskDelegate)?
     @exclusivity(unchecked) var transfer: Transfer?
     /// Nil as long as the first exchange is the only one.
     @exclusivity(unchecked) var course: Course?
-    /// The body that is being decoded, if it has a coding. Refers to this, until the task completes.
+    /// Decodes the body, if it has a coding. Refers to this core until the task completes.
     @exclusivity(unchecked) var content: CodedBody?
-    /// Takes the body for the cache, if it may be stored.
+    /// Takes the body for the cache, if the cache stores it.
     @exclusivity(unchecked) var writer: CacheWriter?
     @exclusivity(unchecked) var response: URLResponse?
-    /// Tells those who look on, if there are any.
+    /// Tells the monitors, if there are any.
     @exclusivity(unchecked) private(set) var trace: TaskTrace?
     @exclusivity(unchecked) private(set) var started: LoopInstant?
-    // Here, these fit into the gap behind `started`: a task is small.
+    // Declared here, these fit into the gap behind `started`, which keeps a task small.
     @exclusivity(unchecked) private var stage = Stage.new
     @exclusivity(unchecked) private(set) var keepsMetrics = false
-    /// As of the last time it was reconciled with its handle.
+    /// The state that the loop has taken last from the handle.
     @exclusivity(unchecked) private(set) var isSuspended = false
-    /// The delegate queue will call a delegate with the task's metrics.
+    /// Whether the delegate queue will call a delegate with the task's metrics.
     @exclusivity(unchecked) var announcesMetrics = false
     @exclusivity(unchecked) private(set) var priority = URLSessionTask.defaultPriority
-    /// Where the session keeps the task.
+    /// The task's place in the session's list.
     @exclusivity(unchecked) var place = 0
 
     init(
@@ -66,7 +66,7 @@ final class TaskCore {
 
     // MARK: - From the handle
 
-    /// Brings the loop's side to what the snapshot says.
+    /// Makes the loop's side do what the snapshot says.
     func reconcile(_ task: URLSessionTask) {
         if case .new = stage { return start(task) }
         let state = snapshot.withLock { $0.life.state }
@@ -90,14 +90,15 @@ final class TaskCore {
     }
 
     private func start(_ task: URLSessionTask) {
-        // It may have been suspended more than once before it ever ran.
+        // The caller may have suspended it more than once before it ever ran.
         guard let order = snapshot.withLock({ $0.takeOrder() }) else { return }
         adopt(task, order)
-        // Also of a task that was cancelled, or whose session was invalidated, before this: its metrics tell of no request.
+        // Also for a task that was cancelled, or whose session was invalidated, before this: its metrics have no
+        // request.
         if order.hasRun { restartTime() }
         guard !order.isCancelled else {
             trace?.note(.cancelled)
-            // A session that ends cancels what was never resumed.
+            // A session that ends cancels tasks that were never resumed.
             return fail(session.isInvalidated && !order.hasRun ? .sessionInvalidated : .cancelled)
         }
         stage = .loading
@@ -136,13 +137,13 @@ final class TaskCore {
         if case .held = stage { true } else { false }
     }
 
-    /// Loads, unless there is something to be done first.
+    /// Loads, unless the consumer has work to do first.
     func beginLoading() {
         restartTime()
         if !consumer.prepares(for: self) { load() }
     }
 
-    /// What was before does not count.
+    /// Starts the task's time anew.
     func restartTime() {
         started = session.loop.now
     }
@@ -155,15 +156,15 @@ final class TaskCore {
         return (listener as? DelegatePair)?.own ?? listener
     }
 
-    /// Who hears about the task in this role, if it has a delegate of its own.
+    /// The task's own delegate in this role, if it has one.
     func listener<Kind>(as kind: Kind.Type) -> Kind? {
         guard let listener else { return nil }
         if let pair = listener as? DelegatePair, !pair.has(kind) { return nil }
         return listener as? Kind
     }
 
-    /// The delegate and the handle it is called with. A task's own delegate is called in place of the session's, where it
-    /// has the method.
+    /// The delegate, and the handle to call it with. The task calls its own delegate in place of the session's, where
+    /// that has the method.
     var taskDelegate: (delegate: any URLSessionTaskDelegate, task: URLSessionTask)? {
         guard let task, let delegate = listener ?? session.taskDelegate else { return nil }
         return (delegate, task)
@@ -189,7 +190,7 @@ final class TaskCore {
         course?.load?.unpause(reason)
     }
 
-    /// The response continues what an earlier task received.
+    /// Counts the bytes of an earlier task, which the response continues.
     func continues(from offset: Int64, total: Int64?) {
         let expected = total ?? NSURLSessionTransferSizeUnknown
         snapshot.withLock { snapshot in
@@ -200,18 +201,18 @@ final class TaskCore {
         }
     }
 
-    /// The response shown to the task's owner in place of the one that came.
+    /// Shows the task's owner this response in place of the one that came.
     func present(_ response: URLResponse) {
         self.response = response
         snapshot.withLock { $0.response = response }
     }
 
-    /// Another task takes the place of this one, and goes on with what comes next.
+    /// Lets another task take the place of this one, for all that follows.
     ///
-    /// - Returns: Whether everything has arrived already.
+    /// - Returns: Whether the response has already arrived in full.
     func handOver(to other: URLSessionTask, consumer: any TaskConsumer) -> Bool {
         trace?.became(other)
-        // The session lists the core, which stays.
+        // The session lists the core, which stays the same.
         snapshot = other.snapshot
         task = other
         self.consumer = consumer
@@ -244,7 +245,8 @@ final class TaskCore {
         switch stage {
         case .completed: return
         case .ending:
-            // What is being saved waits for a disk, which may hang. Whoever cancels does not, unless he wants it.
+            // A consumer that saves waits for a disk, which may hang. A caller that cancels does not wait, unless it
+            // asks for what is saved.
             guard error.isCancelled, !consumer.settles(error, reported: urlError(error), of: self) else { return }
             return complete(urlError(error))
         case .new, .loading, .held: break
@@ -262,7 +264,7 @@ final class TaskCore {
 
     func urlError(_ error: LoadError) -> URLError {
         let account = transfer.map { $0.account(at: session.loop.now, after: course?.connectivity) }
-        // A data: URL is no address, but the data.
+        // A `data:` URL is no address, but the data itself: leave it out of the error.
         let url = presentRequest?.url.flatMap { LocalScheme($0) == .data ? nil : $0 }
         let remarks = [course?.interception?.remark, transfer?.remark].compactMap(\.self).filter { !$0.isEmpty }
         return error.urlError(for: url, peer: endpoint, account: account, remark: remarks.joined(separator: " "))
@@ -284,7 +286,7 @@ final class TaskCore {
         stage = .completed
         finishMetrics(error)
         consumer.completed(error, of: self)
-        // Before the turn ends and with it the callbacks leave.
+        // Before the end of the turn, at which the callbacks leave.
         let listeners = snapshot.withLock { $0.complete(error) }
         session.remove(self)
         stopClock()
@@ -301,7 +303,7 @@ final class TaskCore {
         trace = nil
         task = nil
         listener = nil
-        // Their `deinit` is the user's, and comes when all is done.
+        // Release them at the very end: their `deinit` is the program's code.
         withExtendedLifetime(listeners) {}
     }
 }

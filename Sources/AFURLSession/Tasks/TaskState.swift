@@ -1,5 +1,5 @@
-/// Where a task is in its life, as its owner sees it: changed at once by the
-/// caller's own calls, and by the loop when it completes.
+/// The state of a task, as its owner sees it: the caller's own calls change it at once, and the loop when the task
+/// completes.
 ///
 /// ```
 /// suspended ──resume──▶ running ──▶ completed
@@ -8,12 +8,12 @@
 /// ```
 struct TaskState: Sendable {
     private(set) var state = URLSessionTask.State.suspended
-    /// Whether the task ran at some time. One that did has metrics.
+    /// Whether the task has ever run. Such a task has metrics.
     private(set) var hasRun = false
     /// Suspensions nest; a new task has one.
     private(set) var suspensions: Int32 = 1
 
-    /// True if the task now runs and did not before.
+    /// True if the task runs now and did not before.
     mutating func resume() -> Bool {
         guard state == .suspended else { return false }
         suspensions -= 1
@@ -23,7 +23,7 @@ struct TaskState: Sendable {
         return true
     }
 
-    /// True if the task ran and now does not.
+    /// True if the task ran before and does not now.
     mutating func suspend() -> Bool {
         guard state == .running || state == .suspended else { return false }
         if suspensions < Int32.max { suspensions += 1 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What the owner of a task has said beforehand. Hardly any says something, so it takes the room of a reference.
+/// The plans that the owner of a task sets in advance. Most tasks have none, so they take the space of a reference.
 enum TaskPlans: Sendable {
     case none
     indirect case own(Own)
@@ -18,23 +18,23 @@ enum TaskPlans: Sendable {
 }
 
 extension URLSessionTask {
-    /// Not before this date is anything loaded. Nil, the default: as soon as the task is resumed.
+    /// The task loads nothing before this date. Nil, the default: it begins as soon as you resume it.
     ///
-    /// Set it before the task is resumed. When the date has come, the delegate is asked with
+    /// Set it before you resume the task. When the date has come, the session asks the delegate with
     /// ``URLSessionTaskDelegate/urlSession(_:task:willBeginDelayedRequest:completionHandler:)``. The time until then
-    /// counts towards no timeout. A task that is suspended when the date comes begins when it is resumed.
+    /// counts towards no timeout. A task that is suspended when the date comes begins when you resume it.
     public var earliestBeginDate: Date? {
         get { snapshot.withLock { $0.plans.value.earliestBeginDate } }
         set { snapshot.withLock { $0.plans.value.earliestBeginDate = newValue } }
     }
 
-    /// How many bytes you expect the task to send: for your own use, as nothing here is scheduled by it.
+    /// How many bytes you expect the task to send: for your own use, the session schedules nothing by it.
     public var countOfBytesClientExpectsToSend: Int64 {
         get { snapshot.withLock { $0.plans.value.bytesToSend } }
         set { snapshot.withLock { $0.plans.value.bytesToSend = newValue } }
     }
 
-    /// How many bytes you expect the task to receive: for your own use, as nothing here is scheduled by it.
+    /// How many bytes you expect the task to receive: for your own use, the session schedules nothing by it.
     public var countOfBytesClientExpectsToReceive: Int64 {
         get { snapshot.withLock { $0.plans.value.bytesToReceive } }
         set { snapshot.withLock { $0.plans.value.bytesToReceive = newValue } }

@@ -9,33 +9,32 @@ public let NSURLSessionTransferSizeUnknown: Int64 = -1
 
 // Not final, so the compiler cannot check it: every stored property is immutable or
 // guarded by its own lock.
-/// One request of a session, and what has become of it.
+/// One request of a session, and its state, response and error.
 ///
-/// A task is made suspended; ``resume()`` starts it. All methods and properties may
-/// be used from any thread, in any order and in any state: what makes no sense any
-/// more does nothing. The session holds a task until that has completed, also one that
-/// waits to be resumed; see ``URLSession``.
+/// A task is made suspended; ``resume()`` starts it. You may use all methods and properties from any thread, in any
+/// order and in any state: a call that makes no sense any more does nothing. The session holds a task until it has
+/// completed, also one that waits to be resumed; see ``URLSession``.
 public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Sendable {
     /// What a task is doing.
     public enum State: Int, Sendable {
-        /// It was resumed and has not ended.
+        /// You have resumed the task, and it has not ended.
         case running = 0
-        /// It was not resumed yet, or was suspended since.
+        /// You have not resumed the task yet, or have suspended it since.
         case suspended = 1
-        /// `cancel()` was called; the completion is on its way.
+        /// You have called `cancel()`; the completion is on its way.
         case canceling = 2
-        /// It has ended, well or not.
+        /// The task has ended, with or without an error.
         case completed = 3
     }
 
-    /// Behind every other task.
+    /// After every other task.
     public static let lowPriority: Float = 0.25
     /// In order of arrival.
     public static let defaultPriority: Float = 0.5
     /// Before every other task.
     public static let highPriority: Float = 0.75
 
-    /// What a caller may read while the loop is at work.
+    /// The state that callers may read while the loop is at work.
     struct Snapshot {
         var life = TaskState()
         var response: URLResponse?
@@ -44,25 +43,25 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         var received: Int64 = 0
         var expectedToReceive = NSURLSessionTransferSizeUnknown
         var sent: Int64 = 0
-        /// What of it the delegate has heard about.
+        /// How many of these bytes the delegate has heard about.
         var reportedSent: Int64 = 0
         var expectedToSend: Int64 = 0
         var priority = URLSessionTask.defaultPriority
-        /// A callback that will report what was sent is on its way.
+        /// Whether a callback that will report the sent bytes is on its way.
         var isSendingAnnounced = false
-        // These two fit into the gap here: a task is small.
+        // Declared here, these two fit into a gap, which keeps a task small.
         var keepsMetrics = false
-        /// Where the session keeps the task until it runs.
+        /// The task's place among the tasks that have not run.
         var madePlace: Int32?
         var description: String?
         var delegate: (any URLSessionTaskDelegate)?
         var progress: Progress?
         var metrics: URLSessionTaskMetrics?
         var plans = TaskPlans.none
-        /// For the child of a fork, where the loop cannot be asked for it.
+        /// For the child of a fork, which has no loop to ask for it.
         var completion: DataCompletion?
 
-        /// What the loop has to know when the task begins; nil if it does not.
+        /// What the loop has to know when the task begins; nil if the task does not begin.
         mutating func takeOrder() -> Order? {
             guard life.state == .running || life.state == .canceling else { return nil }
             defer { madePlace = nil }
@@ -77,9 +76,9 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
             )
         }
 
-        /// A finished task keeps neither its delegate nor its handler: either may own it.
+        /// Completes the task. A finished task keeps neither its delegate nor its handler: either may own it.
         ///
-        /// - Returns: Both, to be let go of when the lock is not held any more: their `deinit` may use the task.
+        /// - Returns: Both. Release them when you no longer hold the lock: their `deinit` may use the task.
         mutating func complete(_ error: (any Error)?) -> Listeners {
             life.complete()
             self.error = error
@@ -91,7 +90,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         }
     }
 
-    /// Who was to hear about the task.
+    /// The delegate and the handler of the task.
     struct Listeners {
         let delegate: (any URLSessionTaskDelegate)?
         let completion: DataCompletion?
@@ -119,11 +118,10 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
     public let session: URLSession
     let snapshot: Lock<Snapshot>
     let core: LoopBound<TaskCore>
-    /// Where the body comes from.
+    /// The source of the body.
     let body: TaskBody
 
-    /// The request is frozen here, on the caller's thread: the network thread gets
-    /// bytes that are ready to be sent.
+    /// Freezes the request here, on the caller's thread: the network thread gets bytes that are ready to be sent.
     init(
         _ request: URLRequest,
         _ identifier: Int,
@@ -162,7 +160,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         super.init()
     }
 
-    /// A task without a request.
+    /// Makes a task without a request.
     init(
         streamTo address: Result<WireRequest, RequestRejection>,
         _ identifier: Int,
@@ -188,7 +186,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         body = other.body
         snapshot = Lock(
             other.snapshot.withLock { snapshot in
-                // The copy has what is let go of here.
+                // The copy keeps what `complete` releases here until the lock is free.
                 defer { _ = snapshot.complete(nil) }
                 return snapshot
             }
@@ -204,7 +202,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         progress.resumingHandler = { [weak self] in self?.resume() }
     }
 
-    /// Returns the task itself: there is one of each.
+    /// Returns the task itself, which has no copies.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// The kind of task, its number and its state. No URL: it may carry a secret.
@@ -216,24 +214,23 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
 extension URLSessionTask {
     /// Starts the task, or ends one suspension.
     ///
-    /// Suspensions nest: a task runs once `resume()` was called as often as
-    /// ``suspend()``, and once more for the suspension it was born with.
+    /// Suspensions nest: a task runs once you have called `resume()` as often as ``suspend()``, and once more for the
+    /// suspension it was made with.
     public func resume() {
         guard snapshot.withLock({ $0.life.resume() }) else { return }
         stateDelegate?.urlSession(session, taskDidResume: self)
         reconcile()
     }
 
-    /// Pauses the task: it reads nothing more, its peer is held up, and its timeouts
-    /// stand still. Callbacks already on their way may still come.
+    /// Pauses the task: it reads nothing more, its server has to wait, and its timeouts stand still. Callbacks that are
+    /// on their way may still come.
     public func suspend() {
         guard snapshot.withLock({ $0.life.suspend() }) else { return }
         stateDelegate?.urlSession(session, taskDidSuspend: self)
         reconcile()
     }
 
-    /// Cancels the task. It completes once, with `URLError.cancelled`, also if it was
-    /// never resumed.
+    /// Cancels the task. It completes once, with `URLError.cancelled`, also if you never resumed it.
     ///
     /// Safe from any thread and in any state; cancelling a finished task does
     /// nothing. Callbacks already queued when this is called may still come first.
@@ -251,15 +248,14 @@ extension URLSessionTask {
         session.tellsTaskStates ? session.delegate as? any URLSessionTaskStateDelegate : nil
     }
 
-    /// Brings the loop's side to what the snapshot says. Jobs carry no order of their
-    /// own: two threads that resume and suspend at once agree on the snapshot, and
-    /// whichever job runs last sees it.
+    /// Makes the loop's side do what the snapshot says. The jobs carry no orders: if two threads resume and suspend at
+    /// once, the snapshot decides, and the job that runs last reads it.
     private func reconcile() {
         if let reason = session.world.unavailability() { return failHere(reason) }
         core.loop.enqueue { [self] in core.value.reconcile(self) }
     }
 
-    /// Calls back on the calling thread. A child made by `fork` has no other.
+    /// Calls back on the calling thread: a child made by `fork` has no other.
     func failHere(_ reason: LoadError) {
         session.forgetMade(self)
         let error = reason.urlError(for: originalRequest?.url)
@@ -282,7 +278,7 @@ extension URLSessionTask {
     /// What the task is doing.
     public var state: State { snapshot.withLock { $0.life.state } }
 
-    /// The request being made. Nil for a stream task that was made as one.
+    /// The present request: after redirects, the last one. Nil for a stream task that was made as one.
     public var currentRequest: URLRequest? {
         originalRequest == nil ? nil : snapshot.withLock { $0.currentRequest }
     }
@@ -302,17 +298,16 @@ extension URLSessionTask {
     /// Body bytes sent so far.
     public var countOfBytesSent: Int64 { snapshot.withLock { $0.sent } }
 
-    /// Body bytes to send: 0 if there is no body, `NSURLSessionTransferSizeUnknown` as long
-    /// as nobody knows.
+    /// Body bytes to send: 0 if there is no body, `NSURLSessionTransferSizeUnknown` as long as their number is unknown.
     public var countOfBytesExpectedToSend: Int64 { snapshot.withLock { $0.expectedToSend } }
 
-    /// Whatever you want to call the task. Not used by the session.
+    /// A name for the task, for your own use.
     public var taskDescription: String? {
         get { snapshot.withLock { $0.description } }
         set { snapshot.withLock { $0.description = newValue } }
     }
 
-    /// From 0 to 1: who is served first when connections are scarce. May be changed
+    /// From 0 to 1: tasks with a higher priority get a connection first when connections are scarce. You may change it
     /// at any time; values outside are clamped.
     public var priority: Float {
         get { snapshot.withLock { $0.priority } }
@@ -323,25 +318,26 @@ extension URLSessionTask {
         }
     }
 
-    /// Hears about this task in place of the session's delegate. Where it has no method for something, that method of the
-    /// session's delegate is called. Set it before the task is resumed: a task that has begun keeps the one it had then.
+    /// Hears about this task in place of the session's delegate. If it does not have a method, the session calls that
+    /// method of its own delegate. Set it before you resume the task: a task that has begun keeps the delegate it had
+    /// then.
     ///
-    /// Its answers about servers and identities are its own. A connection that it was, or may have been, asked about
-    /// serves tasks with this very object as their delegate, and no others; and none that others were asked about
-    /// serves this task. A delegate without a method for challenges shares connections with the session's other tasks.
-    /// Whether it has one is known once the first connection for a delegate of its class has been secured. To share
-    /// connections among tasks give them the same delegate.
+    /// Its answers about servers and identities hold for its own tasks only. If the session has asked this delegate
+    /// about a connection, or may have, the connection serves only tasks with this very object as their delegate.
+    /// Connections that other delegates were asked about do not serve this task. A delegate without a method for
+    /// challenges shares connections with the session's other tasks. The session knows whether it has one once the
+    /// first TLS handshake for a delegate of its class has ended. To share connections among tasks give them the same
+    /// delegate.
     public var delegate: (any URLSessionTaskDelegate)? {
         get { snapshot.withLock { $0.delegate } }
         set {
-            // The old one may go away with this, and its deinit may use the task: not under the lock.
+            // Release the old one after the lock: its `deinit` may use the task.
             var delegate = newValue
             snapshot.withLock { swap(&$0.delegate, &delegate) }
         }
     }
 
-    /// Progress of the response body. Cancelling, pausing and resuming it does the
-    /// same to the task.
+    /// The progress of the response body. If you cancel, pause or resume it, so does the task.
     public var progress: Progress {
         let existing = snapshot.withLock { $0.progress }
         if let existing { return existing }
@@ -358,6 +354,6 @@ extension URLSessionTask {
 }
 
 // Unchecked as its superclass.
-/// A task whose response body is delivered in memory: all at once to a completion
-/// handler, or piece by piece to the delegate.
+/// A task that delivers its response body in memory: all at once to a completion handler, or piece by piece to the
+/// delegate.
 public class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}

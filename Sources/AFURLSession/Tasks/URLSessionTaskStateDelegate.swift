@@ -1,7 +1,7 @@
 /// Hears at once when tasks of its session are resumed and suspended.
 ///
-/// Only as the delegate of a session. Called on the thread that calls `resume()` or `suspend()`, before that returns,
-/// and only if the call changes something.
+/// Works only as the delegate of a session. The session calls it on the thread that calls `resume()` or `suspend()`,
+/// before that returns, and only if the call changes something.
 @preconcurrency
 public protocol URLSessionTaskStateDelegate: URLSessionDelegate {
     /// The task runs, for the first time or again.

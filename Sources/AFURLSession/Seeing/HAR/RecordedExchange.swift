@@ -104,7 +104,7 @@ extension RecordedExchange.Body {
     /// - Parameter body: Nil if the task's owner did not get the body.
     fileprivate init(receivedWith exchange: RecordedExchange, _ body: BodyExcerpt?) {
         guard let body else {
-            self = exchange.receivedBodyBytes == 0 ? .none : .omitted("The body was not delivered to anybody.")
+            self = exchange.receivedBodyBytes == 0 ? .none : .omitted("The body was not delivered.")
             return
         }
         self = body.isWhole ? .whole(body.bytes) : .omitted("The body is longer than is kept of one.")
