@@ -9,10 +9,10 @@ extension HTTPURLResponse {
 
     /// All fields by name, as ``value(forHTTPHeaderField:)`` gives them.
     ///
-    /// Names that differ only in case are one. The keys have Foundation's spelling, whatever the server wrote: names that
-    /// begin with `x-` as they came, `WWW-Authenticate`, and all others with a capital for the first letter of each word
-    /// and no other (`Content-Type`, `Etag`, `Content-Md5`). Use ``value(forHTTPHeaderField:)`` for a field whose spelling
-    /// you do not know. The spelling of the wire is in ``headerFields``.
+    /// Names that differ only in case are one. The keys have Foundation's spelling, whatever the server wrote: names
+    /// that begin with `x-` as they came, `WWW-Authenticate`, and all others with a capital for the first letter of
+    /// each word and no other (`Content-Type`, `Etag`, `Content-Md5`). Use ``value(forHTTPHeaderField:)`` for a field
+    /// whose spelling you do not know. The spelling of the wire is in ``headerFields``.
     public var allHeaderFields: [AnyHashable: Any] {
         var fields: [AnyHashable: Any] = [:]
         var seen: Set<String> = []

@@ -89,8 +89,8 @@ final class CallbackOutbox: TurnEndTarget {
 /// Runs batches on a delegate queue.
 struct OperationQueueExecutor: CallbackExecutor {
     private let queue: OperationQueue
-    /// The dispatch queue beneath the operation queue, if the session made that: it avoids the operations, each of which
-    /// costs as much as a request.
+    /// The dispatch queue beneath the operation queue, if the session made that: it avoids the operations, each of
+    /// which costs as much as a request.
     private let shortcut: DispatchQueue?
     private let loop: EventLoop
     /// A queue that runs several operations at once must still see the events of

@@ -3,7 +3,7 @@ import AFLoop
 import AFTransport
 import Foundation
 
-/// The inside of a connection: what has happened on the network thread and not been told yet, and whom to tell.
+/// The inside of a connection: the events of the network thread that the delegate has not heard yet, and the delegate.
 ///
 /// ```
 /// network thread               │ where the connection is scheduled
@@ -13,12 +13,12 @@ import Foundation
 ///      └───────────────────────┼───────┘
 /// ```
 final class ConnectionCore: Sendable {
-    /// Bytes that may wait for the delegate before nothing more is read.
+    /// How many bytes may wait for the delegate before the task is suspended.
     static let highWater = 256 << 10
 
     private enum Stage {
         case idle
-        /// Started; the delegate has not said what to send yet.
+        /// Started; the delegate has not answered yet which request to send.
         case asking
         case loading
         case over
@@ -27,20 +27,20 @@ final class ConnectionCore: Sendable {
     private struct State {
         var stage = Stage.idle
         var listener: ConnectionListener?
-        /// Set from start to end: keeps the connection alive, which keeps this.
+        /// Set from start to end: keeps the connection alive, which keeps this core.
         var connection: URLConnection?
         var task: URLSessionTask?
         var lastRequest: URLRequest?
-        /// What is left of the events that were taken, and those behind them.
+        /// The events; the delegate has heard those before `next`.
         var events: [ConnectionEvent] = []
         var next = 0
         var waitingBytes = 0
         var post: (any ConnectionPost)?
         var schedule = 0
-        /// The bell will be rung, or the one who delivers will look again.
+        /// Whether a delivery is on its way, or the present one will look again.
         var isAnnounced = false
         var isDelivering = false
-        /// What has been asked of the task last. Changed on the loop only.
+        /// Whether the core has suspended the task. Changed on the loop only.
         var isTaskHeldUp = false
 
         var hasEvents: Bool { next < events.count }
@@ -56,12 +56,12 @@ final class ConnectionCore: Sendable {
             }
             let event = events[next]
             waitingBytes -= event.byteCount
-            // Not kept alive by its place in the list.
+            // Release the event's content, which would stay alive in the list.
             events[next] = .begins
             return event
         }
 
-        /// Ends it, and hands out everything whose `deinit` may run code: to be let go of outside the lock.
+        /// Ends the connection, and returns everything whose `deinit` may run code: release it outside the lock.
         mutating func end() -> State {
             let former = self
             self = State(stage: .over, lastRequest: former.lastRequest)
@@ -89,10 +89,10 @@ final class ConnectionCore: Sendable {
         return task?.currentRequest ?? last ?? originalRequest
     }
 
-    /// What the delegate made of the original one before anything was sent.
+    /// The original request, as the delegate changed it before the connection sent anything.
     var firstRequest: URLRequest { state.withLock { $0.task }?.originalRequest ?? originalRequest }
 
-    /// Bytes that the delegate has not been told of.
+    /// How many bytes the delegate has not heard of.
     var waitingBytes: Int { state.withLock { $0.waitingBytes } }
 
     // MARK: - Scheduling
@@ -104,7 +104,7 @@ final class ConnectionCore: Sendable {
         }
         let made = make(DeliveryBell(core: self, schedule: schedule))
         let (former, wakes) = state.withLock { state -> ((any ConnectionPost)?, Bool) in
-            // Somebody else was quicker, or it is too late.
+            // Another thread has scheduled it since, or the connection is over.
             guard state.schedule == schedule, state.stage != .over else { return (made, false) }
             let former = state.post
             state.post = made
@@ -183,8 +183,8 @@ final class ConnectionCore: Sendable {
         post?.wake()
     }
 
-    /// Brings the task to what the mailbox says: one that is full holds up the peer. On the loop only, where no two of
-    /// these can overtake each other.
+    /// Suspends the task while too many bytes wait for the delegate, which makes the server wait, and resumes it after
+    /// that. On the loop only, where no two of these calls can overtake each other.
     func adjustFlow() {
         let (task, holdsUp) = state.withLock { state -> (URLSessionTask?, Bool) in
             guard state.stage == .loading else { return (nil, false) }
@@ -205,7 +205,7 @@ final class ConnectionCore: Sendable {
 
     // MARK: - Where it is scheduled
 
-    /// Tells the delegate everything there is to tell, one thing after the other.
+    /// Tells the delegate all waiting events, one after the other.
     func deliver(for schedule: Int) {
         let isOurs = state.withLock { state in
             guard state.schedule == schedule, !state.isDelivering else { return false }
@@ -221,7 +221,7 @@ final class ConnectionCore: Sendable {
         let (taken, next) = state.withLock { state -> (Taken?, (any ConnectionPost)?) in
             guard state.schedule == schedule, let connection = state.connection, let event = state.takeEvent() else {
                 state.isDelivering = false
-                // It was moved meanwhile, and has to go on there.
+                // The program has scheduled the connection elsewhere meanwhile: go on there.
                 guard state.hasEvents, !state.isAnnounced else { return (nil, nil) }
                 state.isAnnounced = state.post != nil
                 return (nil, state.post)
@@ -254,7 +254,7 @@ final class ConnectionCore: Sendable {
         end { listener?.hear(event, of: connection) }
     }
 
-    /// The last call is made when it is over already: a delegate that cancels in it cancels nothing.
+    /// Makes the last call after the connection has ended: a delegate that cancels in it cancels nothing.
     private func end(_ lastCall: () -> Void) {
         let former = state.withLock { state -> State? in
             guard state.stage != .over else { return nil }

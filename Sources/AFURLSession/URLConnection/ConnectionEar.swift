@@ -3,14 +3,14 @@ import AFLoop
 import AFTransport
 import Foundation
 
-/// Hears, on the network thread, what becomes of the task of a connection, and passes it on.
+/// Hears, on the network thread, the events of a connection's task, and passes them on to the connection.
 ///
-/// One class for each class of delegates: sessions remember which classes of delegates have no method for something,
+/// There is one class of it for each class of delegates: sessions remember which classes of delegates lack a method,
 /// and this is their delegate.
 final class ConnectionEar<Delegate: AnyObject>: ConnectionHearing {
     private let core: ConnectionCore
     let trustJudge: TrustJudge
-    /// Takes the body apart that stands for several responses.
+    /// Splits a body that stands for several responses.
     private let parts = Lock<MixedReplaceReader?>(nil)
     private let hasRefusedChallenge = Lock(false)
 
@@ -54,7 +54,7 @@ final class ConnectionEar<Delegate: AnyObject>: ConnectionHearing {
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        // As connections always did: what the URL or the storage has is tried before anybody is asked.
+        // As in Apple's loader: try the credential of the URL or the storage before asking the delegate.
         if challenge.previousFailureCount == 0, challenge.proposedCredential != nil {
             return completionHandler(.performDefaultHandling, nil)
         }
@@ -105,7 +105,7 @@ final class ConnectionEar<Delegate: AnyObject>: ConnectionHearing {
         core.post(error.map { .failed(told($0)) } ?? .finished)
     }
 
-    /// Sessions say that a task was cancelled whose challenge was; connections always told that apart.
+    /// A session reports `cancelled` for a task whose challenge was cancelled; a connection reports that challenge.
     private func told(_ error: any Error) -> any Error {
         guard let cancelled = error as? URLError, cancelled.code == .cancelled, hasRefusedChallenge.withLock({ $0 })
         else { return error }
@@ -115,7 +115,7 @@ final class ConnectionEar<Delegate: AnyObject>: ConnectionHearing {
     // MARK: - Downloads
 
     func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
-        // Goes to the handler of the task, which keeps the file.
+        // The task's completion handler keeps the file.
     }
 
     func urlSession(
@@ -141,13 +141,13 @@ final class ConnectionEar<Delegate: AnyObject>: ConnectionHearing {
     }
 }
 
-/// An ear for any class of delegates.
+/// A `ConnectionEar` for any class of delegates.
 protocol ConnectionHearing: URLSessionDataDelegate, URLSessionDownloadDelegate, TrustJudging {
     func downloadTask(_ request: URLRequest, in session: URLSession) -> URLSessionTask
 }
 
 extension ConnectionEar where Delegate == ConnectionCore {
-    /// Makes an ear of the class that belongs to the delegate's.
+    /// Makes one of the class that belongs to the delegate's class.
     static func make(
         for delegate: (any URLConnectionDelegate)?,
         _ core: ConnectionCore,

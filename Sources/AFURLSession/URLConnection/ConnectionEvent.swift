@@ -1,9 +1,9 @@
 import AFTransport
 import Foundation
 
-/// What a connection has to tell its delegate.
+/// An event that a connection tells its delegate.
 enum ConnectionEvent: Sendable {
-    /// It begins: the delegate is asked what to send, and by which means.
+    /// The connection begins: asks the delegate which request to send, and whether to use the credential storage.
     case begins
     case redirect(URLRequest, URLResponse, answer: @Sendable (URLRequest?) -> Void)
     case challenge(URLAuthenticationChallenge)
@@ -17,7 +17,7 @@ enum ConnectionEvent: Sendable {
     case finished
     case failed(any Error)
 
-    /// What it holds in memory.
+    /// How many bytes it holds in memory.
     var byteCount: Int {
         if case .data(let data) = self { data.count } else { 0 }
     }
@@ -30,7 +30,7 @@ enum ConnectionEvent: Sendable {
     }
 }
 
-/// Whom a connection calls, with the interfaces it has.
+/// The delegate of a connection, by the protocols it conforms to.
 struct ConnectionListener: Sendable {
     let delegate: any URLConnectionDelegate
     let data: (any URLConnectionDataDelegate)?
@@ -42,7 +42,7 @@ struct ConnectionListener: Sendable {
         download = data == nil ? delegate as? any URLConnectionDownloadDelegate : nil
     }
 
-    /// Tells of everything but the beginning.
+    /// Tells the delegate every event but the beginning.
     func hear(_ event: ConnectionEvent, of connection: URLConnection) {
         switch event {
         case .begins: break

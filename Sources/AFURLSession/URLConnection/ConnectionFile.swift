@@ -1,7 +1,7 @@
 import AFTransport
 import Foundation
 
-/// A file that was downloaded, and goes away with this unless it was moved.
+/// A downloaded file. It is removed with this object, unless the delegate has moved it.
 final class ConnectionFile: Sendable {
     let url: URL
     private let worker: any BlockingWorker

@@ -2,18 +2,18 @@ import AFLoop
 import Dispatch
 import Foundation
 
-/// The way from the network thread to where a delegate is called.
+/// Reaches, from the network thread, the place where a connection calls its delegate.
 protocol ConnectionPost: Sendable {
-    /// Has the bell rung there, once or more, at a time when nothing of the connection's is running. From any thread.
+    /// Rings the bell there, once or more, at a time when no code of the connection runs. From any thread.
     func wake()
-    /// It will not be needed any more.
+    /// The connection needs it no longer.
     func close()
 }
 
-/// Tells a connection that it is where it is scheduled, and may call its delegate.
+/// Tells a connection that this is the place where it is scheduled, and that it may call its delegate.
 struct DeliveryBell: Sendable {
     weak let core: ConnectionCore?
-    /// Of the schedule it belongs to: there may be another by now.
+    /// The number of its schedule: the connection may have another by now.
     let schedule: Int
 
     func ring() {
@@ -21,14 +21,14 @@ struct DeliveryBell: Sendable {
     }
 }
 
-/// To the network thread itself.
+/// Calls the delegate on the network thread.
 struct NetworkPost: ConnectionPost {
     let world: World
     let modes: LoopModes
     let bell: DeliveryBell
 
     func wake() {
-        // Without the thread there is no other than the caller's.
+        // Without a network thread there is only the caller's.
         guard world.unavailability() == nil else { return bell.ring() }
         world.loop.enqueue(in: modes) { [bell] in bell.ring() }
     }
@@ -36,7 +36,7 @@ struct NetworkPost: ConnectionPost {
     func close() {}
 }
 
-/// To a queue.
+/// Calls the delegate on a queue.
 struct QueuePost: ConnectionPost {
     let queue: OperationQueue
     let bell: DeliveryBell
@@ -48,13 +48,13 @@ struct QueuePost: ConnectionPost {
     func close() {}
 }
 
-// Unchecked: a run loop and a timer of Foundation's may be used from another thread as far as it is done here. Their
-// Core Foundation locks itself, and setting a timer's date wakes the loop that waits for it.
-/// To a run loop of Foundation's.
+// Unchecked: another thread may use Foundation's run loops and timers in the few ways used here. Their Core Foundation
+// locks itself, and setting a timer's date wakes the loop that waits for it.
+/// Calls the delegate on a run loop of Foundation's.
 ///
-/// The one thing that wakes a sleeping run loop on Linux is a timer whose date is moved from another thread. Each
-/// connection has one, in its modes; so a loop with a connection also has something to wait for. The main loop is served
-/// through the main queue where that can be: in a program with an `async` main nobody runs the loop.
+/// Only one thing wakes a sleeping run loop on Linux: another thread moves the date of a timer. Each connection has one
+/// timer, in its modes; so a loop with a connection also has something to wait for. For the main loop it uses the main
+/// queue where it can: a program with an `async` main does not run the loop.
 final class RunLoopPost: ConnectionPost, @unchecked Sendable {
     private enum Clapper {
         case own(RunLoopTimer)
@@ -79,7 +79,7 @@ final class RunLoopPost: ConnectionPost, @unchecked Sendable {
         usesMainQueue = isCommon && runLoop === RunLoop.main
         clapper = RunLoopPost.clapper(in: runLoop, modes) {
             bell.ring()
-            // As input does, and timers do not: `run(mode:before:)` returns.
+            // Makes `run(mode:before:)` return, as input does and timers do not.
             endRunLoopPass()
         }
     }

@@ -2,18 +2,18 @@ import AFBase
 import AFLoop
 import Foundation
 
-/// The sessions behind all connections, which nobody sees: one, and one more once there is a delegate that will not have
-/// the credential storage asked.
+/// The sessions behind all connections, which the program does not see: one, and one more once a delegate does without
+/// the credential storage.
 package final class ConnectionSessions: Sendable {
     package static let system = ConnectionSessions(.default, in: .system)
 
     let world: World
     private let configuration: URLSessionConfiguration
     private let usual: URLSession
-    /// What came from the storage must not be found again by those who would not have it asked: no pool, no proven
-    /// credentials in common.
+    /// For delegates that do without the storage. They must not get what came from it: this session has a pool and
+    /// proven credentials of its own.
     private let withoutStorage = Lock<URLSession?>(nil)
-    /// A class of the program that waits for a load would be asked about it, and could not answer.
+    /// For callers that block. If a URL protocol class blocked to load, the session could not ask it about the request.
     private let withoutClasses = Lock<URLSession?>(nil)
 
     package init(_ configuration: URLSessionConfiguration, in world: World) {
@@ -46,7 +46,7 @@ package final class ConnectionSessions: Sendable {
         }
     }
 
-    /// For a caller that blocks its thread until the answer is there.
+    /// The session for a caller that blocks its thread until the response is there.
     func sessionForWaiting() -> URLSession {
         guard ProtocolDoor.isCalling else { return usual }
         return ConnectionSessions.made(withoutClasses) {
@@ -58,7 +58,7 @@ package final class ConnectionSessions: Sendable {
 
     private static func made(_ place: Lock<URLSession?>, _ make: () -> URLSession) -> URLSession {
         if let made = place.withLock({ $0 }) { return made }
-        // Of two that are made at once one goes: not under the lock.
+        // Two threads may make one at once; release the second one after the lock.
         let session = make()
         return place.withLock { state in
             if let winner = state { return winner }

@@ -1,15 +1,16 @@
 import AFWire
 import Foundation
 
-/// Takes a `multipart/x-mixed-replace` body apart (RFC 2046 §5.1.1).
+/// Splits a `multipart/x-mixed-replace` body into its parts (RFC 2046 §5.1.1).
 ///
 /// ```
 /// preamble ──delimiter──▶ head ──empty line──▶ body ──delimiter──▶ head …
 ///                                                └────last delimiter──▶ epilogue
 /// ```
 ///
-/// A delimiter is a line of two hyphens, the boundary and white space; the line break before it belongs to it. Only what
-/// may still become part of one is kept back: at most ``longestDelimiter`` bytes, and a head up to ``longestHead``.
+/// A delimiter is a line of two hyphens, the boundary and white space; the line break before it belongs to it. The
+/// parser keeps back only what may still become part of one: at most ``longestDelimiter`` bytes, and a head up to
+/// ``longestHead``.
 struct MixedReplaceParser: Sendable {
     enum Piece: Equatable, Sendable {
         /// A part begins.
@@ -35,15 +36,15 @@ struct MixedReplaceParser: Sendable {
 
     private let mark: [UInt8]
     private var stage = Stage.preamble
-    /// What was received and cannot be told yet.
+    /// The received bytes that cannot be delivered yet.
     private var kept: [UInt8] = []
-    /// Where what is left of it begins. It moves on within ``receive(_:)``, so that parts of a few bytes do not have all
-    /// that follows moved for each of them.
+    /// Where the rest of them begins. It moves on within ``receive(_:)``, so that the parser does not move all bytes
+    /// behind a small part for each such part.
     private var start = 0
-    /// Whether what is kept begins where a line begins.
+    /// Whether the kept bytes begin where a line begins.
     private var isAtLineStart = true
 
-    /// Nil if there can be no such boundary.
+    /// Nil if the boundary is not allowed.
     init?(boundary: [UInt8]) {
         guard (1...MixedReplaceParser.longestBoundary).contains(boundary.count),
             !boundary.contains(where: { $0 < 0x20 || $0 > 0x7E })
@@ -51,7 +52,7 @@ struct MixedReplaceParser: Sendable {
         mark = [UInt8(ascii: "-"), UInt8(ascii: "-")] + boundary
     }
 
-    /// Takes bytes, however they are cut.
+    /// Takes bytes, however the network cuts them.
     mutating func receive(_ bytes: some Sequence<UInt8>) throws(Failure) -> [Piece] {
         kept += bytes
         var pieces: [Piece] = []
@@ -61,13 +62,13 @@ struct MixedReplaceParser: Sendable {
         return pieces
     }
 
-    /// The body has ended. What was kept back was content after all.
+    /// The body has ended. Returns the bytes it has kept back: they are content.
     mutating func finish() -> Data? {
         defer { kept = [] }
         return stage == .body && !kept.isEmpty ? Data(kept) : nil
     }
 
-    /// True if there may be more to tell.
+    /// True if it may find more in the kept bytes.
     private mutating func advance(_ pieces: inout [Piece]) throws(Failure) -> Bool {
         switch stage {
         case .preamble: return skipPreamble()
@@ -98,7 +99,7 @@ struct MixedReplaceParser: Sendable {
         return true
     }
 
-    /// The empty line.
+    /// The range of the empty line.
     private var endOfHead: (start: Int, next: Int)? {
         var line = start
         while let feed = kept[line...].prefix(MixedReplaceParser.longestHead + 1).firstIndex(of: 0x0A) {
@@ -108,7 +109,7 @@ struct MixedReplaceParser: Sendable {
         return nil
     }
 
-    /// Senders that end lines with LF alone are many.
+    /// Turns LF into CR LF: many senders end lines with LF alone.
     private static func withFullBreaks(_ lines: ArraySlice<UInt8>) -> [UInt8] {
         var block: [UInt8] = []
         for byte in lines {
@@ -144,15 +145,15 @@ struct MixedReplaceParser: Sendable {
     }
 
     private struct Find {
-        /// So many bytes are no part of a delimiter.
+        /// How many bytes are no part of a delimiter.
         var content: Int
-        /// The one that follows them.
+        /// The delimiter that follows them.
         var delimiter: (count: Int, isLast: Bool)?
     }
 
     private enum Match {
         case none
-        /// It may become one.
+        /// The bytes may become a delimiter.
         case open
         case delimiter(end: Int, isLast: Bool)
     }
@@ -189,7 +190,7 @@ struct MixedReplaceParser: Sendable {
         if at < kept.count, kept[at] == UInt8(ascii: "-") {
             guard at + 1 < kept.count else { return .open }
             guard kept[at + 1] == UInt8(ascii: "-") else { return .none }
-            // Nothing of interest follows, not even a line break.
+            // The parser ignores all that follows, even the line break.
             isLast = true
             at += 2
             return .delimiter(end: at, isLast: isLast)

@@ -2,7 +2,7 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// Makes of one response with a `multipart/x-mixed-replace` body a response for each part.
+/// Turns one response with a `multipart/x-mixed-replace` body into a response for each part.
 struct MixedReplaceReader: Sendable {
     private let response: HTTPURLResponse
     private let url: URL
@@ -21,7 +21,7 @@ struct MixedReplaceReader: Sendable {
         self.parser = parser
     }
 
-    /// What the delegate is told about bytes of the body. A failure comes last.
+    /// The delegate's events for bytes of the body. A failure comes last.
     mutating func receive(_ data: Data) -> [ConnectionEvent] {
         do throws(MixedReplaceParser.Failure) {
             return try parser.receive(data).map(event)
@@ -47,7 +47,7 @@ struct MixedReplaceReader: Sendable {
         [.failed(LoadFailure.badPart(explanation, url))]
     }
 
-    /// A part says itself what it is; status and version are those of the whole.
+    /// The response of a part: with the fields of the part, and the status and version of the whole.
     private func part(_ headers: HTTPHeaders) -> HTTPURLResponse {
         HTTPURLResponse(
             url: url,

@@ -1,4 +1,4 @@
-// Swift never took the prefix from these names: code for Apple's platforms says them as they are here.
+// Swift never dropped the prefix of these names: code for Apple's platforms spells them as they are here.
 
 /// ``URLConnection`` under the name it has on Apple's platforms.
 public typealias NSURLConnection = URLConnection

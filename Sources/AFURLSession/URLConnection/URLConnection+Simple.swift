@@ -5,7 +5,7 @@ import Dispatch
 public import Foundation
 
 extension URLConnection {
-    /// Whether a connection could be tried for a request: its scheme is known and nothing about it is malformed.
+    /// Whether a connection can be tried for a request: its scheme is known, and no part of it is malformed.
     public class func canHandle(_ request: URLRequest) -> Bool {
         guard let url = request.url else { return false }
         if LocalScheme(url) != nil || ProtocolRegistry.classes.contains(where: { $0.canInit(with: request) }) {
@@ -18,10 +18,10 @@ extension URLConnection {
     /// Loads a request and calls back on a queue.
     ///
     /// - Parameters:
-    ///   - request: What to load. Redirects and credentials are handled as without a delegate.
-    ///   - queue: Where to call back.
+    ///   - request: The request to load. Redirects and credentials are handled as without a delegate.
+    ///   - queue: The queue that calls the handler.
     ///   - handler: Called once: with response and data, or with an error, and then with the response too if its head
-    ///     had arrived. An HTTP error status is not an error.
+    ///   had arrived. An HTTP error status is not an error.
     @preconcurrency
     public class func sendAsynchronousRequest(
         _ request: URLRequest,
@@ -35,15 +35,16 @@ extension URLConnection {
         .resume()
     }
 
-    /// Loads a request and waits for it, blocking the calling thread: no run loop of it runs meanwhile, and no queue on
-    /// it. Depends on no other thread of the program. A ``URLProtocol`` that calls this is not asked about the request.
+    /// Loads a request and waits for it. It blocks the calling thread, whose run loop and queues do not run meanwhile.
+    /// It depends on no other thread of the program. It does not ask a ``URLProtocol`` that calls this about the
+    /// request.
     ///
     /// - Parameters:
-    ///   - request: What to load. Redirects and credentials are handled as without a delegate.
+    ///   - request: The request to load. Redirects and credentials are handled as without a delegate.
     ///   - response: Receives the response, also with an error if its head had arrived.
     /// - Returns: The body.
-    /// - Throws: What a task would have reported. Called on the network thread, which would wait for itself, an error
-    ///   that says so, at once; so do not call it from a delegate that is scheduled there.
+    /// - Throws: The error of the task. Do not call it from a delegate on the network thread, which would wait for
+    ///   itself: there it throws at once an error that says so.
     public class func sendSynchronousRequest(
         _ request: URLRequest,
         returning response: UnsafeMutablePointer<URLResponse?>?

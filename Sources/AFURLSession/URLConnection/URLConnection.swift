@@ -1,8 +1,8 @@
 import AFLoop
 public import Foundation
 
-// Not final, so the compiler cannot check it: constants of Sendable types only.
-/// One request and what comes of it, told to a delegate: the loader of AFNetworking 2.x.
+// Unchecked, because the compiler cannot check an open class. It has only constants of Sendable types.
+/// Loads one request and tells a delegate about it: the loader of AFNetworking 2.x.
 ///
 /// ```swift
 /// final class Page: URLConnectionDataDelegate {
@@ -13,38 +13,39 @@ public import Foundation
 /// let connection = URLConnection(request: URLRequest(url: url), delegate: Page())
 /// ```
 ///
-/// **Where the delegate is called.** Where the connection is scheduled when it starts: in modes of a run loop
+/// **Where the delegate is called.** Where you schedule the connection before it starts: in modes of a run loop
 /// (``schedule(in:forMode:)``), on a queue (``setDelegateQueue(_:)``), or on the network thread itself
-/// (``schedule(onNetworkThreadIn:)``). One that is scheduled nowhere takes the run loop of the thread that starts it, in
-/// its default mode; nothing arrives if that loop does not run. Callbacks come one at a time and in order. While one of
-/// them runs, at most 256 KiB of the body are read ahead.
+/// (``schedule(onNetworkThreadIn:)``). Otherwise it takes the run loop of the thread that starts it, in its default
+/// mode; then the delegate hears nothing if that loop does not run. Callbacks come one at a time and in order. While
+/// one of them runs, the connection reads at most 256 KiB of the body ahead.
 ///
 /// **How it ends.** The delegate hears ``URLConnectionDataDelegate/connectionDidFinishLoading(_:)`` or
-/// ``URLConnectionDelegate/connection(_:didFailWithError:)``, once, and nothing after it. A connection that is cancelled
-/// says nothing more: where it is scheduled, from the moment ``cancel()`` returns. The delegate is held until then.
+/// ``URLConnectionDelegate/connection(_:didFailWithError:)``, once, and nothing after it. A connection that you cancel
+/// makes no more calls; if you cancel it where it is scheduled, none after ``cancel()`` has returned. It holds the
+/// delegate until it ends.
 ///
 /// All connections of a process share one pool, the shared cache, and the shared stores of cookies and credentials. A
-/// delegate that decides about servers itself shares secured connections with nobody who may decide otherwise.
+/// delegate that decides about servers itself shares TLS connections only with delegates that decide in the same way.
 ///
-/// All methods may be called from any thread.
+/// You may call all methods from any thread.
 open class URLConnection: NSObject, @unchecked Sendable {
     let core: ConnectionCore
 
-    /// The request it was made with.
+    /// The request that the connection was made with.
     public var originalRequest: URLRequest { core.originalRequest }
 
-    /// The request that was made first: the original one, or what the delegate put in its place.
+    /// The request that was sent first: the original one, or the one the delegate put in its place.
     package var firstRequest: URLRequest { core.firstRequest }
 
-    /// The request being made: after redirects, the last one.
+    /// The present request: after redirects, the last one.
     public var currentRequest: URLRequest { core.currentRequest }
 
     /// Makes a connection. Nil if the request has no URL.
     ///
     /// - Parameters:
-    ///   - request: Copied; later changes to it have no effect.
-    ///   - delegate: Held until the connection has ended.
-    ///   - startImmediately: Whether it starts at once. Otherwise it may be scheduled first.
+    ///   - request: The connection copies it; later changes to it have no effect.
+    ///   - delegate: The connection holds it until it has ended.
+    ///   - startImmediately: Whether it starts at once. With false you can schedule it first.
     public convenience init?(
         request: URLRequest,
         delegate: (any URLConnectionDelegate)?,
@@ -59,7 +60,7 @@ open class URLConnection: NSObject, @unchecked Sendable {
         self.init(request: request, delegate: delegate, startImmediately: true)
     }
 
-    /// One in a world of its own.
+    /// Makes a connection in a world of its own.
     package init?(request: URLRequest, delegate: (any URLConnectionDelegate)?, in sessions: ConnectionSessions) {
         guard request.url != nil else { return nil }
         core = ConnectionCore(request, delegate, in: sessions)
@@ -68,58 +69,60 @@ open class URLConnection: NSObject, @unchecked Sendable {
 
     // MARK: - Running it
 
-    /// Starts the connection. Does nothing if it was started or cancelled before.
+    /// Starts the connection. Does nothing if you have started or cancelled it before.
     open func start() {
         core.start(self)
     }
 
-    /// Ends the connection without a word to the delegate, which is let go of. Does nothing if it has ended.
+    /// Ends the connection without a call to the delegate, and releases the delegate. Does nothing if the connection
+    /// has ended.
     ///
-    /// Called where the connection is scheduled, nothing follows. Called elsewhere, a callback may be running just now.
+    /// If you call it where the connection is scheduled, no callback follows. If you call it elsewhere, one may be
+    /// running just now.
     open func cancel() {
         core.cancel()
     }
 
     // MARK: - Where the delegate is called
 
-    /// Has the delegate called by a run loop, while that runs in `mode`. May be called for several modes of one loop;
+    /// Makes a run loop call the delegate, while that runs in `mode`. You may call this for several modes of one loop;
     /// another loop takes the place of the first, and of a queue.
     ///
-    /// The loop is woken, and `run(mode:before:)` returns after callbacks, as for any input.
+    /// The connection wakes the loop, and `run(mode:before:)` returns after callbacks, as after any input.
     open func schedule(in runLoop: RunLoop, forMode mode: RunLoop.Mode) {
         core.schedule(in: runLoop, mode)
     }
 
-    /// Takes it out of a mode. In none at all nothing is called; what there is to tell waits.
+    /// Removes the connection from a mode. With no mode left it makes no calls, and its events wait.
     open func unschedule(from runLoop: RunLoop, forMode mode: RunLoop.Mode) {
         core.unschedule(from: runLoop, mode)
     }
 
-    /// Has the delegate called on a queue, one call at a time even if the queue could do more. Nil takes it off the
-    /// queue.
+    /// Makes a queue call the delegate, one call at a time even if the queue is concurrent. Nil removes the connection
+    /// from its queue.
     open func setDelegateQueue(_ queue: OperationQueue?) {
         core.schedule(on: queue)
     }
 
-    /// Has the delegate called on the network thread itself, as AFNetworking 2.x did.
+    /// Makes the network thread itself call the delegate, as AFNetworking 2.x did.
     ///
     /// This saves handing each event to another thread. In return every callback must be short and must never block:
     /// meanwhile no session of the process makes progress, and waiting for one in a callback is waiting for ever. The
-    /// thread runs its loop in the default mode, which the common modes include; in others nothing is called.
+    /// thread runs its loop in the default mode, which the common modes include; in other modes it makes no calls.
     open func schedule(onNetworkThreadIn modes: [RunLoop.Mode]) {
         core.schedule(onNetworkThreadIn: modes)
     }
 
     // MARK: - The network thread
 
-    /// Runs `block` on the network thread, after everything that was asked of it before, and does not wait for it. It
-    /// must be short and must never block: meanwhile no session of the process makes progress.
+    /// Runs `block` on the network thread, after all blocks passed before, and does not wait for it. The block must be
+    /// short and must never block: meanwhile no session of the process makes progress.
     ///
-    /// A process that has no such thread, the child of a `fork`, runs it at once on the calling thread.
+    /// A process without a network thread, the child of a `fork`, runs it at once on the calling thread.
     ///
     /// - Parameters:
-    ///   - modes: Those of the loop in which it may run: see ``schedule(onNetworkThreadIn:)``.
-    ///   - block: What to do.
+    ///   - modes: The modes of the loop in which it may run: see ``schedule(onNetworkThreadIn:)``.
+    ///   - block: The code to run.
     public class func perform(onNetworkThreadIn modes: [RunLoop.Mode], _ block: @escaping @Sendable () -> Void) {
         ConnectionSessions.system.perform(in: LoopModes(modes), block)
     }

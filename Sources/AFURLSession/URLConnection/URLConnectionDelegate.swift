@@ -1,45 +1,47 @@
 public import Foundation
 
-/// Hears how a ``URLConnection`` ends, and answers for it. Every method has an implementation.
+/// Hears how a ``URLConnection`` ends, and decides for it. Every method has a default implementation.
 ///
-/// Called where the connection is scheduled. The connection holds its delegate until it has ended.
+/// The connection calls it where it is scheduled, and holds it until it has ended.
 @preconcurrency
 public protocol URLConnectionDelegate: AnyObject, Sendable {
-    /// The connection has failed. The last call, made instead of the one that tells of success.
+    /// The connection has failed. This is the last call, in place of the one that reports success.
     func connection(_ connection: URLConnection, didFailWithError error: any Error)
 
-    /// Whether the shared credential storage may be asked when credentials are needed. Called once, first. True.
+    /// Whether the connection may use the shared credential storage when it needs credentials. Called once, first. True
+    /// by default.
     func connectionShouldUseCredentialStorage(_ connection: URLConnection) -> Bool
 
-    /// Somebody wants to be convinced before the request goes on: a server shows its certificates, or wants to know
-    /// who we are. The connection waits until a method of `challenge.sender` is called, with the challenge, from any
-    /// thread; further calls do nothing. A credential that the URL or the storage has is tried first, without asking.
-    /// Cancelling the challenge fails the connection with `URLError.userCancelledAuthentication`.
+    /// A server or proxy challenges the connection: a server shows its certificates, or one of them asks who you are.
+    /// The connection waits until you call a method of `challenge.sender`, with the challenge, from any thread; further
+    /// calls do nothing. It tries a credential of the URL or the storage first, without asking. Cancelling the
+    /// challenge fails the connection with `URLError.userCancelledAuthentication`.
     ///
     /// To trust the server of `challenge.protectionSpace.serverTrust`, use `URLCredential(trust:)` of that very trust.
-    /// An implementation of your own keeps the secured connections of this delegate apart from those of others: see
+    /// If you implement this method, the TLS connections of this delegate are kept apart from those of others: see
     /// ``connectionTrustIdentity(_:)``.
     func connection(_ connection: URLConnection, willSendRequestFor challenge: URLAuthenticationChallenge)
 
     /// A name for the way in which this delegate decides about servers. Called once, before the request.
     ///
-    /// A server that one delegate has accepted is not shown to the next one that uses the same connection. So whoever
-    /// answers ``connection(_:willSendRequestFor:)`` gets connections of its own, unless it gives a name: delegates with
-    /// the same name share secured connections. **Give it only if all of them would decide alike**, and show servers the
-    /// same certificate of ours or none. Nil unless implemented.
+    /// A server that one delegate has accepted is not shown to the next one that uses the same connection. So a
+    /// delegate that implements ``connection(_:willSendRequestFor:)`` gets connections of its own, unless it gives a
+    /// name: delegates with the same name share TLS connections. **Give it only if all of them would decide alike**,
+    /// and show servers the same client certificate or none. Nil unless implemented.
     func connectionTrustIdentity(_ connection: URLConnection) -> Data?
 }
 
-/// Receives what a ``URLConnection`` loads. Every method has an implementation.
+/// Receives what a ``URLConnection`` loads. Every method has a default implementation.
 ///
-/// In this order: the request, upload progress, redirects and challenges, the response, data, what is cached, the end.
+/// In this order: the request, upload progress, redirects and challenges, the response, data, the response to store,
+/// the end.
 @preconcurrency
 public protocol URLConnectionDataDelegate: URLConnectionDelegate {
-    /// A request is about to be sent: the connection's own, and then `response` is nil, or one that a redirect leads to.
+    /// The connection is about to send a request: its own, and then `response` is nil, or one that a redirect leads to.
     ///
     /// - Parameters:
-    ///   - connection: Whose request it is.
-    ///   - request: What would be sent, without anything that must not follow to another origin.
+    ///   - connection: The connection that sends the request.
+    ///   - request: The request that it would send, without anything that must not follow to another origin.
     ///   - response: The redirect; nil the first time.
     /// - Returns: The request to send: the one given, or another. Nil means not to follow: the redirect itself, and its
     ///   body, are the result. Nil for the connection's own request fails it with `URLError.cancelled`.
@@ -49,23 +51,23 @@ public protocol URLConnectionDataDelegate: URLConnectionDelegate {
         redirectResponse response: URLResponse?
     ) -> URLRequest?
 
-    /// A response has arrived. What was received before belongs to a former one, whose place it takes: a server that
-    /// answers `multipart/x-mixed-replace` sends a response for each part, after the one that says so.
+    /// A response has arrived. It takes the place of an earlier one: drop what you received for that. For a
+    /// `multipart/x-mixed-replace` body this is called for each part, after the call for the whole response.
     func connection(_ connection: URLConnection, didReceive response: URLResponse)
 
     /// Part of the body.
     func connection(_ connection: URLConnection, didReceive data: Data)
 
-    /// A body that came from a stream must be sent again. Return a stream that nobody has opened; without one the
+    /// The connection has to send a body from a stream again. Return a stream that is not open; without one the
     /// connection fails.
     func connection(_ connection: URLConnection, needNewBodyStream request: URLRequest) -> InputStream?
 
-    /// More of the request's body was handed to the network.
+    /// The connection has handed more of the request's body to the network.
     ///
     /// - Parameters:
-    ///   - connection: Whose body it is.
-    ///   - bytesWritten: Since the last call.
-    ///   - totalBytesWritten: Since the beginning.
+    ///   - connection: The connection that sends the body.
+    ///   - bytesWritten: Bytes since the last call.
+    ///   - totalBytesWritten: Bytes since the beginning.
     ///   - totalBytesExpectedToWrite: -1 for a stream without a `Content-Length`.
     func connection(
         _ connection: URLConnection,
@@ -74,14 +76,14 @@ public protocol URLConnectionDataDelegate: URLConnectionDelegate {
         totalBytesExpectedToWrite: Int
     )
 
-    /// The response is complete, and would be stored in the cache. Return what shall be stored: the proposal, another
-    /// response, or nil for none.
+    /// The response is complete, and the connection would store it in the cache. Return the response to store: the
+    /// proposal, another one, or nil for none.
     func connection(
         _ connection: URLConnection,
         willCacheResponse cachedResponse: CachedURLResponse
     ) -> CachedURLResponse?
 
-    /// Everything has arrived. The last call.
+    /// Everything has arrived. This is the last call.
     func connectionDidFinishLoading(_ connection: URLConnection)
 }
 
@@ -89,7 +91,7 @@ extension URLConnectionDelegate {
     /// Does nothing.
     public func connection(_ connection: URLConnection, didFailWithError error: any Error) {}
 
-    /// True.
+    /// True: the connection may use the storage.
     public func connectionShouldUseCredentialStorage(_ connection: URLConnection) -> Bool { true }
 
     /// Leaves the challenge to the standard handling.
@@ -102,12 +104,12 @@ extension URLConnectionDelegate {
         }
     }
 
-    /// None.
+    /// Nil: no name.
     public func connectionTrustIdentity(_ connection: URLConnection) -> Data? { nil }
 }
 
 extension URLConnectionDataDelegate {
-    /// Sends the request. Redirects are followed as ``RedirectPolicy`` allows.
+    /// Sends the request. The connection follows redirects as ``RedirectPolicy`` allows.
     public func connection(
         _ connection: URLConnection,
         willSend request: URLRequest,
@@ -124,7 +126,7 @@ extension URLConnectionDataDelegate {
     /// Does nothing: the data is lost.
     public func connection(_ connection: URLConnection, didReceive data: Data) {}
 
-    /// Has no stream.
+    /// Answers nil: no stream.
     public func connection(_ connection: URLConnection, needNewBodyStream request: URLRequest) -> InputStream? { nil }
 
     /// Does nothing.
@@ -149,7 +151,7 @@ extension URLConnectionDataDelegate {
 }
 
 extension URLRequest {
-    /// The same, marked as the answer of a delegate that has no method of its own.
+    /// The same request, marked as the answer of a delegate that does not implement the method.
     fileprivate var leftUnanswered: URLRequest {
         var request = self
         request.change { $0.isUnanswered = true }

@@ -1,12 +1,13 @@
 public import Foundation
 
-/// Receives what a ``URLConnection`` loads as a file. Every method has an implementation.
+/// Receives what a ``URLConnection`` loads as a file. Every method has a default implementation.
 ///
-/// For a delegate of this kind the body goes to a file as it arrives. One that is a ``URLConnectionDataDelegate`` too
-/// gets data, and no file.
+/// For such a delegate the connection writes the body to a file as it arrives. A delegate that is also a
+/// ``URLConnectionDataDelegate`` gets data, and no file.
 @preconcurrency
 public protocol URLConnectionDownloadDelegate: URLConnectionDelegate {
-    /// More of the body was written to the file. `expectedTotalBytes` is -1 if the response does not say.
+    /// The connection has written more of the body to the file. `expectedTotalBytes` is -1 if the response does not
+    /// say.
     func connection(
         _ connection: URLConnection,
         didWriteData bytesWritten: Int64,
@@ -14,8 +15,8 @@ public protocol URLConnectionDownloadDelegate: URLConnectionDelegate {
         expectedTotalBytes: Int64
     )
 
-    /// The download is complete and lies at `destinationURL`, for as long as this method runs: move it, or open it,
-    /// before you return. The last call.
+    /// The download is complete. The file is at `destinationURL` until this method returns: move it, or open it, before
+    /// that. This is the last call.
     func connectionDidFinishDownloading(_ connection: URLConnection, destinationURL: URL)
 }
 
