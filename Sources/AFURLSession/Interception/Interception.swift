@@ -114,7 +114,7 @@ final class Interception: TimerTarget {
 
     // MARK: - Sending again
 
-    /// Prepares the next attempt. If it never begins, the body that was kept for it is closed.
+    /// Prepares the next attempt. If it never begins, `stop` closes the body that was kept for it.
     func begins(_ repetition: Repetition, after status: Int?) {
         attempt += 1
         if let status { statuses.append(status) }

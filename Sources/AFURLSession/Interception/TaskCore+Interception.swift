@@ -161,7 +161,7 @@ extension TaskCore {
         return taskDelegate != nil
     }
 
-    // MARK: - Decided
+    // MARK: - After the decision
 
     private func decided(_ decision: RetryDecision, _ end: AttemptEnd) {
         guard isLoading else { return }

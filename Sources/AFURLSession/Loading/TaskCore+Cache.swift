@@ -131,9 +131,10 @@ extension TaskCore {
         }
     }
 
-    // MARK: - The server was asked
+    // MARK: - After the server's response
 
-    /// True if a stored response answers the task in place of this one: a 304 confirms it, or this is a server's error.
+    /// True if the cache answers the task in place of this response: this is a 304, or an error of the server that a
+    /// stored response may replace.
     func isAnsweredByCache(_ held: HeldResponse) -> Bool {
         guard let validation = course?.validation else { return false }
         let status = held.response.statusCode
@@ -232,7 +233,7 @@ extension TaskCore {
         )
     }
 
-    // MARK: - Suspended
+    // MARK: - Suspension
 
     /// Runs `work` now, or when the task is resumed.
     func postponeIfSuspended(_ work: @escaping () -> Void) {

@@ -31,7 +31,7 @@ open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, NSSecureCoding {
         super.init()
     }
 
-    // MARK: - What to load
+    // MARK: - URL, method and body
 
     /// The URL to load.
     open var url: URL? { value.url }

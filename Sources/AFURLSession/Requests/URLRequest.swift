@@ -84,7 +84,7 @@ public struct URLRequest: Sendable {
     }
 }
 
-// MARK: - What to load
+// MARK: - URL, method and body
 
 extension URLRequest {
     /// The URL to load.
@@ -146,8 +146,9 @@ extension URLRequest {
     /// session cannot read it twice: where it has to send the body again, it asks the delegate for another stream with
     /// `urlSession(_:task:needNewBodyStream:)`.
     ///
-    /// > Warning: A subclass of `InputStream` whose `streamStatus` can become `.error` must override `streamError`: that is
-    /// asked for then, and Foundation on Linux ends the process where a subclass has none of its own. Nil will do.
+    /// > Warning: A subclass of `InputStream` whose `streamStatus` can become `.error` must override `streamError`; it
+    /// may return nil. The session reads it then, and Foundation on Linux ends the process if a subclass has none of
+    /// its own.
     public var httpBodyStream: InputStream? {
         get { box.contents.bodyStream?.stream }
         set {

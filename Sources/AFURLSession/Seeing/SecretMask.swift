@@ -77,7 +77,9 @@ package struct SecretMask: Sendable {
         return "\(name)=\(SecretMask.cover)"
     }
 
-    // MARK: - By scalars: to text a sign and a combining mark behind it are one character, and no sign.
+    // MARK: - Splitting
+
+    // By scalars: in a `String`, a separator and a combining mark behind it are one character, and no separator.
 
     private static func parts(of text: Substring, between sign: Unicode.Scalar) -> [Substring] {
         text.unicodeScalars.split(separator: sign, omittingEmptySubsequences: false).map(Substring.init)

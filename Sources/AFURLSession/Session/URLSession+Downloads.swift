@@ -103,7 +103,7 @@ extension URLSession {
     }
 }
 
-// MARK: - The tasks there are
+// MARK: - Present tasks
 
 extension URLSession {
     /// Finds the data tasks and the download tasks that have not completed, as ``getAllTasks(completionHandler:)``.

@@ -289,7 +289,7 @@ extension URLSession {
     }
 }
 
-// MARK: - The tasks there are
+// MARK: - Present tasks
 
 extension URLSession {
     /// Finds all tasks that have not completed, in the order in which they were made.

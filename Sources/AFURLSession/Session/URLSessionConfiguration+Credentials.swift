@@ -7,7 +7,7 @@ extension URLSessionConfiguration {
         set { self[\.credentials.storage] = newValue }
     }
 
-    // MARK: - Settings of our own
+    // MARK: - Settings that Foundation does not have
 
     /// Credentials for hosts that ask, where the URL and the storage have none. Nil by default: a session opens no such
     /// file by itself, whatever the environment says.

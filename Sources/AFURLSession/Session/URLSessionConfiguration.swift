@@ -99,7 +99,7 @@ extension URLSessionConfiguration {
     }
 }
 
-// MARK: - Foundation's names for settings of TLS
+// MARK: - TLS versions under Foundation's names
 
 extension URLSessionConfiguration {
     /// The oldest version of TLS that the session speaks: ``TLSConfiguration/minimumVersion`` by another name. It
@@ -130,7 +130,7 @@ extension TLSVersion {
     }
 }
 
-// MARK: - Settings of our own
+// MARK: - Settings that Foundation does not have
 
 extension URLSessionConfiguration {
     /// How many idle connections a session keeps, to all hosts together; if there are more, it closes the ones that

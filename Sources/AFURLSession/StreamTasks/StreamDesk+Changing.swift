@@ -25,7 +25,7 @@ extension StreamDesk: HandshakeClient {
         }
     }
 
-    // MARK: - Securing
+    // MARK: - TLS
 
     private func secure(_ channel: any ByteChannel, for core: TaskCore) {
         guard incoming.isOpen, outgoing.isOpen, let present = key else { return core.fail(.stream(.halfClosed)) }

@@ -120,7 +120,7 @@ final class StreamDesk: TaskConsumer {
         session.events?.post(.connectionClosed, connection: connection)
     }
 
-    // MARK: - What is asked for
+    // MARK: - Operations
 
     func add(_ read: StreamRead, in session: SessionCore) {
         guard !isOver, incoming.isOpen else { return finish(read, false, reason(.reading), in: session) }
@@ -177,7 +177,7 @@ final class StreamDesk: TaskConsumer {
         return core?.urlError(error) ?? error.urlError(for: nil)
     }
 
-    // MARK: - Those who wait
+    // MARK: - Completing operations
 
     func finish(_ read: StreamRead, _ isAtEnd: Bool, _ error: (any Error)?, in session: SessionCore) {
         read.clock?.stop()

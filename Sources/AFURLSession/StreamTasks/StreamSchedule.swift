@@ -34,7 +34,7 @@ struct StreamSchedule<Read, Write> {
     /// The spans after the first change.
     private var later = Line<Span>()
 
-    // MARK: - Asking
+    // MARK: - Adding
 
     mutating func add(incoming: Incoming) {
         changeLast { $0.incoming.append(incoming) }
@@ -53,7 +53,7 @@ struct StreamSchedule<Read, Write> {
         if later.isEmpty { body(&present) } else { later.changeLast(body) }
     }
 
-    // MARK: - What comes next
+    // MARK: - The next operation
 
     var nextIncoming: Incoming? { present.incoming.first }
     var nextOutgoing: Outgoing? { present.outgoing.first }
@@ -63,7 +63,7 @@ struct StreamSchedule<Read, Write> {
     mutating func outgoingDone() { present.outgoing.removeFirst() }
     mutating func changeDone() { present = later.removeFirst() ?? Span() }
 
-    // MARK: - What is never done
+    // MARK: - Taking the rest
 
     /// Takes all reads before the next change.
     mutating func takePresentReads() -> [Read] {

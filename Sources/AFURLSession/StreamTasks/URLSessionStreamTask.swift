@@ -180,7 +180,7 @@ extension URLSessionStreamTask {
     }
 }
 
-// MARK: - Waiting
+// MARK: - Awaiting
 
 extension URLSessionStreamTask {
     private func awaited<Value: Sendable>(

@@ -43,8 +43,7 @@ final class StreamPiece: Sendable {
 
 /// A body between the loop, which adds pieces, and the readers, which take them and wait when there is none.
 ///
-/// Only the mailbox is shared by both sides. It does not count the readers, so that the load ends when the last of them
-/// is released.
+/// It is an object apart from the readers: the loop keeps it, and the load still ends when the last reader is released.
 final class StreamMailbox: Sendable {
     /// The answer to a reader.
     enum Mail: Sendable {

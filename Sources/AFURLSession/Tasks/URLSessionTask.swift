@@ -209,7 +209,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
     public override var description: String { "\(type(of: self))(\(taskIdentifier), \(state))" }
 }
 
-// MARK: - Running it
+// MARK: - Running
 
 extension URLSessionTask {
     /// Starts the task, or ends one suspension.
@@ -272,7 +272,7 @@ extension URLSessionTask {
     }
 }
 
-// MARK: - Looking at it
+// MARK: - State
 
 extension URLSessionTask {
     /// What the task is doing.

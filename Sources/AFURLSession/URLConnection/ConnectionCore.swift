@@ -146,7 +146,7 @@ final class ConnectionCore: Sendable {
         schedule(in: .current, .default)
     }
 
-    // MARK: - Running it
+    // MARK: - Running
 
     func start(_ connection: URLConnection) {
         guard state.withLock({ $0.stage == .idle }) else { return }
@@ -203,7 +203,7 @@ final class ConnectionCore: Sendable {
         task.session.noteMissing(method, in: ear)
     }
 
-    // MARK: - Where it is scheduled
+    // MARK: - Delivery
 
     /// Tells the delegate all waiting events, one after the other.
     func deliver(for schedule: Int) {

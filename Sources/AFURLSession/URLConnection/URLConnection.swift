@@ -67,7 +67,7 @@ open class URLConnection: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    // MARK: - Running it
+    // MARK: - Running
 
     /// Starts the connection. Does nothing if you have started or cancelled it before.
     open func start() {

@@ -42,7 +42,7 @@ struct CurlCommand {
 
     private var hasBody: Bool { if case .none = body { false } else { true } }
 
-    /// Whether the body has at least one byte.
+    /// Whether the body has bytes, or may have some.
     var sendsBytes: Bool {
         switch body {
         case .none: false

@@ -38,9 +38,9 @@ extension URLRequest {
 }
 
 extension URLSessionTask {
-    /// A command for a POSIX shell that sends the current request of the task with `curl`: with the fields of the
-    /// session and the cookies it has now, as ``URLRequest/curlCommand(masksSecrets:followsRedirects:sensitiveFields:)``
-    /// does for a request.
+    /// A command for a POSIX shell that sends the current request of the task with `curl`, with the fields of the
+    /// session and the cookies it has now. See
+    /// ``URLRequest/curlCommand(masksSecrets:followsRedirects:sensitiveFields:)``.
     ///
     /// It has no options for proxies, and none for the servers that the session trusts.
     ///

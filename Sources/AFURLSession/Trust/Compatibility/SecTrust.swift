@@ -133,7 +133,7 @@ public func SecTrustGetTrustResult(_ trust: SecTrust, _ result: UnsafeMutablePoi
     return errSecSuccess
 }
 
-// MARK: - What was shown
+// MARK: - The server's certificates
 
 /// The certificates, the server's own first.
 ///
