@@ -10,9 +10,11 @@ public struct OnceReference<Object: AnyObject & Sendable>: ~Copyable, Sendable {
     @usableFromInline
     let address = Atomic<UInt>(0)
 
+    /// Has no object yet.
     @inlinable
     public init() {}
 
+    /// The object; nil as long as there is none.
     @inlinable
     public var value: Object? { Self.object(at: address.load(ordering: .acquiring))?.takeUnretainedValue() }
 

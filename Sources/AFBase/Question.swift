@@ -1,7 +1,7 @@
 /// A question that is answered once: the first answer counts, and later ones do nothing.
 ///
-/// Belongs to the thread that asks. Code of the program that is asked may keep it for ever: whoever asks gives it only
-/// closures that refer weakly to what the answer is for.
+/// Belongs to the thread that asks. A delegate that is asked may keep it forever: give it only closures that refer weakly
+/// to what the answer is for.
 package final class Question<Answer> {
     private var take: ((Answer) -> Void)?
 

@@ -80,7 +80,7 @@ extension SecuredTests {
             for word in ["revo", "ocsp", "staple", "crl"] {
                 #expect(!settings.contains { $0.lowercased().contains(word) })
             }
-            #expect(try String(contentsOf: source, encoding: .utf8).contains("Revocation is not checked"))
+            #expect(try String(contentsOf: source, encoding: .utf8).contains("does not check revocation"))
         }
     }
 }

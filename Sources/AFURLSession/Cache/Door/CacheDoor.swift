@@ -16,7 +16,7 @@ import Foundation
 ///      .network(fields)               send, with the fields the request lacks
 ///      .serve(hit)                    hit.unconfirmed(at: now): its response, its body, end; no will-cache, no cookies
 ///      .validate(hit, fields)         send with the fields; go on with 3
-///      .serveAndValidate(hit, fields) answer as for .serve; send on behalf of nobody; 3 and 4
+///      .serveAndValidate(hit, fields) answer as for .serve; send for the cache alone; 3 and 4
 ///      .fail                          fail(.notCached)
 /// 3  head of a response to .validate or .serveAndValidate:
 ///      304: door.confirm(hit, head.headers, sent: …, mayStore: …)
