@@ -7,7 +7,7 @@ package import AFWire
 /// credentials. So you can try a server before its name points to it, and nothing else is different; no other server
 /// can pass for it. The cache keeps its responses for requests that connect to the same place.
 ///
-/// Set them as ``URLSessionConfiguration/hostOverrides``.
+/// Set them as ``/AFURLSession/URLSessionConfiguration/hostOverrides``.
 public struct HostOverride: Sendable, Hashable {
     /// The host it is for; nil: any host.
     private let host: Endpoint.Host?

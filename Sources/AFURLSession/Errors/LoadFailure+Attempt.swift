@@ -39,7 +39,7 @@ extension LoadFailure.Attempt {
         public static let failed = Outcome(rawValue: "failed")
         /// The address did not answer in time.
         public static let timedOut = Outcome(rawValue: "timed out")
-        /// The session's ``AddressFilter`` forbids connecting to it.
+        /// The session's ``/AFTransport/AddressFilter`` forbids connecting to it.
         public static let forbidden = Outcome(rawValue: "forbidden")
         /// The way to it is by a cellular network, which may not be used.
         public static let cellular = Outcome(rawValue: "cellular")

@@ -71,7 +71,7 @@ extension LoadFailure {
         public static let network = Detail(rawValue: "network")
         /// The way to the addresses is by a cellular network, which may not be used.
         public static let cellular = Detail(rawValue: "cellular")
-        /// The session's ``AddressFilter`` allows none of the addresses.
+        /// The session's ``/AFTransport/AddressFilter`` allows none of the addresses.
         public static let address = Detail(rawValue: "address")
         /// Nothing happened during the allowed time.
         public static let idle = Detail(rawValue: "idle")

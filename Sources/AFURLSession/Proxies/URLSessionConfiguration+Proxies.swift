@@ -3,7 +3,7 @@ import Foundation
 
 extension URLSessionConfiguration {
     /// The proxies that the session loads through. Nil, the default, leaves it to ``connectionProxyDictionary``, and if
-    /// that is nil as well to the environment. ``ProxyConfiguration/none`` means no proxy at all.
+    /// that is nil as well to the environment. ``/AFTransport/ProxyConfiguration/none`` means no proxy at all.
     ///
     /// A session with a ``unixDomainSocketPath`` connects to that socket, and to no proxy.
     public var proxies: ProxyConfiguration? {
@@ -11,7 +11,7 @@ extension URLSessionConfiguration {
         set { self[\.proxies.configuration] = newValue }
     }
 
-    /// The same in the form of Apple's URL loading system: ``kCFNetworkProxiesHTTPSEnable`` and its like. An empty
+    /// The same in the form of Apple's URL loading system: ``/AFTransport/kCFNetworkProxiesHTTPSEnable`` and its like. An empty
     /// dictionary means no proxy. An entry that cannot be used fails the requests it is meant for. Automatic
     /// configuration (`ProxyAutoConfigEnable`) cannot be used.
     public var connectionProxyDictionary: [AnyHashable: Any]? {

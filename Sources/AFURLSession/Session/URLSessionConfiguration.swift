@@ -102,14 +102,14 @@ extension URLSessionConfiguration {
 // MARK: - TLS versions under Foundation's names
 
 extension URLSessionConfiguration {
-    /// The oldest version of TLS that the session speaks: ``TLSConfiguration/minimumVersion`` by another name. It
+    /// The oldest version of TLS that the session speaks: ``/AFTransport/TLSConfiguration/minimumVersion`` by another name. It
     /// speaks none before 1.2; setting one means 1.2.
     public var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t {
         get { tls.minimumVersion.number }
         set { tls.minimumVersion = TLSVersion(atLeast: newValue) }
     }
 
-    /// The newest version of TLS that the session speaks: ``TLSConfiguration/maximumVersion`` by another name. It
+    /// The newest version of TLS that the session speaks: ``/AFTransport/TLSConfiguration/maximumVersion`` by another name. It
     /// speaks none before 1.2; setting one means 1.2.
     public var tlsMaximumSupportedProtocolVersion: tls_protocol_version_t {
         get { tls.maximumVersion.number }
