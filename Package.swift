@@ -73,11 +73,11 @@ let package = Package(
             dependencies: ["AFBase", "AFWire", "AFLoop", "AFTLS", "AFTransport"],
             swiftSettings: strict
         ),
-        .target(name: "AFNetworking", dependencies: ["AFURLSession"], swiftSettings: strict),
+        .target(name: "AFNetworking", dependencies: ["AFBase", "AFURLSession"], swiftSettings: strict),
         // Apart from the rest, since Foundation's XML loads libxml2.
-        .target(name: "AFNetworkingXML", dependencies: ["AFNetworking"], swiftSettings: strict),
+        .target(name: "AFNetworkingXML", dependencies: ["AFBase", "AFNetworking"], swiftSettings: strict),
         // Apart from the rest, since it loads the libraries of the picture formats.
-        .target(name: "AFImages", dependencies: ["AFNetworking", "CAFImageCodecs"], swiftSettings: strict),
+        .target(name: "AFImages", dependencies: ["AFBase", "AFNetworking", "CAFImageCodecs"], swiftSettings: strict),
         .target(
             name: "AFNetworkingTesting",
             dependencies: ["AFWire", "AFTLS", "CAFOpenSSL", "CAFTestServer"],
@@ -238,7 +238,7 @@ let package = Package(
         .testTarget(
             name: "AFImagesTests",
             dependencies: [
-                "AFImages", "AFNetworking", "AFNetworkingTesting", "CAFImageFixtures", "ImageGallery",
+                "AFBase", "AFImages", "AFNetworking", "AFNetworkingTesting", "CAFImageFixtures", "ImageGallery",
             ],
             swiftSettings: strict
         ),

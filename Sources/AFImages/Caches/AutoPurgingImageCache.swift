@@ -1,3 +1,4 @@
+import AFBase
 public import AFNetworking
 
 // Unchecked: constants and locked values only, which the compiler cannot check in an open class.

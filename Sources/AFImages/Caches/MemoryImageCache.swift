@@ -1,3 +1,4 @@
+import AFBase
 public import AFNetworking
 
 /// Keeps images until memory becomes scarce: the cache of image views in AFNetworking 2.

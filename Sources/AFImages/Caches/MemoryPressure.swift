@@ -1,3 +1,4 @@
+import AFBase
 import Foundation
 
 /// Tells caches that memory is scarce.

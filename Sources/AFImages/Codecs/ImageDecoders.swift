@@ -1,3 +1,4 @@
+import AFBase
 public import Foundation
 
 /// All decoders: those for PNG, JPEG, WebP and GIF, and those you register.

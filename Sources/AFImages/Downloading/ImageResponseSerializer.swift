@@ -1,3 +1,4 @@
+import AFBase
 public import AFNetworking
 public import Foundation
 

@@ -1,3 +1,4 @@
+import AFBase
 import AFNetworking
 import Dispatch
 public import Foundation

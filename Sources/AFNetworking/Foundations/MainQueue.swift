@@ -1,3 +1,4 @@
+import AFBase
 package import Dispatch
 import Foundation
 

@@ -1,3 +1,4 @@
+import AFBase
 package import Foundation
 
 /// The encodings of Unicode that the first bytes of a text tell, if it begins with a byte order mark or two ASCII

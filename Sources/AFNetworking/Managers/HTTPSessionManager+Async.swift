@@ -1,3 +1,4 @@
+import AFBase
 public import Foundation
 
 // Unchecked: the serializer's object goes to one caller, and nothing else keeps it.

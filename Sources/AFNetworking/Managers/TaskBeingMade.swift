@@ -1,3 +1,4 @@
+import AFBase
 import Foundation
 
 /// Gives a new task options for which the methods that make tasks have no parameters. Subclasses override those

@@ -1,3 +1,4 @@
+import AFBase
 public import Dispatch
 public import Foundation
 

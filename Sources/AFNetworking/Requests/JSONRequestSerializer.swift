@@ -1,3 +1,4 @@
+import AFBase
 public import Foundation
 
 /// Makes requests whose body is JSON.

@@ -1,3 +1,4 @@
+import AFBase
 import Foundation
 
 /// The domain of errors of request serializers. The codes are those of `NSURLErrorDomain`.

@@ -1,3 +1,4 @@
+import AFBase
 import Foundation
 
 /// The settings of a request serializer. One that is nil was never set: it is not put on requests, and the session's

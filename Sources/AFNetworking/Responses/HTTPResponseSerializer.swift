@@ -1,3 +1,4 @@
+import AFBase
 public import Foundation
 
 // Unchecked: the state is locked, which the compiler cannot check in an open class. A subclass must make safe what it

@@ -1,3 +1,4 @@
+import AFBase
 public import Foundation
 
 // Unchecked as its superclass; adds locked state.

@@ -1,3 +1,4 @@
+import AFBase
 import Dispatch
 
 /// Brings reports from the network thread to the report handler, on a queue of its own.

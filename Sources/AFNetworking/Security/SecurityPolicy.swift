@@ -1,3 +1,4 @@
+import AFBase
 public import Foundation
 
 // Everything is behind locks. An open class cannot have the compiler check that; a subclass that adds state keeps the

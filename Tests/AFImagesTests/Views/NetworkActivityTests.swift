@@ -1,3 +1,4 @@
+import AFBase
 import AFNetworkingTesting
 import Foundation
 import Testing

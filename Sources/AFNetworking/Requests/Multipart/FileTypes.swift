@@ -1,3 +1,4 @@
+import AFBase
 import Foundation
 
 /// Media types by the extensions of file names.

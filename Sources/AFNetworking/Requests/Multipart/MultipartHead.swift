@@ -1,3 +1,4 @@
+import AFBase
 import Foundation
 
 /// The header fields of a part, and the empty line after them.

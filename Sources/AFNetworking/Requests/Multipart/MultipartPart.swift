@@ -1,3 +1,4 @@
+import AFBase
 import Foundation
 
 /// One part of a form.

@@ -1,7 +1,5 @@
-import Foundation
+import AFBase
 import Testing
-
-@testable import AFNetworking
 
 @Suite("Names and numbers of protocols")
 struct ASCIITests {
@@ -21,16 +19,5 @@ struct ASCIITests {
     ])
     func `a number is of ASCII digits alone`(text: String, number: Int64?) {
         #expect(ASCII.number(text) == number)
-    }
-
-    @Test(
-        "a character set is one by its ASCII letters, in either case",
-        arguments: [
-            ("MS_KANJI", String.Encoding.shiftJIS), ("ms_\u{212A}anji", .utf8), (" 'L1'\t", .isoLatin1),
-            ("\u{A0}l1", .utf8), ("\"", .utf8), ("é", .utf8), ("", .utf8),
-        ]
-    )
-    func characterSets(name: String, encoding: String.Encoding) {
-        #expect(CharacterSetName.encoding(name) == encoding)
     }
 }
