@@ -11,9 +11,9 @@ final class BodyDesk: StreamProvider {
 
     let platform: Platform
     private let task: URLSessionTask
-    private weak var core: TaskCore?
+    private weak var core: Load?
 
-    init(_ task: URLSessionTask, of core: TaskCore, on platform: Platform) {
+    init(_ task: URLSessionTask, of core: Load, on platform: Platform) {
         self.task = task
         self.core = core
         self.platform = platform

@@ -52,7 +52,7 @@ indirect enum TaskBody: Sendable {
     }
 
     /// The length of the body, as far as it is known when the task is made.
-    func expectedLength(_ frozen: Result<WireRequest, RequestRejection>) -> Int64 {
+    func expectedLength(_ frozen: OwnRequest) -> Int64 {
         if case .file = self { return NSURLSessionTransferSizeUnknown }
         guard let request = try? frozen.get() else { return 0 }
         return request.isChunked ? NSURLSessionTransferSizeUnknown : Int64(request.bodyLength ?? 0)

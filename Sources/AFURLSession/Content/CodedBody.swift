@@ -9,7 +9,7 @@ import AFTransport
 final class CodedBody: TurnEndTarget {
     private static let workPerTurn = 1 << 20
 
-    private let core: TaskCore
+    private let core: Load
     private let decoder: Result<ContentDecoder, ContentFailure>
     /// Bytes that were received and not decoded yet, from `start` on.
     @exclusivity(unchecked) private var rest: [UInt8] = []
@@ -24,7 +24,7 @@ final class CodedBody: TurnEndTarget {
     @exclusivity(unchecked) private var hasReceived = false
 
     /// Nil if the body is delivered as it is received.
-    init?(_ plan: ContentPlan, of core: TaskCore) {
+    init?(_ plan: ContentPlan, of core: Load) {
         switch plan {
         case .asItIs: return nil
         case .tooMany: decoder = .failure(.tooManyCodings)

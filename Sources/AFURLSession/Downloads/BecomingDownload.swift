@@ -1,7 +1,7 @@
 import AFLoop
 import Foundation
 
-extension TaskCore {
+extension Load {
     /// Turns the data task into a download task, as its delegate asked.
     ///
     /// - Parameter chunks: The bytes of the body that have arrived and were not delivered.
@@ -26,7 +26,7 @@ extension TaskCore {
 
 extension DownloadConsumer {
     /// Takes the response and the bytes that arrived for the former task.
-    func begin(with chunks: [Data], after response: URLResponse, of core: TaskCore) {
+    func begin(with chunks: [Data], after response: URLResponse, of core: Load) {
         hasShownResponse = true
         receivedResponse(response, of: core)
         for chunk in chunks { chunk.withUnsafeBytes { receivedBody($0, of: core) } }

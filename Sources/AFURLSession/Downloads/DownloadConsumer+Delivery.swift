@@ -39,7 +39,7 @@ struct WriteProgress: Sendable {
 extension DownloadConsumer {
     /// The delegate that is told of the progress: the session's, or the task's own if the caller awaits.
     private func progressDelegate(
-        _ core: TaskCore
+        _ core: Load
     ) -> (delegate: any URLSessionDownloadDelegate, task: URLSessionDownloadTask)? {
         switch receiver {
         case .delegate: core.downloadDelegate
@@ -49,7 +49,7 @@ extension DownloadConsumer {
     }
 
     /// A slow delegate gets one report for several writes.
-    func announce(_ count: Int64, of core: TaskCore) {
+    func announce(_ count: Int64, of core: Load) {
         guard let (delegate, task) = progressDelegate(core), progress.withLock({ $0.add(count) }) else { return }
         let expected = core.expectedTotal
         core.session.outbox.post(
@@ -67,7 +67,7 @@ extension DownloadConsumer {
         )
     }
 
-    func announceResumption(at offset: Int64, of core: TaskCore) {
+    func announceResumption(at offset: Int64, of core: Load) {
         guard let (delegate, task) = progressDelegate(core) else { return }
         let expected = core.expectedTotal
         core.session.outbox.post(
@@ -84,13 +84,13 @@ extension DownloadConsumer {
 
     /// Removes the file after its callback, on the queue of the callback. If that is the network thread, the file's
     /// worker removes it, because the network thread must not wait for a disk.
-    private func remover(of core: TaskCore) -> @Sendable (PublishedFile) -> Void {
+    private func remover(of core: Load) -> @Sendable (PublishedFile) -> Void {
         guard core.session.settings.callsBackOnNetworkThread, let file else { return { $0.removeIfThere() } }
         return { file.remove($0) }
     }
 
     /// The delegate may use the file while it is called.
-    func show(_ file: PublishedFile, to core: TaskCore) {
+    func show(_ file: PublishedFile, to core: Load) {
         guard let (delegate, task) = core.downloadDelegate else { return }
         let remove = remover(of: core)
         core.session.outbox.post(
@@ -101,7 +101,7 @@ extension DownloadConsumer {
         )
     }
 
-    func deliver(_ file: PublishedFile?, _ error: (any Error)?, of core: TaskCore) {
+    func deliver(_ file: PublishedFile?, _ error: (any Error)?, of core: Load) {
         for receiver in resumeReceivers { receiver.give(resumeData, core.session) }
         resumeReceivers = []
         let response = core.response
@@ -126,7 +126,7 @@ extension DownloadConsumer {
     }
 }
 
-extension TaskCore {
+extension Load {
     /// The same as `dataDelegate`, for downloads.
     var downloadDelegate: (delegate: any URLSessionDownloadDelegate, task: URLSessionDownloadTask)? {
         guard let task = handle as? URLSessionDownloadTask else { return nil }
@@ -145,7 +145,7 @@ extension TaskCore {
     }
 }
 
-extension TaskCore {
+extension Load {
     /// Whether the request that was sent asks for a part. The caller, an interceptor or the session may have added the
     /// field.
     var asksForPart: Bool {

@@ -60,7 +60,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     /// The error to report when the disk takes too long to save.
     private var reported: URLError?
     /// The core, while a timer needs it.
-    private weak var core: TaskCore?
+    private weak var core: Load?
     let progress = Lock(WriteProgress())
 
     // MARK: Resuming
@@ -86,19 +86,19 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
 
     // MARK: - From the task
 
-    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore) {
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: Load) {
         guard stage == .receiving, !ignoresBody else { return }
         if let restEnd, arrived + Int64(bytes.count) > restEnd { return breakOff(core) }
         gatherer.add(bytes, from: core.session.world.readBuffer.value)
         proceed(core)
     }
 
-    private func proceed(_ core: TaskCore) {
+    private func proceed(_ core: Load) {
         if gatherer.isFull { writeFull(core) } else { beginPatience(core) }
         if gatherer.count + inFlight >= DownloadConsumer.highWater { core.pause(.backPressure) }
     }
 
-    func receivedEnd(of core: TaskCore) {
+    func receivedEnd(of core: Load) {
         guard stage == .receiving else { return }
         if let restEnd, arrived != restEnd { return breakOff(core) }
         stage = .finishing
@@ -108,7 +108,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         if inFlight == 0 { finish(core) }
     }
 
-    func completed(_ error: (any Error)?, of core: TaskCore) {
+    func completed(_ error: (any Error)?, of core: Load) {
         let published = stage == .done ? published : nil
         let isAbandoned = stage == .saving
         stage = .over
@@ -125,7 +125,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         return !hasShownResponse
     }
 
-    func startOver(of core: TaskCore) {
+    func startOver(of core: Load) {
         endPatience(core)
         file?.discard()
         file = nil
@@ -140,12 +140,12 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
 
     // MARK: - Writing
 
-    private func writeFull(_ core: TaskCore) {
+    private func writeFull(_ core: Load) {
         guard inFlight == 0 else { return }
         write(gatherer.takeFull(core.session.world.readBuffer.value), of: core)
     }
 
-    private func write(_ pieces: [LentBytes], of core: TaskCore) {
+    private func write(_ pieces: [LentBytes], of core: Load) {
         let count = pieces.reduce(0) { $0 + $1.range.count }
         inFlight = count
         hasWritten = true
@@ -164,7 +164,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         }
     }
 
-    private func wrote(_ count: Int, to file: DownloadFile, _ failure: FileFailure?, of core: TaskCore) {
+    private func wrote(_ count: Int, to file: DownloadFile, _ failure: FileFailure?, of core: Load) {
         // The download may have started over with another file.
         guard stage == .receiving || stage == .finishing, file === self.file else { return }
         inFlight = 0
@@ -175,21 +175,21 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         if gatherer.count + inFlight < DownloadConsumer.highWater { core.unpause(.backPressure) }
     }
 
-    private func fileOpened(_ core: TaskCore) -> DownloadFile {
+    private func fileOpened(_ core: Load) -> DownloadFile {
         if let file { return file }
         let made = DownloadFile(in: core.session.settings.folderForDownloads, world: core.session.world)
         file = made
         return made
     }
 
-    private func travelling(with core: TaskCore) -> (LoopBound<DownloadConsumer>, LoopBound<TaskCore>) {
+    private func travelling(with core: Load) -> (LoopBound<DownloadConsumer>, LoopBound<Load>) {
         let loop = core.session.loop
         return (LoopBound(confined: self, on: loop), LoopBound(confined: core, on: loop))
     }
 
     // MARK: - The end of the body
 
-    private func finish(_ core: TaskCore) {
+    private func finish(_ core: Load) {
         guard gatherer.count == 0 else {
             return write(gatherer.takeAll(core.session.world.readBuffer.value), of: core)
         }
@@ -206,11 +206,11 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         }
     }
 
-    private func isWanted(by core: TaskCore) -> Bool {
+    private func isWanted(by core: Load) -> Bool {
         if case .delegate = receiver { core.downloadDelegate != nil } else { receiver != nil }
     }
 
-    private func finished(_ result: Result<PublishedFile, FileFailure>, of core: TaskCore) {
+    private func finished(_ result: Result<PublishedFile, FileFailure>, of core: Load) {
         // A task that was cancelled meanwhile has already removed the file.
         guard stage == .finishing else { return }
         switch result {
@@ -223,7 +223,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         }
     }
 
-    private func fail(_ failure: FileFailure, _ core: TaskCore) {
+    private func fail(_ failure: FileFailure, _ core: Load) {
         let error = LoadError.file(failure)
         if isOvertaken { core.end(core.urlError(error)) } else { core.fail(error) }
     }
@@ -231,7 +231,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     // MARK: - Patience
 
     /// Starts a timer, so that a slow body is written now and then and its progress can be seen.
-    private func beginPatience(_ core: TaskCore) {
+    private func beginPatience(_ core: Load) {
         guard patienceTimer == nil, gatherer.count > 0 else { return }
         self.core = core
         hasWritten = false
@@ -239,7 +239,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         patienceTimer = loop.startTimer(at: loop.now + DownloadConsumer.patience, for: self)
     }
 
-    private func endPatience(_ core: TaskCore) {
+    private func endPatience(_ core: Load) {
         if let patienceTimer { core.session.loop.cancelTimer(patienceTimer) }
         patienceTimer = nil
     }
@@ -267,16 +267,16 @@ struct EarlierPart: Sendable {
 }
 
 extension DownloadConsumer {
-    func prepares(for core: TaskCore) -> Bool {
+    func prepares(for core: Load) -> ConsumerPreparation {
         switch origin {
-        case .nothing: return false
+        case .nothing: return .nothing
         case .flawed(let flaw): core.fail(.resumeData(flaw))
         case .part(let part): reopen(part.record, core)
         }
-        return true
+        return .later
     }
 
-    private func reopen(_ record: ResumeRecord, _ core: TaskCore) {
+    private func reopen(_ record: ResumeRecord, _ core: Load) {
         let (consumer, bound) = travelling(with: core)
         fileOpened(core).perform {
             (store: inout DownloadStore) -> Bool in
@@ -284,20 +284,19 @@ extension DownloadConsumer {
         } then: {
             consumer.value.reopened($0, of: bound.value)
         }
-        core.startClock()
     }
 
-    private func reopened(_ isThere: Bool, of core: TaskCore) {
+    private func reopened(_ isThere: Bool, of core: Load) {
         guard stage == .receiving, case .part(let part) = origin else { return }
         guard isThere, case .success(let request) = part.rest else {
             origin = .nothing
-            return core.load()
+            return core.restart()
         }
         point = part.record.point
-        core.load(request, madeFrom: part.restRequest)
+        core.restart(with: request, madeFrom: part.restRequest)
     }
 
-    func receivedResponse(_ response: URLResponse, of core: TaskCore) {
+    func receivedResponse(_ response: URLResponse, of core: Load) {
         guard let request = core.handle?.originalRequest else { return }
         guard let response = response as? HTTPURLResponse else {
             // This response cannot be resumed, and continues no part.
@@ -321,18 +320,18 @@ extension DownloadConsumer {
             drop(core) { _ = $0.keep { $0 } }
         case .unusable:
             drop(core) { $0.discard() }
-            core.load()
+            core.restart()
         }
     }
 
     /// Goes on without the part.
-    private func drop(_ core: TaskCore, _ work: @escaping @Sendable (inout DownloadStore) -> Void) {
+    private func drop(_ core: Load, _ work: @escaping @Sendable (inout DownloadStore) -> Void) {
         origin = .nothing
         point = nil
         fileOpened(core).perform(work) {}
     }
 
-    private func goOn(to end: Int64, of total: Int64?, _ core: TaskCore) {
+    private func goOn(to end: Int64, of total: Int64?, _ core: Load) {
         guard let offset = point?.offset else { return }
         point?.total = total
         restEnd = end
@@ -344,7 +343,7 @@ extension DownloadConsumer {
 
     /// The part was the whole file, and only the end of the message had been missing. The task shows its owner the
     /// response that the server would have given to a request for the whole.
-    private func beComplete(_ response: HTTPURLResponse, _ core: TaskCore) {
+    private func beComplete(_ response: HTTPURLResponse, _ core: Load) {
         guard let offset = point?.offset else { return }
         ignoresBody = true
         gatherer = DownloadGatherer(at: offset)
@@ -354,7 +353,7 @@ extension DownloadConsumer {
     }
 
     /// RFC 9110 §14.4 leaves this to the client. Bytes beyond the end would be added to a file that the program trusts.
-    private func breakOff(_ core: TaskCore) {
+    private func breakOff(_ core: Load) {
         isRestBroken = true
         core.fail(.brokenRest)
     }
@@ -363,7 +362,7 @@ extension DownloadConsumer {
 // MARK: - Keeping a part
 
 extension DownloadConsumer {
-    func settles(_ error: LoadError, reported: URLError, of core: TaskCore) -> Bool {
+    func settles(_ error: LoadError, reported: URLError, of core: Load) -> Bool {
         guard !resumeReceivers.isEmpty || error.leavesPart else { return false }
         switch stage {
         case .finishing where error.isCancelled || error.isOutOfTime && inFlight == 0 && gatherer.count == 0:
@@ -379,7 +378,7 @@ extension DownloadConsumer {
     }
 
     /// Reports the error after a while, even if the disk hangs.
-    private func beginLastPatience(_ reported: URLError, _ core: TaskCore) {
+    private func beginLastPatience(_ reported: URLError, _ core: Load) {
         guard self.reported == nil else { return }
         endPatience(core)
         self.core = core
@@ -388,7 +387,7 @@ extension DownloadConsumer {
         patienceTimer = loop.startTimer(at: loop.now + DownloadConsumer.savingPatience, for: self)
     }
 
-    private func keepPart(_ reported: URLError, _ core: TaskCore) -> Bool {
+    private func keepPart(_ reported: URLError, _ core: Load) -> Bool {
         if file == nil, case .part(let part) = origin {
             // The part was not opened: its resume data is still valid.
             end(with: part.data, reported, core)
@@ -418,7 +417,7 @@ extension DownloadConsumer {
         if case .part(let part) = origin, file != nil { part.record.point } else { nil }
     }
 
-    private func end(with data: Data?, _ error: URLError, _ core: TaskCore) {
+    private func end(with data: Data?, _ error: URLError, _ core: Load) {
         guard stage != .over else { return }
         stage = .over
         resumeData = data

@@ -13,7 +13,7 @@ struct ResumeReceiver: Sendable {
     }
 }
 
-extension TaskCore {
+extension Load {
     /// - Parameter task: The task, whose state is already `canceling` unless it had ended.
     func cancel(_ task: URLSessionTask, keepingFor receiver: ResumeReceiver) {
         guard !isCompleted, let download = consumer as? DownloadConsumer else {

@@ -34,6 +34,8 @@ final class Interception: TimerTarget {
     /// Why the session did not send the request again although an interceptor asked for it.
     var refusal: RetryRefusal?
     private var repetition: Repetition?
+    /// How long the session waits before it sends the request again.
+    private var wait: Duration?
 
     /// What the adapters got last.
     private var given: Given?
@@ -41,8 +43,6 @@ final class Interception: TimerTarget {
     private(set) var hasOwnBody = false
 
     private var job: Task<Void, Never>?
-    /// Takes the interceptor's answer. An interceptor that never answers does not keep the task alive.
-    private var reply: AnyObject?
     private var timer: (id: TimerID, loop: EventLoop)?
     private var afterwards: (() -> Void)?
 
@@ -52,8 +52,7 @@ final class Interception: TimerTarget {
 
     // MARK: - Asking
 
-    /// Does `work` away from the loop. The result comes back to the loop, unless another question or `stop` comes
-    /// first.
+    /// Does `work` away from the loop. Its result comes back to the loop.
     func ask<Answer: Sendable>(
         in world: World,
         _ work: @escaping @Sendable () async -> Answer,
@@ -61,42 +60,24 @@ final class Interception: TimerTarget {
     ) {
         stopAsking()
         let loop = world.loop
-        let reply = Reply(answered)
-        self.reply = reply
-        let door = LoopBound(
-            confined: { [weak self, weak reply] (answer: Answer) in
-                guard let self, let reply else { return }
-                stopAsking()
-                reply.answered(answer)
-            },
-            on: loop
-        )
+        let bound = LoopBound(confined: answered, on: loop)
         job = Task.detached(executorPreference: world.interceptorExecutor) {
             let answer = await work()
-            loop.enqueue(in: .all) { door.value(answer) }
+            loop.enqueue(in: .all) { bound.value(answer) }
         }
     }
 
     private func stopAsking() {
         job?.cancel()
         job = nil
-        reply = nil
-    }
-
-    private final class Reply<Answer> {
-        let answered: (Answer) -> Void
-
-        init(_ answered: @escaping (Answer) -> Void) {
-            self.answered = answered
-        }
     }
 
     // MARK: - Adapting
 
     /// What adapters get: the request as it was before them, or as a redirect has changed it since.
-    func given(in course: Course) -> Given {
-        if let given, given.redirects == course.redirects { return given }
-        let made = Given(request: course.request, redirects: course.redirects, hasDroppedBody: course.hasDroppedBody)
+    func given(in memory: LoadMemory) -> Given {
+        if let given, given.redirects == memory.redirects { return given }
+        let made = Given(request: memory.request, redirects: memory.redirects, hasDroppedBody: memory.hasDroppedBody)
         given = made
         hasOwnBody = false
         return made
@@ -115,10 +96,17 @@ final class Interception: TimerTarget {
     // MARK: - Sending again
 
     /// Prepares the next attempt. If it never begins, `stop` closes the body that was kept for it.
-    func begins(_ repetition: Repetition, after status: Int?) {
+    func begins(_ repetition: Repetition, after status: Int?, waiting wait: Duration) {
         attempt += 1
         if let status { statuses.append(status) }
         self.repetition = repetition
+        self.wait = wait
+    }
+
+    /// The wait before the next attempt, once.
+    func takeWait() -> Duration? {
+        defer { wait = nil }
+        return wait
     }
 
     func takeRepetition() -> Repetition? {

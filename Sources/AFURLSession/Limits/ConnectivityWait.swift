@@ -6,8 +6,8 @@ final class ConnectivityWait: ChangeMonitorClient, TimerTarget {
     private static let first = Duration.seconds(1)
     private static let longest = Duration.seconds(60)
 
-    private let core: TaskCore
     private let world: World
+    private var tryAgain: (() -> Void)?
     private var pause = ConnectivityWait.first
     /// When the present wait began.
     private(set) var since: LoopInstant?
@@ -18,14 +18,16 @@ final class ConnectivityWait: ChangeMonitorClient, TimerTarget {
     /// When the time of the whole task is over.
     private var limit: TimerID?
 
-    init(of core: TaskCore) {
-        self.core = core
-        world = core.session.world
+    init(in world: World) {
+        self.world = world
     }
 
-    /// - Parameter deadline: When to stop waiting if the network does not come back.
-    func begin(until deadline: LoopInstant) {
+    /// - Parameters:
+    ///   - deadline: When to stop waiting if the network does not come back.
+    ///   - tryAgain: Called when the network may be there, or at the deadline.
+    func begin(until deadline: LoopInstant, _ tryAgain: @escaping () -> Void) {
         end()
+        self.tryAgain = tryAgain
         let loop = world.loop
         since = loop.now
         ticket = world.network.value.watch(for: self)
@@ -41,6 +43,13 @@ final class ConnectivityWait: ChangeMonitorClient, TimerTarget {
             if let timer { world.loop.cancelTimer(timer) }
         }
         (retry, limit) = (nil, nil)
+        tryAgain = nil
+    }
+
+    private func wake() {
+        let tryAgain = tryAgain
+        end()
+        tryAgain?()
     }
 
     /// Stops waiting, until it begins again.
@@ -52,59 +61,10 @@ final class ConnectivityWait: ChangeMonitorClient, TimerTarget {
     func networkChanged() {
         // The network has changed: begin with the shortest pause again.
         pause = ConnectivityWait.first
-        end()
-        core.tryAgain()
+        wake()
     }
 
-    func timerFired(_ timer: TimerID) {
-        end()
-        core.tryAgain()
-    }
-}
-
-extension TaskCore {
-    /// True if there is no network, and the task waits for one.
-    func waitsForNetwork(_ error: LoadError, _ transfer: Transfer) -> Bool {
-        guard session.settings.limits.waitsForConnectivity, error.isLackOfNetwork, isLoading,
-            let present = presentRequest
-        else { return false }
-        let course = course(beginningWith: present)
-        if course.connectivity == nil { tellOfWaiting() }
-        let wait = course.connectivity ?? ConnectivityWait(of: self)
-        course.connectivity = wait
-        wait.begin(until: transfer.deadlineOfNext)
-        return true
-    }
-
-    private func tellOfWaiting() {
-        guard let (delegate, task) = taskDelegate else { return }
-        session.outbox.post(.block { delegate.urlSession(task.session, taskIsWaitingForConnectivity: task) })
-    }
-
-    /// Keeps the request before it was addressed to a proxy: a proxy may be told more than the server (RFC 9112
-    /// §3.2.2), and again when the request is sent again.
-    func rememberForRetry(_ request: WireRequest, by route: ProxyRoute?) {
-        guard route != nil, session.settings.limits.waitsForConnectivity, let present = presentRequest else {
-            course?.unaddressed = nil
-            return
-        }
-        course(beginningWith: present).unaddressed = request
-    }
-
-    /// The network may be there now: try.
-    fileprivate func tryAgain() {
-        guard isLoading else { return }
-        postponeIfSuspended { [self] in
-            guard isLoading, let course, let former = transfer else { return }
-            guard session.loop.now < former.hardDeadline else { return fail(.transfer(.outOfTime(.offline))) }
-            course.connectivity?.pass()
-            course.hardDeadline = former.hardDeadline
-            let body = former.surrenderBody()
-            // The transfer never had a connection: it gets no entry in the metrics.
-            transfer = nil
-            transmit(course.unaddressed ?? former.request, again: body)
-        }
-    }
+    func timerFired(_ timer: TimerID) { wake() }
 }
 
 extension LoadError {

@@ -20,7 +20,7 @@ final class ForeignLoad: TimerTarget {
     private static let workPerTurn = 1 << 20
     private static let pieceSize = 64 << 10
 
-    let core: TaskCore
+    let core: Load
     private let loop: EventLoop
     private let idleInterval: LoopInterval
     private var hardDeadline: LoopInstant
@@ -46,7 +46,7 @@ final class ForeignLoad: TimerTarget {
     private var due = LoopInstant.distantFuture
 
     /// - Parameter request: The request whose timeout counts.
-    init(_ request: URLRequest, of core: TaskCore, hardDeadline: LoopInstant) {
+    init(_ request: URLRequest, of core: Load, hardDeadline: LoopInstant) {
         let session = core.session
         self.core = core
         loop = session.loop
@@ -166,7 +166,7 @@ final class ForeignLoad: TimerTarget {
             source?.stop()
             source = nil
             watch()
-            core.redirected(self, to: request, response)
+            core.judge(response: .foreignRedirect(request, response, self))
         case .challenge(let challenge): ask(challenge)
         case .challengeWithdrawn(let challenge): challenges.removeAll { $0 === challenge }
         }
@@ -191,8 +191,7 @@ final class ForeignLoad: TimerTarget {
         hasResponse = true
         times.responseStarted = loop.now
         storage = ProtocolStorage(response, to: request, policy, of: core)
-        guard !core.asksInterceptors(about: response, of: self) else { return pause(.undecided) }
-        core.deliver(asItIs: response, expecting: response.expectedContentLength)
+        core.judge(response: .foreignResponse(response, self))
     }
 
     private func deliver(_ data: Data, _ work: inout Int) -> Bool {
@@ -224,7 +223,7 @@ final class ForeignLoad: TimerTarget {
     private func fail(_ error: LoadError) {
         stage = .over
         letGo()
-        core.loadFailed(error)
+        core.judge(error)
     }
 
     // MARK: - Challenges

@@ -17,7 +17,7 @@ final class ProtocolStorage {
         _ response: URLResponse,
         to request: URLRequest,
         _ policy: URLCache.StoragePolicy,
-        of core: TaskCore
+        of core: Load
     ) {
         let request = core.naming(request)
         guard policy != .notAllowed, let response = response as? HTTPURLResponse, let cache = core.session.cache.cache,
@@ -38,7 +38,7 @@ final class ProtocolStorage {
     }
 
     /// The body is complete: stores it unless the delegate objects.
-    func finish(_ core: TaskCore) {
+    func finish(_ core: Load) {
         guard let body else { return }
         let proposal = CachedURLResponse(response: response, data: body, userInfo: nil, storagePolicy: policy)
         let (cache, request) = (cache, request)

@@ -15,10 +15,10 @@ extension WireRequest {
     }
 }
 
-extension TaskCore {
+extension Load {
     /// The task's request with the `Host` that its session sends.
     func naming(_ request: URLRequest) -> URLRequest {
-        task.map { request.naming(hostOf: headers(of: $0, for: request)) } ?? request
+        handle.map { request.naming(hostOf: headers(of: $0, for: request)) } ?? request
     }
 }
 

@@ -22,6 +22,8 @@ final class SessionCore {
     let proxies: SessionProxies
     /// The URL protocol classes that may load in place of the session, if there may be any.
     let protocols: ProtocolDoor?
+    /// The steps of the session's loads.
+    let steps: LoadSteps
     /// The interceptors of the session's requests.
     let interceptors: [any TaskInterceptor]
     /// The events for the monitors; nil without monitors.
@@ -48,7 +50,7 @@ final class SessionCore {
     /// The delegate, if it takes the bodies of responses.
     @exclusivity(unchecked) private(set) var dataDelegate: (any URLSessionDataDelegate)?
     @exclusivity(unchecked) private(set) var isInvalidated = false
-    @exclusivity(unchecked) private var tasks: ContiguousArray<TaskCore?> = []
+    @exclusivity(unchecked) private var tasks: ContiguousArray<Load?> = []
     @exclusivity(unchecked) private var freePlaces: ContiguousArray<Int> = []
     /// The session to name in the last callback, until that has been made.
     @exclusivity(unchecked) private var invalidating: URLSession?
@@ -73,6 +75,7 @@ final class SessionCore {
         deadlines = DeadlineWatch(loop: world.loop)
         cookies = settings.cookies.setsCookies && settings.cookies.policy != .never ? settings.cookies.storage : nil
         protocols = ProtocolDoor(settings.protocols, asksRegistered: asksRegisteredClasses, in: world)
+        steps = LoadSteps(for: settings, hasClasses: protocols != nil)
         cache = CacheDoor(settings.cache.cache, in: world)
         learnsFromHeads = cookies != nil || settings.transportSecurity != nil
         proven = ProvenCredentials(settings.credentials) {
@@ -96,7 +99,7 @@ final class SessionCore {
 
     private var runningTasks: Int { tasks.count - freePlaces.count }
 
-    func add(_ core: TaskCore) {
+    func add(_ core: Load) {
         if let place = freePlaces.popLast() {
             core.place = place
             tasks[place] = core
@@ -106,7 +109,7 @@ final class SessionCore {
         }
     }
 
-    func remove(_ core: TaskCore) {
+    func remove(_ core: Load) {
         tasks[core.place] = nil
         freePlaces.append(core.place)
         finishInvalidationIfIdle()
@@ -161,6 +164,8 @@ final class SessionCore {
         guard hasAnsweredChallenge, let delegate else { return false }
         return !isMissing(.receivedSessionChallenge, in: delegate)
     }
+
+    var decodesContent: Bool { settings.content.decodes }
 
     // MARK: - Security
 

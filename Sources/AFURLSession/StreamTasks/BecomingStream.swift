@@ -3,7 +3,7 @@ import AFTLS
 import AFTransport
 import Foundation
 
-extension TaskCore {
+extension Load {
     /// Turns the data task into a stream task, as the delegate asked for.
     ///
     /// - Parameter chunks: The body that has arrived, and that the delegate has not got.
@@ -44,7 +44,7 @@ extension TaskCore {
 
 extension StreamDesk {
     /// Reads only: the server would take what is written for another request.
-    fileprivate func take(bodyOf core: TaskCore, after chunks: [Data]) {
+    fileprivate func take(bodyOf core: Load, after chunks: [Data]) {
         outgoing = .closed
         take(BodyChannel(chunks, of: core), of: core)
     }

@@ -13,9 +13,9 @@ final class BodyChannel: ByteChannel {
     private var taken = 0
     private var count: Int
     private var isFull = false
-    private weak var core: TaskCore?
+    private weak var core: Load?
 
-    init(_ pieces: [Data], of core: TaskCore) {
+    init(_ pieces: [Data], of core: Load) {
         self.pieces = pieces
         count = pieces.reduce(0) { $0 + $1.count }
         self.core = core

@@ -8,7 +8,7 @@ import Foundation
 
 extension StreamDesk: HandshakeClient {
     /// True if a change is done, and the operations after it may begin.
-    func change(_ channel: any ByteChannel, for core: TaskCore) -> Bool {
+    func change(_ channel: any ByteChannel, for core: Load) -> Bool {
         switch schedule.nextChange {
         case nil: return false
         case .captured?:
@@ -27,7 +27,7 @@ extension StreamDesk: HandshakeClient {
 
     // MARK: - TLS
 
-    private func secure(_ channel: any ByteChannel, for core: TaskCore) {
+    private func secure(_ channel: any ByteChannel, for core: Load) {
         guard incoming.isOpen, outgoing.isOpen, let present = key else { return core.fail(.stream(.halfClosed)) }
         let early = channel as? EarlyChannel
         guard early?.isEmpty ?? true else { return core.fail(.stream(.unreadable)) }
@@ -45,7 +45,7 @@ extension StreamDesk: HandshakeClient {
         handshake.start()
     }
 
-    private func startPatience(of handshake: Handshake, for core: TaskCore) {
+    private func startPatience(of handshake: Handshake, for core: Load) {
         let session = core.session
         let own = session.pool.rules.handshake
         let usual = session.requestTimeout
@@ -88,7 +88,7 @@ extension StreamDesk: HandshakeClient {
 
     // MARK: - Capturing
 
-    private func capture(for core: TaskCore) {
+    private func capture(for core: Load) {
         guard let (delegate, task) = streamDelegate, let channel, !(channel is BodyChannel) else {
             return core.fail(.stream(.nobodyForStreams))
         }
@@ -108,7 +108,7 @@ extension StreamDesk: HandshakeClient {
         core.finishReceiving()
     }
 
-    private func link(to channel: any ByteChannel, for core: TaskCore) -> CapturedLink {
+    private func link(to channel: any ByteChannel, for core: Load) -> CapturedLink {
         let (endpoint, secured, connection) = (core.endpoint, secured, connection)
         let (session, tolerates) = (core.session, toleratesMissingFarewell)
         let events = session.events

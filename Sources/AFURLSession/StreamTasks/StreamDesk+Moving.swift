@@ -25,7 +25,7 @@ extension StreamDesk: ChannelHandler {
     }
 
     /// Whether the stream may carry bytes: in plain text the session could not check the pins of the host.
-    private func mayMove(_ channel: any ByteChannel, for core: TaskCore) -> Bool {
+    private func mayMove(_ channel: any ByteChannel, for core: Load) -> Bool {
         guard schedule.nextIncoming != nil || schedule.nextOutgoing != nil || schedule.nextChange == .captured else {
             return true
         }
@@ -42,7 +42,7 @@ extension StreamDesk: ChannelHandler {
 
     // MARK: - Writing
 
-    private func write(to channel: any ByteChannel, for core: TaskCore) {
+    private func write(to channel: any ByteChannel, for core: Load) {
         for _ in 0..<StreamDesk.stepsPerTurn {
             switch schedule.nextOutgoing {
             case nil: return
@@ -73,7 +73,7 @@ extension StreamDesk: ChannelHandler {
         channel.continueNextTurn()
     }
 
-    private func closeWriting(to channel: any ByteChannel, for core: TaskCore) {
+    private func closeWriting(to channel: any ByteChannel, for core: Load) {
         channel.endWriting()
         outgoing = .closed
         let error = core.urlError(.stream(.closed(.writing)))
@@ -83,7 +83,7 @@ extension StreamDesk: ChannelHandler {
 
     /// The peer takes no more bytes. Its earlier bytes are in the kernel's receive buffer, and a read may wait for
     /// them.
-    private func sendingFailed(_ error: SystemCallError, for core: TaskCore) {
+    private func sendingFailed(_ error: SystemCallError, for core: Load) {
         if let channel {
             while case .read(let read)? = schedule.nextIncoming, channel.isReadable {
                 let (result, _) = fill(read, from: channel, for: core)
@@ -99,7 +99,7 @@ extension StreamDesk: ChannelHandler {
 
     // MARK: - Reading
 
-    private func read(from channel: any ByteChannel, for core: TaskCore) {
+    private func read(from channel: any ByteChannel, for core: Load) {
         for _ in 0..<StreamDesk.stepsPerTurn {
             switch schedule.nextIncoming {
             case nil:
@@ -124,7 +124,7 @@ extension StreamDesk: ChannelHandler {
     }
 
     /// False if the stream is at its end.
-    private func take(_ read: StreamRead, from channel: any ByteChannel, for core: TaskCore) -> Bool {
+    private func take(_ read: StreamRead, from channel: any ByteChannel, for core: Load) -> Bool {
         let (result, error) = fill(read, from: channel, for: core)
         switch result {
         case .bytes: return true
@@ -141,7 +141,7 @@ extension StreamDesk: ChannelHandler {
     private func fill(
         _ read: StreamRead,
         from channel: any ByteChannel,
-        for core: TaskCore
+        for core: Load
     ) -> (ChannelRead, SystemCallError?) {
         let page = core.session.world.readBuffer.value.forReading()
         let room = UnsafeMutableRawBufferPointer(rebasing: page[..<min(page.count, read.maximum - read.data.count)])
@@ -156,13 +156,13 @@ extension StreamDesk: ChannelHandler {
         }
     }
 
-    private func done(_ read: StreamRead, _ isAtEnd: Bool, for core: TaskCore) {
+    private func done(_ read: StreamRead, _ isAtEnd: Bool, for core: Load) {
         schedule.incomingDone()
         finish(read, isAtEnd, nil, in: core.session)
     }
 
     /// Completes all reads with the bytes there are: no more will come.
-    private func inputEnded(_ channel: any ByteChannel, for core: TaskCore) {
+    private func inputEnded(_ channel: any ByteChannel, for core: Load) {
         if let secured, secured.isTruncated, !toleratesMissingFarewell {
             return core.fail(.transfer(.cutShort))
         }
@@ -173,7 +173,7 @@ extension StreamDesk: ChannelHandler {
         tell { delegate, task in delegate.urlSession(task.session, readClosedFor: task) }
     }
 
-    private func closeReading(from channel: any ByteChannel, for core: TaskCore) {
+    private func closeReading(from channel: any ByteChannel, for core: Load) {
         incoming = .closed
         drops = true
         let error = core.urlError(.stream(.closed(.reading)))
@@ -183,7 +183,7 @@ extension StreamDesk: ChannelHandler {
 
     /// Drops what the peer goes on sending: otherwise it would have to wait for ever, or get a reset. False if there is
     /// nothing more.
-    private func drop(from channel: any ByteChannel, for core: TaskCore) -> Bool {
+    private func drop(from channel: any ByteChannel, for core: Load) -> Bool {
         switch channel.read(into: core.session.world.readBuffer.value.forReading()) {
         case .bytes: return true
         case .wouldBlock: break

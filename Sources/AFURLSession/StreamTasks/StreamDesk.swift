@@ -29,7 +29,7 @@ final class StreamDesk: TaskConsumer {
 
     var schedule = StreamSchedule<StreamRead, StreamWrite>()
     /// The task's core, as long as the task runs.
-    private(set) var core: TaskCore?
+    private(set) var core: Load?
     var channel: (any ByteChannel)?
     /// The TLS channel, if the session has checked the server: the channel itself, or the one beneath it.
     var secured: TLSChannel?
@@ -59,7 +59,7 @@ final class StreamDesk: TaskConsumer {
     var isHolding: Bool { channel is BodyChannel && incoming.isOpen }
     var endsSilently: Bool { isCaptured }
 
-    func prepares(for core: TaskCore) -> Bool {
+    func prepares(for core: Load) -> ConsumerPreparation {
         self.core = core
         for clock in clocks { clock.start() }
         do throws(RequestRejection) {
@@ -67,10 +67,10 @@ final class StreamDesk: TaskConsumer {
         } catch {
             core.fail(.rejected(error))
         }
-        return true
+        return .loadsItself
     }
 
-    func suspended(_ isSuspended: Bool, of core: TaskCore) {
+    func suspended(_ isSuspended: Bool, of core: Load) {
         if isSuspended {
             for clock in clocks { clock.stop() }
         } else {
@@ -80,21 +80,21 @@ final class StreamDesk: TaskConsumer {
     }
 
     /// The data task's delegate has already got the response.
-    func receivedResponse(_ response: URLResponse, of core: TaskCore) {}
+    func receivedResponse(_ response: URLResponse, of core: Load) {}
 
-    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore) {
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: Load) {
         (channel as? BodyChannel)?.append(bytes)
         proceed()
     }
 
-    func receivedEnd(of core: TaskCore) {
+    func receivedEnd(of core: Load) {
         // The task calls this again when it ends by itself.
         guard let body = channel as? BodyChannel, !body.hasEnded else { return }
         body.end()
         proceed()
     }
 
-    func completed(_ error: (any Error)?, of core: TaskCore) {
+    func completed(_ error: (any Error)?, of core: Load) {
         isOver = true
         ending = error
         for clock in clocks { clock.stop() }
@@ -240,7 +240,7 @@ final class StreamDesk: TaskConsumer {
     }
 
     /// Fails this read and all others: a caller could misread bytes that come after a gap.
-    private func fail(reading error: LoadError, of core: TaskCore) {
+    private func fail(reading error: LoadError, of core: Load) {
         incoming = .failed(error)
         for read in schedule.takeReads() { finish(read, false, core.urlError(error), in: core.session) }
         proceed()
@@ -258,7 +258,7 @@ final class StreamDesk: TaskConsumer {
         patience = nil
     }
 
-    func startLifetime(until deadline: LoopInstant, of core: TaskCore) {
+    func startLifetime(until deadline: LoopInstant, of core: Load) {
         let loop = core.session.loop
         let interval = LoopInterval(loop.now.duration(to: deadline))
         lifetime = clock(of: interval, in: core.session) { [weak core] in
@@ -268,7 +268,7 @@ final class StreamDesk: TaskConsumer {
 
     // MARK: - Connecting
 
-    private func connect(to endpoint: Endpoint, for core: TaskCore) {
+    private func connect(to endpoint: Endpoint, for core: Load) {
         let session = core.session
         startLifetime(until: core.hardDeadline, of: core)
         do throws(LoadError) {
@@ -299,7 +299,7 @@ final class StreamDesk: TaskConsumer {
     /// Takes the place of a data task, with the bytes that its connection still has.
     func take(
         _ channel: any ByteChannel,
-        of core: TaskCore,
+        of core: Load,
         secured: TLSChannel? = nil,
         key: ConnectionKey? = nil,
         number: Int? = nil

@@ -17,11 +17,11 @@ final class StreamConsumer: TaskConsumer {
         self.mailbox = mailbox
     }
 
-    func receivedResponse(_ response: URLResponse, of core: TaskCore) {
+    func receivedResponse(_ response: URLResponse, of core: Load) {
         resume(mailbox.receive(response), of: core)
     }
 
-    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore) {
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: Load) {
         let loan = core.session.world.readBuffer.value.lend(bytes)
         let piece = loan.map(StreamPiece.init) ?? StreamPiece(copying: bytes)
         let (waiters, isFull) = mailbox.add(piece, leaving: StreamConsumer.highWater - core.longestPiece)
@@ -29,13 +29,13 @@ final class StreamConsumer: TaskConsumer {
         resume(waiters, of: core)
     }
 
-    func completed(_ error: (any Error)?, of core: TaskCore) {
+    func completed(_ error: (any Error)?, of core: Load) {
         guard core.announcesMetrics else { return resume(mailbox.end(error), of: core) }
         // Readers look into the mailbox themselves: the end must not be there before the metrics.
         core.resumptions.post(.block { [mailbox] in for waiter in mailbox.end(error) { waiter.resume() } })
     }
 
-    private func resume(_ waiters: [UnsafeContinuation<Void, Never>], of core: TaskCore) {
+    private func resume(_ waiters: [UnsafeContinuation<Void, Never>], of core: Load) {
         guard !waiters.isEmpty else { return }
         core.session.resumptions.post(.block { for waiter in waiters { waiter.resume() } })
     }

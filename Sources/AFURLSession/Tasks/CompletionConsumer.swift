@@ -20,9 +20,9 @@ final class CompletionConsumer: TaskConsumer {
         self.handler = handler
     }
 
-    func receivedResponse(_ response: URLResponse, of core: TaskCore) {}
+    func receivedResponse(_ response: URLResponse, of core: Load) {}
 
-    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore) {
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: Load) {
         let limit = core.session.settings.maximumBodyInMemory
         guard body.count + bytes.count <= limit else { return core.fail(.bodyTooLong(limit: limit)) }
         guard body.isEmpty else { return body.append(contentsOf: bytes) }
@@ -33,11 +33,11 @@ final class CompletionConsumer: TaskConsumer {
 
     var mayStartOver: Bool { true }
 
-    func startOver(of core: TaskCore) {
+    func startOver(of core: Load) {
         body = Data()
     }
 
-    func completed(_ error: (any Error)?, of core: TaskCore) {
+    func completed(_ error: (any Error)?, of core: Load) {
         guard let handler else { return }
         let outbox = isAwaited ? core.resumptions : core.session.outbox
         outbox.post(.completion(handler, error == nil ? body : nil, core.response, error))

@@ -51,7 +51,7 @@ final class DelegateConsumer: TaskConsumer {
     /// Whether the delegate has got the response and has not answered yet.
     private(set) var isHolding = false
 
-    func receivedResponse(_ response: URLResponse, of core: TaskCore) {
+    func receivedResponse(_ response: URLResponse, of core: Load) {
         guard let (delegate, task) = core.dataDelegate,
             !core.session.isMissing(.receivedResponse, in: delegate)
         else { return }
@@ -69,7 +69,7 @@ final class DelegateConsumer: TaskConsumer {
         )
     }
 
-    private func answered(_ disposition: URLSession.ResponseDisposition, of core: TaskCore) {
+    private func answered(_ disposition: URLSession.ResponseDisposition, of core: Load) {
         guard isHolding else { return }
         isHolding = false
         switch disposition {
@@ -83,7 +83,7 @@ final class DelegateConsumer: TaskConsumer {
         }
     }
 
-    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore) {
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: Load) {
         guard core.dataDelegate != nil else { return }
         let loan = core.session.world.readBuffer.value.lend(bytes)
         let isFull = mailbox.withLock { mailbox in
@@ -102,14 +102,14 @@ final class DelegateConsumer: TaskConsumer {
         if isFull { core.session.outbox.hurry() }
     }
 
-    func completed(_ error: (any Error)?, of core: TaskCore) {
+    func completed(_ error: (any Error)?, of core: Load) {
         guard let (delegate, task) = core.taskDelegate else { return }
         core.session.outbox.post(.block { delegate.urlSession(task.session, task: task, didCompleteWithError: error) })
     }
 
     // MARK: - The mailbox
 
-    private func announce(of core: TaskCore) {
+    private func announce(of core: Load) {
         let needsAnnouncement = mailbox.withLock { mailbox in
             guard mailbox.count > 0, !mailbox.isAnnounced else { return false }
             mailbox.isAnnounced = true
@@ -126,7 +126,7 @@ final class DelegateConsumer: TaskConsumer {
         )
     }
 
-    private static func empty(_ mailbox: Lock<Mailbox>, of core: LoopBound<TaskCore>) -> [Data] {
+    private static func empty(_ mailbox: Lock<Mailbox>, of core: LoopBound<Load>) -> [Data] {
         let (chunks, wasFull) = mailbox.withLock { mailbox in
             defer { mailbox = Mailbox() }
             return (mailbox.chunks, mailbox.isFull)

@@ -14,32 +14,40 @@ protocol TaskConsumer: AnyObject {
     var mayStartOver: Bool { get }
 
     /// The owner has suspended the task, or resumed it.
-    func suspended(_ isSuspended: Bool, of core: TaskCore)
+    func suspended(_ isSuspended: Bool, of core: Load)
     /// Whether the task completes without telling its owner.
     var endsSilently: Bool { get }
-    /// Called before the session sends the request. True if the consumer has work to do first; when it is done, it
-    /// calls `load` of the core.
-    func prepares(for core: TaskCore) -> Bool
-    func receivedResponse(_ response: URLResponse, of core: TaskCore)
-    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: TaskCore)
+    /// Called before the session sends the request.
+    func prepares(for load: Load) -> ConsumerPreparation
+    func receivedResponse(_ response: URLResponse, of core: Load)
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: Load)
     /// The body is complete. If the consumer has still work to do with it, `isHolding` is true.
-    func receivedEnd(of core: TaskCore)
+    func receivedEnd(of core: Load)
     /// The task has failed. True if the consumer has work to do before the task reports `error`; when it is done, it
     /// calls `end` of the core. Called again if the task is cancelled meanwhile.
-    func settles(_ error: LoadError, reported: URLError, of core: TaskCore) -> Bool
+    func settles(_ error: LoadError, reported: URLError, of core: Load) -> Bool
     /// Drop what was received: another response will come.
-    func startOver(of core: TaskCore)
+    func startOver(of core: Load)
     /// Called last. The task's state is completed before the callbacks that this posts arrive.
-    func completed(_ error: (any Error)?, of core: TaskCore)
+    func completed(_ error: (any Error)?, of core: Load)
+}
+
+/// What a consumer has to do before the session sends the request.
+enum ConsumerPreparation {
+    case nothing
+    /// It calls `restart` of the load when it is done.
+    case later
+    /// It loads by itself, and the session sends nothing.
+    case loadsItself
 }
 
 extension TaskConsumer {
     var asksAboutCaching: Bool { false }
     var mayStartOver: Bool { false }
-    func startOver(of core: TaskCore) {}
+    func startOver(of core: Load) {}
     var endsSilently: Bool { false }
-    func suspended(_ isSuspended: Bool, of core: TaskCore) {}
-    func prepares(for core: TaskCore) -> Bool { false }
-    func receivedEnd(of core: TaskCore) {}
-    func settles(_ error: LoadError, reported: URLError, of core: TaskCore) -> Bool { false }
+    func suspended(_ isSuspended: Bool, of core: Load) {}
+    func prepares(for load: Load) -> ConsumerPreparation { .nothing }
+    func receivedEnd(of core: Load) {}
+    func settles(_ error: LoadError, reported: URLError, of core: Load) -> Bool { false }
 }

@@ -117,7 +117,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
     /// The session that made the task.
     public let session: URLSession
     let snapshot: Lock<Snapshot>
-    let core: LoopBound<TaskCore>
+    let core: LoopBound<Load>
     /// The source of the body.
     let body: TaskBody
 
@@ -142,7 +142,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         snapshot = Lock(
             Snapshot(
                 currentRequest: request,
-                expectedToSend: body.expectedLength(frozen),
+                expectedToSend: body.expectedLength(OwnRequest(frozen)),
                 completion: completion
             )
         )
@@ -155,7 +155,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
                 DelegateConsumer()
             }
         core = session.core.joined { [snapshot] session in
-            TaskCore(frozen, body: body, snapshot: snapshot, consumer: consumer, session: session)
+            Load(frozen, body: body, snapshot: snapshot, consumer: consumer, session: session)
         }
         super.init()
     }
@@ -173,7 +173,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         body = .request
         snapshot = Lock(Snapshot(currentRequest: .unknown, expectedToSend: NSURLSessionTransferSizeUnknown))
         core = session.core.joined { [snapshot] session in
-            TaskCore(address, body: .request, snapshot: snapshot, consumer: consumer, session: session)
+            Load(address, body: .request, snapshot: snapshot, consumer: consumer, session: session)
         }
         super.init()
     }

@@ -1,20 +1,20 @@
 import AFLoop
 
-/// Ends a task whose time is over while it has no transfer, and so no deadline of one.
+/// Ends a load whose time is over while it has no exchange, and so no deadline of one.
 ///
 /// The time for which the task is suspended does not count.
-final class CourseClock: TimerTarget {
-    private weak var core: TaskCore?
+final class LoadClock: TimerTarget {
+    private weak var load: Load?
     private let loop: EventLoop
     private var deadline: LoopInstant
     private var timer: TimerID?
     private var suspension: LoopInstant?
 
-    init(of core: TaskCore, until deadline: LoopInstant) {
-        self.core = core
+    init(of load: Load, until deadline: LoopInstant) {
+        self.load = load
         self.deadline = deadline
-        loop = core.session.loop
-        if core.isSuspended { suspension = loop.now } else { start() }
+        loop = load.session.loop
+        if load.isSuspended { suspension = loop.now } else { start() }
     }
 
     /// The deadline of the step that follows this wait.
@@ -24,7 +24,7 @@ final class CourseClock: TimerTarget {
         timer = loop.startTimer(at: deadline, for: self)
     }
 
-    private func cancelTimer() {
+    func stop() {
         if let timer { loop.cancelTimer(timer) }
         timer = nil
     }
@@ -32,7 +32,7 @@ final class CourseClock: TimerTarget {
     func suspend() {
         guard suspension == nil else { return }
         suspension = loop.now
-        cancelTimer()
+        stop()
     }
 
     func resume() {
@@ -42,17 +42,11 @@ final class CourseClock: TimerTarget {
         start()
     }
 
-    /// Stops, and leaves the remaining time to the next step.
-    func stop() {
-        core?.course?.hardDeadline = deadlineOfNext
-        cancelTimer()
-    }
-
     func timerFired(_ timer: TimerID) {
         self.timer = nil
-        guard let core else { return }
+        guard let load else { return }
         // The task was suspended on another thread, and the loop has not heard of it yet.
-        guard !core.isSuspended else { return suspend() }
-        core.fail(.transfer(.outOfTime(core.isHeld ? .receivingBody : .waitingForHead)))
+        guard !load.isSuspended else { return suspend() }
+        load.fail(.transfer(.outOfTime(load.isHeld ? .receivingBody : .waitingForHead)))
     }
 }

@@ -3,9 +3,9 @@ import Foundation
 
 // What the session knows of a task when it ends.
 
-extension TaskCore {
+extension Load {
     func finishMetrics(_ error: (any Error)?) {
-        guard let task else { return }
+        guard let task = handle else { return }
         var hearer: (any URLSessionTaskDelegate)?
         if let (delegate, _) = taskDelegate, !consumer.endsSilently, !session.isMissing(.collectedMetrics, in: delegate)
         {
@@ -30,7 +30,7 @@ extension TaskCore {
         started: LoopInstant,
         now: LoopInstant
     ) {
-        let metrics = URLSessionTaskMetrics(attempts, redirects: course?.redirects ?? 0, started: started, now: now)
+        let metrics = URLSessionTaskMetrics(attempts, redirects: memory?.redirects ?? 0, started: started, now: now)
         if keepsMetrics || session.settings.seeing.keepsMetrics { snapshot.withLock { $0.metrics = metrics } }
         guard let hearer else { return }
         // The collector only keeps the metrics, so its task need not wait for the delegate queue.
@@ -44,9 +44,9 @@ extension TaskCore {
     var resumptions: CallbackOutbox { announcesMetrics ? session.outbox : session.resumptions }
 
     private func attempts(of task: URLSessionTask) -> [ExchangeAttempt] {
-        var exchanges = course?.former ?? []
-        if let load = course?.load, load.hasBegun, let request = presentRequest {
-            exchanges.append(load.record(of: request, response))
+        var exchanges = memory?.former ?? []
+        if let foreign = memory?.foreign, foreign.hasBegun, let request = presentRequest {
+            exchanges.append(foreign.record(of: request, response))
         } else if let transfer, let request = presentRequest {
             let proof = proof(in: response)
             exchanges.append(ExchangeRecord(.transfer(transfer), request: request, response: response, proof: proof))
@@ -59,7 +59,7 @@ extension TaskCore {
 
     /// Whether the response to the present exchange proves that the server knows the password.
     func proof(in response: URLResponse?) -> DigestAnswer.Proof {
-        response == nil ? .absent : course?.dealings?.course.proof ?? .absent
+        response == nil ? .absent : memory?.authentication?.course.proof ?? .absent
     }
 
     private func outcome(_ error: (any Error)?, after started: LoopInstant, _ now: LoopInstant) -> SessionEvent.Outcome
@@ -74,7 +74,7 @@ extension TaskCore {
             seconds: Double(started.nanoseconds(to: now)) / 1e9,
             bytesSent: sent,
             bytesReceived: received,
-            redirects: course?.redirects ?? 0
+            redirects: memory?.redirects ?? 0
         )
     }
 }

@@ -1,7 +1,7 @@
 import AFTransport
 import AFWire
 
-extension TaskCore {
+extension Load {
     /// The delegate that would answer challenges of trust and identity for the task, as far as the session knows before
     /// it asks: nil is the session's delegate, or none at all.
     ///

@@ -1,0 +1,254 @@
+import AFLoop
+import AFTransport
+import AFWire
+import Foundation
+
+// The requests of a load, one after the other, and the time it has for them.
+
+extension Load {
+    /// The present request, without what the session adds.
+    var presentRequest: URLRequest? { memory?.request ?? handle?.originalRequest }
+
+    func memory(beginningWith request: URLRequest) -> LoadMemory {
+        if let memory { return memory }
+        let made = LoadMemory(request)
+        memory = made
+        return made
+    }
+
+    /// Makes this the task's current request.
+    func becomes(_ request: URLRequest) {
+        snapshot.withLock { $0.currentRequest = request }
+    }
+
+    /// The request whose exchange is under way, or was the last.
+    var endpoint: Endpoint? { (transfer?.request ?? (try? request.get()))?.endpoint }
+
+    /// The task's body; without one, the body of the request itself.
+    var presentBody: TaskBody { memory?.hasDroppedBody == true ? .request : body }
+
+    /// Whether there is nothing to do for the body before a connection is chosen.
+    func isPrepared(for request: WireRequest) -> Bool { presentBody.isPrepared(for: request) }
+
+    /// The request with the fields that the steps add to its head.
+    func dressed(_ request: WireRequest, isRepeated: Bool = false) -> WireRequest {
+        var fields: [HeadField] = []
+        for step in session.steps.dressing {
+            step.addFields(to: &fields, of: request, self, isRepeated: isRepeated)
+        }
+        return request.replacing(fields)
+    }
+
+    // MARK: - Leaving an exchange
+
+    /// Ends the present exchange, which is not the load's last.
+    ///
+    /// - Parameter response: Its response, which is not the task's.
+    func leave(_ response: HTTPURLResponse?) {
+        content = nil
+        writer = nil
+        guard let memory else { return }
+        memory.validation = nil
+        memory.pending = nil
+        guard let former = transfer else { return }
+        transfer = nil
+        let shown: URLResponse? = response ?? memory.refusal ?? self.response
+        memory.refusal = nil
+        self.response = nil
+        memory.add(
+            ExchangeRecord(.transfer(former), request: memory.request, response: shown, proof: proof(in: shown))
+        )
+        trace?.forgetBody()
+        memory.hardDeadline = former.deadlineOfNext
+        if let response {
+            let length = response.hasBody(to: former.request) ? response.announcedLength : 0
+            former.drain(expecting: length, into: memory.redirectWriter)
+        } else {
+            former.cancel()
+        }
+        if former.keepsBody { former.surrenderBody()?.close() }
+        memory.redirectWriter = nil
+        forgetReceived()
+    }
+
+    /// Ends a load by a source of the session that was not the last exchange.
+    ///
+    /// - Parameter response: Its response, which is not the task's.
+    func leaveForeign(_ response: URLResponse?) {
+        guard let memory, let foreign = memory.foreign else { return }
+        memory.foreign = nil
+        memory.add(foreign.record(of: memory.request, response ?? self.response))
+        memory.hardDeadline = foreign.deadlineOfNext
+        foreign.cancel()
+        self.response = nil
+        forgetReceived()
+    }
+
+    private func forgetReceived() {
+        snapshot.withLock { snapshot in
+            snapshot.received = 0
+            snapshot.response = nil
+        }
+    }
+
+    // MARK: - The next exchange
+
+    /// How many bytes the heads of all responses of one task may have.
+    static let headBudget: Int64 = 1 << 20
+
+    /// Leaves the present exchange for another request.
+    ///
+    /// - Parameters:
+    ///   - former: The request whose place it takes.
+    ///   - body: The body that went with that request, unless the request itself holds it.
+    ///   - response: The response to it; nil if there was none.
+    func sending(
+        _ request: URLRequest,
+        inPlaceOf former: WireRequest,
+        _ body: (any BodySource)?,
+        keepsBody: Bool = true,
+        after response: HTTPURLResponse?,
+        from entry: LoadSteps.Entry = .cookies
+    ) -> Verdict {
+        guard let memory, let handle else { return .pass }
+        guard memory.headBytes + (transfer?.times.responseHeadBytes ?? 0) <= Load.headBudget else {
+            body?.close()
+            return .fail(.tooManyHeads)
+        }
+        let wire = OwnRequest(
+            Result { () throws(RequestRejection) in
+                try freeze(request, keepsBody ? former : nil, with: headers(of: handle, for: request))
+            }
+        )
+        if case .refused(let rejection) = wire, entry == .cookies || !hasClassesToAsk {
+            body?.close()
+            return .fail(.rejected(rejection), showing: response)
+        }
+        var draft = RequestDraft(wire)
+        draft.keepsBody = keepsBody
+        let history = DraftHistory()
+        history.cause = response
+        history.former = (memory.request, former)
+        draft.history = history
+        // A body that the request itself holds can be sent again.
+        if keepsBody, (try? wire.get())?.body == nil { draft.body = body } else { body?.close() }
+        if !keepsBody { memory.hasDroppedBody = true }
+        leave(response)
+        memory.request = request
+        becomes(request)
+        return .send(draft, from: entry)
+    }
+
+    /// Whether the session has classes to ask about a request.
+    var hasClassesToAsk: Bool { session.protocols?.classes.isEmpty == false }
+
+    /// What the session adds to a request's fields. Secrets stay in the origin that the task began with.
+    func headers(of task: URLSessionTask, for request: URLRequest) -> HeaderDefaults {
+        guard memory?.hasLeftOrigin == true else { return task.session.headers }
+        let policy = redirectPolicy(of: request)
+        return HeaderDefaults(task.session.headers) { RedirectRules.isSecret($0, to: policy) }
+    }
+
+    /// The policy for a request. The fields that interceptors have set stay in their origin.
+    func redirectPolicy(of request: URLRequest) -> RedirectPolicy {
+        var policy = request.redirectPolicy ?? session.settings.redirects
+        if let fields = memory?.interception?.fields { policy.sensitiveFields.formUnion(fields) }
+        return policy
+    }
+
+    /// The own body of an upload task takes precedence over that of its request, unless a delegate has set another.
+    private func isBodyTheTasks(_ request: URLRequest) -> Bool {
+        guard case .data = body else { return false }
+        return request.httpBody == handle?.originalRequest?.httpBody
+    }
+
+    /// - Parameter former: The request whose body is sent again.
+    func freeze(
+        _ request: URLRequest,
+        _ former: WireRequest?,
+        with defaults: HeaderDefaults
+    ) throws(RequestRejection) -> WireRequest {
+        var request = request
+        var plan = request.bodyStream == nil ? RequestFreezer.BodyPlan.own : .stream
+        if let former {
+            plan = .own
+            if former.isStreamed {
+                plan = .stream
+            } else if former.body == nil, let length = former.bodyLength {
+                plan = .length(length)
+            } else if let data = former.body, request.httpBody == nil || isBodyTheTasks(request) {
+                request.httpBody = data
+            }
+        }
+        return try RequestFreezer.freeze(
+            request,
+            defaults: defaults,
+            plan: plan,
+            expectsContinueAbove: session.settings.expectsContinueAbove
+        )
+    }
+
+    // MARK: - Pausing
+
+    func pause(_ reason: Transfer.Pauses) {
+        transfer?.pause(reason)
+        memory?.foreign?.pause(reason)
+        if reason == .suspended { memory?.clock?.suspend() }
+    }
+
+    func unpause(_ reason: Transfer.Pauses) {
+        if reason == .suspended { memory?.clock?.resume() }
+        transfer?.unpause(reason)
+        memory?.foreign?.unpause(reason)
+    }
+
+    // MARK: - Time
+
+    /// The deadline of the task as a whole.
+    var hardDeadline: LoopInstant {
+        memory?.hardDeadline ?? (started ?? session.loop.now) + session.resourceTimeout
+    }
+
+    /// The deadline of the step that follows the present one.
+    var deadlineOfNext: LoopInstant {
+        memory?.clock?.deadlineOfNext ?? memory?.foreign?.deadlineOfNext ?? transfer?.deadlineOfNext ?? hardDeadline
+    }
+
+    /// Keeps the deadline while no exchange does.
+    func startClock() {
+        guard isLoading || isHeld, let present = presentRequest else { return }
+        let memory = memory(beginningWith: present)
+        if memory.clock == nil { memory.clock = LoadClock(of: self, until: deadlineOfNext) }
+    }
+
+    /// Leaves the remaining time to an exchange that begins.
+    func stopClock() {
+        guard let memory, let clock = memory.clock else { return }
+        memory.hardDeadline = clock.deadlineOfNext
+        clock.stop()
+        memory.clock = nil
+    }
+
+    // MARK: - Errors
+
+    func urlError(_ error: LoadError) -> URLError {
+        let account = transfer.map { $0.account(at: session.loop.now, after: memory?.connectivity) }
+        // A `data:` URL is no address, but the data itself: leave it out of the error.
+        let url = presentRequest?.url.flatMap { LocalScheme($0) == .data ? nil : $0 }
+        let remarks = [memory?.interception?.remark, transfer?.remark].compactMap(\.self).filter { !$0.isEmpty }
+        return error.urlError(for: url, peer: endpoint, account: account, remark: remarks.joined(separator: " "))
+    }
+}
+
+extension HTTPURLResponse {
+    /// RFC 9110 §6.4.1: some requests and some statuses have responses without a body, whatever the fields say.
+    fileprivate func hasBody(to request: WireRequest) -> Bool {
+        !request.isHead && statusCode != 204 && statusCode != 304
+    }
+}
+
+extension LoadError {
+    static var tooManyHeads: LoadError {
+        .transfer(.wire(HTTP1Error(.limit(.taskHeadBytes), "the heads of all responses are longer than 1 MiB")))
+    }
+}

@@ -1,0 +1,88 @@
+import AFBase
+import AFLoop
+import AFTransport
+import AFWire
+import Foundation
+
+// What the load gives to the cache.
+
+extension Load {
+    /// Takes the body for the cache; nil if the response must not be stored.
+    func cacheWriter(for response: HTTPURLResponse, of transfer: Transfer) -> CacheWriter? {
+        let request = transfer.request
+        guard session.cache.mayStore(answerTo: request) else { return nil }
+        let policy = request.cachePolicy ?? session.settings.cachePolicy
+        return session.cache.beginStore(
+            response.statusCode,
+            response.version,
+            response.headers,
+            for: questionForStoring(memory?.validation?.question.request ?? request, from: transfer, policy),
+            sent: session.cache.moment(of: transfer.times.requestStarted),
+            isDecoded: session.decodesContent
+        )
+    }
+
+    /// Stores the response for the tasks that would accept the connection it came over, and for no others.
+    func questionForStoring(
+        _ request: WireRequest,
+        from transfer: Transfer,
+        _ policy: URLRequest.CachePolicy
+    ) -> CacheQuestion {
+        cacheQuestion(request, policy, transfer.key.security, isDecidedElsewhere: transfer.wasDecidedElsewhere)
+    }
+
+    func cacheQuestion(
+        _ request: WireRequest,
+        _ policy: URLRequest.CachePolicy,
+        _ security: SecurityContext?,
+        isDecidedElsewhere: Bool
+    ) -> CacheQuestion {
+        let partition = session.cache.partition(
+            for: request.endpoint,
+            security: security,
+            isDecidedElsewhere: isDecidedElsewhere,
+            by: trustJudge(for: request.endpoint),
+            through: session.settings.unixDomainSocketPath
+        )
+        return CacheQuestion(
+            request: request,
+            policy: policy,
+            partition: partition.reached(at: request.endpoint, within: session.settings.limits),
+            decodes: session.decodesContent
+        )
+    }
+
+    /// The task has the complete body: stores it unless the delegate objects.
+    func store() {
+        guard let writer else { return }
+        self.writer = nil
+        trace?.note(.cacheStore)
+        guard consumer.asksAboutCaching, let (delegate, task) = dataDelegate,
+            !session.isMissing(.willCacheResponse, in: delegate), let url = response?.url,
+            let proposal = writer.proposal(at: url)
+        else { return writer.finish() }
+        let loop = session.loop
+        let question = Question<CachedURLResponse?> { answer in
+            if answer === proposal { writer.finish() } else { writer.finish(as: answer) }
+        }
+        let asked = LoopBound(confined: question, on: loop)
+        session.outbox.post(
+            .block {
+                delegate.urlSession(
+                    task.session,
+                    dataTask: task,
+                    willCacheResponse: proposal,
+                    completionHandler: { answered in loop.enqueue { asked.value.answer(answered) } }
+                )
+            }
+        )
+    }
+}
+
+extension Transfer {
+    /// Whether a delegate decided about the connection's server: perhaps that of another task, if the connection is
+    /// reused.
+    var wasDecidedElsewhere: Bool {
+        request.endpoint.scheme == .https && times.connection?.handshake?.wasDecidedElsewhere != false
+    }
+}

@@ -1,0 +1,218 @@
+import AFBase
+import AFLoop
+import AFTransport
+import AFWire
+import Foundation
+
+/// What one task does between `resume()` and its completion: the loop's side of the task. It lets the steps prepare each
+/// request and judge each outcome (`LoadSteps` has their order), keeps the task's snapshot up to date, and completes the
+/// task once. `LoadMachine` decides what comes next.
+final class Load {
+    let request: OwnRequest
+    /// Shared with the handle. The loop does not touch the handle itself: callers may refer to it weakly, and then
+    /// retaining it is slow.
+    @exclusivity(unchecked) private(set) var snapshot: Lock<URLSessionTask.Snapshot>
+    let body: TaskBody
+    let session: SessionCore
+    @exclusivity(unchecked) private(set) var consumer: any TaskConsumer
+    /// Set while the session knows the task: keeps the task, and the session, alive.
+    @exclusivity(unchecked) private(set) var handle: URLSessionTask?
+    /// The task's own delegate, if it has one; as a pair with the session's, if there is one.
+    @exclusivity(unchecked) private(set) var listener: (any URLSessionTaskDelegate)?
+    @exclusivity(unchecked) var transfer: Transfer?
+    /// Nil as long as the first exchange is the only one.
+    @exclusivity(unchecked) var memory: LoadMemory?
+    /// Decodes the body, if it has a coding. Refers to this load until the task completes.
+    @exclusivity(unchecked) var content: CodedBody?
+    /// Takes the body for the cache, if the cache stores it.
+    @exclusivity(unchecked) var writer: CacheWriter?
+    @exclusivity(unchecked) var response: URLResponse?
+    /// Tells the monitors, if there are any.
+    @exclusivity(unchecked) private(set) var trace: TaskTrace?
+    @exclusivity(unchecked) private(set) var started: LoopInstant?
+    // Declared here, these fit into the gap behind `started`, which keeps a task small.
+    @exclusivity(unchecked) private var machine = LoadMachine()
+    @exclusivity(unchecked) private(set) var keepsMetrics = false
+    /// Whether the delegate queue will call a delegate with the task's metrics.
+    @exclusivity(unchecked) var announcesMetrics = false
+    @exclusivity(unchecked) private(set) var priority = URLSessionTask.defaultPriority
+    /// The task's place in the session's list.
+    @exclusivity(unchecked) var place = 0
+
+    init(
+        _ request: Result<WireRequest, RequestRejection>,
+        body: TaskBody,
+        snapshot: Lock<URLSessionTask.Snapshot>,
+        consumer: any TaskConsumer,
+        session: SessionCore
+    ) {
+        self.request = OwnRequest(request)
+        self.body = body
+        self.snapshot = snapshot
+        self.consumer = consumer
+        self.session = session
+    }
+
+    var state: LoadMachine.State { machine.state }
+    var isLoading: Bool { machine.isLoading }
+    var isHeld: Bool { state == .holding }
+    var isCompleted: Bool { state == .completed }
+    var isSuspended: Bool { machine.isSuspended }
+
+    /// Tells the machine what happens.
+    ///
+    /// - Returns: What the load has to do.
+    func take(_ event: LoadMachine.Event) -> LoadMachine.Action { machine.handle(event) }
+
+    func beginWait() -> UInt32 { machine.beginWait() }
+    func isWaiting(with ticket: UInt32) -> Bool { machine.isWaiting(with: ticket) }
+    func answer(_ ticket: UInt32) -> LoadMachine.Answer { machine.answer(ticket) }
+
+    // MARK: - From the handle
+
+    /// Makes the loop's side do what the snapshot says.
+    func reconcile(_ task: URLSessionTask) {
+        if state == .new { return start(task) }
+        switch snapshot.withLock({ $0.life.state }) {
+        case .running:
+            guard machine.resume() else { return }
+            trace?.resumed()
+            unpause(.suspended)
+            consumer.suspended(false, of: self)
+            goOnWithPostponed()
+        case .suspended:
+            guard machine.suspend() else { return }
+            trace?.suspended()
+            pause(.suspended)
+            consumer.suspended(true, of: self)
+        case .canceling:
+            if isLoading || isHeld { trace?.note(.cancelled) }
+            fail(.cancelled)
+        case .completed: break
+        }
+    }
+
+    private func start(_ task: URLSessionTask) {
+        // The caller may have suspended it more than once before it ever ran.
+        guard let order = snapshot.withLock({ $0.takeOrder() }) else { return }
+        adopt(task, order)
+        // Also for a task that was cancelled, or whose session was invalidated, before this: its metrics have no
+        // request.
+        if order.hasRun { restartTime() }
+        guard !order.isCancelled else {
+            trace?.note(.cancelled)
+            // A session that ends cancels tasks that were never resumed.
+            return fail(session.isInvalidated && !order.hasRun ? .sessionInvalidated : .cancelled)
+        }
+        guard take(.start) == .prepare else { return }
+        trace?.resumed()
+        guard !session.isInvalidated else { return fail(.sessionInvalidated) }
+        var draft = RequestDraft(request)
+        guard let date = order.date else { return prepare(draft, from: .consumer) }
+        draft.history = DraftHistory()
+        draft.history?.date = date
+        prepare(draft, from: .date)
+    }
+
+    private func adopt(_ task: URLSessionTask, _ order: URLSessionTask.Order) {
+        handle = task
+        if let own = order.delegate {
+            let shared = session.delegate.flatMap { $0 === own ? nil : $0 }
+            listener = shared.map { DelegatePair(own, $0, in: task.session) } ?? own
+        }
+        keepsMetrics = order.keepsMetrics
+        priority = order.priority
+        session.add(self)
+        if let events = session.events { trace = TaskTrace(task, events) }
+        if let place = order.madePlace { task.session.forgetMade(at: place) }
+    }
+
+    func priorityChanged(to priority: Float) {
+        self.priority = priority
+        transfer?.changePriority(to: priority)
+    }
+
+    /// Starts the task's time anew.
+    func restartTime() {
+        started = session.loop.now
+    }
+
+    // MARK: - From the consumer
+
+    /// Lets another task take the place of this one, for all that follows.
+    ///
+    /// - Returns: Whether the response has already arrived in full.
+    func handOver(to other: URLSessionTask, consumer: any TaskConsumer) -> Bool {
+        trace?.became(other)
+        // The session lists the load, which stays the same.
+        snapshot = other.snapshot
+        handle = other
+        self.consumer = consumer
+        return take(.handedOver) == .deliver
+    }
+
+    func completeIfHeld() {
+        guard take(.released) == .complete else { return }
+        store()
+        complete(nil)
+    }
+
+    /// The consumer has saved what it could.
+    func end(_ error: (any Error)?) {
+        if state == .saving, take(.saved) == .complete { complete(error) }
+    }
+
+    // MARK: - Ending
+
+    /// The body is complete.
+    func finishReceiving() {
+        guard state == .delivering else { return }
+        consumer.receivedEnd(of: self)
+        guard state == .delivering else { return }
+        if consumer.isHolding { return _ = take(.held) }
+        guard take(.done) == .complete else { return }
+        store()
+        complete(nil)
+    }
+
+    func fail(_ error: LoadError) {
+        switch take(.fail) {
+        case .save:
+            transfer?.cancel()
+            memory?.foreign?.cancel()
+            memory?.interception?.stop()
+            let reported = urlError(error)
+            if consumer.settles(error, reported: reported, of: self) { return }
+            guard take(.saved) == .complete else { return }
+            complete(error.foreign ?? reported)
+        case .hurry:
+            // A consumer that saves waits for a disk, which may hang. A caller that cancels does not wait, unless it
+            // asks for what is saved.
+            guard error.isCancelled, !consumer.settles(error, reported: urlError(error), of: self) else { return }
+            guard take(.saved) == .complete else { return }
+            complete(urlError(error))
+        default: break
+        }
+    }
+
+    private func complete(_ error: (any Error)?) {
+        guard handle != nil else { return }
+        finishMetrics(error)
+        consumer.completed(error, of: self)
+        // Before the end of the turn, at which the callbacks leave.
+        let listeners = snapshot.withLock { $0.complete(error) }
+        session.remove(self)
+        transfer?.cancel()
+        if transfer?.keepsBody == true { transfer?.surrenderBody()?.close() }
+        transfer = nil
+        memory?.stop()
+        memory = nil
+        content = nil
+        writer = nil
+        trace = nil
+        handle = nil
+        listener = nil
+        // Release them at the very end: their `deinit` is the program's code.
+        withExtendedLifetime(listeners) {}
+    }
+}

@@ -1,0 +1,227 @@
+/// Decides what a load does next. The load tells it what happens, and does what it says.
+///
+/// ```
+///       start           prepared            head            accepted             done
+///  new ──────▶ preparing ──────▶ exchanging ────▶ judging ─────────▶ delivering ──────▶ completed
+///                 ▲ ▲                │ failure       │ again           │ │ held            ▲
+///                 │ └─── again ── mending ◀──────────│─── failure ─────┘ └──▶ holding ─────┤ released
+///                 └──────────────────────────────────┘                                     │
+///  any of them ──── fail ───▶ saving ──────────────────────────────────────────────────────┘ saved
+/// ```
+///
+/// Suspension and waits lie across the states. A *wait* has a ticket: only the answer with the ticket of the present wait
+/// counts. What changes the state ends the wait, so each wait gets one answer at most, and an answer that comes too late
+/// does nothing.
+struct LoadMachine {
+    enum State: UInt8, CaseIterable {
+        /// The task was not resumed yet.
+        case new
+        /// The steps prepare a request, or wait for an answer about it.
+        case preparing
+        /// The request is on its way, or a source of the session loads it. No response has arrived.
+        case exchanging
+        /// The steps judge a response, or wait for an answer about it. The load keeps what else arrives of it.
+        case judging
+        /// The steps judge a failure, or wait for an answer about it.
+        case mending
+        /// The response is the task's: the body goes to the consumer.
+        case delivering
+        /// The body has arrived in full, and the consumer holds the task.
+        case holding
+        /// The load has failed, and the consumer saves what it can.
+        case saving
+        case completed
+    }
+
+    enum Event: UInt8, CaseIterable {
+        /// The task is resumed for the first time.
+        case start
+        /// The steps have prepared the request.
+        case prepared
+        /// The head of a response is there: from the network, from a source of the session, or from the cache.
+        case head
+        /// No step wants the response.
+        case accepted
+        /// A part of the body is there.
+        case part
+        /// The body has ended.
+        case end
+        /// The exchange has failed, in a way that a step may mend.
+        case failure
+        /// A step, or the consumer, wants a request to be sent in place of the present one.
+        case again
+        /// The consumer has the body, and holds the task.
+        case held
+        /// The consumer has the body, and is done.
+        case done
+        /// The consumer, which held the task, is done.
+        case released
+        /// Another consumer takes over, which has not got the body yet.
+        case handedOver
+        /// The load fails, in a way that no step mends.
+        case fail
+        /// The consumer has saved what it could, or saves nothing.
+        case saved
+    }
+
+    enum Action: Equatable {
+        /// Let the steps prepare a request.
+        case prepare
+        /// Wait for the response.
+        case wait
+        /// Let the steps judge the response.
+        case judge
+        /// Keep this with the response that the steps judge.
+        case keep
+        /// Let the steps judge the failure.
+        case mend
+        /// Give this to the consumer.
+        case deliver
+        /// Leave the task to its consumer.
+        case hold
+        /// Ask the consumer what it saves.
+        case save
+        /// Tell the consumer, which saves, of one more failure.
+        case hurry
+        /// Complete the task.
+        case complete
+        /// The event comes too late to matter.
+        case nothing
+        /// No order of events leads here.
+        case impossible
+    }
+
+    private(set) var state = State.new
+    /// Whether the owner has suspended the task, as far as the loop has heard.
+    private(set) var isSuspended = false
+    private var isWaiting = false
+    private var ticket: UInt32 = 0
+
+    mutating func handle(_ event: Event) -> Action {
+        let (action, next) = LoadMachine.table(state, event)
+        if next != state || event == .again || event == .head { isWaiting = false }
+        state = next
+        return action
+    }
+
+    /// What the load does at an event in a state, and the state that follows. The whole table.
+    private static func table(_ state: State, _ event: Event) -> (Action, State) {
+        switch (state, event) {
+        case (.new, .start): (.prepare, .preparing)
+        case (.new, .fail): (.save, .saving)
+
+        case (.preparing, .prepared): (.wait, .exchanging)
+        // The cache answers, or the consumer loads by itself.
+        case (.preparing, .head): (.judge, .judging)
+        case (.preparing, .accepted): (.deliver, .delivering)
+
+        case (.exchanging, .head): (.judge, .judging)
+
+        case (.judging, .accepted): (.deliver, .delivering)
+        case (.judging, .part), (.judging, .end), (.judging, .failure): (.keep, .judging)
+
+        case (.delivering, .part), (.delivering, .end): (.deliver, .delivering)
+        case (.delivering, .held): (.hold, .holding)
+        case (.delivering, .done): (.complete, .completed)
+
+        // A class of the program redirects after its response.
+        case (.delivering, .head): (.judge, .judging)
+
+        // A class of the program that is asked about the request takes too long: `preparing`.
+        case (.preparing, .failure), (.exchanging, .failure), (.delivering, .failure), (.holding, .failure):
+            (.mend, .mending)
+
+        case (.holding, .released): (.complete, .completed)
+        case (.holding, .handedOver): (.deliver, .delivering)
+
+        case (.preparing, .again), (.exchanging, .again), (.judging, .again), (.mending, .again), (.delivering, .again),
+            (.holding, .again):
+            (.prepare, .preparing)
+        case (.preparing, .fail), (.exchanging, .fail), (.judging, .fail), (.mending, .fail), (.delivering, .fail),
+            (.holding, .fail):
+            (.save, .saving)
+
+        case (.saving, .fail): (.hurry, .saving)
+        case (.saving, .saved): (.complete, .completed)
+
+        // The consumer may end twice: a stream task closes both its directions.
+        case (.delivering, .released), (.delivering, .handedOver), (.holding, .end): (.nothing, state)
+        // The exchange is over for the load, and a decoder or a consumer still hands on what it has.
+        case (.preparing, .part), (.preparing, .end), (.exchanging, .part), (.exchanging, .end), (.mending, .part),
+            (.mending, .end), (.holding, .part), (.mending, .failure), (.preparing, .released),
+            (.preparing, .handedOver):
+            (.nothing, state)
+        case (.saving, .start), (.saving, .prepared), (.saving, .head), (.saving, .accepted), (.saving, .part),
+            (.saving, .end), (.saving, .failure), (.saving, .again), (.saving, .held), (.saving, .done),
+            (.saving, .released), (.saving, .handedOver):
+            (.nothing, state)
+        case (.completed, _): (.nothing, .completed)
+
+        case (.new, .prepared), (.new, .head), (.new, .accepted), (.new, .part), (.new, .end), (.new, .failure),
+            (.new, .again), (.new, .held), (.new, .done), (.new, .released), (.new, .handedOver), (.new, .saved),
+            (.preparing, .start), (.preparing, .held), (.preparing, .done), (.preparing, .saved),
+            (.exchanging, .start), (.exchanging, .prepared), (.exchanging, .accepted), (.exchanging, .held),
+            (.exchanging, .done), (.exchanging, .released), (.exchanging, .handedOver), (.exchanging, .saved),
+            (.judging, .start), (.judging, .prepared), (.judging, .head), (.judging, .held), (.judging, .done),
+            (.judging, .released), (.judging, .handedOver), (.judging, .saved),
+            (.mending, .start), (.mending, .prepared), (.mending, .head), (.mending, .accepted), (.mending, .held),
+            (.mending, .done), (.mending, .released), (.mending, .handedOver), (.mending, .saved),
+            (.delivering, .start), (.delivering, .prepared), (.delivering, .accepted), (.delivering, .saved),
+            (.holding, .start), (.holding, .prepared), (.holding, .head), (.holding, .accepted), (.holding, .held),
+            (.holding, .done), (.holding, .saved):
+            (.impossible, state)
+        }
+    }
+
+    /// Whether the load goes on: nothing has failed it, and its body has not arrived in full.
+    var isLoading: Bool {
+        switch state {
+        case .preparing, .exchanging, .judging, .mending, .delivering: true
+        case .new, .holding, .saving, .completed: false
+        }
+    }
+
+    // MARK: - Suspension
+
+    /// - Returns: Whether the load has something to pause.
+    mutating func suspend() -> Bool {
+        isSuspended = true
+        return isLoading || state == .holding
+    }
+
+    /// - Returns: Whether the load has something to go on with.
+    mutating func resume() -> Bool {
+        isSuspended = false
+        return isLoading || state == .holding
+    }
+
+    // MARK: - Waits
+
+    enum Answer {
+        /// Act on it.
+        case now
+        /// Act on it when the task is resumed.
+        case onResumption
+        case tooLate
+    }
+
+    /// A step begins to wait for an answer.
+    ///
+    /// - Returns: The ticket to give with the answer.
+    mutating func beginWait() -> UInt32 {
+        ticket &+= 1
+        isWaiting = true
+        return ticket
+    }
+
+    func isWaiting(with ticket: UInt32) -> Bool { isWaiting && ticket == self.ticket }
+
+    /// The answer to a wait has come. It ends the wait, unless the task is suspended: then the load asks again when it is
+    /// resumed.
+    mutating func answer(_ ticket: UInt32) -> Answer {
+        guard isWaiting(with: ticket) else { return .tooLate }
+        guard !isSuspended else { return .onResumption }
+        isWaiting = false
+        return .now
+    }
+}

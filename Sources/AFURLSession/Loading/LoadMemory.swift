@@ -1,0 +1,116 @@
+import AFLoop
+import AFTransport
+import AFWire
+import Foundation
+
+/// What a load knows beyond its one exchange. Most loads never need one: it is made for a second exchange, a response
+/// that a step may want, or a wait. Confined to the loop.
+final class LoadMemory {
+    /// The present request, without what the session adds to it.
+    var request: URLRequest
+
+    // MARK: The way so far
+
+    /// How many redirects the load has followed.
+    var redirects = 0
+    /// Whether a redirect has led to another origin: from then on the session adds no secrets to the request.
+    var hasLeftOrigin = false
+    /// Whether a redirect, or an interceptor, has replaced the task's body.
+    var hasDroppedBody = false
+    /// The deadline of the task as a whole, as the last exchange has left it.
+    var hardDeadline: LoopInstant?
+    private(set) var former: [ExchangeRecord] = []
+    /// How many bytes the heads of the former responses had.
+    private(set) var headBytes: Int64 = 0
+
+    // MARK: The present wait
+
+    /// The response that the steps judge.
+    var pending: PendingResponse?
+    /// A request whose preparation has failed: no class of the program has answered whether it loads the target of a
+    /// redirect.
+    private(set) var unsent: RequestDraft?
+    /// What to do when the task is resumed.
+    var postponed: (() -> Void)?
+    /// What the steps have come to, while one of them waits for an answer.
+    private var waiting: Waiting?
+    /// Keeps the deadline while no exchange does.
+    var clock: LoadClock?
+
+    enum Waiting {
+        /// The step before this place prepares the request.
+        case preparing(RequestDraft, next: Int)
+        /// The step before this place judges the outcome.
+        case judging(Outcome, next: Int)
+    }
+
+    // MARK: What the steps know
+
+    var delay: DelayTimer?
+    var interception: Interception?
+    /// The load that takes the place of a transfer.
+    var foreign: ForeignLoad?
+    /// The stored response that the present request asks the server about.
+    var validation: CacheValidation?
+    /// Stores the body of a redirect.
+    var redirectWriter: CacheWriter?
+    var authentication: Authentication?
+    /// A proxy's response in place of the tunnel to the server.
+    var refusal: HTTPURLResponse?
+    /// The waits for a network, once there was none.
+    var connectivity: ConnectivityWait?
+    /// The request to send again once there is a network, if the proxy's route changes it.
+    var unaddressed: WireRequest?
+
+    init(_ request: URLRequest) {
+        self.request = request
+    }
+
+    /// Adds the record of an exchange that has ended, if it was not the last, or not on the network.
+    func add(_ record: ExchangeRecord) {
+        former.append(record)
+        headBytes += record.responseHeadBytes
+    }
+
+    /// The load has failed or completed: nothing in here goes on.
+    func stop() {
+        foreign?.cancel()
+        interception?.stop()
+        connectivity?.end()
+        delay?.stop()
+        clock?.stop()
+        clock = nil
+        stopWaiting()
+        takeUnsent()?.body?.close()
+    }
+
+    func wait(_ waiting: Waiting) {
+        stopWaiting()
+        self.waiting = waiting
+    }
+
+    func takeWaiting() -> Waiting? {
+        defer { waiting = nil }
+        return waiting
+    }
+
+    /// The request that waits for an answer is not sent. Another attempt may begin with the request before it.
+    func stopPreparing() {
+        if case .preparing(let draft, _) = takeWaiting() {
+            unsent?.body?.close()
+            unsent = draft
+        }
+        postponed = nil
+    }
+
+    func takeUnsent() -> RequestDraft? {
+        defer { unsent = nil }
+        return unsent
+    }
+
+    /// No answer is waited for any more.
+    func stopWaiting() {
+        if case .preparing(let draft, _) = takeWaiting() { draft.body?.close() }
+        postponed = nil
+    }
+}

@@ -1,0 +1,161 @@
+import AFLoop
+import AFTransport
+import AFWire
+import Foundation
+
+/// One concern of a load: what it does to a request about to leave, and what it makes of an outcome. `LoadSteps` has the
+/// order. A step is confined to the loop, keeps what it knows of a load in the load's `LoadMemory`, and calls no other
+/// step.
+protocol LoadStep: AnyObject {
+    /// The request is about to leave.
+    func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation
+
+    /// The body of the request is ready: adds the fields that the step wants in its head.
+    ///
+    /// - Parameter isRepeated: Whether the transport sends the same request another time.
+    func addFields(to fields: inout [HeadField], of request: WireRequest, _ load: Load, isRepeated: Bool)
+
+    /// The same for a request that asks a proxy for a tunnel.
+    func address(_ key: ConnectionKey, by route: ProxyRoute, of load: Load) -> ConnectionKey
+
+    /// The head of a final response has arrived: learns from it, whatever becomes of the response.
+    func learn(from head: ResponseHead, of transfer: Transfer, _ load: Load)
+
+    /// A response or a failure is there that may not be the task's.
+    func judge(_ outcome: Outcome, of load: Load) -> Verdict
+}
+
+extension LoadStep {
+    func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation { .goOn }
+    func addFields(to fields: inout [HeadField], of request: WireRequest, _ load: Load, isRepeated: Bool) {}
+    func address(_ key: ConnectionKey, by route: ProxyRoute, of load: Load) -> ConnectionKey { key }
+    func learn(from head: ResponseHead, of transfer: Transfer, _ load: Load) {}
+    func judge(_ outcome: Outcome, of load: Load) -> Verdict { .pass }
+}
+
+/// A request on its way through the steps.
+struct RequestDraft {
+    /// What goes on the wire, or why it cannot.
+    var wire: OwnRequest
+    /// Whether the request keeps the body of its task.
+    var keepsBody = true
+    /// Whether the request has its cookies and credentials.
+    var isDressed = false
+    /// The body of the former request, if it goes again and the request itself does not hold it.
+    var body: (any BodySource)?
+    /// What is known of a request that is not the first of its task, or has to wait. Most drafts have none.
+    var history: DraftHistory?
+
+    init(_ wire: OwnRequest) {
+        self.wire = wire
+    }
+}
+
+/// Where a draft comes from.
+final class DraftHistory {
+    /// When the task may begin.
+    var date: Date?
+    /// The request to load in place of the task's, if the delegate has given one.
+    var replacement: URLRequest?
+    /// The request whose place the draft takes.
+    var former: (request: URLRequest, wire: WireRequest)?
+    /// The response that has led to this request. The task shows it if the request cannot be sent.
+    var cause: URLResponse?
+    /// What becomes the present request if no class of the program takes the draft, after a redirect of a class.
+    var forNetwork: (request: URLRequest, hasDroppedBody: Bool)?
+}
+
+/// What a step makes of a request about to leave.
+indirect enum Preparation {
+    /// The next step is asked.
+    case goOn
+    /// The steps from there on are asked.
+    case goOnAt(LoadSteps.Entry)
+    /// The step waits, for user code, the disk or a date. It gives its answer to `Reply` when that is there: the load
+    /// asks what follows from it, unless it has ended meanwhile.
+    ///
+    /// - isTimed: Whether the time of the task runs.
+    case later(isTimed: Bool = true, (@escaping Reply) -> Void)
+    /// A source of the session loads the request.
+    case taken
+    /// The consumer loads by itself.
+    case leftToConsumer
+    /// The cache has a response.
+    case answer(StoredAnswer)
+    case fail(LoadError)
+
+    typealias Reply = (@escaping (inout RequestDraft, Load) -> Preparation) -> Void
+}
+
+/// What an exchange has come to.
+enum Outcome {
+    /// A response of the network or of the cache.
+    case response(PendingResponse)
+    case failure(LoadError)
+    /// A response of a source of the session.
+    case foreignResponse(URLResponse, ForeignLoad)
+    /// A class of the program sends the task to another request.
+    case foreignRedirect(URLRequest, URLResponse, ForeignLoad)
+}
+
+/// What a step makes of an outcome.
+indirect enum Verdict {
+    /// The next step is asked. If none wants the outcome, it is the task's.
+    case pass
+    /// The step waits, as in `Preparation`. The load reads no more of the response until then.
+    case later(isTimed: Bool = true, (@escaping Reply) -> Void)
+    /// Another request takes the place of the present one.
+    case send(RequestDraft, from: LoadSteps.Entry)
+    /// The cache has a response in place of this outcome.
+    case answer(StoredAnswer)
+    /// The task fails. It shows its owner the response.
+    case fail(LoadError, showing: URLResponse? = nil)
+
+    typealias Reply = (@escaping (Load) -> Verdict) -> Void
+}
+
+/// A response from the cache that answers the load.
+struct StoredAnswer {
+    let hit: CacheHit
+    /// The request that it answers.
+    let request: WireRequest
+    /// When the load asked the cache; nil if it was just now.
+    var asked: LoopInstant?
+    /// Whether the server has just confirmed it.
+    var isConfirmed = false
+}
+
+/// A response that the steps judge, with what has arrived of it meanwhile.
+final class PendingResponse {
+    enum End {
+        case finished
+        case failed(LoadError)
+    }
+
+    let response: HTTPURLResponse
+    /// The request that it answers.
+    let request: WireRequest
+    /// The transfer that received it; nil if it comes from the cache.
+    let transfer: Transfer?
+    /// Whether the body is decoded already, whatever coding its fields name.
+    let isDecoded: Bool
+    /// The part of the body that came together with the head. The transfer reads no more before the decision.
+    var body: [UInt8] = []
+    var end: End?
+
+    init(_ response: HTTPURLResponse, of transfer: Transfer) {
+        self.response = response
+        self.transfer = transfer
+        request = transfer.request
+        isDecoded = false
+    }
+
+    init(_ hit: CacheHit, for request: WireRequest) {
+        response = hit.response
+        transfer = nil
+        self.request = request
+        isDecoded = hit.isDecoded
+        body = [UInt8](hit.body)
+        end = .finished
+    }
+}

@@ -1,0 +1,92 @@
+/// The order of the steps. Read this to know what happens to a request, and to a response.
+///
+/// **A request about to leave** passes, from left to right:
+///
+/// ```
+/// date ▸ consumer ▸ interceptors ▸ protocol classes ▸ local schemes ▸ HSTS ▸ cookies ▸ cache ▸ (the wire)
+/// ```
+///
+/// Cookies and credentials add their fields when the body is ready, in this order. A step may wait; it may answer in
+/// place of the network (classes, local schemes, cache), and then the steps after it are not asked.
+///
+/// **An outcome** (a response, or a failure) passes:
+///
+/// ```
+/// (HSTS and cookies learn) ▸ credentials ▸ cache ▸ redirects ▸ connectivity ▸ interceptors ▸ (the task)
+/// ```
+///
+/// The first step that wants it decides. A step that sends another request says where that enters the first list:
+///
+/// | step | why | enters at |
+/// |---|---|---|
+/// | credentials | 401, 407, or the tunnel's 407 | cookies |
+/// | cache | a stored response that a 304 confirms cannot be used | cookies |
+/// | redirects | 3xx | protocol classes |
+/// | connectivity | there was no network | the wire |
+/// | interceptors | another attempt | interceptors |
+///
+/// So a stored 401 that redirects does not exist (only 3xx redirect); a 401 goes to credentials, the response to the
+/// request with credentials is judged from the start of the list, and if it is a 302, redirects sends the task to its
+/// target by way of the classes, the cookies and the cache.
+///
+/// Steps that a session has no use for are not in its lists.
+struct LoadSteps {
+    /// Where a request enters the list.
+    enum Entry {
+        case date, consumer, interceptors, classes, cookies, wire
+    }
+
+    /// The steps that a request passes.
+    private(set) var preparing: ContiguousArray<any LoadStep> = []
+    /// The steps that add fields to its head.
+    private(set) var dressing: ContiguousArray<any LoadStep> = []
+    /// The steps that learn from the head of a response.
+    private(set) var learning: ContiguousArray<any LoadStep> = []
+    /// The steps that judge an outcome.
+    private(set) var judging: ContiguousArray<any LoadStep> = []
+
+    private var interceptorsPlace = 0
+    private var classesPlace = 0
+    private var cookiesPlace = 0
+
+    init(for settings: SessionSettings, hasClasses: Bool) {
+        let cookies = settings.cookies.setsCookies && settings.cookies.storage != nil ? CookieStep() : nil
+        let security = settings.transportSecurity.map(HSTSStep.init)
+        let credentials = CredentialStep()
+        let cache = CacheStep()
+        let interceptors = InterceptorStep()
+
+        preparing = [EarliestDateStep(), ConsumerStep()]
+        interceptorsPlace = preparing.count
+        preparing.append(interceptors)
+        classesPlace = preparing.count
+        if hasClasses { preparing.append(ProtocolClassStep()) }
+        preparing.append(LocalSchemeStep())
+        if let security { preparing.append(security) }
+        cookiesPlace = preparing.count
+        if let cookies { preparing.append(cookies) }
+        preparing.append(cache)
+
+        if let security { learning.append(security) }
+        if let cookies {
+            learning.append(cookies)
+            dressing.append(cookies)
+        }
+        dressing.append(credentials)
+
+        judging = [credentials, cache, RedirectStep()]
+        if settings.limits.waitsForConnectivity { judging.append(ConnectivityStep()) }
+        judging.append(interceptors)
+    }
+
+    func place(of entry: Entry) -> Int {
+        switch entry {
+        case .date: 0
+        case .consumer: 1
+        case .interceptors: interceptorsPlace
+        case .classes: classesPlace
+        case .cookies: cookiesPlace
+        case .wire: preparing.count
+        }
+    }
+}

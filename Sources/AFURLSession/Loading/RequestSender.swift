@@ -1,0 +1,113 @@
+import AFLoop
+import AFTransport
+import AFWire
+import Foundation
+
+/// Puts the request of a load on the wire, when the steps have prepared it.
+struct RequestSender {
+    private let load: Load
+    private var session: SessionCore { load.session }
+
+    init(_ load: Load) {
+        self.load = load
+    }
+
+    func send(_ draft: RequestDraft) {
+        guard case .ready(let request) = draft.wire else { return }
+        guard !session.forbidsPlainText(to: request.endpoint) else { return fail(.plainTextForbidden, draft.body) }
+        var key: ConnectionKey
+        do throws(LoadError) {
+            key = try session.connectionKey(for: request)
+        } catch {
+            return fail(error, draft.body)
+        }
+        if let route = key.route {
+            for step in session.steps.dressing { key = step.address(key, by: route, of: load) }
+        }
+        key.follow(session.settings.limits.socketOptions(for: request.limits))
+        if let judge = load.trustJudge(for: request.endpoint) { key = key.judged(by: judge) }
+        load.stopClock()
+        let transfer = Transfer(
+            request,
+            key: key,
+            pool: session.pool,
+            loop: session.loop,
+            deadlines: session.deadlines,
+            idleInterval: request.idleInterval ?? session.requestTimeout,
+            hardDeadline: load.hardDeadline,
+            asksForPipelining: request.asksForPipelining ?? session.settings.usesPipelining,
+            client: load
+        )
+        // Keep the body if it may have to go again: a proxy may ask for credentials, the task may have to wait for a
+        // network, or an interceptor may ask for another attempt.
+        transfer.keepsBody =
+            key.route != nil || session.settings.limits.waitsForConnectivity || load.memory?.interception != nil
+        if let trace = load.trace {
+            transfer.observer = trace
+            trace.begins(request)
+        }
+        load.transfer = transfer
+        rememberForRetry(request, by: key.route)
+        start(transfer, with: request, draft)
+        // The task may have been suspended while it had no transfer.
+        if load.isSuspended { load.transfer?.pause(.suspended) }
+    }
+
+    private func fail(_ error: LoadError, _ body: (any BodySource)?) {
+        body?.close()
+        load.fail(error)
+    }
+
+    /// Keeps the request before it was addressed to a proxy: a proxy may be told more than the server (RFC 9112
+    /// §3.2.2), and again when the request is sent again.
+    private func rememberForRetry(_ request: WireRequest, by route: ProxyRoute?) {
+        guard route != nil, session.settings.limits.waitsForConnectivity, let present = load.presentRequest else {
+            load.memory?.unaddressed = nil
+            return
+        }
+        load.memory(beginningWith: present).unaddressed = request
+    }
+
+    private func start(_ transfer: Transfer, with request: WireRequest, _ draft: RequestDraft) {
+        if let body = draft.body { return sendAgain(body, of: request, with: transfer) }
+        guard !load.isPrepared(for: request) else {
+            let request = draft.isDressed ? request : load.dressed(request)
+            return transfer.start(request, priority: load.priority, body: request.body.map(DataBody.init))
+        }
+        guard let task = load.handle else { return }
+        transfer.prepare()
+        BodyDesk(task, of: load, on: session.world.platform).prepare(load.presentBody, of: request) {
+            bodyReady($0, for: transfer)
+        }
+    }
+
+    private func sendAgain(_ body: any BodySource, of request: WireRequest, with transfer: Transfer) {
+        transfer.prepare()
+        body.rewind { failure in
+            guard transfer === load.transfer else { return body.close() }
+            guard let failure else {
+                return transfer.start(load.dressed(request), priority: load.priority, body: body)
+            }
+            body.close()
+            load.fail(.transfer(.body(failure)))
+        }
+    }
+
+    private func bodyReady(
+        _ result: Result<(request: WireRequest, body: any BodySource), LoadError>,
+        for transfer: Transfer
+    ) {
+        guard transfer === load.transfer else {
+            if case .success((_, let body)) = result { body.close() }
+            return
+        }
+        switch result {
+        case .failure(let error): load.fail(error)
+        case .success((let request, let body)):
+            let expected = request.bodyLength.map(Int64.init) ?? NSURLSessionTransferSizeUnknown
+            load.snapshot.withLock { $0.expectedToSend = expected }
+            rememberForRetry(request, by: transfer.key.route)
+            transfer.start(load.dressed(request), priority: load.priority, body: body)
+        }
+    }
+}

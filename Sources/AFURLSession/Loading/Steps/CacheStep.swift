@@ -1,0 +1,153 @@
+import AFLoop
+import AFTransport
+import AFWire
+import Foundation
+
+/// The stored response that a conditional request asks the server about.
+struct CacheValidation {
+    let question: CacheQuestion
+    let hit: CacheHit
+    let sent: CacheInstant
+}
+
+/// Answers requests from the cache, asks the server about stored responses, and puts these in place of failures.
+final class CacheStep: LoadStep {
+    func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
+        guard case .ready(let request) = draft.wire else { return .goOn }
+        let session = load.session
+        let policy = request.cachePolicy ?? session.settings.cachePolicy
+        guard session.cache.mayHelp(request, policy) else { return .goOn }
+        // The cache may hold what another session received in plain text.
+        guard !session.forbidsPlainText(to: request.endpoint) else { return .fail(.plainTextForbidden) }
+        // The cache tells responses that vary by cookies or credentials apart by these fields. A body that is not ready
+        // yet changes the head, but then the cache has no answer.
+        draft.isDressed = draft.body == nil && load.isPrepared(for: request)
+        let question = load.cacheQuestion(
+            draft.isDressed ? load.dressed(request) : request,
+            policy,
+            request.endpoint.scheme == .https ? session.currentSecurity() : nil,
+            isDecidedElsewhere: isDecidedElsewhere(request.endpoint, load)
+        )
+        let asked = session.loop.now
+        return .later { [self] reply in
+            session.cache.lookUp(question) { finding in
+                reply { [self] draft, load in act(on: finding, of: question, asked: asked, &draft, load) }
+            }
+        }
+    }
+
+    private func isDecidedElsewhere(_ endpoint: Endpoint, _ load: Load) -> Bool {
+        endpoint.scheme == .https && load.handshakeDelegate?.mayBeAsked == true
+    }
+
+    private func act(
+        on finding: CacheFinding,
+        of question: CacheQuestion,
+        asked: LoopInstant,
+        _ draft: inout RequestDraft,
+        _ load: Load
+    ) -> Preparation {
+        switch finding {
+        case .network(let fields):
+            load.trace?.note(.cacheMiss)
+            draft.wire = .ready(question.request.adding(fields))
+            return .goOn
+        case .serve(let hit): return .answer(StoredAnswer(hit: hit, request: question.request, asked: asked))
+        case .serveAndValidate(let hit, let fields):
+            // A refresh has no task, so no delegate could decide about the server.
+            if !isDecidedElsewhere(question.request.endpoint, load) {
+                CacheRefresh.begin(question.request.adding(fields), hit, question, in: load.session)
+            }
+            return .answer(StoredAnswer(hit: hit, request: question.request, asked: asked))
+        case .validate(let hit, let fields):
+            guard let present = load.presentRequest else { return .goOn }
+            load.trace?.note(.cacheValidation)
+            load.memory(beginningWith: present).validation = CacheValidation(
+                question: question,
+                hit: hit,
+                sent: load.session.cache.moment()
+            )
+            draft.wire = .ready(question.request.adding(fields))
+            return .goOn
+        case .fail:
+            load.trace?.note(.cacheMiss)
+            return .fail(.notCached)
+        }
+    }
+
+    // MARK: - After the server's response
+
+    func judge(_ outcome: Outcome, of load: Load) -> Verdict {
+        guard let validation = load.memory?.validation else { return .pass }
+        switch outcome {
+        case .response(let pending): return judge(pending, validation, load)
+        case .failure(let error): return judge(error, validation, load)
+        case .foreignResponse, .foreignRedirect: return .pass
+        }
+    }
+
+    /// Answers in place of a 304, and of an error of the server that a stored response may replace.
+    private func judge(_ pending: PendingResponse, _ validation: CacheValidation, _ load: Load) -> Verdict {
+        let cache = load.session.cache
+        let request = validation.question.request
+        let status = pending.response.statusCode
+        if status == 304 {
+            let confirmation = cache.confirm(
+                validation.hit,
+                pending.response.headers,
+                sent: validation.sent,
+                mayStore: pending.transfer.map { mayConfirm(validation, over: $0, load) } ?? false
+            )
+            load.leave(pending.response)
+            switch confirmation {
+            case .serve(let hit): return .answer(StoredAnswer(hit: hit, request: request, isConfirmed: true))
+            // The stored response cannot be used: send the request without conditions.
+            case .ask:
+                guard let present = load.presentRequest else { return .pass }
+                return load.sending(present, inPlaceOf: request, nil, after: nil)
+            }
+        }
+        guard status >= 500, cache.mayReplaceError(status, with: validation.hit) else { return .pass }
+        load.leave(pending.response)
+        return .answer(StoredAnswer(hit: validation.hit, request: request))
+    }
+
+    /// Whether the server's 304 came over a connection that all tasks that may get the stored response would accept.
+    private func mayConfirm(_ validation: CacheValidation, over transfer: Transfer, _ load: Load) -> Bool {
+        guard transfer.wasDecidedElsewhere else { return true }
+        let question = load.questionForStoring(validation.question.request, from: transfer, validation.question.policy)
+        return validation.hit.entry.head.partition.origin == question.partition.origin
+    }
+
+    /// Answers although the load could not ask the server.
+    private func judge(_ error: LoadError, _ validation: CacheValidation, _ load: Load) -> Verdict {
+        guard load.response == nil, error.isSilence,
+            load.session.cache.mayReplaceError(nil, with: validation.hit)
+        else { return .pass }
+        load.leave(nil)
+        return .answer(StoredAnswer(hit: validation.hit, request: validation.question.request))
+    }
+}
+
+extension WireRequest {
+    /// The request with those of the fields that it does not have.
+    fileprivate func adding(_ fields: HTTPHeaders) -> WireRequest {
+        var lacking: [HeadField] = []
+        fields.forEach { name, value in
+            let field = HeadField(Array(name), Array(value))
+            if field.line(in: headBytes) == nil { lacking.append(field) }
+        }
+        return replacing(lacking)
+    }
+}
+
+extension LoadError {
+    /// Whether no server has answered, for another reason than a doubt about its identity.
+    fileprivate var isSilence: Bool {
+        switch self {
+        case .transfer(.dial), .transfer(.channel), .transfer(.timedOut), .transfer(.overdue): true
+        case .transfer(.wire(let error)): if case .closed = error.kind { true } else { false }
+        default: false
+        }
+    }
+}

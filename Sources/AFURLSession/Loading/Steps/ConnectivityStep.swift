@@ -1,0 +1,37 @@
+import AFLoop
+import AFTransport
+
+/// Waits for a network if there is none, and sends the request again.
+final class ConnectivityStep: LoadStep {
+    func judge(_ outcome: Outcome, of load: Load) -> Verdict {
+        guard case .failure(let error) = outcome, error.isLackOfNetwork, let transfer = load.transfer,
+            load.memory?.foreign == nil, let present = load.presentRequest
+        else { return .pass }
+        let memory = load.memory(beginningWith: present)
+        if memory.connectivity == nil { tellOfWaiting(load) }
+        let wait = memory.connectivity ?? ConnectivityWait(in: load.session.world)
+        memory.connectivity = wait
+        // The wait has a deadline of its own.
+        return .later(isTimed: false) { [self] reply in
+            wait.begin(until: transfer.deadlineOfNext) { reply { [self] load in tryAgain(load) } }
+        }
+    }
+
+    private func tellOfWaiting(_ load: Load) {
+        guard let (delegate, task) = load.taskDelegate else { return }
+        load.session.outbox.post(.block { delegate.urlSession(task.session, taskIsWaitingForConnectivity: task) })
+    }
+
+    /// The network may be there now.
+    private func tryAgain(_ load: Load) -> Verdict {
+        guard let memory = load.memory, let former = load.transfer else { return .pass }
+        guard load.session.loop.now < former.hardDeadline else { return .fail(.transfer(.outOfTime(.offline))) }
+        memory.connectivity?.pass()
+        memory.hardDeadline = former.hardDeadline
+        var draft = RequestDraft(.ready(memory.unaddressed ?? former.request))
+        draft.body = former.surrenderBody()
+        // The transfer never had a connection: it gets no entry in the metrics.
+        load.transfer = nil
+        return .send(draft, from: .wire)
+    }
+}

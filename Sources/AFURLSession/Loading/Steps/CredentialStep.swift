@@ -1,0 +1,215 @@
+import AFTLS
+import AFTransport
+import AFWire
+import Foundation
+
+/// What a load knows of its authentication with servers and proxies, and the exchange that it is about.
+struct Authentication {
+    var course = AuthenticationCourse()
+    var exchange: AuthenticationExchange
+}
+
+/// Sends credentials, and gets those that a server or a proxy asks for.
+final class CredentialStep: LoadStep {
+    /// The load does not hash a longer body for its digest: that would hold up the network thread.
+    private static let longestHashedBody = 1 << 20
+
+    private func hasCredentials(_ load: Load) -> Bool {
+        load.memory?.authentication != nil || !load.session.proven.isEmpty
+    }
+
+    // MARK: - Before a request
+
+    /// Adds the credentials for a request, asked for or not. If the request goes another time, they replace those of the
+    /// first time: the server may have seen them, and RFC 7616 §3.4 lets it refuse a count that it has seen.
+    func addFields(to fields: inout [HeadField], of request: WireRequest, _ load: Load, isRepeated: Bool) {
+        guard hasCredentials(load) else { return }
+        if isRepeated, load.memory?.authentication == nil { return }
+        let exchange = isRepeated ? load.memory?.authentication?.exchange : nil
+        let present = exchange ?? self.exchange(of: request, load)
+        let values = values(for: present, body: request.body, load)
+        load.memory?.authentication?.exchange = present
+        if let value = values.authorization { fields.append(HeadField("Authorization", value)) }
+        if let value = values.proxyAuthorization { fields.append(HeadField("Proxy-Authorization", value)) }
+    }
+
+    private func values(
+        for exchange: AuthenticationExchange,
+        body: Data?,
+        _ load: Load
+    ) -> AuthenticationCourse.FieldValues {
+        guard let present = load.presentRequest else { return AuthenticationCourse.FieldValues() }
+        let former = load.memory?.authentication
+        var authentication = former ?? Authentication(exchange: exchange)
+        let function = authentication.course.prepare(exchange, in: load.session.proven)
+        let bodyDigest = function.flatMap { digest(of: body, $0) }
+        let values = authentication.course.fieldValues(for: exchange, bodyDigest: bodyDigest)
+        if former != nil || values != AuthenticationCourse.FieldValues() {
+            load.memory(beginningWith: present).authentication = authentication
+        }
+        return values
+    }
+
+    private func digest(of body: Data?, _ function: DigestFunction) -> [UInt8]? {
+        guard let body, let digest = MessageDigest(function) else { return nil }
+        digest.add([UInt8](body))
+        return digest.finish()
+    }
+
+    private func exchange(of request: WireRequest, _ load: Load) -> AuthenticationExchange {
+        let route = (try? load.session.connectionKey(for: request.endpoint))?.route
+        let reader = route.flatMap { $0.tunnels(to: request.endpoint) ? nil : $0 }
+        var exchange = AuthenticationExchange(
+            request.url,
+            method: request.method,
+            target: reader.map { _ in Array(request.url.text.utf8) },
+            namedHost: request.namedHost,
+            proxy: reader.map { .proxy($0.endpoint, for: request.endpoint.scheme) }
+        )
+        exchange.proxyCredential = reader?.credential
+        exchange.hasOwnAuthorization = HeadField("Authorization", []).line(in: request.headBytes) != nil
+        exchange.mayHashBody = mayHashBody(of: request)
+        return exchange
+    }
+
+    private func mayHashBody(of request: WireRequest) -> Bool {
+        if let body = request.body { return body.count <= CredentialStep.longestHashedBody }
+        return !request.isStreamed && request.bodyLength ?? 0 == 0
+    }
+
+    // MARK: - After a response
+
+    func judge(_ outcome: Outcome, of load: Load) -> Verdict {
+        switch outcome {
+        case .response(let pending): judge(pending, load)
+        case .failure(let error): judge(error, load)
+        case .foreignResponse, .foreignRedirect: .pass
+        }
+    }
+
+    /// The response may ask for credentials that the load has, or may get.
+    private func judge(_ pending: PendingResponse, _ load: Load) -> Verdict {
+        let status = pending.response.statusCode
+        guard let transfer = pending.transfer, let present = load.presentRequest,
+            status == 401 || status == 407 || load.memory?.authentication != nil
+        else { return .pass }
+        if load.memory?.authentication != nil { noteTunnel(of: transfer, load) }
+        var authentication =
+            load.memory?.authentication ?? Authentication(exchange: exchange(of: pending.request, load))
+        let step = authentication.course.received(
+            status,
+            pending.response.headers,
+            to: authentication.exchange,
+            in: load.session.proven
+        )
+        if case .deliver = step {
+            load.memory?.authentication = authentication
+            return .pass
+        }
+        load.memory(beginningWith: present).authentication = authentication
+        return take(step, pending, load)
+    }
+
+    private func take(_ step: AuthenticationCourse.Step, _ pending: PendingResponse, _ load: Load) -> Verdict {
+        switch step {
+        case .deliver: return .pass
+        case .again:
+            guard let present = load.presentRequest else { return .pass }
+            let body = pending.transfer?.surrenderBody()
+            return load.sending(present, inPlaceOf: pending.request, body, after: pending.response)
+        case .ask(let question):
+            return ask(question, after: pending.response, load) { [self, weak pending] step, load in
+                pending.map { take(step, $0, load) } ?? .pass
+            }
+        case .cancel: return .fail(.cancelled)
+        case .fail(let rejection): return .fail(.rejected(rejection), showing: pending.response)
+        }
+    }
+
+    private func ask(
+        _ question: CredentialQuestion,
+        after response: HTTPURLResponse,
+        _ load: Load,
+        _ take: @escaping (AuthenticationCourse.Step, Load) -> Verdict
+    ) -> Verdict {
+        guard let task = load.handle else { return .pass }
+        load.trace?.challenged(question.space, failures: question.previousFailureCount)
+        let desk = CredentialDesk(task, load.taskDelegate?.delegate, in: load.session)
+        return .later { reply in
+            desk.ask(question, after: response) { disposition, credential in
+                reply { load in
+                    guard var authentication = load.memory?.authentication else { return .pass }
+                    let step = authentication.course.answered(disposition, credential, in: load.session.proven)
+                    load.memory?.authentication = authentication
+                    return take(step, load)
+                }
+            }
+        }
+    }
+
+    // MARK: - Tunnels
+
+    /// Gives the route the credentials that the session knows for its proxy.
+    func address(_ key: ConnectionKey, by route: ProxyRoute, of load: Load) -> ConnectionKey {
+        guard hasCredentials(load), let exchange = exchange(through: route, to: key.endpoint),
+            let value = values(for: exchange, body: nil, load).proxyAuthorization
+        else { return key }
+        return key.led(by: route.authorized(by: HTTPText.decode(value)))
+    }
+
+    /// The request for a tunnel; nil if the route has no proxy that reads one.
+    private func exchange(through route: ProxyRoute, to endpoint: Endpoint) -> AuthenticationExchange? {
+        guard route.tunnels(to: endpoint), !route.kind.isSOCKS else { return nil }
+        let party = ChallengingParty.proxy(route.endpoint, for: endpoint.scheme)
+        var exchange = AuthenticationExchange(connecting: Array(endpoint.text.utf8), through: party)
+        exchange.proxyCredential = route.credential
+        return exchange
+    }
+
+    /// A proxy that made the tunnel has accepted the credentials.
+    private func noteTunnel(of transfer: Transfer, _ load: Load) {
+        guard let route = transfer.key.route, let exchange = exchange(through: route, to: transfer.request.endpoint)
+        else { return }
+        _ = load.memory?.authentication?.course.received(200, HTTPHeaders(), to: exchange, in: load.session.proven)
+    }
+
+    /// A proxy may ask for a credential that the load has, or may get from its delegate.
+    private func judge(_ error: LoadError, _ load: Load) -> Verdict {
+        guard case .transfer(.proxy(let failure)) = error, let head = failure.challenge,
+            let present = load.presentRequest, let transfer = load.transfer,
+            let exchange = exchange(through: failure.route, to: transfer.request.endpoint)
+        else { return .pass }
+        let memory = load.memory(beginningWith: present)
+        var authentication = memory.authentication ?? Authentication(exchange: exchange)
+        let step = authentication.course.received(head.status, head.headers, to: exchange, in: load.session.proven)
+        memory.authentication = authentication
+        let response = HTTPURLResponse(url: transfer.request.location, head: head)
+        return take(step, of: error, response, load)
+    }
+
+    private func take(
+        _ step: AuthenticationCourse.Step,
+        of error: LoadError,
+        _ response: HTTPURLResponse,
+        _ load: Load
+    ) -> Verdict {
+        switch step {
+        // The response of a proxy never passes for the server's.
+        case .deliver: return .fail(error)
+        case .again:
+            guard let present = load.presentRequest, let transfer = load.transfer else { return .fail(error) }
+            load.memory?.refusal = response
+            return load.sending(present, inPlaceOf: transfer.request, transfer.surrenderBody(), after: nil)
+        case .ask(let question):
+            return ask(question, after: response, load) { [self] step, load in take(step, of: error, response, load) }
+        case .cancel: return .fail(.cancelled)
+        case .fail(let rejection): return .fail(.rejected(rejection))
+        }
+    }
+}
+
+extension ProxyRoute {
+    fileprivate var credential: URLCredential? {
+        account.map { URLCredential(user: $0.user, password: $0.password, persistence: .none) }
+    }
+}

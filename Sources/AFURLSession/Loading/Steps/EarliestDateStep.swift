@@ -1,0 +1,88 @@
+import AFLoop
+import Foundation
+
+/// Holds a load back until the date its owner has set, and asks the delegate what to load then.
+final class EarliestDateStep: LoadStep {
+    func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
+        if let date = draft.history?.date, let present = load.presentRequest {
+            let seconds = date.timeIntervalSinceNow
+            if seconds > 0 { return wait(seconds, load.memory(beginningWith: present), load) }
+        }
+        return .goOn
+    }
+
+    private func wait(_ seconds: TimeInterval, _ memory: LoadMemory, _ load: Load) -> Preparation {
+        .later(isTimed: false) { reply in
+            memory.delay = DelayTimer(after: LoopInterval(timeout: seconds), on: load.session.loop) { [self] in
+                reply { [self] _, load in dateHasCome(load) }
+            }
+        }
+    }
+
+    private func dateHasCome(_ load: Load) -> Preparation {
+        load.memory?.delay = nil
+        load.restartTime()
+        guard let (delegate, task) = load.taskDelegate, !load.session.isMissing(.willBeginDelayed, in: delegate),
+            let request = load.presentRequest
+        else { return .goOn }
+        // The task's time runs from here on, as it does during a load.
+        return .later { [self] reply in
+            let loop = load.session.loop
+            let answer: (URLSession.DelayedRequestDisposition, URLRequest?) -> Void = { disposition, request in
+                reply { [self] draft, load in answered(disposition, request, &draft, load) }
+            }
+            let bound = LoopBound(confined: answer, on: loop)
+            load.session.outbox.post(
+                .block {
+                    delegate.urlSession(
+                        task.session,
+                        task: task,
+                        willBeginDelayedRequest: request,
+                        completionHandler: { disposition, request in
+                            loop.enqueue { bound.value(disposition, request) }
+                        }
+                    )
+                }
+            )
+        }
+    }
+
+    private func answered(
+        _ disposition: URLSession.DelayedRequestDisposition,
+        _ request: URLRequest?,
+        _ draft: inout RequestDraft,
+        _ load: Load
+    ) -> Preparation {
+        load.stopClock()
+        switch (disposition, request) {
+        case (.cancel, _): return .fail(.cancelled)
+        case (.useNewRequest, let request?): draft.history?.replacement = request
+        case (.useNewRequest, nil), (.continueLoading, _): break
+        }
+        load.restartTime()
+        return .goOn
+    }
+}
+
+/// Calls a function after a while, once.
+final class DelayTimer: TimerTarget {
+    private let loop: EventLoop
+    private let fire: () -> Void
+    private var timer: TimerID?
+
+    init(after interval: LoopInterval, on loop: EventLoop, _ fire: @escaping () -> Void) {
+        self.loop = loop
+        self.fire = fire
+        timer = loop.startTimer(at: loop.now + interval, in: .all, for: self)
+    }
+
+    func stop() {
+        if let timer { loop.cancelTimer(timer) }
+        timer = nil
+    }
+
+    func timerFired(_ timer: TimerID) {
+        self.timer = nil
+        fire()
+    }
+}

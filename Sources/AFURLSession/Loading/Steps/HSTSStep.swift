@@ -1,0 +1,63 @@
+import AFTransport
+import AFWire
+import Foundation
+
+/// Sends a request over TLS if its host asks for that (RFC 6797), and learns which hosts do.
+final class HSTSStep: LoadStep {
+    private let store: HSTSStore
+
+    init(_ store: HSTSStore) {
+        self.store = store
+    }
+
+    func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
+        guard case .ready(let request) = draft.wire, request.endpoint.scheme == .http,
+            load.session.wantsTLS(request.endpoint), let task = load.handle, var made = load.presentRequest
+        else { return .goOn }
+        made.url = made.url?.withTLS
+        do throws(RequestRejection) {
+            draft.wire = .ready(try load.freeze(made, request, with: load.headers(of: task, for: made)))
+        } catch {
+            return .fail(.rejected(error))
+        }
+        load.memory(beginningWith: made).request = made
+        load.becomes(made)
+        return .goOn
+    }
+
+    func learn(from head: ResponseHead, of transfer: Transfer, _ load: Load) {
+        let endpoint = transfer.request.endpoint
+        // RFC 6797 §8.1: learn nothing from a server that only a delegate has accepted. A 407 is the proxy's.
+        guard endpoint.scheme == .https, !transfer.isRefusedByProxy(head), !transfer.wasDecidedElsewhere else { return }
+        store.learn(head.headers, from: endpoint.host, at: load.session.world.wallClock())
+    }
+}
+
+extension Transfer {
+    /// Whether this response is the proxy's.
+    func isRefusedByProxy(_ head: ResponseHead) -> Bool { head.status == 407 && key.route != nil }
+}
+
+extension SessionCore {
+    func wantsTLS(_ endpoint: Endpoint) -> Bool {
+        settings.transportSecurity?.covers(endpoint.host, at: world.wallClock()) ?? false
+    }
+}
+
+extension URL {
+    /// RFC 6797 §8.3: the port stays, unless it is that of http.
+    var withTLS: URL? {
+        let text = absoluteString
+        guard let endpoint = try? RequestURL(text).endpoint, endpoint.scheme == .http else { return nil }
+        var bytes = Array(text.utf8)
+        let start = "http://".utf8.count
+        let end = bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+        if endpoint.isDefaultPort, let colon = bytes[start..<end].lastIndex(of: UInt8(ascii: ":")),
+            bytes[(colon + 1)..<end].allSatisfy({ (0x30...0x39).contains($0) })
+        {
+            bytes.removeSubrange(colon..<end)
+        }
+        bytes.replaceSubrange(..<"http".utf8.count, with: "https".utf8)
+        return URL(string: String(decoding: bytes, as: UTF8.self))
+    }
+}

@@ -1,0 +1,295 @@
+import AFLoop
+import AFTransport
+import AFWire
+import Foundation
+
+/// Lets interceptors change a request before the session sends it, and decide whether it goes again. The task's owner does
+/// not hear of the outcome while an interceptor may ask for another attempt.
+final class InterceptorStep: LoadStep {
+    func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
+        if let interception = load.memory?.interception, let wait = interception.takeWait() {
+            return waitToRepeat(wait, interception, &draft, load)
+        }
+        guard load.isIntercepted, let present = load.presentRequest else { return .goOn }
+        let interceptors = load.handle?.interceptors(of: load.session) ?? []
+        guard !interceptors.isEmpty else { return .goOn }
+        let memory = load.memory(beginningWith: present)
+        let interception = memory.interception ?? Interception(interceptors)
+        memory.interception = interception
+        interception.beginsAnew()
+        return adapt(interception, load) { [self] adapted, draft, load in
+            interception.note(adapted)
+            loadAnew(adapted.request, OwnRequest(adapted.frozen), &draft, load)
+            return .goOn
+        }
+    }
+
+    /// Loads a request whose body the session has not sent yet.
+    private func loadAnew(_ request: URLRequest, _ wire: OwnRequest, _ draft: inout RequestDraft, _ load: Load) {
+        guard let memory = load.memory else { return }
+        memory.request = request
+        load.becomes(request)
+        let expected = load.presentBody.expectedLength(wire)
+        load.snapshot.withLock { snapshot in
+            snapshot.expectedToSend = expected
+            (snapshot.sent, snapshot.reportedSent) = (0, 0)
+        }
+        draft = RequestDraft(wire)
+    }
+
+    private func adapt(
+        _ interception: Interception,
+        _ load: Load,
+        _ done: @escaping (AdaptedRequest, inout RequestDraft, Load) -> Preparation
+    ) -> Preparation {
+        guard let task = load.handle, let memory = load.memory else { return .goOn }
+        let given = interception.given(in: memory)
+        let request = load.session.upgraded(given.request)
+        let source = given.hasDroppedBody ? .request : load.body
+        return .later { reply in
+            interception.ask(in: load.session.world) { [interceptors = interception.interceptors] in
+                await AdaptedRequest.result(of: request, by: interceptors, for: task, source)
+            } _: { answer in
+                reply { draft, load in
+                    switch answer {
+                    case .success(let adapted):
+                        load.memory?.hasDroppedBody = given.hasDroppedBody || adapted.hasOwnBody
+                        return done(adapted, &draft, load)
+                    case .failure(let error): return .fail(LoadError(thrown: error))
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: - After an attempt
+
+    func judge(_ outcome: Outcome, of load: Load) -> Verdict {
+        guard let interception = load.memory?.interception, mayAsk(about: outcome, load),
+            let attempt = failedAttempt(outcome, interception, load)
+        else { return .pass }
+        return .later { [self] reply in
+            interception.ask(in: load.session.world) { [interceptors = interception.interceptors] in
+                await interceptors.decision(after: attempt)
+            } _: { decision in
+                reply { [self] load in decided(decision, outcome, load) }
+            }
+        }
+    }
+
+    private func mayAsk(about outcome: Outcome, _ load: Load) -> Bool {
+        switch outcome {
+        case .response(let pending): pending.response.statusCode >= 400 && pending.transfer != nil
+        case .failure(let error): error.mayHeal && (load.response == nil || load.consumer.mayStartOver)
+        case .foreignResponse(let response, _): (response as? HTTPURLResponse).map { $0.statusCode >= 400 } ?? false
+        case .foreignRedirect: false
+        }
+    }
+
+    private func failedAttempt(_ outcome: Outcome, _ interception: Interception, _ load: Load) -> FailedAttempt? {
+        guard let request = load.presentRequest else { return nil }
+        let now = load.session.loop.now
+        let world = load.session.world
+        var attempt = FailedAttempt(
+            request,
+            response: outcome.response ?? load.response as? HTTPURLResponse,
+            number: interception.attempt,
+            elapsed: load.started.map { $0.duration(to: now) } ?? .zero,
+            canSendBodyAgain: canSendBodyAgain(load),
+            hasSentBytes: load.transfer?.hasSentBytes ?? true,
+            hasReceivedBytes: load.transfer?.hasReceivedBytes ?? (outcome.response != nil),
+            earlierStatuses: interception.statuses,
+            date: Date(timeIntervalSince1970: Double(world.wallClock())),
+            jitter: Double(world.random() >> 11) * 0x1p-53
+        )
+        if case .failure(let error) = outcome { attempt.error = error.foreign ?? load.urlError(error) }
+        attempt.task = load.handle
+        return attempt
+    }
+
+    private func canSendBodyAgain(_ load: Load) -> Bool {
+        if let body = load.transfer?.body { return body.mayReplay }
+        // The URL protocol class may have read the stream.
+        guard load.memory?.foreign != nil, load.presentRequest?.bodyStream != nil else { return true }
+        return load.taskDelegate != nil
+    }
+
+    // MARK: - After the decision
+
+    private func decided(_ decision: RetryDecision, _ outcome: Outcome, _ load: Load) -> Verdict {
+        switch decision {
+        case .giveUp: return .pass
+        case .retry(let wait): return retry(after: wait, outcome, load)
+        case .fail(let error): return .fail(LoadError(thrown: error), showing: outcome.response)
+        }
+    }
+
+    private func retry(after wait: Duration, _ outcome: Outcome, _ load: Load) -> Verdict {
+        guard let memory = load.memory, let interception = memory.interception else { return .pass }
+        if let refusal = refusal(of: wait, interception, load) {
+            interception.refusal = refusal
+            return .pass
+        }
+        load.trace?.retries(as: interception.attempt + 1, after: wait)
+        let repetition = leaveAttempt(outcome, load)
+        interception.begins(repetition, after: outcome.response?.statusCode, waiting: wait)
+        return .send(RequestDraft(load.request), from: .interceptors)
+    }
+
+    private func refusal(of wait: Duration, _ interception: Interception, _ load: Load) -> RetryRefusal? {
+        if !canSendBodyAgain(load) { return .bodyIsGone }
+        if interception.attempt >= Interception.mostAttempts { return .tooManyAttempts }
+        return load.session.loop.now + max(wait, .zero) >= load.deadlineOfNext ? .waitIsTooLong(wait) : nil
+    }
+
+    /// Ends the present attempt, and keeps what the next one needs.
+    private func leaveAttempt(_ outcome: Outcome, _ load: Load) -> Interception.Repetition {
+        if load.response != nil {
+            load.consumer.startOver(of: load)
+            load.snapshot.withLock { snapshot in
+                snapshot.expectedToReceive = NSURLSessionTransferSizeUnknown
+                snapshot.progress?.totalUnitCount = NSURLSessionTransferSizeUnknown
+                snapshot.progress?.completedUnitCount = 0
+            }
+        }
+        guard load.memory?.foreign == nil else {
+            load.leaveForeign(outcome.response)
+            // No class has answered about the target of a redirect: begin again where it came from.
+            guard let unsent = load.memory?.takeUnsent(), unsent.keepsBody, let former = unsent.history?.former else {
+                return Interception.Repetition()
+            }
+            load.memory?.request = former.request
+            return Interception.Repetition(former: former.wire, body: unsent.body)
+        }
+        let repetition = Interception.Repetition(former: load.transfer?.request, body: load.transfer?.surrenderBody())
+        load.leave(outcome.response)
+        return repetition
+    }
+
+    private func waitToRepeat(
+        _ wait: Duration,
+        _ interception: Interception,
+        _ draft: inout RequestDraft,
+        _ load: Load
+    ) -> Preparation {
+        guard wait > .zero else { return beginRepetition(interception, &draft, load) }
+        return .later { [self] reply in
+            interception.wait(until: load.session.loop.now + wait, on: load.session.loop) {
+                reply { [self] draft, load in beginRepetition(interception, &draft, load) }
+            }
+        }
+    }
+
+    private func beginRepetition(
+        _ interception: Interception,
+        _ draft: inout RequestDraft,
+        _ load: Load
+    ) -> Preparation {
+        guard let memory = load.memory else { return .goOn }
+        guard memory.headBytes <= Load.headBudget else { return .fail(.tooManyHeads) }
+        // In another origin only the redirect rules know what the request may hold.
+        guard !memory.hasLeftOrigin else { return repeatAttempt(memory.request, interception, &draft, load) }
+        return adapt(interception, load) { [self] adapted, draft, load in
+            let hasSameBody = !adapted.hasOwnBody && !interception.hasOwnBody
+            interception.note(adapted)
+            if hasSameBody { return repeatAttempt(adapted.request, interception, &draft, load) }
+            interception.takeRepetition()?.body?.close()
+            loadAnew(adapted.request, OwnRequest(adapted.frozen), &draft, load)
+            return .goOn
+        }
+    }
+
+    /// Sends the former request again, with the body that went with it.
+    private func repeatAttempt(
+        _ request: URLRequest,
+        _ interception: Interception,
+        _ draft: inout RequestDraft,
+        _ load: Load
+    ) -> Preparation {
+        guard let task = load.handle, let repetition = interception.takeRepetition() else { return .goOn }
+        if let former = repetition.former {
+            switch load.sending(request, inPlaceOf: former, repetition.body, after: nil) {
+            case .send(let made, let entry):
+                draft = made
+                return .goOnAt(entry)
+            case .fail(let error, _): return .fail(error)
+            case .pass, .later, .answer: return .goOn
+            }
+        }
+        // The URL protocol class that loaded it may refuse it this time.
+        let defaults = load.headers(of: task, for: request)
+        let wire = Result { () throws(RequestRejection) in
+            try load.presentBody.freeze(request, in: task.session, with: defaults)
+        }
+        loadAnew(request, OwnRequest(wire), &draft, load)
+        return .goOn
+    }
+}
+
+extension Load {
+    /// Whether the task has interceptors.
+    fileprivate var isIntercepted: Bool {
+        guard session.interceptors.isEmpty else { return true }
+        switch request {
+        case .ready(let request): return request.hasInterceptors
+        case .refused: return handle?.originalRequest?.contents.interception.hasInterceptors == true
+        }
+    }
+}
+
+extension SessionCore {
+    /// Adapters see the URL that the session sends the request to (`https`), not the one it was made with.
+    fileprivate func upgraded(_ request: URLRequest) -> URLRequest {
+        guard let url = request.url, let endpoint = try? RequestURL(url.absoluteString).endpoint,
+            endpoint.scheme == .http, wantsTLS(endpoint), let upgraded = url.withTLS
+        else { return request }
+        var request = request
+        request.url = upgraded
+        return request
+    }
+}
+
+extension Outcome {
+    fileprivate var response: HTTPURLResponse? {
+        switch self {
+        case .response(let pending): pending.response
+        case .foreignResponse(let response, _): response as? HTTPURLResponse
+        case .failure, .foreignRedirect: nil
+        }
+    }
+}
+
+extension LoadError {
+    /// An error that an interceptor has thrown.
+    fileprivate init(thrown error: any Error) {
+        self = error is CancellationError ? .cancelled : .foreign(error)
+    }
+
+    /// Whether another attempt may succeed.
+    fileprivate var mayHeal: Bool {
+        switch self {
+        case .transfer(let error): error.mayHeal
+        case .foreign: true
+        case .rejected, .plainTextForbidden, .proxyMisconfigured, .cancelled, .bodyTooLong, .content, .notCached,
+            .redirect, .file, .unaskedPart, .brokenRest, .resumeData, .sessionInvalidated, .stream, .local, .forked,
+            .noThread:
+            false
+        }
+    }
+}
+
+extension TransferError {
+    fileprivate var mayHeal: Bool {
+        switch self {
+        case .dial, .proxy, .handshake, .secured, .cutShort, .wire, .channel, .timedOut, .overdue: true
+        case .body, .impossibleSocketPath, .outOfTime: false
+        }
+    }
+}
+
+extension Transfer {
+    /// Whether the load has sent bytes of the request in any of its attempts, received or not.
+    fileprivate var hasSentBytes: Bool { (formerAttempts + [times]).contains { $0.requestStarted != nil } }
+
+    fileprivate var hasReceivedBytes: Bool { (formerAttempts + [times]).contains { $0.responseStarted != nil } }
+}

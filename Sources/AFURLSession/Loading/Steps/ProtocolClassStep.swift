@@ -1,0 +1,50 @@
+import AFLoop
+import AFTransport
+import AFWire
+import Foundation
+
+/// Lets the classes of the program load a request in place of the session.
+final class ProtocolClassStep: LoadStep {
+    func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
+        guard let door = load.session.protocols, !door.classes.isEmpty, let task = load.handle,
+            let present = load.presentRequest
+        else { return goOn(&draft, load) }
+        if load.memory?.hasDroppedBody == true { draft.keepsBody = false }
+        let foreign = load.beginForeign(present)
+        let request = load.dressedForClasses(present, keepsBody: draft.keepsBody)
+        // Classes are asked about a task, so the request must be the task's current one.
+        load.becomes(request)
+        return .later { [self] reply in
+            door.choose(for: task, request) { choice in
+                reply { [self] draft, load in chosen(choice, foreign, &draft, load) }
+            }
+        }
+    }
+
+    private func chosen(
+        _ choice: ProtocolDoor.Choice?,
+        _ foreign: ForeignLoad,
+        _ draft: inout RequestDraft,
+        _ load: Load
+    ) -> Preparation {
+        guard let memory = load.memory else { return .goOn }
+        guard let choice else {
+            foreign.cancel()
+            memory.foreign = nil
+            memory.hardDeadline = foreign.deadlineOfNext
+            load.becomes(memory.request)
+            return goOn(&draft, load)
+        }
+        memory.hasDroppedBody = memory.hasDroppedBody || !draft.keepsBody
+        load.begin(choice, by: foreign, keepsBody: draft.keepsBody)
+        return .taken
+    }
+
+    /// No class loads the request.
+    private func goOn(_ draft: inout RequestDraft, _ load: Load) -> Preparation {
+        guard let forNetwork = draft.history?.forNetwork, let memory = load.memory else { return .goOn }
+        memory.hasDroppedBody = forNetwork.hasDroppedBody
+        memory.request = forNetwork.request
+        return .goOn
+    }
+}

@@ -1,0 +1,128 @@
+import Testing
+
+@testable import AFURLSession
+
+/// What a load does next, in each state and at each event.
+@Suite struct LoadMachineTests {
+    typealias State = LoadMachine.State
+    typealias Event = LoadMachine.Event
+
+    /// The way to each state.
+    private static let ways: [State: [Event]] = [
+        .new: [],
+        .preparing: [.start],
+        .exchanging: [.start, .prepared],
+        .judging: [.start, .prepared, .head],
+        .mending: [.start, .prepared, .failure],
+        .delivering: [.start, .prepared, .head, .accepted],
+        .holding: [.start, .prepared, .head, .accepted, .held],
+        .saving: [.start, .fail],
+        .completed: [.start, .fail, .saved],
+    ]
+
+    private static func machine(in state: State) -> LoadMachine {
+        var machine = LoadMachine()
+        for event in ways[state] ?? [] { _ = machine.handle(event) }
+        return machine
+    }
+
+    /// The action, and the state that follows if it is another. `-`: too late to matter. `x`: impossible.
+    private static let table = """
+                 new               preparing            exchanging         judging              mending            delivering            holding               saving               completed
+        start       prepare>preparing x                    x                  x                    x                  x                     x                     -                    -
+        prepared    x                 wait>exchanging      x                  x                    x                  x                     x                     -                    -
+        head        x                 judge>judging        judge>judging      x                    x                  judge>judging         x                     -                    -
+        accepted    x                 deliver>delivering   x                  deliver>delivering   x                  x                     x                     -                    -
+        part        x                 -                    -                  keep                 -                  deliver               -                     -                    -
+        end         x                 -                    -                  keep                 -                  deliver               -                     -                    -
+        failure     x                 mend>mending         mend>mending       keep                 -                  mend>mending          mend>mending          -                    -
+        again       x                 prepare              prepare>preparing  prepare>preparing    prepare>preparing  prepare>preparing     prepare>preparing     -                    -
+        held        x                 x                    x                  x                    x                  hold>holding          x                     -                    -
+        done        x                 x                    x                  x                    x                  complete>completed    x                     -                    -
+        released    x                 -                    x                  x                    x                  -                     complete>completed    -                    -
+        handedOver  x                 -                    x                  x                    x                  -                     deliver>delivering    -                    -
+        fail        save>saving       save>saving          save>saving        save>saving          save>saving        save>saving           save>saving           hurry                -
+        saved       x                 x                    x                  x                    x                  x                     x                     complete>completed   -
+        """
+
+    @Test func `each state answers each event as the table says`() {
+        let rows = Self.table.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        let names = rows[0]
+        #expect(names == State.allCases.map { "\($0)" })
+        #expect(rows.dropFirst().map { $0[0] } == Event.allCases.map { "\($0)" })
+        for (event, row) in zip(Event.allCases, rows.dropFirst()) {
+            for (state, expected) in zip(State.allCases, row.dropFirst()) {
+                var machine = Self.machine(in: state)
+                #expect(machine.state == state)
+                let action = machine.handle(event)
+                let name =
+                    switch action {
+                    case .nothing: "-"
+                    case .impossible: "x"
+                    default: "\(action)"
+                    }
+                let next = machine.state == state ? "" : ">\(machine.state)"
+                #expect(name + next == expected, "\(event) in \(state)")
+            }
+        }
+    }
+
+    // MARK: - Waits
+
+    @Test func `the first answer ends a wait, and later ones come too late`() {
+        var machine = Self.machine(in: .judging)
+        let ticket = machine.beginWait()
+        #expect(machine.isWaiting(with: ticket))
+        #expect(machine.answer(ticket) == .now)
+        #expect(!machine.isWaiting(with: ticket))
+        #expect(machine.answer(ticket) == .tooLate)
+    }
+
+    @Test func `the answer to an earlier wait does not end the present one`() {
+        var machine = Self.machine(in: .preparing)
+        let former = machine.beginWait()
+        let present = machine.beginWait()
+        #expect(machine.answer(former) == .tooLate)
+        #expect(machine.answer(present) == .now)
+    }
+
+    @Test(arguments: [Event.fail, .again])
+    func `an answer comes too late once the load has failed or begun again`(event: Event) {
+        for state in [State.preparing, .judging, .mending] {
+            var machine = Self.machine(in: state)
+            let ticket = machine.beginWait()
+            _ = machine.handle(event)
+            #expect(machine.answer(ticket) == .tooLate, "\(state)")
+        }
+    }
+
+    @Test func `what arrives of a response does not end the wait for the decision about it`() {
+        var machine = Self.machine(in: .judging)
+        let ticket = machine.beginWait()
+        for event in [Event.part, .end, .failure] { #expect(machine.handle(event) == .keep) }
+        #expect(machine.answer(ticket) == .now)
+    }
+
+    @Test func `the answer to a suspended load waits until it is resumed`() {
+        var machine = Self.machine(in: .judging)
+        let ticket = machine.beginWait()
+        #expect(machine.suspend())
+        #expect(machine.answer(ticket) == .onResumption)
+        #expect(machine.resume())
+        #expect(machine.answer(ticket) == .now)
+    }
+
+    // MARK: - Suspension
+
+    @Test func `only a load under way has something to pause`() {
+        for state in State.allCases {
+            var machine = Self.machine(in: state)
+            let isUnderWay = ![.new, .saving, .completed].contains(state)
+            #expect(machine.suspend() == isUnderWay, "\(state)")
+            #expect(machine.isSuspended)
+            #expect(machine.state == state)
+            #expect(machine.resume() == isUnderWay, "\(state)")
+            #expect(!machine.isSuspended)
+        }
+    }
+}
