@@ -8,7 +8,7 @@ let strict: [SwiftSetting] = [
 ]
 
 let fuzzed: [Target.Dependency] = [
-    "AFImages", "AFLoop", "AFNetworking", "AFNetworkingTesting", "AFNetworkingXML", "AFTLS", "AFURLSession",
+    "AFBase", "AFImages", "AFLoop", "AFNetworking", "AFNetworkingTesting", "AFNetworkingXML", "AFTLS", "AFURLSession",
     "AFVirtualWorld", "AFWire",
 ]
 

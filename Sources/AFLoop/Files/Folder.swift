@@ -124,3 +124,17 @@ package enum SystemRandom {
         return bytes
     }
 }
+
+/// 32 digits that cannot be guessed, for the name of a file.
+package enum FileToken {
+    package static func random() throws(SystemCallError) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        let bytes = try SystemRandom.bytes(16)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// Whether the text is such a token. A program that opens only files with such a name opens no other file.
+    package static func isToken(_ text: String) -> Bool {
+        text.utf8.count == 32 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+}

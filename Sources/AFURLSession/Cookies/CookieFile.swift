@@ -1,3 +1,5 @@
+import AFBase
+
 /// The bytes of a cookie file. `Docs/Internals/Cookies.md` describes them.
 ///
 /// Every record, and the whole file, has its length in front and its checksum behind. So no byte of a value can become
@@ -42,7 +44,7 @@ enum CookieFile {
         records.sort { $0.order < $1.order }
         var bytes = magic + [version] + little(UInt64(records.count), 4)
         for record in records { bytes += record.bytes }
-        return bytes + little(ResumeDigest.of(bytes), 8)
+        return bytes + little(FNV1a.of(bytes), 8)
     }
 
     private static func record(_ cookie: StoredCookie) -> [UInt8] {
@@ -71,7 +73,7 @@ enum CookieFile {
             if let url = details.commentURL { add(.commentURL, url.utf8) }
             if !details.ports.isEmpty { add(.ports, details.ports.flatMap { little(UInt64($0), 2) }) }
         }
-        return little(UInt64(bytes.count), 4) + bytes + little(ResumeDigest.of(bytes), 8)
+        return little(UInt64(bytes.count), 4) + bytes + little(FNV1a.of(bytes), 8)
     }
 
     /// The bytes of the number, the least significant first.
@@ -86,7 +88,7 @@ enum CookieFile {
         guard bytes.count >= magic.count + 1, bytes.starts(with: magic) else { throw .notACookieFile }
         guard bytes[magic.count] == version else { throw .otherVersion(bytes[magic.count]) }
         guard bytes.count >= headLength + 8, bytes.count <= maximumLength,
-            ResumeDigest.of(bytes.dropLast(8)) == number(bytes.suffix(8))
+            FNV1a.of(bytes.dropLast(8)) == number(bytes.suffix(8))
         else { throw .damaged }
         var rest = bytes[headLength..<(bytes.count - 8)]
         var cookies: [StoredCookie] = []
@@ -105,7 +107,7 @@ enum CookieFile {
         let length = Int(number(rest.prefix(4)))
         guard rest.count - 12 >= length else { return nil }
         let body = rest.dropFirst(4).prefix(length)
-        guard ResumeDigest.of(body) == number(rest.dropFirst(4 + length).prefix(8)) else { return nil }
+        guard FNV1a.of(body) == number(rest.dropFirst(4 + length).prefix(8)) else { return nil }
         rest = rest.dropFirst(12 + length)
         return body
     }

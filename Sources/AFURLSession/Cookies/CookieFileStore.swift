@@ -90,7 +90,7 @@ struct CookieFileStore: Sendable {
 
     private func replace(with bytes: [UInt8]) throws(SystemCallError) {
         let folder = try Folder(path: folderPath)
-        let temporary = "\(name).\(try DownloadFolder.randomToken())\(CookieFileStore.suffix)"
+        let temporary = "\(name).\(try FileToken.random())\(CookieFileStore.suffix)"
         let (file, isNamed) = try folder.makeFile(named: temporary)
         var hasName = isNamed
         do throws(SystemCallError) {
@@ -123,7 +123,7 @@ struct CookieFileStore: Sendable {
     private func removeLeftovers(in folder: Folder) {
         for entry in folder.names {
             guard entry.hasPrefix(name + "."), entry.hasSuffix(CookieFileStore.suffix),
-                DownloadFolder.isToken(String(entry.dropFirst(name.utf8.count + 1).dropLast(4))),
+                FileToken.isToken(String(entry.dropFirst(name.utf8.count + 1).dropLast(4))),
                 let file = try? folder.openFile(named: entry), (try? file.lock()) != nil
             else { continue }
             try? folder.remove(entry)

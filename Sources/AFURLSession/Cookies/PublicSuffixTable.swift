@@ -91,7 +91,7 @@ struct PublicSuffixTable: Sendable {
     }
 
     private static func hash(_ name: UnsafeRawBufferPointer) -> UInt64 {
-        let sum = name.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        let sum = FNV1a.of(name)
         return sum ^ sum >> 29
     }
 }

@@ -62,7 +62,7 @@ struct DownloadFolder: Sendable {
         for other in others where (try? parent.status(of: other).isPrivate) == true {
             if let folder = try? own(other, in: parent) { return (other, folder) }
         }
-        let made = "\(name)-\(try randomToken())"
+        let made = "\(name)-\(try FileToken.random())"
         return (made, try own(made, in: parent))
     }
 
@@ -70,17 +70,6 @@ struct DownloadFolder: Sendable {
         let folder = try parent.ownFolder(named: name)
         guard try folder.status().isPrivate else { throw SystemCallError(.open, code: EPERM) }
         return folder
-    }
-
-    static func randomToken() throws(SystemCallError) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        let bytes = try SystemRandom.bytes(16)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
-
-    /// Whether the text is a name that this folder gives: 32 digits. No other file is ever opened.
-    static func isToken(_ text: String) -> Bool {
-        text.utf8.count == 32 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 
     // MARK: - Sweeping up
@@ -91,7 +80,7 @@ struct DownloadFolder: Sendable {
         for name in folder.names {
             guard let kind = Kind.allCases.first(where: { name.hasSuffix($0.rawValue) }),
                 let lifetime = kind.lifetime,
-                DownloadFolder.isToken(String(name.dropLast(kind.rawValue.count))),
+                FileToken.isToken(String(name.dropLast(kind.rawValue.count))),
                 let status = try? folder.status(of: name),
                 status.isRegular, status.modified / 1_000_000_000 < now - lifetime
             else { continue }

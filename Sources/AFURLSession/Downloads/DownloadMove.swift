@@ -78,7 +78,7 @@ private struct DownloadMove {
         let original = try source.folder.openFileForReading(named: source.name)
         let status = try original.status()
         guard status.isRegular else { throw SystemCallError(.open, code: EINVAL) }
-        let hidden = ".\(try DownloadFolder.randomToken()).download"
+        let hidden = ".\(try FileToken.random()).download"
         let (file, hasName) = try target.folder.makeFile(named: hidden)
         do throws(SystemCallError) {
             try copy(original, of: status.size, to: file)

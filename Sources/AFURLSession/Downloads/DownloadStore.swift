@@ -1,3 +1,4 @@
+import AFBase
 import AFLoop
 import AFTransport
 import Foundation
@@ -58,7 +59,7 @@ struct DownloadStore: Sendable {
         if let made { return made }
         let folder = try DownloadFolder(in: parent)
         do throws(SystemCallError) {
-            let name = try DownloadFolder.randomToken() + DownloadFolder.Kind.underWay.rawValue
+            let name = try FileToken.random() + DownloadFolder.Kind.underWay.rawValue
             let (file, hasName) = try folder.folder.makeFile(named: name)
             if hasName { try? file.lock() }
             let made = Made(folder: folder, file: file, name: hasName ? name : nil)
@@ -73,7 +74,7 @@ struct DownloadStore: Sendable {
     mutating func publish() throws(FileFailure) -> PublishedFile {
         let made = try opened()
         do throws(SystemCallError) {
-            let name = try DownloadFolder.randomToken() + DownloadFolder.Kind.done.rawValue
+            let name = try FileToken.random() + DownloadFolder.Kind.done.rawValue
             let identity = try made.file.status().identity
             try rename(made, to: name)
             self.made?.name = name
@@ -150,7 +151,7 @@ extension DownloadStore {
         }
         guard length > 0 else { return nil }
         var token = self.token ?? ""
-        if token.isEmpty { token = try DownloadFolder.randomToken() }
+        if token.isEmpty { token = try FileToken.random() }
         let digest = try DownloadStore.digest(of: made.file, length: length)
         let name = token + DownloadFolder.Kind.partial.rawValue
         try rename(made, to: name)
@@ -199,7 +200,7 @@ extension DownloadStore {
         }
         if let failure { throw failure }
         guard count == bytes.count else { throw SystemCallError(.pread, code: EIO) }
-        return ResumeDigest.of(bytes)
+        return FNV1a.of(bytes)
     }
 }
 

@@ -1,3 +1,5 @@
+import AFBase
+import AFLoop
 import Foundation
 
 /// The content of resume data: enough to ask for the rest of a download, and to identify the part that is stored here.
@@ -66,7 +68,7 @@ struct ResumeRecord: Hashable, Sendable {
         add(.token, token.utf8)
         add(.modified, UInt64(bitPattern: modified))
         add(.digest, digest)
-        return Data(bytes + ResumeRecord.bytes(of: ResumeDigest.of(bytes), count: 8))
+        return Data(bytes + ResumeRecord.bytes(of: FNV1a.of(bytes), count: 8))
     }
 
     /// Nil if the data could not be read again.
@@ -89,7 +91,7 @@ struct ResumeRecord: Hashable, Sendable {
         guard bytes.count >= head + 8, bytes.starts(with: ResumeRecord.magic) else { throw .notResumeData }
         guard bytes[head - 1] == ResumeRecord.version else { throw .otherVersion(bytes[head - 1]) }
         let body = bytes[..<(bytes.count - 8)]
-        guard ResumeDigest.of(body) == ResumeRecord.number(bytes[(bytes.count - 8)...]) else { throw .damaged }
+        guard FNV1a.of(body) == ResumeRecord.number(bytes[(bytes.count - 8)...]) else { throw .damaged }
         guard let record = ResumeRecord(entries: body[head...]) else { throw .damaged }
         self = record
     }
@@ -123,7 +125,7 @@ struct ResumeRecord: Hashable, Sendable {
         func text(_ tag: Tag) -> String? { entries[tag].flatMap { String(validating: $0, as: UTF8.self) } }
         func number(_ tag: Tag) -> UInt64? { entries[tag].flatMap { $0.count == 8 ? ResumeRecord.number($0) : nil } }
 
-        guard let url = text(.url), let token = text(.token), DownloadFolder.isToken(token),
+        guard let url = text(.url), let token = text(.token), FileToken.isToken(token),
             let offset = number(.offset).flatMap({ Int64(exactly: $0) }), offset > 0,
             let modified = number(.modified), let digest = number(.digest),
             let terms = entries[.terms].flatMap({ RequestTerms(Data($0)) }),
@@ -159,13 +161,6 @@ struct ResumeRecord: Hashable, Sendable {
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
-    }
-}
-
-/// FNV-1a, 64 bits: it detects accidental changes. No other user can write in the folder of the parts.
-enum ResumeDigest {
-    static func of(_ bytes: some Sequence<UInt8>) -> UInt64 {
-        bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 }
 

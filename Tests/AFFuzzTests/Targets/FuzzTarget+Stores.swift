@@ -1,3 +1,4 @@
+import AFBase
 import AFNetworking
 import Foundation
 
@@ -14,7 +15,7 @@ extension FuzzTarget {
         seeds: [Array(record.encoded().dropFirst(ResumeRecord.magic.count + 1).dropLast(8))]
     ) { input in
         let bytes = ResumeRecord.magic + [ResumeRecord.version] + input
-        let data = Data(bytes + little(ResumeDigest.of(bytes)))
+        let data = Data(bytes + little(FNV1a.of(bytes)))
         guard let record = try? ResumeRecord(data) else { return }
         try expect(try ResumeRecord(record.encoded()) == record, "written and read again it is another")
     }
@@ -70,7 +71,7 @@ extension FuzzTarget {
         "cookie-file",
         seeds: [Array(CookieFile.encode([]).dropLast(8))]
     ) { input in
-        _ = try? CookieFile.decode(input + little(ResumeDigest.of(input)))
+        _ = try? CookieFile.decode(input + little(FNV1a.of(input)))
     }
 
     /// One record, with its own checksum as well.
@@ -79,8 +80,8 @@ extension FuzzTarget {
         seeds: [record(of: "a=b; Path=/x; Secure; HttpOnly; SameSite=Strict; Max-Age=9"), record(of: "c=")]
     ) { input in
         let head = CookieFile.magic + [CookieFile.version] + little(UInt32(1))
-        let bytes = head + little(UInt32(input.count)) + input + little(ResumeDigest.of(input))
-        guard let cookies = try? CookieFile.decode(bytes + little(ResumeDigest.of(bytes))) else { return }
+        let bytes = head + little(UInt32(input.count)) + input + little(FNV1a.of(input))
+        guard let cookies = try? CookieFile.decode(bytes + little(FNV1a.of(bytes))) else { return }
         try expect(try CookieFile.decode(CookieFile.encode(cookies)) == cookies, "written and read again it is another")
     }
 

@@ -126,12 +126,12 @@ extension CookieRules {
                 for _ in 0..<Int.random(in: 1...3, using: &dice) {
                     inner[Int.random(in: record, using: &dice)] = dice.pick([0, 0x0A, 0x3B, 0xFF, 0x7F, dice.next8])
                 }
-                let sum = ResumeDigest.of(inner[record])
+                let sum = FNV1a.of(inner[record])
                 for place in 0..<8 {
                     inner[record.upperBound + place] = UInt8(truncatingIfNeeded: sum >> (8 * UInt64(place)))
                 }
                 let whole = Array(bytes[..<13]) + inner
-                let total = ResumeDigest.of(whole)
+                let total = FNV1a.of(whole)
                 let forged = whole + (0..<8).map { UInt8(truncatingIfNeeded: total >> (8 * UInt64($0))) }
                 guard let cookie = try? CookieFile.decode(forged).first else { continue }
                 #expect(cookie.content.isHarmless)

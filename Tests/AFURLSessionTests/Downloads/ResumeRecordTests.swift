@@ -1,3 +1,5 @@
+import AFBase
+import AFLoop
 import Foundation
 import Testing
 
@@ -20,7 +22,7 @@ struct ResumeRecordTests {
     }
 
     private func sealed(_ bytes: some Collection<UInt8>) -> Data {
-        let digest = ResumeDigest.of(bytes)
+        let digest = FNV1a.of(bytes)
         return Data(bytes) + Data((0..<8).map { UInt8(truncatingIfNeeded: digest >> (8 * UInt64($0))) })
     }
 
@@ -128,7 +130,7 @@ struct ResumeRecordTests {
                 }
             }
             guard let read = try? ResumeRecord(sealed(bytes)) else { continue }
-            #expect(DownloadFolder.isToken(read.token))
+            #expect(FileToken.isToken(read.token))
             #expect(read.point.offset > 0 && read.point.total ?? .max >= read.point.offset)
         }
     }
