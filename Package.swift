@@ -8,8 +8,8 @@ let strict: [SwiftSetting] = [
 ]
 
 let fuzzed: [Target.Dependency] = [
-    "AFBase", "AFImages", "AFLoop", "AFNetworking", "AFNetworkingTesting", "AFNetworkingXML", "AFTLS", "AFURLSession",
-    "AFVirtualWorld", "AFWire",
+    "AFBase", "AFImages", "AFLoop", "AFNetworking", "AFNetworkingTesting", "AFNetworkingXML", "AFState", "AFTLS",
+    "AFURLSession", "AFVirtualWorld", "AFWire",
 ]
 
 let package = Package(
@@ -67,10 +67,13 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // MARK: What is remembered between requests
+        .target(name: "AFState", dependencies: ["AFBase", "AFWire", "AFLoop", "AFTLS"], swiftSettings: strict),
+
         // MARK: What users import
         .target(
             name: "AFURLSession",
-            dependencies: ["AFBase", "AFWire", "AFLoop", "AFTLS", "AFTransport"],
+            dependencies: ["AFBase", "AFWire", "AFLoop", "AFTLS", "AFTransport", "AFState"],
             swiftSettings: strict
         ),
         .target(name: "AFNetworking", dependencies: ["AFBase", "AFURLSession"], swiftSettings: strict),
@@ -250,8 +253,8 @@ let package = Package(
         .testTarget(
             name: "AFURLSessionTests",
             dependencies: [
-                "AFBase", "AFTransport", "AFURLSession", "AFImages", "AFNetworking", "AFWire", "AFLoop", "AFTLS",
-                "AFNetworkingTesting",
+                "AFBase", "AFState", "AFTransport", "AFURLSession", "AFImages", "AFNetworking", "AFWire", "AFLoop",
+                "AFTLS", "AFNetworkingTesting",
                 "AFVirtualWorld", "AFFaults", "CAFLinux", "CAFOpenSSL", "CAFZlib",
             ],
             swiftSettings: strict

@@ -1,3 +1,4 @@
+import AFState
 import AFWire
 import Foundation
 
@@ -20,7 +21,7 @@ struct RequestCookies: Hashable, Sendable {
 /// The cookies of one task: they are asked for before each of its requests, and taken from each of its responses.
 struct CookieDoor: Sendable {
     private let storage: HTTPCookieStorage
-    private let policy: HTTPCookie.AcceptPolicy
+    private let policy: CookiePolicy
     private let mainDocument: CookieQuestion.MainDocument
 
     /// Nil if cookies are neither sent nor stored.
@@ -29,7 +30,7 @@ struct CookieDoor: Sendable {
             return nil
         }
         self.storage = storage
-        policy = settings.policy
+        policy = CookiePolicy(settings.policy)
         mainDocument = .init(request.mainDocumentURL)
     }
 

@@ -1,3 +1,4 @@
+import AFState
 import AFWire
 import Foundation
 
@@ -88,13 +89,6 @@ extension CookieContent {
         let text = given?.rawValue ?? properties.text(.sameSitePolicy)
         return text?.withUTF8Bytes { SameSite(token: $0) } ?? .unspecified
     }
-}
-
-/// The host of a cookie, written as in a URL or, for an address, without its brackets.
-func hostOfCookie(_ text: String) -> Endpoint.Host? {
-    let isBareAddress = text.utf8.first != UInt8(ascii: "[") && text.utf8.contains(UInt8(ascii: ":"))
-    let written = isBareAddress ? "[\(text)]" : text
-    return try? written.withUTF8Bytes { bytes throws(RequestRejection) in try Endpoint.Host(bytes, offset: 0) }
 }
 
 extension CookieContent.Details {

@@ -1,3 +1,4 @@
+import AFState
 import AFWire
 public import Foundation
 
@@ -102,4 +103,26 @@ public final class HTTPCookie: NSObject, Sendable {
 extension HTTPCookie: CustomReflectable {
     /// The ``description`` only, for the same reason.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension CookiePolicy {
+    init(_ policy: HTTPCookie.AcceptPolicy) {
+        self =
+            switch policy {
+            case .always: .always
+            case .never: .never
+            case .onlyFromMainDocumentDomain: .onlyFromMainDocumentDomain
+            }
+    }
+}
+
+extension HTTPCookie.AcceptPolicy {
+    init(_ policy: CookiePolicy) {
+        self =
+            switch policy {
+            case .always: .always
+            case .never: .never
+            case .onlyFromMainDocumentDomain: .onlyFromMainDocumentDomain
+            }
+    }
 }

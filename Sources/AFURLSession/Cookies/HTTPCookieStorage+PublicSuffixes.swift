@@ -1,3 +1,4 @@
+import AFState
 public import Foundation
 
 extension HTTPCookieStorage {

@@ -1,3 +1,4 @@
+import AFState
 import Foundation
 
 extension HTTPCookieStorage {

@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFState
 import AFWire
 import Dispatch
 public import Foundation
@@ -18,19 +19,6 @@ import Synchronization
 /// A store takes 50 cookies for each domain and 3000 in all, of 4096 bytes each, for 400 days. Beyond that, cookies
 /// that are not secured are dropped first, and of those the ones that were not used for longest.
 public final class HTTPCookieStorage: NSObject, Sendable {
-    struct State {
-        var jar: CookieJar
-        var policy = HTTPCookie.AcceptPolicy.always
-        /// The rules by which the cookies in the jar were judged.
-        var suffixes: PublicSuffixes
-        /// The cookies that arrived before the public suffix list was read. They are judged once the list was read, or
-        /// could not be.
-        var waiting: [CookieArrival] = []
-        var refused = 0
-        /// A notification of a change is about to be posted.
-        var isAnnounced = false
-    }
-
     /// The store of all sessions with a default configuration, in memory.
     public static let shared = HTTPCookieStorage()
 
@@ -44,7 +32,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     // MARK: Guarded
 
-    private let state: Lock<State>
+    private let state: Lock<CookieState>
     /// How many cookies there are, including those that wait. Read before the lock is taken: most programs never get a
     /// cookie.
     private let count = Atomic<Int>(0)
@@ -87,14 +75,20 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     ) {
         self.source = source
         self.clock = clock
-        writer = file.map { CookieWriter($0, delay: delay) }
+        writer = file.map { file in
+            CookieWriter(
+                path: file.isFileURL ? file.absoluteURL.path : file.absoluteString,
+                isFile: file.isFileURL,
+                delay: delay
+            )
+        }
         var jar = CookieJar(limits: limits)
         let kept = writer?.read() ?? []
         // Most programs never get a cookie, and need no list.
         let suffixes = kept.isEmpty ? source.known : source.loaded
         for cookie in kept { jar.restore(cookie, now: clock(), suffixes: suffixes) }
         count.store(jar.count, ordering: .relaxed)
-        state = Lock(State(jar: jar, suffixes: suffixes))
+        state = Lock(CookieState(jar: jar, suffixes: suffixes))
         super.init()
     }
 
@@ -117,14 +111,14 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     ///   wait.
     private func work<Value>(
         by suffixes: PublicSuffixes?,
-        _ body: (inout State) -> Value,
+        _ body: (inout CookieState) -> Value,
         isChange: (Value) -> Bool
     ) -> Value {
         let (value, hasChanged, mustAnnounce) = state.withLock { state in
             let hasAdopted = suffixes.map { state.adopt($0) } ?? false
             let value = body(&state)
-            count.store(state.jar.count + state.waiting.count, ordering: .relaxed)
-            waitingCount.store(state.waiting.count, ordering: .relaxed)
+            count.store(state.jar.count + state.waitingCount, ordering: .relaxed)
+            waitingCount.store(state.waitingCount, ordering: .relaxed)
             let hasChanged = isChange(value) || hasAdopted
             let mustAnnounce = hasChanged && !state.isAnnounced
             if mustAnnounce { state.isAnnounced = true }
@@ -181,23 +175,6 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     }
 }
 
-extension HTTPCookieStorage.State {
-    /// Uses these rules from now on: drops the cookies that they forbid, and judges those that wait.
-    fileprivate mutating func adopt(_ suffixes: PublicSuffixes) -> Bool {
-        var hasChanged = false
-        if suffixes !== self.suffixes {
-            self.suffixes = suffixes
-            let before = jar.count
-            jar.judge(by: suffixes)
-            hasChanged = jar.count != before
-        }
-        guard !waiting.isEmpty else { return hasChanged }
-        for arrival in waiting where take(arrival).hasChanged { hasChanged = true }
-        waiting = []
-        return hasChanged
-    }
-}
-
 // MARK: - For the network thread
 
 extension HTTPCookieStorage {
@@ -205,10 +182,8 @@ extension HTTPCookieStorage {
     /// It reads memory only, and takes a few instructions if there are no cookies.
     func cookieFieldBytes(for question: CookieQuestion, now: Int64) -> [UInt8]? {
         if isEmpty { return nil }
-        return work(by: source.current) { state -> (field: [UInt8]?, hasEnded: Bool) in
-            let hasEnded = state.jar.advance(to: now)
-            guard question.isAllowed(by: state.policy, state.suffixes) else { return (nil, hasEnded) }
-            return (state.jar.field(for: question, now: now, suffixes: state.suffixes), hasEnded)
+        return work(by: source.current) { state in
+            state.field(for: question, now: now)
         } isChange: {
             $0.hasEnded
         }.field
@@ -224,10 +199,7 @@ extension HTTPCookieStorage {
     /// - Returns: How many were refused.
     @discardableResult
     func receive(_ lines: [[UInt8]], for question: CookieQuestion, now: Int64) -> Int {
-        if lines.isEmpty { return 0 }
-        var batch = CookieBatch()
-        for line in lines { line.withUnsafeBytes { batch.add($0) } }
-        return store(batch, question, now)
+        CookieArrival(lines, from: question, at: now).map { store($0) } ?? 0
     }
 
     /// Stores the cookies of a response. Takes a few instructions if it has none.
@@ -235,17 +207,14 @@ extension HTTPCookieStorage {
     /// - Returns: How many were refused.
     @discardableResult
     func receive(_ headers: HTTPHeaders, for question: CookieQuestion, now: Int64) -> Int {
-        var batch = CookieBatch()
-        headers.forEachValue(of: "Set-Cookie") { batch.add($0) }
-        return batch.isEmpty ? 0 : store(batch, question, now)
+        CookieArrival(headers, from: question, at: now).map { store($0) } ?? 0
     }
 
-    private func store(_ batch: CookieBatch, _ question: CookieQuestion, _ now: Int64) -> Int {
-        let arrival = CookieArrival(batch: batch, question: question, time: now)
+    private func store(_ arrival: CookieArrival) -> Int {
         let suffixes = source.current
         let refused = work(by: suffixes) { state -> (refused: Int, hasChanged: Bool) in
             if suffixes != nil { return state.take(arrival) }
-            state.waiting.append(arrival)
+            state.postpone(arrival)
             return (0, false)
         } isChange: {
             $0.hasChanged
@@ -255,73 +224,18 @@ extension HTTPCookieStorage {
     }
 }
 
-extension HTTPCookieStorage.State {
-    fileprivate mutating func take(_ arrival: CookieArrival) -> (refused: Int, hasChanged: Bool) {
-        var refused = arrival.batch.refused
-        var hasChanged = jar.advance(to: arrival.time)
-        let isAllowed = arrival.question.isAllowed(by: policy, suffixes)
-        for cookie in arrival.batch.cookies {
-            do throws(CookieRefusal) {
-                guard isAllowed else { throw CookieRefusal.policy }
-                if try store(cookie, arrival.question, arrival.time) { hasChanged = true }
-            } catch {
-                refused += 1
-            }
-        }
-        self.refused += refused
-        return (refused, hasChanged)
-    }
-
-    fileprivate mutating func store(
-        _ cookie: SetCookie,
-        _ question: CookieQuestion,
-        _ now: Int64
-    ) throws(CookieRefusal) -> Bool {
-        let content = try CookieAdmission.admit(
-            cookie,
-            from: question,
-            now: now,
-            suffixes: suffixes,
-            limits: jar.limits
-        )
-        return try jar.store(content, isSecured: question.isSecured, now: now, suffixes: suffixes)
-    }
-}
-
-/// The cookies of a response, the time it was received, and where it came from.
-struct CookieArrival: Sendable {
-    fileprivate let batch: CookieBatch
-    fileprivate let question: CookieQuestion
-    fileprivate let time: Int64
-}
-
-/// The cookies of one response, parsed before the lock is taken.
-private struct CookieBatch {
-    private(set) var cookies: [SetCookie] = []
-    private(set) var refused = 0
-
-    var isEmpty: Bool { cookies.isEmpty && refused == 0 }
-
-    mutating func add(_ line: UnsafeRawBufferPointer) {
-        guard cookies.count < CookieLimits.standard.perResponse, let cookie = try? SetCookieParser.parse(line) else {
-            refused += 1
-            return
-        }
-        cookies.append(cookie)
-    }
-}
-
 // MARK: - For programs
 
 extension HTTPCookieStorage {
     /// The sites whose cookies are stored and sent: all, unless set. The session has a policy of its own
     /// (``URLSessionConfiguration/httpCookieAcceptPolicy``), and the stricter one counts.
     public var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
-        get { state.withLock { $0.policy } }
+        get { HTTPCookie.AcceptPolicy(state.withLock { $0.policy }) }
         set {
+            let policy = CookiePolicy(newValue)
             let isNew = state.withLock { state in
-                defer { state.policy = newValue }
-                return state.policy != newValue
+                defer { state.policy = policy }
+                return state.policy != policy
             }
             guard isNew else { return }
             CookieNotifications.queue.async {
@@ -350,10 +264,8 @@ extension HTTPCookieStorage {
     func cookies(for question: CookieQuestion) -> [HTTPCookie] {
         if isEmpty { return [] }
         let now = clock()
-        return work(by: source.loaded) { state -> (cookies: [StoredCookie], hasEnded: Bool) in
-            let hasEnded = state.jar.advance(to: now)
-            guard question.isAllowed(by: state.policy, state.suffixes) else { return ([], hasEnded) }
-            return (state.jar.cookies(for: question, now: now, suffixes: state.suffixes), hasEnded)
+        return work(by: source.loaded) { state in
+            state.cookies(for: question, now: now)
         } isChange: {
             $0.hasEnded
         }.cookies.map { HTTPCookie($0.content) }
@@ -383,14 +295,8 @@ extension HTTPCookieStorage {
 
     private func store(_ cookies: [HTTPCookie], for question: CookieQuestion?) {
         let now = clock()
-        _ = work(by: source.loaded) { state -> Bool in
-            var hasChanged = state.jar.advance(to: now)
-            for cookie in cookies {
-                let isNew = try? state.store(cookie.content, question, now)
-                if isNew == nil { state.refused += 1 }
-                if isNew == true { hasChanged = true }
-            }
-            return hasChanged
+        _ = work(by: source.loaded) { state in
+            state.store(cookies.map(\.content), for: question, now: now)
         } isChange: {
             $0
         }
@@ -411,11 +317,8 @@ extension HTTPCookieStorage {
         let first = date.wholeSeconds
         if isEmpty { return }
         // `SessionCore.reset` calls this on the network thread too: cookies that wait are removed without being judged.
-        _ = work(by: source.current) { state -> Bool in
-            let before = state.jar.count
-            state.waiting.removeAll { $0.time >= first }
-            state.jar.removeAll { $0.created >= first }
-            return state.jar.count != before
+        _ = work(by: source.current) { state in
+            state.removeAll(since: first)
         } isChange: {
             $0
         }
@@ -440,23 +343,6 @@ extension HTTPCookieStorage {
     public var refusedCookieCount: Int {
         judgeWaiting()
         return state.withLock { $0.refused }
-    }
-}
-
-extension HTTPCookieStorage.State {
-    fileprivate mutating func store(
-        _ content: CookieContent,
-        _ question: CookieQuestion?,
-        _ now: Int64
-    ) throws(CookieRefusal) -> Bool {
-        guard let question else {
-            if policy == .never { throw .policy }
-            try CookieAdmission.check(content, suffixes: suffixes)
-            return try jar.store(content, isSecured: true, now: now, suffixes: suffixes)
-        }
-        guard question.isAllowed(by: policy, suffixes) else { throw .policy }
-        try CookieAdmission.check(content, from: question, suffixes: suffixes)
-        return try jar.store(content, isSecured: question.isSecured, now: now, suffixes: suffixes)
     }
 }
 

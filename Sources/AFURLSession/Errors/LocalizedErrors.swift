@@ -1,3 +1,4 @@
+import AFState
 public import AFTLS
 import AFTransport
 public import Foundation

@@ -2,6 +2,7 @@ import AFTLS
 import Foundation
 import Glibc
 
+@testable import AFState
 @testable import AFURLSession
 @testable import AFWire
 

@@ -1,5 +1,6 @@
 import Foundation
 
+@testable import AFState
 @testable import AFURLSession
 @testable import AFWire
 

@@ -2,6 +2,7 @@ import AFBase
 import AFNetworking
 import Foundation
 
+@testable import AFState
 @testable import AFTLS
 @testable import AFURLSession
 

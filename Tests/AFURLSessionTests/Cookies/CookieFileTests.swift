@@ -6,6 +6,7 @@ import Foundation
 import Glibc
 import Testing
 
+@testable import AFState
 @testable import AFURLSession
 
 extension CookieRules {

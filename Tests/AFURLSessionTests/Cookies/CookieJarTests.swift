@@ -2,6 +2,7 @@ import AFWire
 import Foundation
 import Testing
 
+@testable import AFState
 @testable import AFURLSession
 
 extension CookieRules {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import AFState
 @testable import AFURLSession
 
 /// The storage model of RFC 6265bis as its text says it, step by step and without any thought of speed, on text that

@@ -2,6 +2,7 @@ import AFWire
 import Foundation
 import Testing
 
+@testable import AFState
 @testable import AFURLSession
 
 /// Cookies, from the bytes of a line to the file.
@@ -36,7 +37,7 @@ enum CookieRules {
         CookieQuestion(
             url: try RequestURL(url),
             mainDocument: .init(document.flatMap { URL(string: $0) }),
-            policy: policy
+            policy: CookiePolicy(policy)
         )
     }
 

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import AFState
 @testable import AFURLSession
 
 extension CookieRules {

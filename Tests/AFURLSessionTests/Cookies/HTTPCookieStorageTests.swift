@@ -5,6 +5,7 @@ import Dispatch
 import Foundation
 import Testing
 
+@testable import AFState
 @testable import AFURLSession
 
 extension CookieRules {

@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import Testing
 
+@testable import AFState
 @testable import AFURLSession
 
 /// A public suffix list that is read when the test opens the gate.

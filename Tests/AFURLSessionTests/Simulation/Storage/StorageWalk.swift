@@ -1,6 +1,7 @@
 import AFVirtualWorld
 import Foundation
 
+@testable import AFState
 @testable import AFURLSession
 
 /// What is kept on a disk, while everything happens to that disk that can: one seed, one store, and a power cut.

@@ -1,25 +1,25 @@
 import AFBase
-import AFLoop
+package import AFLoop
 import AFWire
-import Dispatch
+package import Dispatch
 
 /// The source of the public suffixes: the list that the system has installed. It is read once, on a queue of its own,
 /// when a store first asks for it. If there is none, the built-in rules apply.
 ///
 /// No cookie is judged before the list has been read, or could not be: the network thread lets cookies wait
 /// (``HTTPCookieStorage``), and other threads wait themselves.
-final class PublicSuffixSource: Sendable {
-    enum Origin: Hashable, Sendable {
+package final class PublicSuffixSource: Sendable {
+    package enum Origin: Hashable, Sendable {
         case builtIn
         case file(String)
     }
 
     private struct State {
-        var suffixes = PublicSuffixes.builtIn
-        var origin = Origin.builtIn
+        package var suffixes = PublicSuffixes.builtIn
+        package var origin = Origin.builtIn
         var hasStarted = false
-        var hasEnded = false
-        var failures: [PublicSuffixFailure] = []
+        package var hasEnded = false
+        package var failures: [PublicSuffixFailure] = []
     }
 
     /// The paths of the list on Debian, Ubuntu, Fedora and Arch.
@@ -29,20 +29,20 @@ final class PublicSuffixSource: Sendable {
         "/usr/share/publicsuffix/public_suffix_list.dafsa",
     ]
 
-    static let system = PublicSuffixSource(paths: systemPaths)
+    package static let system = PublicSuffixSource(paths: systemPaths)
 
     private let paths: [String]
     private let state = Lock(State())
 
     private let queue: DispatchQueue
 
-    init(paths: [String], queue: DispatchQueue = DispatchQueue(label: "AFURLSession.suffixes")) {
+    package init(paths: [String], queue: DispatchQueue = DispatchQueue(label: "AFURLSession.suffixes")) {
         self.paths = paths
         self.queue = queue
     }
 
     /// Always uses these rules, for tests and for programs that bring a list.
-    init(_ suffixes: PublicSuffixes) {
+    package init(_ suffixes: PublicSuffixes) {
         paths = []
         queue = DispatchQueue(label: "AFURLSession.suffixes")
         state.withLock { state in
@@ -53,7 +53,7 @@ final class PublicSuffixSource: Sendable {
     }
 
     /// The rules that apply; nil while the list is being read. Never waits.
-    var current: PublicSuffixes? {
+    package var current: PublicSuffixes? {
         let (suffixes, mustStart) = state.withLock { state in
             defer { state.hasStarted = true }
             return (state.hasEnded ? state.suffixes : nil, !state.hasStarted)
@@ -63,7 +63,7 @@ final class PublicSuffixSource: Sendable {
     }
 
     /// The rules that apply. Waits for the disk, once in a process: never call it on the network thread.
-    var loaded: PublicSuffixes {
+    package var loaded: PublicSuffixes {
         if let current { return current }
         // Another thread may have begun the reading without having put it into the queue yet.
         queue.async { self.load() }
@@ -72,16 +72,16 @@ final class PublicSuffixSource: Sendable {
     }
 
     /// The built-in rules, unless others are known. Reads nothing.
-    var known: PublicSuffixes { state.withLock { $0.suffixes } }
+    package var known: PublicSuffixes { state.withLock { $0.suffixes } }
 
     /// Where the rules that apply come from.
-    var origin: Origin { state.withLock { $0.origin } }
+    package var origin: Origin { state.withLock { $0.origin } }
 
     /// The errors of the lists that could not be read. Each list is tried once.
-    var failures: [PublicSuffixFailure] { state.withLock { $0.failures } }
+    package var failures: [PublicSuffixFailure] { state.withLock { $0.failures } }
 
     /// Uses this list in place of the rules that applied before.
-    func replace(withFileAt path: String) throws(PublicSuffixFailure) {
+    package func replace(withFileAt path: String) throws(PublicSuffixFailure) {
         let suffixes = try PublicSuffixes.read(path)
         state.withLock { state in
             state.suffixes = suffixes
@@ -93,7 +93,7 @@ final class PublicSuffixSource: Sendable {
     }
 
     /// Calls back when the list has been read, or could not be.
-    func whenLoaded(_ body: @escaping @Sendable () -> Void) {
+    package func whenLoaded(_ body: @escaping @Sendable () -> Void) {
         _ = current
         queue.async(execute: body)
     }
@@ -123,7 +123,7 @@ final class PublicSuffixSource: Sendable {
 
 /// A public suffix list that could not be used.
 public struct PublicSuffixFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    enum Fault: Hashable, Sendable {
+    package enum Fault: Hashable, Sendable {
         case notAFileURL
         case open(SystemCallError)
         case notRegular
@@ -135,7 +135,12 @@ public struct PublicSuffixFailure: Error, Hashable, Sendable, CustomStringConver
 
     /// The path of the list.
     public let path: String
-    let fault: Fault
+    package let fault: Fault
+
+    package init(path: String, fault: Fault) {
+        self.path = path
+        self.fault = fault
+    }
 
     /// The path of the list, and the error.
     public var description: String {
@@ -155,7 +160,7 @@ extension PublicSuffixes {
     private static let longestFile: Int64 = 16 << 20
 
     /// Reads a list in either format. May wait for the disk.
-    static func read(_ path: String) throws(PublicSuffixFailure) -> PublicSuffixes {
+    package static func read(_ path: String) throws(PublicSuffixFailure) -> PublicSuffixes {
         let bytes = try bytes(of: path)
         if let graph = PublicSuffixGraph(bytes) { return PublicSuffixes(graph) }
         guard let table = bytes.withUnsafeBytes({ completeTable($0) }) else {

@@ -1,15 +1,14 @@
 import AFBase
 import AFLoop
-import Dispatch
-import Foundation
+package import Dispatch
 
 /// Writes the file of a store on a queue of its own, and gathers the changes of a moment into one write.
-final class CookieWriter: Sendable {
+package final class CookieWriter: Sendable {
     private struct State {
         /// There are changes that are not in the file.
         var isDirty = false
-        var isScheduled = false
-        var error: CookieFileError?
+        package var isScheduled = false
+        package var error: CookieFileError?
         /// The file must not be replaced.
         var isForbidden = false
     }
@@ -20,16 +19,20 @@ final class CookieWriter: Sendable {
     private let queue = DispatchQueue(label: "AFURLSession.cookies")
     private let state = Lock(State())
 
-    init(_ url: URL, delay: DispatchTimeInterval) {
+    /// - Parameters:
+    ///   - path: The path of the file, or what the program named in its place.
+    ///   - isFile: Whether the program has named a file.
+    ///   - delay: How long changes are gathered.
+    package init(path: String, isFile: Bool, delay: DispatchTimeInterval) {
         self.delay = delay
-        path = url.isFileURL ? url.absoluteURL.path : url.absoluteString
-        file = url.isFileURL ? CookieFileStore(path: path) : nil
+        self.path = path
+        file = isFile ? CookieFileStore(path: path) : nil
     }
 
-    var error: CookieFileError? { state.withLock { $0.error } }
+    package var error: CookieFileError? { state.withLock { $0.error } }
 
     /// The cookies in the file. Waits for the disk.
-    func read() -> [StoredCookie] {
+    package func read() -> [StoredCookie] {
         do throws(CookieFileError) {
             guard let file else { throw CookieFileError(.notAFileURL, at: path) }
             return try file.read()
@@ -43,7 +46,7 @@ final class CookieWriter: Sendable {
     }
 
     /// - Parameter cookies: Called on the queue, when the file is written.
-    func scheduleWrite(_ cookies: @escaping @Sendable () -> [StoredCookie]) {
+    package func scheduleWrite(_ cookies: @escaping @Sendable () -> [StoredCookie]) {
         let mustSchedule = state.withLock { state in
             state.isDirty = true
             guard !state.isScheduled, !state.isForbidden else { return false }
@@ -55,7 +58,7 @@ final class CookieWriter: Sendable {
         queue.asyncAfter(deadline: .now() + delay) { try? self.write(cookies) }
     }
 
-    func flush(_ cookies: @Sendable () -> [StoredCookie]) throws(CookieFileError) {
+    package func flush(_ cookies: @Sendable () -> [StoredCookie]) throws(CookieFileError) {
         let result = queue.sync { Result { () throws(CookieFileError) in try self.write(cookies) } }
         try result.get()
     }

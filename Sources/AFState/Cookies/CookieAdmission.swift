@@ -1,8 +1,8 @@
 import AFWire
 
 /// Whether a server may set a cookie (RFC 6265bis §5.7), as far as that does not depend on the stored cookies.
-enum CookieAdmission {
-    static func admit(
+package enum CookieAdmission {
+    package static func admit(
         _ cookie: SetCookie,
         from question: CookieQuestion,
         now: Int64,
@@ -28,13 +28,13 @@ enum CookieAdmission {
     }
 
     /// For the program's own cookies. The program may set any cookie that a server could have set somewhere.
-    static func check(_ content: CookieContent, suffixes: PublicSuffixes) throws(CookieRefusal) {
+    package static func check(_ content: CookieContent, suffixes: PublicSuffixes) throws(CookieRefusal) {
         if !content.isHostOnly, suffixes.isPublicSuffix(content.domain) { throw .publicSuffix }
         try checkPrefix(content, hasPath: true)
     }
 
     /// For a cookie of the program's own that it says comes from a server.
-    static func check(
+    package static func check(
         _ content: CookieContent,
         from question: CookieQuestion,
         suffixes: PublicSuffixes
@@ -90,7 +90,7 @@ enum CookieAdmission {
     ///
     /// A cookie that only looks as if it had a prefix is refused in any case: a cookie without a name is sent as its
     /// value alone, and some servers strip more from a name than SP and HTAB, for example a no-break space.
-    static func checkPrefix(_ content: CookieContent, hasPath: Bool) throws(CookieRefusal) {
+    package static func checkPrefix(_ content: CookieContent, hasPath: Bool) throws(CookieRefusal) {
         let written = content.name.isEmpty ? content.value : content.name
         let read = asRead(written)
         let isHost = has(read, "__host-")

@@ -23,9 +23,9 @@ struct PublicSuffixTable: Sendable {
         }
     }
 
-    func rule(for name: UnsafeRawBufferPointer) -> PublicSuffixes.Rule? {
+    func rule(for name: UnsafeRawBufferPointer) -> PublicSuffixRule? {
         let place = Int(places[slot(of: name)])
-        return place == 0 ? nil : PublicSuffixes.Rule(rawValue: names[place])
+        return place == 0 ? nil : PublicSuffixRule(rawValue: names[place])
     }
 
     // MARK: - Reading
@@ -33,7 +33,7 @@ struct PublicSuffixTable: Sendable {
     private mutating func add(line: UnsafeRawBufferPointer) {
         var text = line.prefix { $0 > 0x20 }
         guard !text.isEmpty, !text.starts(with: "//".utf8) else { return }
-        var kind = PublicSuffixes.Rule.plain
+        var kind = PublicSuffixRule.plain
         if text.first == UInt8(ascii: "!") {
             kind = .exception
             text = text.dropFirst()
@@ -45,7 +45,7 @@ struct PublicSuffixTable: Sendable {
         name.withUnsafeBytes { insert($0, kind) }
     }
 
-    private mutating func insert(_ name: UnsafeRawBufferPointer, _ kind: PublicSuffixes.Rule) {
+    private mutating func insert(_ name: UnsafeRawBufferPointer, _ kind: PublicSuffixRule) {
         let slot = slot(of: name)
         if places[slot] > 0 {
             names[Int(places[slot])] |= kind.rawValue
@@ -94,4 +94,15 @@ struct PublicSuffixTable: Sendable {
         let sum = FNV1a.of(name)
         return sum ^ sum >> 29
     }
+}
+
+/// What a public suffix list says about one name.
+struct PublicSuffixRule: OptionSet, Hashable, Sendable {
+    let rawValue: UInt8
+    /// The name is a suffix.
+    static let plain = PublicSuffixRule(rawValue: 1)
+    /// Every name right below it is a suffix.
+    static let wildcard = PublicSuffixRule(rawValue: 2)
+    /// The name is no suffix, although a wildcard says so.
+    static let exception = PublicSuffixRule(rawValue: 4)
 }

@@ -3,16 +3,16 @@
 ///
 /// Cookies are kept by domain. A host is looked up with each of its parents, so the cookies of other domains cost a
 /// request nothing.
-struct CookieJar: Sendable {
-    struct Domain: Sendable {
+package struct CookieJar: Sendable {
+    package struct Domain: Sendable {
         /// The registrable domain. When there are too many cookies, the limit counts them by it.
-        let site: String
-        var cookies: [StoredCookie]
+        package let site: String
+        package var cookies: [StoredCookie]
     }
 
-    let limits: CookieLimits
-    private(set) var count = 0
-    var domains: [String: Domain] = [:]
+    package let limits: CookieLimits
+    package private(set) var count = 0
+    package var domains: [String: Domain] = [:]
     private var siteCounts: [String: Int] = [:]
     private var securedCount = 0
     private var ticks: UInt64 = 0
@@ -21,14 +21,14 @@ struct CookieJar: Sendable {
     /// No cookie ends before this time.
     private var firstEnd = Int64.max
 
-    init(limits: CookieLimits = .standard) {
+    package init(limits: CookieLimits = .standard) {
         self.limits = limits
     }
 
-    var isEmpty: Bool { count == 0 }
+    package var isEmpty: Bool { count == 0 }
 
     /// The cookies in order of creation.
-    var cookies: [StoredCookie] {
+    package var cookies: [StoredCookie] {
         domains.values.flatMap(\.cookies).sorted { $0.order < $1.order }
     }
 
@@ -37,7 +37,7 @@ struct CookieJar: Sendable {
     /// Removes the cookies that have ended. They do not come back when the clock is set back. A cookie that was stored
     /// while the clock was ahead does not live longer than any cookie may.
     @discardableResult
-    mutating func advance(to now: Int64) -> Bool {
+    package mutating func advance(to now: Int64) -> Bool {
         if now < clock { capLifetimes(at: now) }
         clock = now
         guard firstEnd <= now else { return false }
@@ -67,7 +67,7 @@ struct CookieJar: Sendable {
     /// - Parameter isSecured: Whether the cookie came over a secured connection, or from the program.
     /// - Returns: Whether the jar has changed.
     @discardableResult
-    mutating func store(
+    package mutating func store(
         _ content: CookieContent,
         isSecured: Bool,
         now: Int64,
@@ -87,7 +87,7 @@ struct CookieJar: Sendable {
     }
 
     /// Stores a cookie of another jar.
-    mutating func restore(_ cookie: StoredCookie, now: Int64, suffixes: PublicSuffixes) {
+    package mutating func restore(_ cookie: StoredCookie, now: Int64, suffixes: PublicSuffixes) {
         guard !cookie.content.isExpired(at: now),
             (try? CookieAdmission.check(cookie.content, suffixes: suffixes)) != nil
         else { return }
@@ -131,7 +131,7 @@ struct CookieJar: Sendable {
     }
 
     /// Uses other rules from now on: drops the cookies that they forbid, and counts sites by them.
-    mutating func judge(by suffixes: PublicSuffixes) {
+    package mutating func judge(by suffixes: PublicSuffixes) {
         removeAll { !$0.content.isHostOnly && suffixes.isPublicSuffix($0.content.domain) }
         siteCounts = [:]
         for (name, domain) in domains {
@@ -144,7 +144,7 @@ struct CookieJar: Sendable {
     // MARK: - Removing
 
     @discardableResult
-    mutating func remove(_ key: CookieContent.Key) -> StoredCookie? {
+    package mutating func remove(_ key: CookieContent.Key) -> StoredCookie? {
         guard let index = domains[key.domain]?.cookies.firstIndex(where: { $0.content.key == key }) else { return nil }
         return remove(at: index, of: key.domain)
     }
@@ -163,7 +163,7 @@ struct CookieJar: Sendable {
         siteCounts[site] = left == 0 ? nil : left
     }
 
-    mutating func removeAll(where isUnwanted: (StoredCookie) -> Bool) {
+    package mutating func removeAll(where isUnwanted: (StoredCookie) -> Bool) {
         for (name, domain) in domains {
             let kept = domain.cookies.filter { !isUnwanted($0) }
             guard kept.count < domain.cookies.count else { continue }

@@ -1,20 +1,10 @@
-import AFWire
+package import AFWire
 
 /// The names under which other parties register names, so that no server may set a cookie for all names below one:
 /// `com`, `co.uk`, `github.io` (https://publicsuffix.org).
 ///
 /// A name of one label is always a public suffix. Constants only: a newer list is another object.
-final class PublicSuffixes: Sendable {
-    struct Rule: OptionSet, Hashable, Sendable {
-        let rawValue: UInt8
-        /// The name is a suffix.
-        static let plain = Rule(rawValue: 1)
-        /// Every name right below it is a suffix.
-        static let wildcard = Rule(rawValue: 2)
-        /// The name is no suffix, although a wildcard says so.
-        static let exception = Rule(rawValue: 4)
-    }
-
+package final class PublicSuffixes: Sendable {
     private enum Rules: Sendable {
         case table(PublicSuffixTable)
         case graph(PublicSuffixGraph)
@@ -54,7 +44,7 @@ final class PublicSuffixes: Sendable {
     }
 
     /// The site of a host: two hosts are of one site if these are equal. Each address is a site of its own.
-    func site(of host: Endpoint.Host) -> String {
+    package func site(of host: Endpoint.Host) -> String {
         host.kind == .name ? registrableDomain(of: host.text) ?? host.text : host.text
     }
 
@@ -70,7 +60,7 @@ final class PublicSuffixes: Sendable {
         return guessesCategories && CountryCategories.isCategory(name, dot: dot)
     }
 
-    private func rule(for name: UnsafeRawBufferPointer) -> Rule? {
+    private func rule(for name: UnsafeRawBufferPointer) -> PublicSuffixRule? {
         switch rules {
         case .table(let table): table.rule(for: name)
         case .graph(let graph): graph.rule(for: name)

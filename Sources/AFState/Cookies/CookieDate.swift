@@ -6,9 +6,9 @@ import AFWire
 ///
 /// Not `HTTPDate`, which accepts only the three forms of HTTP: servers sent cookies with whatever date their language
 /// prints long before there was a standard.
-enum CookieDate {
+package enum CookieDate {
     /// Seconds since 1970, or nil if it is no date.
-    static func seconds(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+    package static func seconds(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         var found = Parts()
         var start = 0
         while start < bytes.count {
@@ -24,7 +24,7 @@ enum CookieDate {
         return found.seconds
     }
 
-    static func seconds(_ text: String) -> Int64? {
+    package static func seconds(_ text: String) -> Int64? {
         text.withUTF8Bytes { seconds($0) }
     }
 

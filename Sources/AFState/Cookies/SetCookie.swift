@@ -1,10 +1,44 @@
 import AFBase
 import AFWire
 
+/// The content of one `Set-Cookie` line, before it is judged whether its server may set it.
+package struct SetCookie: Hashable, Sendable {
+    package enum Lifetime: Hashable, Sendable {
+        case session
+        /// Seconds from now on; zero or less removes the cookie.
+        case seconds(Int64)
+        /// Seconds since 1970.
+        case until(Int64)
+    }
+
+    package enum Path: Hashable, Sendable {
+        /// The path is derived from the URL of the response; `isWritten` if there was an invalid `Path`.
+        case standard(isWritten: Bool)
+        case given([UInt8])
+    }
+
+    package var name: [UInt8]
+    package var value: [UInt8]
+    package var maxAge: Int64?
+    package var expires: Int64?
+    /// In lower case and without its leading dot; nil if the line names none.
+    package var domain: [UInt8]?
+    package var path = Path.standard(isWritten: false)
+    package var isSecure = false
+    package var isHTTPOnly = false
+    package var sameSite = CookieContent.SameSite.unspecified
+
+    /// RFC 6265bis §5.7: `Max-Age` takes precedence over `Expires`.
+    package var lifetime: Lifetime {
+        if let maxAge { return .seconds(maxAge) }
+        return expires.map(Lifetime.until) ?? .session
+    }
+}
+
 /// Parses a `Set-Cookie` line by RFC 6265bis §5.6, on bytes: it does not decode or unquote them, nor fold case beyond
 /// ASCII. A line that cannot be a cookie is refused and not repaired.
-enum SetCookieParser {
-    static func parse(
+package enum SetCookieParser {
+    package static func parse(
         _ line: UnsafeRawBufferPointer,
         limits: CookieLimits = .standard
     ) throws(CookieRefusal) -> SetCookie {
@@ -21,7 +55,7 @@ enum SetCookieParser {
         return cookie
     }
 
-    static func parse(_ line: [UInt8], limits: CookieLimits = .standard) throws(CookieRefusal) -> SetCookie {
+    package static func parse(_ line: [UInt8], limits: CookieLimits = .standard) throws(CookieRefusal) -> SetCookie {
         try line.span.withUnsafeBytes { bytes throws(CookieRefusal) in try parse(bytes, limits: limits) }
     }
 
@@ -108,7 +142,7 @@ extension SetCookieParser {
 
 extension CookieContent.SameSite {
     /// The whole word, in any case. Any other text counts as missing.
-    init(token: UnsafeRawBufferPointer) {
+    package init(token: UnsafeRawBufferPointer) {
         self =
             if ByteScanning.equalsIgnoringCase(token, "strict") {
                 .strict

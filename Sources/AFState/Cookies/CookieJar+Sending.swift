@@ -7,12 +7,13 @@ extension CookieJar {
     }
 
     /// The cookies for a request, in the order in which they are sent. This does not count as a use.
-    mutating func cookies(for question: CookieQuestion, now: Int64, suffixes: PublicSuffixes) -> [StoredCookie] {
+    package mutating func cookies(for question: CookieQuestion, now: Int64, suffixes: PublicSuffixes) -> [StoredCookie]
+    {
         candidates(for: question, now: now, suffixes).map(\.cookie)
     }
 
     /// The value of the `Cookie` field; nil if there is nothing to send.
-    mutating func field(for question: CookieQuestion, now: Int64, suffixes: PublicSuffixes) -> [UInt8]? {
+    package mutating func field(for question: CookieQuestion, now: Int64, suffixes: PublicSuffixes) -> [UInt8]? {
         var bytes: [UInt8] = []
         var sent = 0
         for candidate in candidates(for: question, now: now, suffixes) {

@@ -1,7 +1,7 @@
-import AFLoop
+package import AFLoop
 import AFWire
 
-/// An error of the file of an ``HTTPCookieStorage``.
+/// An error of the file of an ``/AFURLSession/HTTPCookieStorage``.
 ///
 /// The cookies in memory are not affected, and loading goes on.
 public struct CookieFileError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -34,7 +34,7 @@ public struct CookieFileError: Error, Hashable, Sendable, CustomStringConvertibl
     public let kind: Kind
     /// The path of the file.
     public let path: String
-    let cause: SystemCallError?
+    package let cause: SystemCallError?
 
     init(_ kind: Kind, at path: String, _ cause: SystemCallError? = nil) {
         self.kind = kind

@@ -1,5 +1,4 @@
 import AFLoop
-import Foundation
 import Glibc
 
 /// The cookie file on disk. Every method may wait for the disk: never call one on the network thread.

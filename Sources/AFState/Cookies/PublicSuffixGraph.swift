@@ -16,9 +16,9 @@ struct PublicSuffixGraph: Sendable {
         bytes = Array(file[PublicSuffixGraph.headerLength...])
     }
 
-    func rule(for name: UnsafeRawBufferPointer) -> PublicSuffixes.Rule? {
+    func rule(for name: UnsafeRawBufferPointer) -> PublicSuffixRule? {
         value(of: name).map { value in
-            var rule: PublicSuffixes.Rule = [.plain]
+            var rule: PublicSuffixRule = [.plain]
             if value & 1 != 0 { rule = [.exception] }
             if value & 2 != 0 { rule.insert(.wildcard) }
             return rule
