@@ -1,4 +1,5 @@
 import AFLoop
+import AFState
 import AFTLS
 import AFWire
 public import Foundation

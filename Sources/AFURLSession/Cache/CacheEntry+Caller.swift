@@ -1,3 +1,4 @@
+import AFState
 import AFWire
 import Foundation
 
@@ -23,18 +24,43 @@ extension CacheEntry {
             body: cached.data,
             presented: cached,
             userInfo: userInfo,
-            policy: mayGoToDisk && isWritable ? cached.storagePolicy : .allowedInMemoryOnly
+            mayGoToDisk: mayGoToDisk && isWritable && cached.storagePolicy == .allowed
         )
+    }
+
+    /// The response as the program stored it; nil for one that a session stored.
+    private var presentedResponse: CachedURLResponse? { presented as? CachedURLResponse }
+
+    /// The same body with other fields.
+    func updated(_ head: StoredHead, mayGoToDisk: Bool) -> CacheEntry {
+        let mayGoToDisk = mayGoToDisk && self.mayGoToDisk
+        guard let presented = presentedResponse, let url = presented.response.url else {
+            return CacheEntry(head, body: body, userInfo: userInfo, mayGoToDisk: mayGoToDisk)
+        }
+        let response = HTTPURLResponse(
+            url: url,
+            status: head.status,
+            version: head.version,
+            headers: head.headers,
+            decodes: head.isDecoded
+        )
+        let cached = CachedURLResponse(
+            response: response,
+            data: body,
+            userInfo: presented.userInfo,
+            storagePolicy: mayGoToDisk ? .allowed : .allowedInMemoryOnly
+        )
+        return CacheEntry(head, body: body, presented: cached, userInfo: userInfo, mayGoToDisk: mayGoToDisk)
     }
 
     /// The stored response for the program.
     func cachedResponse(for url: URL) -> CachedURLResponse {
-        if let presented { return presented }
+        if let presentedResponse { return presentedResponse }
         return CachedURLResponse(
             response: response(for: url),
             data: body,
             userInfo: decodedUserInfo,
-            storagePolicy: policy
+            storagePolicy: mayGoToDisk ? .allowed : .allowedInMemoryOnly
         )
     }
 
@@ -43,7 +69,7 @@ extension CacheEntry {
     /// - Parameter age: The value of `Age` in place of the stored one; nil keeps the stored one. An object of a
     ///   subclass that the program stored is always returned as it is.
     func response(for url: URL, age: Int64? = nil) -> HTTPURLResponse {
-        let given = presented?.response as? HTTPURLResponse
+        let given = presentedResponse?.response as? HTTPURLResponse
         if let given, age == nil || type(of: given) != HTTPURLResponse.self { return given }
         var headers = head.headers
         if let age { headers.set("Age", "\(age)") }

@@ -1,3 +1,4 @@
+import AFState
 import Foundation
 
 /// Which cache the sessions of a configuration use.

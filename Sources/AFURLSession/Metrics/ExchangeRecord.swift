@@ -1,4 +1,5 @@
 import AFLoop
+import AFState
 import AFTransport
 import Foundation
 

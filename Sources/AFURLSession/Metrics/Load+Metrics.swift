@@ -1,4 +1,5 @@
 import AFLoop
+import AFState
 import Foundation
 
 // What the session knows of a task when it ends.

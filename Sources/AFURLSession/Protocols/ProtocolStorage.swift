@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFState
 import Foundation
 
 /// Collects a response of a URL protocol class for the cache. Confined to the loop.

@@ -1,5 +1,6 @@
+public import AFState
 import AFWire
-import Foundation
+public import Foundation
 
 /// Hides what ``SecretNames`` calls secret, and leaves the rest readable: the scheme of a credential, the names of
 /// cookies, a URL without its secret items.
@@ -89,4 +90,10 @@ package struct SecretMask: Sendable {
         guard let place = text.unicodeScalars.firstIndex(of: sign) else { return nil }
         return (text[..<place], text[text.unicodeScalars.index(after: place)...])
     }
+}
+
+extension SecretNames {
+    /// A URL as logs show it: without user name, password and fragment, and with `***` in place of the values of items
+    /// that are secrets.
+    public static func masked(_ url: URL) -> String { SecretMask().url(url) }
 }

@@ -2,6 +2,7 @@ import AFVirtualWorld
 import Foundation
 import Testing
 
+@testable import AFState
 @testable import AFURLSession
 
 extension CacheTests {

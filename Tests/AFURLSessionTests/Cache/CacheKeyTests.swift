@@ -4,6 +4,7 @@ import AFWire
 import Foundation
 import Testing
 
+@testable import AFState
 @testable import AFURLSession
 
 extension CacheTests {

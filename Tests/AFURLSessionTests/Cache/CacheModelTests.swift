@@ -2,6 +2,7 @@ import AFWire
 import Foundation
 import Testing
 
+@testable import AFState
 @testable import AFURLSession
 
 extension CacheTests {
@@ -50,7 +51,7 @@ extension CacheTests {
                 switch random.number(below: 20) {
                 case 0..<9:
                     let body = "\(step)" + String(repeating: "x", count: random.number(below: 1700))
-                    let entry = CacheEntry(heads[number], body: Data(body.utf8), policy: .allowed)
+                    let entry = CacheEntry(heads[number], body: Data(body.utf8), mayGoToDisk: true)
                     store.insert(entry)
                     model.put(.init(url: "\(number)", body: body, size: entry.size))
                 case 9..<18:

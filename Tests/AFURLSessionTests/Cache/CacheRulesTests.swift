@@ -1,6 +1,7 @@
 import AFWire
 import Testing
 
+@testable import AFState
 @testable import AFURLSession
 
 extension CacheTests {
@@ -374,9 +375,9 @@ extension CacheTests {
                 (.returnCacheDataElseLoad, "serve", "serve", "network"),
                 (.returnCacheDataDontLoad, "serve", "serve", "fail"),
                 (.reloadRevalidatingCacheData, "validate", "validate", "network"),
-            ] as [(URLRequest.CachePolicy, String, String, String)]
+            ] as [(CacheUse, String, String, String)]
         )
-        func policies(policy: URLRequest.CachePolicy, fresh: String, stale: String, missing: String) throws {
+        func policies(policy: CacheUse, fresh: String, stale: String, missing: String) throws {
             let fields = [("Cache-Control", "max-age=60"), ("ETag", "\"1\"")]
             #expect(try plan(fields, policy: policy, after: 1) == fresh)
             #expect(try plan(fields, policy: policy, after: 61) == stale)

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import Testing
 
+@testable import AFState
 @testable import AFURLSession
 
 extension CacheTests {
@@ -29,7 +30,7 @@ extension CacheTests {
                 partition: .verified(by: [1, 2, 3]),
                 isDecoded: true
             )
-            let entry = CacheEntry(stored, body: Data([0, 1, 255]), userInfo: Data([7]), policy: .allowed)
+            let entry = CacheEntry(stored, body: Data([0, 1, 255]), userInfo: Data([7]), mayGoToDisk: true)
             let read = try #require(CacheEntryCoding.decode(CacheEntryCoding.encode(entry)))
 
             #expect(read.head.responseMonotonic == nil && read.head.headers == stored.headers)
@@ -284,7 +285,7 @@ extension CacheTests {
         func memoryOnly() throws {
             let scene = try CacheScene()
             let canary = "canary-8231"
-            scene.store.insert(try CacheScene.entry("http://a.test/1", canary, policy: .allowedInMemoryOnly))
+            scene.store.insert(try CacheScene.entry("http://a.test/1", canary, mayGoToDisk: false))
             scene.store.insert(try CacheScene.entry("http://a.test/2", canary, partition: .unnamed(1, [])))
             scene.store.catchUp()
             #expect(try scene.get("http://a.test/1") == canary && scene.files.isEmpty)
@@ -293,7 +294,7 @@ extension CacheTests {
         @Test func `an entry on disk is replaced by one that may not go there`() throws {
             let scene = try CacheScene()
             try scene.put("http://a.test/1", "old")
-            scene.store.insert(try CacheScene.entry("http://a.test/1", "new", policy: .allowedInMemoryOnly))
+            scene.store.insert(try CacheScene.entry("http://a.test/1", "new", mayGoToDisk: false))
             scene.store.catchUp()
             #expect(try scene.get("http://a.test/1") == "new" && scene.files.isEmpty)
             #expect(try scene.get("http://a.test/1", from: scene.reopened()) == nil)
@@ -331,7 +332,7 @@ extension CacheTests {
             for number in 0..<40 {
                 let asked = try request("http://a.test/1", ["X-Mode": "\(number)"])
                 let stored = head([("Vary", "X-Mode"), ("ETag", "\"1\"")], for: asked)
-                scene.store.insert(CacheEntry(stored, body: Data("\(number)".utf8), policy: .allowed))
+                scene.store.insert(CacheEntry(stored, body: Data("\(number)".utf8), mayGoToDisk: true))
             }
             scene.store.catchUp()
             #expect(scene.files.count == CacheState.variantLimit && scene.store.isConsistent())

@@ -7,6 +7,7 @@ import Foundation
 import Glibc
 import Testing
 
+@testable import AFState
 @testable import AFURLSession
 
 /// The cache: its rules, its store, its door, and `URLCache`.
@@ -80,7 +81,7 @@ enum CacheTests {
     static func plan(
         _ fields: [(String, String)],
         _ question: [String: String] = [:],
-        policy: URLRequest.CachePolicy = .useProtocolCachePolicy,
+        policy: CacheUse = .useProtocolCachePolicy,
         after seconds: Int64,
         method: String = "GET",
         url: String = "http://a.test/page"
@@ -142,11 +143,11 @@ final class CacheScene {
         _ fields: [(String, String)] = [("ETag", "\"1\"")],
         at seconds: Int64 = 0,
         partition: CachePartition = .open,
-        policy: URLCache.StoragePolicy = .allowed
+        mayGoToDisk: Bool = true
     ) throws -> CacheEntry {
         let request = try CacheTests.request(url)
         let head = CacheTests.head(fields, for: request, partition: partition, at: seconds)
-        return CacheEntry(head, body: Data(body.utf8), policy: policy)
+        return CacheEntry(head, body: Data(body.utf8), mayGoToDisk: mayGoToDisk)
     }
 
     func put(_ url: String, _ body: String, at seconds: Int64 = 0) throws {

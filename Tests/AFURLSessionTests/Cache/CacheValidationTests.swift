@@ -1,6 +1,7 @@
 import AFWire
 import Testing
 
+@testable import AFState
 @testable import AFURLSession
 
 extension CacheTests {

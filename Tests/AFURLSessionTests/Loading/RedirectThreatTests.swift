@@ -6,6 +6,8 @@ import AFURLSession
 import Foundation
 import Testing
 
+@testable import AFState
+
 /// Redirects with everything else: caches, pins, hosts that want TLS, and delegates with ideas of their own.
 @Suite("Redirects, threatened")
 struct RedirectThreatTests {

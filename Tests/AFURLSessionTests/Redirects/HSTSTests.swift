@@ -3,6 +3,7 @@ import AFWire
 import Foundation
 import Testing
 
+@testable import AFState
 @testable import AFURLSession
 
 @Suite("Hosts that want TLS")

@@ -6,6 +6,7 @@ import Foundation
 import Glibc
 import Testing
 
+@testable import AFState
 @testable import AFURLSession
 
 /// A file system of a mebibyte, in a folder of the test's own.

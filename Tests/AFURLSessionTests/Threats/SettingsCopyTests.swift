@@ -2,6 +2,7 @@ import AFTLS
 import Foundation
 import Testing
 
+@testable import AFState
 @testable import AFURLSession
 
 @Suite("Copies of configurations")

@@ -1,3 +1,4 @@
+import AFState
 import AFWire
 import Foundation
 

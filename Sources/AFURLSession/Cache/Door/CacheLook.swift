@@ -1,3 +1,4 @@
+import AFState
 import AFWire
 import Foundation
 
@@ -43,7 +44,7 @@ struct CacheLook: Sendable {
     }
 
     func finding(_ entry: CacheEntry?, now: CacheInstant) -> CacheFinding {
-        let plan = CacheRules.plan(request, policy: policy, stored: entry?.head, now: now)
+        let plan = CacheRules.plan(request, policy: CacheUse(policy), stored: entry?.head, now: now)
         let hit = entry.map { CacheHit($0, for: request, at: url, ticket: ticket) }
         switch (plan, hit) {
         case (.network(let fields), _): return .network(fields)

@@ -1,3 +1,4 @@
+import AFState
 import AFTransport
 import AFWire
 import Foundation
@@ -70,7 +71,7 @@ final class CacheWriter: BodyTap {
     /// Stores the response as it was received.
     func finish() {
         guard let body else { return }
-        let entry = CacheEntry(head, body: body, policy: mayGoToDisk ? .allowed : .allowedInMemoryOnly)
+        let entry = CacheEntry(head, body: body, mayGoToDisk: mayGoToDisk)
         insert(entry)
     }
 

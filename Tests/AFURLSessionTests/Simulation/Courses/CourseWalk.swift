@@ -2,6 +2,7 @@ import AFLoop
 import AFVirtualWorld
 import Foundation
 
+@testable import AFState
 @testable import AFURLSession
 
 /// One seeded run: tasks on their way over a map, everything that is done to them, and what was wrong about it.

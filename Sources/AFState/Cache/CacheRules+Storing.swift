@@ -1,8 +1,8 @@
 import AFBase
-import AFWire
+package import AFWire
 
 extension CacheRules {
-    enum Storage: Sendable, Equatable {
+    package enum Storage: Sendable, Equatable {
         case no
         /// The response depends on something that must not be written to disk.
         case inMemory
@@ -10,7 +10,7 @@ extension CacheRules {
     }
 
     /// Whether the response to a request may be stored (RFC 9111 §3).
-    static func mayStore(_ head: StoredHead, for request: CacheRequest) -> Storage {
+    package static func mayStore(_ head: StoredHead, for request: CacheRequest) -> Storage {
         guard request.method == .get, !request.hasBody, !request.control.noStore, !request.control.isMalformed else {
             return .no
         }
@@ -20,7 +20,7 @@ extension CacheRules {
     }
 
     /// Whether the response itself allows it to be stored.
-    static func mayKeep(_ head: StoredHead) -> Storage {
+    package static func mayKeep(_ head: StoredHead) -> Storage {
         guard isStorable(head.status), !head.headers.contains("Content-Range") else { return .no }
         let control = head.control
         guard !control.noStore, !control.isMalformed, !control.mustUnderstand || understood.contains(head.status),
@@ -30,7 +30,7 @@ extension CacheRules {
     }
 
     /// Whether a response must not be written to disk, because the file would contain the values of secrets.
-    static func isSecret(_ head: StoredHead) -> Bool {
+    package static func isSecret(_ head: StoredHead) -> Bool {
         let names = VaryField.names(in: head.headers) ?? []
         return !head.partition.isLasting || names.contains(where: SecretNames.containsField)
     }
@@ -49,19 +49,19 @@ extension CacheRules {
     private static func needsNoLifetime(_ status: Int) -> Bool { [200, 203, 204].contains(status) }
 
     /// Whether a response with these fields might have to be stored. Quick, and often true where it need not be.
-    static func mayBeOfUse(_ status: Int, _ headers: HTTPHeaders) -> Bool {
+    package static func mayBeOfUse(_ status: Int, _ headers: HTTPHeaders) -> Bool {
         guard isStorable(status) else { return false }
         return needsNoLifetime(status) || headers.contains("Cache-Control") || headers.contains("Expires")
             || headers.contains("Last-Modified")
     }
 
     /// Whether a response with this status takes the place of the stored one, whether it is stored or not.
-    static func replaces(_ status: Int) -> Bool {
+    package static func replaces(_ status: Int) -> Bool {
         status != 206 && ((200..<300).contains(status) || [300, 301, 308, 404, 410].contains(status))
     }
 
     /// The fields of a response without those of its connection (RFC 9111 §3.1).
-    static func storedFields(_ headers: HTTPHeaders) -> HTTPHeaders {
+    package static func storedFields(_ headers: HTTPHeaders) -> HTTPHeaders {
         var kept = headers
         for name in namesOfConnection(headers) { kept.remove(name) }
         return kept

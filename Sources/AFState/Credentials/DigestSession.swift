@@ -1,18 +1,18 @@
 import AFBase
 import AFTLS
-import AFWire
+package import AFWire
 
 /// How often one nonce of one party was used, with any credential in any task: no count may come twice (RFC 7616 §3.4).
-final class NonceUses {
-    let nonce: [UInt8]
+package final class NonceUses {
+    package let nonce: [UInt8]
     private var count: UInt32 = 0
 
-    init(_ nonce: [UInt8]) {
+    package init(_ nonce: [UInt8]) {
         self.nonce = nonce
     }
 
     /// The number of the next use; nil after four thousand million uses.
-    func next() -> UInt32? {
+    package func next() -> UInt32? {
         guard count < .max else { return nil }
         count += 1
         return count
@@ -22,8 +22,8 @@ final class NonceUses {
 /// The values that follow from one Digest challenge and one password: the key, and the nonces of both sides.
 ///
 /// The password itself is not kept.
-final class DigestSession {
-    let challenge: DigestChallenge
+package final class DigestSession {
+    package let challenge: DigestChallenge
     private let user: [UInt8]
     private let key: SecretBytes
     /// The uses of the server's nonce: the one of the challenge, until the server names the next one.
@@ -32,7 +32,7 @@ final class DigestSession {
     private var clientNonce: [UInt8]
 
     /// The server's nonce.
-    var nonce: [UInt8] { uses.nonce }
+    package var nonce: [UInt8] { uses.nonce }
 
     /// - Parameters:
     ///   - challenge: The challenge to answer.
@@ -41,7 +41,7 @@ final class DigestSession {
     ///   - clientNonce: Text that cannot be guessed.
     ///   - uses: Those of the challenge's nonce.
     /// - Throws: if the user name cannot be sent.
-    init?(
+    package init?(
         _ challenge: DigestChallenge,
         user: UnsafeRawBufferPointer,
         password: UnsafeRawBufferPointer,
@@ -99,7 +99,7 @@ final class DigestSession {
     ///   - target: Exactly what stands in the request line.
     ///   - bodyDigest: In hexadecimal, for `auth-int`; nil means that there is no body.
     /// - Returns: Nil if the nonce was used four thousand million times, or OpenSSL failed.
-    func answer(method: [UInt8], target: [UInt8], bodyDigest: [UInt8]? = nil) -> DigestAnswer? {
+    package func answer(method: [UInt8], target: [UInt8], bodyDigest: [UInt8]? = nil) -> DigestAnswer? {
         guard let body = bodyDigest ?? challenge.algorithm.digest([]), let count = uses.next() else { return nil }
         let use = DigestUse(nonce: nonce, clientNonce: clientNonce, count: count, target: target)
         guard let response = response(to: use, method: method, body: body),
@@ -151,7 +151,7 @@ final class DigestSession {
 }
 
 /// The values that one answer was computed from, besides the key.
-struct DigestUse: Sendable {
+package struct DigestUse: Sendable {
     let nonce: [UInt8]
     let clientNonce: [UInt8]
     let count: UInt32
@@ -164,13 +164,13 @@ struct DigestUse: Sendable {
 }
 
 /// One answer to a Digest challenge.
-struct DigestAnswer {
-    let session: DigestSession
-    let use: DigestUse
-    let fieldValue: [UInt8]
+package struct DigestAnswer {
+    package let session: DigestSession
+    package let use: DigestUse
+    package let fieldValue: [UInt8]
 
     /// How the server proved that it knows the password (RFC 7616 §3.5).
-    enum Proof: Sendable, Hashable {
+    package enum Proof: Sendable, Hashable {
         /// The server gave no proof, or one that cannot be checked: with `auth-int`, it covers the server's body.
         case absent
         /// The server knows the password.
@@ -182,7 +182,7 @@ struct DigestAnswer {
     /// Reads `Authentication-Info`, and takes over its next nonce unless its proof is wrong.
     ///
     /// - Parameter renewal: The uses of the next nonce, and text that cannot be guessed.
-    func check(
+    package func check(
         _ info: UnsafeRawBufferPointer,
         _ renewal: (_ nonce: [UInt8]) -> (uses: NonceUses, clientNonce: [UInt8])?
     ) -> Proof {

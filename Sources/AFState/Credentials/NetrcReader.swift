@@ -2,16 +2,16 @@
 ///
 /// Words are separated by blanks and line ends. A word in quotation marks may contain blanks, and a backslash in it
 /// takes the next byte literally. `#` where a keyword could stand makes the rest of the line a comment.
-struct NetrcReader {
-    struct Machine {
+package struct NetrcReader {
+    package struct Machine {
         /// Nil for `default`.
-        var name: [UInt8]?
-        var user: [UInt8]?
-        var password: [UInt8]?
+        package var name: [UInt8]?
+        package var user: [UInt8]?
+        package var password: [UInt8]?
     }
 
-    struct Misunderstanding: Error {
-        let line: Int
+    package struct Misunderstanding: Error {
+        package let line: Int
     }
 
     private let bytes: [UInt8]
@@ -20,12 +20,12 @@ struct NetrcReader {
     /// The machine that the last keyword has begun.
     private var begun: Machine?
 
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
     /// The next machine with all its values; nil at the end.
-    mutating func next() throws(Misunderstanding) -> Machine? {
+    package mutating func next() throws(Misunderstanding) -> Machine? {
         while let keyword = try keyword() {
             let ended = begun
             switch keyword {

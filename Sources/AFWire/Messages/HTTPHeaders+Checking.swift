@@ -1,8 +1,6 @@
-import AFWire
-
 extension HTTPHeaders {
     /// Fields from a caller's dictionary, sorted by name; nil if one of them is not allowed in a message.
-    init?(checking fields: [String: String]) {
+    package init?(checking fields: [String: String]) {
         self.init()
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
             let isAdded = name.withUTF8Bytes { name in value.withUTF8Bytes { add(name, $0) } }
@@ -11,7 +9,7 @@ extension HTTPHeaders {
     }
 
     /// Fields from a stored block of lines. Another program may have changed the block on the disk.
-    init?(checkingBlock block: [UInt8]) {
+    package init?(checkingBlock block: [UInt8]) {
         self.init()
         for line in block.split(separator: UInt8(ascii: "\n")) {
             guard line.last == UInt8(ascii: "\r"), let colon = line.firstIndex(of: UInt8(ascii: ":")) else {

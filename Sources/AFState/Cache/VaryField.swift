@@ -1,19 +1,19 @@
 import AFBase
-import AFWire
+package import AFWire
 
 /// A field of the request that the response depends on, and its value.
-struct VaryField: Sendable, Hashable {
+package struct VaryField: Sendable, Hashable {
     /// In lower case.
-    let name: String
+    package let name: String
     /// The digest of the value; nil if the request had none. The value itself may be a secret.
-    let value: CacheDigest?
+    package let value: CacheDigest?
 
     init(name: String, value: CacheDigest?) {
         self.name = name
         self.value = value
     }
 
-    init(_ name: String, of headers: HTTPHeaders) {
+    package init(_ name: String, of headers: HTTPHeaders) {
         self.name = name
         value = VaryField.normalized(name, of: headers).map { CacheDigest(of: $0) }
     }
@@ -58,7 +58,7 @@ struct VaryField: Sendable, Hashable {
 
     /// The names in `Vary`, in order and each once. Nil if they cannot be read, or if the response depends on more than
     /// the fields (`*`).
-    static func names(in headers: HTTPHeaders) -> [String]? {
+    package static func names(in headers: HTTPHeaders) -> [String]? {
         var names: Set<String> = []
         var isReadable = true
         headers.forEach { name, value in

@@ -1,7 +1,7 @@
 import AFBase
 import AFLoop
 import Dispatch
-import Foundation
+import FoundationEssentials
 
 /// Entries in memory and on disk, for any number of threads.
 ///
@@ -11,15 +11,15 @@ import Foundation
 ///
 /// Storing and removing take effect in memory at once. The disk follows with ``catchUp()``, which removes first and
 /// then writes.
-final class CacheStore: Sendable {
+package final class CacheStore: Sendable {
     /// The folder in which the store has its folder; nil for memory only.
-    let path: String?
+    package let path: String?
     private let state: Lock<CacheState>
     let disk = Lock(CacheDisk())
-    let wallClock: @Sendable () -> Int64
+    package let wallClock: @Sendable () -> Int64
     let monotonicClock: @Sendable () -> Int64
 
-    init(
+    package init(
         memoryCapacity: Int,
         diskCapacity: Int,
         path: String?,
@@ -39,7 +39,7 @@ final class CacheStore: Sendable {
     }
 
     /// Now, for callers that have no loop to ask.
-    var now: CacheInstant { CacheInstant(wall: wallClock(), monotonic: monotonicClock()) }
+    package var now: CacheInstant { CacheInstant(wall: wallClock(), monotonic: monotonicClock()) }
 
     /// Removed entries are released after the lock: their objects belong to the program and may call back here.
     func withState<Result>(_ body: (inout CacheState) -> Result) -> Result {
@@ -53,22 +53,22 @@ final class CacheStore: Sendable {
     // MARK: - Limits
 
     /// The longest body that is stored.
-    var bodyLimit: Int { withState { max($0.entryLimit - CacheEntry.overhead, 0) } }
-    var memoryCapacity: Int { withState { $0.memoryCapacity } }
-    var diskCapacity: Int { withState { $0.diskCapacity } }
-    var memoryUsage: Int { withState { $0.memory.total } }
+    package var bodyLimit: Int { withState { max($0.entryLimit - CacheEntry.overhead, 0) } }
+    package var memoryCapacity: Int { withState { $0.memoryCapacity } }
+    package var diskCapacity: Int { withState { $0.diskCapacity } }
+    package var memoryUsage: Int { withState { $0.memory.total } }
 
-    func setMemoryCapacity(_ capacity: Int) {
+    package func setMemoryCapacity(_ capacity: Int) {
         withState { $0.setMemoryCapacity(capacity) }
     }
 
     // MARK: - Looking, without waiting
 
     /// Whether there is certainly no entry.
-    var isSurelyEmpty: Bool { withState { $0.isSurelyEmpty } }
-    var mayHoldOutdated: Bool { withState { $0.mayHoldOutdated } }
+    package var isSurelyEmpty: Bool { withState { $0.isSurelyEmpty } }
+    package var mayHoldOutdated: Bool { withState { $0.mayHoldOutdated } }
 
-    enum Glance {
+    package enum Glance {
         case nothing
         case found(CacheEntry)
         /// Only the disk knows.
@@ -76,7 +76,7 @@ final class CacheStore: Sendable {
     }
 
     /// - Parameter choose: Chooses among the entries of the URL.
-    func glance(at key: CacheKey, _ choose: ([CacheEntry]) -> CacheEntry?) -> Glance {
+    package func glance(at key: CacheKey, _ choose: ([CacheEntry]) -> CacheEntry?) -> Glance {
         withState { state in
             if let entry = choose(state.entries(for: key.digest)) {
                 state.use(entry.id)
@@ -89,7 +89,7 @@ final class CacheStore: Sendable {
     // MARK: - Storing and removing, without waiting
 
     /// A ticket to store a response for the URL. It is valid until a response for that URL is removed.
-    func ticket(for key: CacheKey) -> CacheTicket {
+    package func ticket(for key: CacheKey) -> CacheTicket {
         CacheTicket(self, withState { $0.beginWriting(key.digest) })
     }
 
@@ -98,7 +98,7 @@ final class CacheStore: Sendable {
     ///   - isReplaced: Whether the new entry replaces this one of the same URL.
     /// - Returns: Whether the entry is kept.
     @discardableResult
-    func insert(
+    package func insert(
         _ entry: CacheEntry,
         ticket: CacheTicket? = nil,
         replacing isReplaced: (CacheEntry) -> Bool = { _ in false }
@@ -107,15 +107,15 @@ final class CacheStore: Sendable {
     }
 
     /// Forgets all entries of a URL.
-    func forget(_ key: CacheKey) { withState { $0.forget(key.digest) } }
+    package func forget(_ key: CacheKey) { withState { $0.forget(key.digest) } }
 
     /// Forgets one entry.
-    func forget(_ id: CacheEntryID) { withState { $0.forget(id) } }
+    package func forget(_ id: CacheEntryID) { withState { $0.forget(id) } }
 
     /// Forgets the entry that would be the answer. If only the disk knows it, all entries of the URL are forgotten.
     ///
     /// - Returns: Whether there may have been an entry.
-    func forgetAnswer(_ key: CacheKey, _ choose: ([CacheEntry]) -> CacheEntry?) -> Bool {
+    package func forgetAnswer(_ key: CacheKey, _ choose: ([CacheEntry]) -> CacheEntry?) -> Bool {
         withState { state in
             let answer = choose(state.entries(for: key.digest))
             if state.mayHaveMore(of: key.digest) {
@@ -127,15 +127,15 @@ final class CacheStore: Sendable {
         }
     }
 
-    func forgetAll() { withState { $0.forgetAll() } }
+    package func forgetAll() { withState { $0.forgetAll() } }
 
     /// Whether ``catchUp()`` has work to do.
-    var isBehind: Bool { withState { !$0.dooms.isEmpty || !$0.pending.isEmpty } }
+    package var isBehind: Bool { withState { !$0.dooms.isEmpty || !$0.pending.isEmpty } }
 }
 
 /// Allows storing a response for a URL. It ends with the last reference.
-final class CacheTicket: Sendable {
-    let number: UInt64
+package final class CacheTicket: Sendable {
+    package let number: UInt64
     private let store: CacheStore
 
     fileprivate init(_ store: CacheStore, _ number: UInt64) {

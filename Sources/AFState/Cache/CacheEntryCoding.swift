@@ -1,6 +1,6 @@
 import AFTLS
 import AFWire
-import Foundation
+import FoundationEssentials
 
 /// The bytes of an entry's file. Numbers are little-endian.
 ///
@@ -90,7 +90,7 @@ enum CacheEntryCoding {
             responseTime: responseTime,
             responseMonotonic: nil
         )
-        return CacheEntry(stored, body: body, userInfo: userInfo.isEmpty ? nil : Data(userInfo), policy: .allowed)
+        return CacheEntry(stored, body: body, userInfo: userInfo.isEmpty ? nil : Data(userInfo), mayGoToDisk: true)
     }
 
     private static func decodeVary(_ fields: inout CacheFieldReader) -> [VaryField]? {

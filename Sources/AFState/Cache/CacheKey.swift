@@ -1,5 +1,5 @@
 import AFBase
-import AFWire
+package import AFWire
 
 /// The key that a response is stored under: the resource that a request asks for, and where.
 ///
@@ -8,14 +8,14 @@ import AFWire
 /// `Host` a part of the target, so a request whose caller names another host there asks for another resource at the
 /// same place. Fragment and user information are not part of it. Each part carries its length, so no two URLs run
 /// together.
-struct CacheKey: Sendable, Hashable {
-    let bytes: [UInt8]
-    let digest: CacheDigest
+package struct CacheKey: Sendable, Hashable {
+    package let bytes: [UInt8]
+    package let digest: CacheDigest
     /// A response to a URL with a query may be computed for it, so its lifetime is not guessed.
     let hasQuery: Bool
 
     /// - Parameter host: The value of the field `Host`; nil if it is the URL's own.
-    init(_ url: RequestURL, host: [UInt8]? = nil) {
+    package init(_ url: RequestURL, host: [UInt8]? = nil) {
         let endpoint = url.endpoint
         let own = Array(endpoint.hostField.utf8)
         var fields = CacheFieldWriter()
@@ -43,11 +43,11 @@ struct CacheKey: Sendable, Hashable {
         self.init(bytes: bytes, hasQuery: target.contains(UInt8(ascii: "?")))
     }
 
-    static func == (left: CacheKey, right: CacheKey) -> Bool {
+    package static func == (left: CacheKey, right: CacheKey) -> Bool {
         left.digest == right.digest && left.bytes == right.bytes
     }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(digest)
     }
 }

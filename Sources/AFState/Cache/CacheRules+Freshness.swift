@@ -1,7 +1,7 @@
 import AFWire
 
 extension CacheRules {
-    enum Usability: Sendable {
+    package enum Usability: Sendable {
         case fresh
         /// The request allows a stale response (`max-stale`).
         case staleAllowed
@@ -11,7 +11,7 @@ extension CacheRules {
     }
 
     /// Whether a response may be used without asking its server (RFC 9111 §4.2).
-    static func isUsable(_ stored: StoredHead, for request: CacheRequest, now: CacheInstant) -> Usability {
+    package static func isUsable(_ stored: StoredHead, for request: CacheRequest, now: CacheInstant) -> Usability {
         let control = stored.control
         guard !control.noCache, !control.isMalformed, !request.control.noCache, !request.control.isMalformed
         else { return .no }
@@ -31,7 +31,7 @@ extension CacheRules {
     }
 
     /// For how long after it was made a response is fresh (RFC 9111 §4.2.1).
-    static func lifetime(of stored: StoredHead) -> Int64 {
+    package static func lifetime(of stored: StoredHead) -> Int64 {
         if let maxAge = stored.control.maxAge { return maxAge }
         let expires = stored.headers.values("Expires")
         guard expires.isEmpty else {
@@ -53,7 +53,7 @@ extension CacheRules {
     static let heuristicallyFresh: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
 
     /// How old a response is (RFC 9111 §4.2.3).
-    static func age(of stored: StoredHead, now: CacheInstant) -> Int64 {
+    package static func age(of stored: StoredHead, now: CacheInstant) -> Int64 {
         guard stored.responseTime >= stored.requestTime else { return longest }
         let apparent = clamped(stored.responseTime - date(of: stored))
         let corrected = announcedAge(in: stored.headers) + clamped(stored.responseTime - stored.requestTime)
@@ -107,7 +107,7 @@ extension CacheRules {
     /// Whether a stale response may stand in for an error (RFC 5861 §4).
     ///
     /// - Parameter status: The status of the server's response; nil if the server could not be reached.
-    static func mayReplaceError(
+    package static func mayReplaceError(
         _ status: Int?,
         with stored: StoredHead,
         for request: CacheRequest,

@@ -1,12 +1,12 @@
-import AFWire
+package import AFWire
 
 /// What may be stored, and when it may be used: RFC 9111 for a private cache, with RFC 5861 (stale responses) and RFC
 /// 8246 (`immutable`). Pure: the caller passes the time, and the rules read and write nothing.
 ///
 /// A value that cannot be read counts as the strictest of its possible meanings.
-enum CacheRules {
+package enum CacheRules {
     /// The limit that every number of seconds is clamped to (RFC 9111 §1.2.2).
-    static let longest: Int64 = 1 << 31
+    package static let longest: Int64 = 1 << 31
     /// The longest lifetime that is guessed for a response that names none.
     static let longestGuess: Int64 = 24 * 60 * 60
 
@@ -17,7 +17,7 @@ enum CacheRules {
     /// - Parameters:
     ///   - partitions: The partitions whose responses the request may be answered with.
     ///   - decodes: Whether the task gets bodies without their content coding.
-    static func select<Entry>(
+    package static func select<Entry>(
         from entries: [Entry],
         head: (Entry) -> StoredHead,
         for request: CacheRequest,
@@ -34,7 +34,7 @@ enum CacheRules {
         return best
     }
 
-    static func matches(
+    package static func matches(
         _ head: StoredHead,
         _ request: CacheRequest,
         in partitions: [CachePartition],
@@ -53,9 +53,9 @@ enum CacheRules {
     // MARK: - What to do
 
     /// - Parameter stored: The response that ``select(from:head:for:in:decodes:)`` found.
-    static func plan(
+    package static func plan(
         _ request: CacheRequest,
-        policy: URLRequest.CachePolicy,
+        policy: CacheUse,
         stored: StoredHead?,
         now: CacheInstant
     ) -> CachePlan {
@@ -108,4 +108,31 @@ enum CacheRules {
         let conditions = conditions(for: stored)
         return conditions.isEmpty ? .network : .validate(conditions)
     }
+}
+
+/// How a request wants the cache to be used.
+package enum CacheUse: Sendable {
+    /// The rules of HTTP decide.
+    case useProtocolCachePolicy
+    case reloadIgnoringLocalCacheData
+    case reloadIgnoringLocalAndRemoteCacheData
+    case returnCacheDataElseLoad
+    case returnCacheDataDontLoad
+    case reloadRevalidatingCacheData
+}
+
+/// Where the answer to a request comes from.
+package enum CachePlan: Sendable, Equatable {
+    /// From its server. The request gets those of these fields that it lacks.
+    case network(HTTPHeaders)
+    /// From the cache.
+    case serve
+    /// From the cache if the server confirms the stored response: the request gets these fields.
+    case validate(HTTPHeaders)
+    /// From the cache now. Meanwhile the server is asked, with these fields, whether the response may be used again.
+    case serveAndValidate(HTTPHeaders)
+    /// From nowhere: only the cache may answer, and it cannot.
+    case fail
+
+    static let network = CachePlan.network(HTTPHeaders())
 }

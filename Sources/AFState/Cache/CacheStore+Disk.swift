@@ -20,12 +20,12 @@ extension CacheStore {
     /// Seconds after which the folder is listed again, for what other processes did, and a use is marked again.
     private static let interval: Int64 = 60
 
-    var diskUsage: Int {
+    package var diskUsage: Int {
         catchUp()
         return withState { $0.disk.total }
     }
 
-    func setDiskCapacity(_ capacity: Int) {
+    package func setDiskCapacity(_ capacity: Int) {
         withState { $0.setDiskCapacity(capacity) }
         disk.withLock { disk in
             if let folder = opened(&disk) { trim(folder, nil) }
@@ -35,7 +35,7 @@ extension CacheStore {
     // MARK: - Looking
 
     /// Loads an entry from memory or the disk.
-    func load(_ key: CacheKey, _ choose: ([CacheEntry]) -> CacheEntry?) -> CacheEntry? {
+    package func load(_ key: CacheKey, _ choose: ([CacheEntry]) -> CacheEntry?) -> CacheEntry? {
         disk.withLock { disk in
             let folder = opened(&disk)
             removeDoomed(&disk)
@@ -76,7 +76,7 @@ extension CacheStore {
     // MARK: - Following memory
 
     /// Removes from the disk the entries that were removed in memory, and writes those that were stored there.
-    func catchUp() {
+    package func catchUp() {
         disk.withLock { disk in
             while true {
                 let folder = opened(&disk)
@@ -141,7 +141,7 @@ extension CacheStore {
     /// Removes the entries that were received at a time or later.
     ///
     /// - Parameter time: Seconds since 1970.
-    func removeAll(since time: Int64) {
+    package func removeAll(since time: Int64) {
         withState { $0.forget(since: time) }
         disk.withLock { disk in
             let opened = opened(&disk)

@@ -2,7 +2,7 @@ import AFTLS
 
 /// Half of a SHA-256: enough that two URLs with the same digest cannot be found. A response that is found by it is
 /// still compared in full.
-struct CacheDigest: Sendable, Hashable {
+package struct CacheDigest: Sendable, Hashable {
     private let high: UInt64
     private let low: UInt64
 
@@ -38,7 +38,7 @@ struct CacheDigest: Sendable, Hashable {
     }
 
     /// 32 digits in lower case.
-    var text: String {
+    package var text: String {
         let digits = Array("0123456789abcdef".utf8)
         let bytes = [high, low].flatMap { number in
             stride(from: 60, through: 0, by: -4).map { digits[Int(number >> UInt64($0) & 15)] }
@@ -46,7 +46,7 @@ struct CacheDigest: Sendable, Hashable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(high)
     }
 }

@@ -1,5 +1,6 @@
 import AFBase
-import AFWire
+package import AFWire
+import FoundationEssentials
 
 extension CacheRules {
     // MARK: - Asking
@@ -16,7 +17,7 @@ extension CacheRules {
     }
 
     /// The one `ETag`, byte for byte. Nil if there are several, or if it is malformed.
-    static func entityTag(in headers: HTTPHeaders) -> [UInt8]? {
+    package static func entityTag(in headers: HTTPHeaders) -> [UInt8]? {
         var tag: [UInt8]?
         var isGood = true
         headers.forEach { name, value in
@@ -58,7 +59,7 @@ extension CacheRules {
 
     // MARK: - The answer
 
-    enum Confirmation: Sendable, Equatable {
+    package enum Confirmation: Sendable, Equatable {
         /// The stored response is still good, with these updated fields.
         case confirmed(StoredHead)
         /// The server confirmed another response than the stored one.
@@ -66,7 +67,7 @@ extension CacheRules {
     }
 
     /// Updates the stored response with the fields of the 304 that confirms it (RFC 9111 §4.3.4).
-    static func merge(
+    package static func merge(
         _ stored: StoredHead,
         with headers: HTTPHeaders,
         for request: CacheRequest,
@@ -135,7 +136,7 @@ extension CacheRules {
     // MARK: - Outdated responses
 
     /// The URLs whose stored responses must not be used any more after this exchange (RFC 9111 §4.4).
-    static func invalidated(by request: CacheRequest, status: Int, _ headers: HTTPHeaders) -> [CacheKey] {
+    package static func invalidated(by request: CacheRequest, status: Int, _ headers: HTTPHeaders) -> [CacheKey] {
         guard request.method == .unsafe, (200..<400).contains(status) else { return [] }
         var keys = [request.key]
         for name in ["Location", "Content-Location"] {
@@ -151,12 +152,20 @@ extension CacheRules {
     }
 
     /// Whether the response to HEAD shows that the stored response is outdated (RFC 9111 §4.3.5).
-    static func isOutdated(_ stored: StoredHead, byHead status: Int, _ headers: HTTPHeaders) -> Bool {
+    package static func isOutdated(_ stored: StoredHead, byHead status: Int, _ headers: HTTPHeaders) -> Bool {
         guard status == 200, stored.status == 200 else { return false }
         for name in ["ETag", "Last-Modified", "Content-Length", "Content-Encoding"] {
             guard let value = headers.firstBytes(name) else { continue }
             if stored.headers.firstBytes(name) != value { return true }
         }
         return false
+    }
+
+    /// The URL that a reference in a field names. Nil if it cannot be loaded.
+    package static func resolve(_ reference: String, against url: RequestURL) -> RequestURL? {
+        guard let base = URL(string: url.localText), let location = URL(string: reference, relativeTo: base) else {
+            return nil
+        }
+        return try? RequestURL(location.absoluteString)
     }
 }

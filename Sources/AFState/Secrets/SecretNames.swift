@@ -1,7 +1,5 @@
 import AFBase
-import AFLoop
 import AFWire
-public import Foundation
 
 /// Which header fields and query items are secrets. This one list decides what follows no redirect to another origin,
 /// and what logs, events, commands, archives and the cache's files do not show.
@@ -59,10 +57,6 @@ public enum SecretNames {
         let name = canonical(name)
         return items.contains(name) || contains(name)
     }
-
-    /// A URL as logs show it: without user name, password and fragment, and with `***` in place of the values of items
-    /// that are secrets.
-    public static func masked(_ url: URL) -> String { SecretMask().url(url) }
 
     private static func contains(_ name: String) -> Bool {
         if names.withLock({ $0.canonical.contains(name) }) { return true }

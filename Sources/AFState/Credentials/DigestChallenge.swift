@@ -1,9 +1,9 @@
-import AFWire
+package import AFWire
 
 /// A Digest challenge that the session can answer (RFC 7616 §3.3, and RFC 2069 where `qop` is missing).
-struct DigestChallenge: Sendable {
+package struct DigestChallenge: Sendable {
     /// What the answer protects.
-    enum Quality: Sendable {
+    package enum Quality: Sendable {
         /// Method and target, without a count: RFC 2069.
         case legacy
         /// Method and target.
@@ -13,27 +13,27 @@ struct DigestChallenge: Sendable {
     }
 
     /// The longest realm, nonce and opaque value that the session sends back.
-    static let maximumLength = 4096
+    package static let maximumLength = 4096
 
-    let algorithm: DigestAlgorithm
+    package let algorithm: DigestAlgorithm
     /// The server has sent `algorithm`. Servers before RFC 2617 do not know it, so only a server that sent it is sent
     /// it.
-    let namesAlgorithm: Bool
-    let realm: [UInt8]
-    let nonce: [UInt8]
-    let opaque: [UInt8]?
-    let quality: Quality
-    let isStale: Bool
-    let hashesUser: Bool
-    let wantsUTF8: Bool
+    package let namesAlgorithm: Bool
+    package let realm: [UInt8]
+    package let nonce: [UInt8]
+    package let opaque: [UInt8]?
+    package let quality: Quality
+    package let isStale: Bool
+    package let hashesUser: Bool
+    package let wantsUTF8: Bool
     /// The other URLs that the same answer is valid for: words of `domain`. Nil if the server does not say.
-    let domain: [[UInt8]]?
+    package let domain: [[UInt8]]?
 
     /// Nil if the challenge is malformed, or asks for something the session cannot do: no part of it is guessed.
     ///
     /// - Parameter mayHashBody: Whether the session could read the body once more than it sends it. `auth-int` is
     ///   chosen only then, and only where the server offers nothing else.
-    init?(_ challenge: Challenge, mayHashBody: Bool) {
+    package init?(_ challenge: Challenge, mayHashBody: Bool) {
         guard challenge.scheme == "digest", challenge.token68 == nil, challenge.isUsable,
             let realm = challenge.bytes("realm"), !realm.isEmpty, realm.count <= DigestChallenge.maximumLength,
             let nonce = challenge.bytes("nonce"), !nonce.isEmpty, nonce.count <= DigestChallenge.maximumLength,

@@ -1,10 +1,10 @@
 import AFBase
-import AFTLS
+package import AFTLS
 import AFWire
 
 /// The value of `algorithm` in a Digest challenge (RFC 7616 §3.3).
-struct DigestAlgorithm: Hashable, Sendable {
-    let function: DigestFunction
+package struct DigestAlgorithm: Hashable, Sendable {
+    package let function: DigestFunction
     /// `-sess`: the key is computed once, from the first nonces of both sides, and used as long as the server accepts
     /// it.
     let isSession: Bool
@@ -30,7 +30,7 @@ struct DigestAlgorithm: Hashable, Sendable {
     }
 
     /// The name as it is sent.
-    var name: String {
+    package var name: String {
         let name =
             switch function {
             case .md5: "MD5"
@@ -41,7 +41,7 @@ struct DigestAlgorithm: Hashable, Sendable {
     }
 
     /// The digest of all pieces with a colon between each two, in hexadecimal; nil if OpenSSL fails.
-    func digest(_ pieces: [UInt8]...) -> [UInt8]? {
+    package func digest(_ pieces: [UInt8]...) -> [UInt8]? {
         guard let digest = MessageDigest(function) else { return nil }
         for (index, piece) in pieces.enumerated() {
             if index > 0 { digest.add([UInt8(ascii: ":")]) }
@@ -51,7 +51,7 @@ struct DigestAlgorithm: Hashable, Sendable {
     }
 
     /// The digest of the key, a colon and these pieces. The key is not copied.
-    func digest(_ key: SecretBytes, _ pieces: [UInt8]...) -> [UInt8]? {
+    package func digest(_ key: SecretBytes, _ pieces: [UInt8]...) -> [UInt8]? {
         guard let digest = MessageDigest(function) else { return nil }
         key.withBytes { digest.add($0) }
         for piece in pieces {
@@ -61,7 +61,7 @@ struct DigestAlgorithm: Hashable, Sendable {
         return digest.finish().map(DigestAlgorithm.hexadecimal)
     }
 
-    static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
+    package static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
         let digits = Array("0123456789abcdef".utf8)
         return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
     }

@@ -1,17 +1,16 @@
 import AFLoop
 import AFTLS
-import AFTransport
-import AFWire
+package import AFWire
 
 /// The requests that a stored response may answer: those that the same server, trusted by the same rules, would have
 /// answered with it, sent with the same credentials.
-struct CachePartition: Sendable, Hashable {
+package struct CachePartition: Sendable, Hashable {
     /// How the server was reached and why it was trusted.
-    let origin: [UInt8]
+    package let origin: [UInt8]
     /// The digest of the value of `Authorization`, if one was sent.
-    let credentials: CacheDigest?
+    package let credentials: CacheDigest?
     /// Whether it means the same in another process. Only then a response may go to disk.
-    let isLasting: Bool
+    package let isLasting: Bool
 
     private init(_ origin: [UInt8], credentials: CacheDigest? = nil, isLasting: Bool) {
         self.origin = origin
@@ -25,12 +24,12 @@ struct CachePartition: Sendable, Hashable {
     }
 
     /// `http`, where any server on the way could have answered.
-    static let open = CachePartition([0], isLasting: true)
+    package static let open = CachePartition([0], isLasting: true)
     /// The partition of responses that the program itself stored. Every session of the cache sees them.
-    static let caller = CachePartition([1], isLasting: true)
+    package static let caller = CachePartition([1], isLasting: true)
 
     /// The partition of a server that rules with a fingerprint accepted.
-    static func verified(by fingerprint: [UInt8]) -> CachePartition {
+    package static func verified(by fingerprint: [UInt8]) -> CachePartition {
         CachePartition([2] + fingerprint, isLasting: true)
     }
 
@@ -38,7 +37,7 @@ struct CachePartition: Sendable, Hashable {
     /// a delegate.
     ///
     /// - Parameter number: From ``UniqueNumber``, of the session that knows the reasons.
-    static func unnamed(_ number: UInt64, _ fingerprint: [UInt8]) -> CachePartition {
+    package static func unnamed(_ number: UInt64, _ fingerprint: [UInt8]) -> CachePartition {
         var fields = CacheFieldWriter()
         fields.add(number: number)
         fields.add(fingerprint)
@@ -46,7 +45,7 @@ struct CachePartition: Sendable, Hashable {
     }
 
     /// The same partition, reached through a socket that may lead to any server.
-    func through(_ socketPath: String?) -> CachePartition {
+    package func through(_ socketPath: String?) -> CachePartition {
         guard let socketPath else { return self }
         var fields = CacheFieldWriter()
         fields.add(origin)
@@ -54,23 +53,24 @@ struct CachePartition: Sendable, Hashable {
         return CachePartition([4] + fields.bytes, credentials: credentials, isLasting: isLasting)
     }
 
-    /// The same partition where connections are made to another endpoint, or not to every address.
-    func reached(at endpoint: Endpoint, within limits: LimitSettings) -> CachePartition {
-        var partition = self
-        if let place = limits.overrides.place(of: endpoint) {
-            var fields = CacheFieldWriter()
-            fields.add(partition.origin)
-            fields.add(place.text.utf8)
-            partition = CachePartition([5] + fields.bytes, isLasting: partition.isLasting)
-        }
-        if let filter = limits.addressFilter {
-            var fields = CacheFieldWriter()
-            fields.add(partition.origin)
-            fields.add(number: filter.number)
-            let isLasting = partition.isLasting && filter.number == AddressFilter.numberOfPublicOnly
-            partition = CachePartition([6] + fields.bytes, isLasting: isLasting)
-        }
-        return partition
+    /// The same partition where connections are made to another place.
+    package func redirected(to place: String) -> CachePartition {
+        var fields = CacheFieldWriter()
+        fields.add(origin)
+        fields.add(place.utf8)
+        return CachePartition([5] + fields.bytes, isLasting: isLasting)
+    }
+
+    /// The same partition where connections are not made to every address.
+    ///
+    /// - Parameters:
+    ///   - number: Tells the filter of addresses apart from others.
+    ///   - isLasting: Whether the number means the same filter in another process.
+    package func filtered(by number: UInt64, isLasting: Bool) -> CachePartition {
+        var fields = CacheFieldWriter()
+        fields.add(origin)
+        fields.add(number: number)
+        return CachePartition([6] + fields.bytes, isLasting: self.isLasting && isLasting)
     }
 
     /// The same partition for the credentials of a request. Nil if the request has credentials and no digest can stand
@@ -78,7 +78,7 @@ struct CachePartition: Sendable, Hashable {
     ///
     /// Nothing that could be computed from a password is ever written to disk: a secret of the process goes into the
     /// digest.
-    func forCredentials(in headers: HTTPHeaders) -> CachePartition? {
+    package func forCredentials(in headers: HTTPHeaders) -> CachePartition? {
         guard headers.contains("Authorization") else { return self }
         guard let secret = CachePartition.secret else { return nil }
         var fields = CacheFieldWriter()

@@ -1,16 +1,16 @@
-import AFWire
+package import AFWire
 
 /// The requests to a party that a credential that worked is sent with, unasked.
-struct ProtectionScope: Sendable {
+package struct ProtectionScope: Sendable {
     /// Nil covers everything.
     private(set) var prefixes: [[UInt8]]?
     /// More prefixes than a site needs, and few enough to compare with each request.
     private static let maximumPrefixes = 32
 
-    static let everything = ProtectionScope(prefixes: nil)
+    package static let everything = ProtectionScope(prefixes: nil)
 
     /// RFC 7617 §2.2: everything in and below the folder of the path that was requested.
-    static func folder(of path: [UInt8]) -> ProtectionScope {
+    package static func folder(of path: [UInt8]) -> ProtectionScope {
         let path = ProtectionScope.withoutQuery(path)
         let end = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
         return ProtectionScope(prefixes: hasDots(path) ? [] : [Array(path[..<end])])
@@ -18,7 +18,7 @@ struct ProtectionScope: Sendable {
 
     /// RFC 7616 §3.3: what the server lists as `domain`, and everything if it lists nothing. Other origins on the list
     /// are left out: what is known about one origin goes to no other.
-    static func domain(_ words: [[UInt8]]?, at endpoint: Endpoint) -> ProtectionScope {
+    package static func domain(_ words: [[UInt8]]?, at endpoint: Endpoint) -> ProtectionScope {
         guard let words else { return .everything }
         let paths = words.compactMap { word -> [UInt8]? in
             if word.first == UInt8(ascii: "/"), word.dropFirst().first != UInt8(ascii: "/") { return word }
@@ -30,7 +30,7 @@ struct ProtectionScope: Sendable {
     }
 
     /// The length of the prefix that covers the path, to compare scopes; nil if the path is outside.
-    func reach(to path: [UInt8]) -> Int? {
+    package func reach(to path: [UInt8]) -> Int? {
         guard let prefixes else { return 0 }
         let path = ProtectionScope.withoutQuery(path)
         // The server decides which folder a path with dots leads to.
@@ -38,7 +38,7 @@ struct ProtectionScope: Sendable {
         return prefixes.filter { ProtectionScope.covers($0, path) }.map(\.count).max()
     }
 
-    mutating func formUnion(_ other: ProtectionScope) {
+    package mutating func formUnion(_ other: ProtectionScope) {
         guard let own = prefixes, let others = other.prefixes else {
             prefixes = nil
             return

@@ -1,7 +1,6 @@
 import AFBase
-import AFLoop
-import AFWire
-public import Foundation
+package import AFWire
+public import FoundationEssentials
 
 /// The hosts that ask for TLS on all connections (HTTP Strict Transport Security, RFC 6797).
 ///
@@ -85,7 +84,7 @@ public final class HSTSStore: Sendable {
 
     // MARK: - For sessions
 
-    func covers(_ host: Endpoint.Host, at now: Int64) -> Bool {
+    package func covers(_ host: Endpoint.Host, at now: Int64) -> Bool {
         guard host.kind == .name else { return false }
         return known.withLock { known in
             guard !known.isEmpty else { return false }
@@ -103,7 +102,7 @@ public final class HSTSStore: Sendable {
     }
 
     /// Learns from a response over a connection whose certificate was accepted without a delegate's help.
-    func learn(_ headers: HTTPHeaders, from host: Endpoint.Host, at now: Int64) {
+    package func learn(_ headers: HTTPHeaders, from host: Endpoint.Host, at now: Int64) {
         // RFC 6797 §8.1: only the first field counts.
         guard host.kind == .name, let value = headers.firstBytes("Strict-Transport-Security"),
             let policy = value.withUnsafeBytes({ TransportSecurity($0) })
@@ -121,13 +120,5 @@ public final class HSTSStore: Sendable {
     private static func makeRoom(in known: inout [String: Entry]) {
         let first = known.values.min { ($0.expires, $0.host) < ($1.expires, $1.host) }
         if let first { known[first.host] = nil }
-    }
-}
-
-extension URLSessionConfiguration {
-    /// The hosts that the session connects to over TLS only. Nil, the default: it neither asks nor learns.
-    public var strictTransportSecurity: HSTSStore? {
-        get { self[\.transportSecurity] }
-        set { self[\.transportSecurity] = newValue }
     }
 }
