@@ -18,7 +18,7 @@ extension HTTPCookieStorage {
     /// Uses another public suffix list from now on, for all stores of the process. Each store drops the cookies that
     /// the list forbids when it is next used. Waits for the disk.
     ///
-    /// Throws a ``PublicSuffixFailure`` if the file is no complete list; then nothing changes.
+    /// Throws a ``/AFState/PublicSuffixFailure`` if the file is no complete list; then nothing changes.
     public static func usePublicSuffixList(at url: URL) throws {
         guard url.isFileURL else { throw PublicSuffixFailure(path: url.absoluteString, fault: .notAFileURL) }
         try PublicSuffixSource.system.replace(withFileAt: url.absoluteURL.path)

@@ -26,7 +26,7 @@ public struct RedirectPolicy: Hashable, Sendable, Codable {
     /// the former to the latter. False by default.
     public var keepsSecretsOnUpgrade = false
 
-    /// Further header fields, by name, that do not follow to another origin. Those that ``SecretNames`` calls secrets,
+    /// Further header fields, by name, that do not follow to another origin. Those that ``/AFState/SecretNames`` calls secrets,
     /// as `Authorization`, `Cookie` and `X-Api-Key`, never do, nor do `Proxy-…`, `WWW-Authenticate` and `Referer`.
     public var sensitiveFields: Set<String> = []
 

@@ -350,7 +350,7 @@ extension URLSession {
     /// and lets those in use end with their exchange. Calls back on the delegate queue once the disk has followed.
     ///
     /// Requests resumed after that use new connections. What the configuration itself names stays: a netrc file, an
-    /// ``HSTSStore``, proxies.
+    /// ``/AFState/HSTSStore``, proxies.
     @preconcurrency
     public func reset(completionHandler: @escaping @Sendable () -> Void) {
         world.enqueue { [core] in core.value.reset(completionHandler) }
