@@ -17,6 +17,7 @@ let package = Package(
     products: [
         .library(name: "AFURLSession", targets: ["AFURLSession"]),
         .library(name: "AFNetworking", targets: ["AFNetworking"]),
+        .library(name: "AFSecurity", targets: ["AFSecurity"]),
         .library(name: "AFNetworkingXML", targets: ["AFNetworkingXML"]),
         .library(name: "AFImages", targets: ["AFImages"]),
         .library(name: "AFNetworkingTesting", targets: ["AFNetworkingTesting"]),
@@ -77,6 +78,8 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "AFNetworking", dependencies: ["AFBase", "AFURLSession"], swiftSettings: strict),
+        // Apart from the rest, since only code that was written for Apple's frameworks needs its names.
+        .target(name: "AFSecurity", dependencies: ["AFBase", "AFTLS", "AFTransport"], swiftSettings: strict),
         // Apart from the rest, since Foundation's XML loads libxml2.
         .target(name: "AFNetworkingXML", dependencies: ["AFBase", "AFNetworking"], swiftSettings: strict),
         // Apart from the rest, since it loads the libraries of the picture formats.
@@ -232,6 +235,11 @@ let package = Package(
             name: "AFNetworkingPortedTests",
             dependencies: ["AFImages", "AFNetworking", "AFNetworkingTesting"],
             swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]
+        ),
+        .testTarget(
+            name: "AFSecurityTests",
+            dependencies: ["AFNetworkingTesting", "AFSecurity", "AFTLS", "AFURLSession"],
+            swiftSettings: strict
         ),
         .testTarget(
             name: "AFNetworkingXMLTests",

@@ -40,7 +40,7 @@ import Testing
                 !FileManager.default.fileExists(atPath: Repository.root.appendingPathComponent($0).path)
             } == []
         )
-        #expect(products.count == 5)
+        #expect(products.count == 6)
         #expect(products.filter { !package.contains(".library(name: \"\($0.output.1)\"") }.map(\.output.1) == [])
     }
 

@@ -1,7 +1,7 @@
 /// What an evaluation checks.
 ///
 /// No policy checks revocation: neither lists nor OCSP, also not what a server staples.
-/// `SecPolicyCreateRevocation` of the session's module says what comes of that.
+/// `SecPolicyCreateRevocation` of `AFSecurity` says what that means for the policies of Apple's Security framework.
 public enum TrustPolicy: Hashable, Sendable {
     /// The chain, the dates, that it may serve TLS, and the name if one is given.
     case tlsServer(PeerName?)

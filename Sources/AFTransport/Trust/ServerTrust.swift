@@ -21,7 +21,7 @@ public struct ServerTrust: Sendable {
     public var date: Date { Date(timeIntervalSince1970: TimeInterval(moment)) }
     private let securityLevel: Int
     private let findings: Lock<[Question: TrustEvaluation]>
-    /// What callers of the Security framework's functions have set on it; no part of the value.
+    /// What the functions of `AFSecurity` have set on it. It is no part of the value.
     package let attachment = Lock<(any Sendable)?>(nil)
 
     /// Makes one from certificates of your own, for tests and tools.

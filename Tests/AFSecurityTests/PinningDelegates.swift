@@ -1,7 +1,9 @@
+import AFSecurity
 import AFURLSession
 import Foundation
 
-// Delegates as they are written for Apple's platforms: nothing in this file knows that it is not there.
+// Delegates as they are written for Apple's platforms, where AFSecurity is Security and AFURLSession is Foundation.
+// Only the imports differ.
 
 /// Compares the server's certificate with the one that came with the app.
 final class CertificatePinningDelegate: NSObject, URLSessionDelegate {

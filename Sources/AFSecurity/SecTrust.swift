@@ -1,8 +1,8 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-import AFLoop
-import AFTLS
-import AFTransport
+import AFBase
+public import AFTLS
+public import AFTransport
 public import Dispatch
 public import Foundation
 
@@ -11,24 +11,6 @@ public import Foundation
 /// The functions here do what those of that framework do. They keep what they set beside the value, shared by its
 /// copies, and only they read it: the session's own decision and any ``/AFTransport/ServerEvaluator`` do not see it.
 public typealias SecTrust = ServerTrust
-
-/// How an evaluation ended.
-public enum SecTrustResultType: UInt32, Hashable, Sendable {
-    /// There was no evaluation.
-    case invalid = 0
-    /// Trusted, because the user said so.
-    case proceed = 1
-    /// Not trusted, because the user said so.
-    case deny = 3
-    /// Trusted.
-    case unspecified = 4
-    /// Not trusted; with other settings it may be.
-    case recoverableTrustFailure = 5
-    /// Not trusted, whatever the settings.
-    case fatalTrustFailure = 6
-    /// Something else went wrong.
-    case otherError = 7
-}
 
 // MARK: - Making and changing
 
@@ -192,33 +174,5 @@ extension ServerTrust {
     /// Reading the chain is no evaluation: the result of the last one stays.
     fileprivate var provenChain: [Certificate] {
         servedChain.isEmpty ? [] : withOverrides { $0 }.evaluate(self).verifiedChain
-    }
-}
-
-extension SecTrustResultType {
-    fileprivate init(_ evaluation: TrustEvaluation) {
-        switch evaluation.failure?.reason {
-        case nil: self = .unspecified
-        case .signature, .malformed, .noCertificate, .weakKey, .criticalExtension: self = .fatalTrustFailure
-        default: self = .recoverableTrustFailure
-        }
-    }
-}
-
-extension NSError {
-    fileprivate convenience init(_ failure: TrustFailure) {
-        let code =
-            switch failure.reason {
-            case .name: errSecHostNameMismatch
-            case .expired: errSecCertificateExpired
-            case .notYetValid: errSecCertificateNotValidYet
-            case .revocation: errSecIncompleteCertRevocationCheck
-            default: errSecNotTrusted
-            }
-        self.init(
-            domain: NSOSStatusErrorDomain,
-            code: Int(code),
-            userInfo: [NSLocalizedDescriptionKey: failure.message, NSUnderlyingErrorKey: failure]
-        )
     }
 }

@@ -1,85 +1,10 @@
-import AFLoop
 import AFNetworkingTesting
+import AFSecurity
 import AFTLS
 import AFURLSession
 import Dispatch
 import Foundation
 import Testing
-
-/// Stands for the digests of other libraries in code that was ported.
-func sha256(_ data: Data) -> Data {
-    Data(SHA256Digest.of(Array(data)))
-}
-
-extension SecuredTests {
-    /// Delegates that use the names of Apple's Security framework.
-    struct Ported {
-        private let site: SecuredSite
-        private let leaf: Certificate
-        private let stranger: Certificate
-
-        init() throws {
-            var shown: Certificate?
-            site = try SecuredSite { tls, _ in shown = tls.credentials.first?.certificates.first }
-            leaf = try #require(shown)
-            stranger = try CertificateAuthority().certificate
-        }
-
-        private func load(_ delegate: any URLSessionDelegate, trusting: Bool = true) async throws -> Outcome {
-            let session = site.session(delegate: delegate) { if !trusting { $0.anchors = .certificates([]) } }
-            return try await session.outcome(of: site.server.url("/hello"))
-        }
-
-        @Test func `certificates are compared`() async throws {
-            func delegate(_ pinned: Certificate) -> CertificatePinningDelegate {
-                CertificatePinningDelegate(pinnedCertificate: Data(pinned.derBytes))
-            }
-
-            #expect(try await load(delegate(leaf)).text == "hello")
-            #expect(try await load(delegate(stranger)).code == -999)
-            #expect(try await load(delegate(leaf), trusting: false).code == -999)
-        }
-
-        @Test func `keys are compared below an authority of one's own`() async throws {
-            func delegate(_ root: Certificate, _ pinned: Certificate) throws -> PublicKeyPinningDelegate {
-                let key = try #require(SecCertificateCopyKey(pinned))
-                return PublicKeyPinningDelegate(
-                    rootCertificateData: Data(root.derBytes),
-                    pinnedKeyData: try #require(SecKeyCopyExternalRepresentation(key, nil))
-                )
-            }
-            let root = site.authority.certificate
-
-            #expect(try await load(delegate(root, leaf), trusting: false).text == "hello")
-            #expect(try await load(delegate(root, root), trusting: false).text == "hello")
-            #expect(try await load(delegate(root, stranger), trusting: false).code == -999)
-            #expect(try await load(delegate(stranger, leaf)).code == -999)
-        }
-
-        @Test func `digests of keys are compared`() async throws {
-            func delegate(_ pinned: Certificate) -> HashPinningDelegate {
-                HashPinningDelegate(pinnedHashes: [Data(pinned.pin.digest).base64EncodedString()])
-            }
-
-            #expect(try await load(delegate(leaf)).text == "hello")
-            #expect(try await load(delegate(stranger)).code == -999)
-            #expect(try await load(delegate(leaf), trusting: false).code == -999)
-        }
-
-        @Test func `what a delegate sets has no part in the session's own decision`() async throws {
-            let root = site.authority.certificate
-            let delegate = TrustDelegate { challenge in
-                if let trust = challenge.protectionSpace.serverTrust {
-                    SecTrustSetAnchorCertificates(trust, [root] as CFArray)
-                    guard SecTrustEvaluateWithError(trust, nil) else { return nil }
-                }
-                return (.performDefaultHandling, nil)
-            }
-
-            #expect(try await load(delegate, trusting: false).code == -1203)
-        }
-    }
-}
 
 /// The functions of the Security framework, against certificates of our own.
 @Suite struct SecurityFrameworkTests {

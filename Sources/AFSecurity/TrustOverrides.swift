@@ -2,8 +2,8 @@ import AFTLS
 import AFTransport
 import Foundation
 
-/// The settings that the functions of the Security framework keep about a server, beside the value itself, which does
-/// not change. Only those functions read them.
+/// The settings that the functions of this module keep about a server. They are beside the value itself, which does not
+/// change, and only these functions read them.
 struct TrustOverrides: Sendable {
     /// Nil: the standard evaluation.
     var policies: [SecPolicy]?
