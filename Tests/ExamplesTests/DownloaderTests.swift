@@ -110,7 +110,7 @@ import Testing
 
         let error = await #expect(throws: NSError.self) { try await download.run { _ in } }
 
-        #expect(error?.domain == URLResponseSerializationErrorDomain)
+        #expect(error?.domain == HTTPResponseSerializer.errorDomain)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
         #expect(server.requests.count == 1)
     }

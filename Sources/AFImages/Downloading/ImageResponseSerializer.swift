@@ -8,7 +8,7 @@ public import Foundation
 /// Accepts `image/tiff`, `image/jpeg`, `image/gif`, `image/png`, `image/ico`, `image/x-icon`, `image/bmp`,
 /// `image/x-bmp`, `image/x-xbitmap` and `image/x-win-bitmap`, as AFNetworking does, and `image/webp`. The first bytes
 /// of a picture tell its format. An empty body has no object; what cannot be decoded is an error, with the
-/// ``ImageError`` under `NetworkingOperationFailingDecodingErrorKey`.
+/// ``ImageError`` under `HTTPResponseSerializer.decodingErrorKey`.
 ///
 /// Decodes on the calling thread, which for managers is one that processes responses, never the network thread. No more
 /// pictures are decoded at once than ``ImageDecodingQueue/shared`` allows.
@@ -111,12 +111,12 @@ open class ImageResponseSerializer: HTTPResponseSerializer, @unchecked Sendable 
     private static func described(_ failure: ImageError, _ response: URLResponse?, _ body: Data) -> NSError {
         var userInfo: [String: Any] = [
             NSLocalizedDescriptionKey: "Request failed: \(failure.text)",
-            NetworkingOperationFailingDecodingErrorKey: failure,
-            NetworkingOperationFailingURLResponseDataErrorKey: body,
+            HTTPResponseSerializer.decodingErrorKey: failure,
+            HTTPResponseSerializer.failingResponseDataErrorKey: body,
         ]
-        if let response { userInfo[NetworkingOperationFailingURLResponseErrorKey] = response }
+        if let response { userInfo[HTTPResponseSerializer.failingResponseErrorKey] = response }
         return NSError(
-            domain: URLResponseSerializationErrorDomain,
+            domain: HTTPResponseSerializer.errorDomain,
             code: NSURLErrorCannotDecodeRawData,
             userInfo: userInfo
         )

@@ -35,28 +35,28 @@ extension NSNotification.Name {
     public static let AFURLSessionDownloadTaskDidFailToMoveFile = urlSessionDownloadTaskDidFailToMoveFile
 }
 
-/// ``NetworkingTaskDidCompleteSerializedResponseKey`` under its old name.
-public let AFNetworkingTaskDidCompleteSerializedResponseKey = NetworkingTaskDidCompleteSerializedResponseKey
-/// ``NetworkingTaskDidCompleteSerializedResponseKey`` under its oldest name.
-public let AFNetworkingTaskDidFinishSerializedResponseKey = NetworkingTaskDidCompleteSerializedResponseKey
-/// ``NetworkingTaskDidCompleteResponseSerializerKey`` under its old name.
-public let AFNetworkingTaskDidCompleteResponseSerializerKey = NetworkingTaskDidCompleteResponseSerializerKey
-/// ``NetworkingTaskDidCompleteResponseSerializerKey`` under its oldest name.
-public let AFNetworkingTaskDidFinishResponseSerializerKey = NetworkingTaskDidCompleteResponseSerializerKey
-/// ``NetworkingTaskDidCompleteResponseDataKey`` under its old name.
-public let AFNetworkingTaskDidCompleteResponseDataKey = NetworkingTaskDidCompleteResponseDataKey
-/// ``NetworkingTaskDidCompleteResponseDataKey`` under its oldest name.
-public let AFNetworkingTaskDidFinishResponseDataKey = NetworkingTaskDidCompleteResponseDataKey
-/// ``NetworkingTaskDidCompleteErrorKey`` under its old name.
-public let AFNetworkingTaskDidCompleteErrorKey = NetworkingTaskDidCompleteErrorKey
-/// ``NetworkingTaskDidCompleteErrorKey`` under its oldest name.
-public let AFNetworkingTaskDidFinishErrorKey = NetworkingTaskDidCompleteErrorKey
-/// ``NetworkingTaskDidCompleteAssetPathKey`` under its old name.
-public let AFNetworkingTaskDidCompleteAssetPathKey = NetworkingTaskDidCompleteAssetPathKey
-/// ``NetworkingTaskDidCompleteAssetPathKey`` under its oldest name.
-public let AFNetworkingTaskDidFinishAssetPathKey = NetworkingTaskDidCompleteAssetPathKey
-/// ``NetworkingTaskDidCompleteSessionTaskMetrics`` under its old name.
-public let AFNetworkingTaskDidCompleteSessionTaskMetrics = NetworkingTaskDidCompleteSessionTaskMetrics
+/// `Notification.NetworkingTaskKey.serializedResponse` under its old name.
+public let AFNetworkingTaskDidCompleteSerializedResponseKey = Notification.NetworkingTaskKey.serializedResponse
+/// `Notification.NetworkingTaskKey.serializedResponse` under its oldest name.
+public let AFNetworkingTaskDidFinishSerializedResponseKey = Notification.NetworkingTaskKey.serializedResponse
+/// `Notification.NetworkingTaskKey.responseSerializer` under its old name.
+public let AFNetworkingTaskDidCompleteResponseSerializerKey = Notification.NetworkingTaskKey.responseSerializer
+/// `Notification.NetworkingTaskKey.responseSerializer` under its oldest name.
+public let AFNetworkingTaskDidFinishResponseSerializerKey = Notification.NetworkingTaskKey.responseSerializer
+/// `Notification.NetworkingTaskKey.responseData` under its old name.
+public let AFNetworkingTaskDidCompleteResponseDataKey = Notification.NetworkingTaskKey.responseData
+/// `Notification.NetworkingTaskKey.responseData` under its oldest name.
+public let AFNetworkingTaskDidFinishResponseDataKey = Notification.NetworkingTaskKey.responseData
+/// `Notification.NetworkingTaskKey.error` under its old name.
+public let AFNetworkingTaskDidCompleteErrorKey = Notification.NetworkingTaskKey.error
+/// `Notification.NetworkingTaskKey.error` under its oldest name.
+public let AFNetworkingTaskDidFinishErrorKey = Notification.NetworkingTaskKey.error
+/// `Notification.NetworkingTaskKey.assetPath` under its old name.
+public let AFNetworkingTaskDidCompleteAssetPathKey = Notification.NetworkingTaskKey.assetPath
+/// `Notification.NetworkingTaskKey.assetPath` under its oldest name.
+public let AFNetworkingTaskDidFinishAssetPathKey = Notification.NetworkingTaskKey.assetPath
+/// `Notification.NetworkingTaskKey.sessionTaskMetrics` under its old name.
+public let AFNetworkingTaskDidCompleteSessionTaskMetrics = Notification.NetworkingTaskKey.sessionTaskMetrics
 
 extension URLSessionManager {
     /// Answers challenges as AFNetworking 4 has it: with an `NSError`, a `URLCredential`, the raw value of a
@@ -151,21 +151,21 @@ public typealias AFPropertyListResponseSerializer = PropertyListResponseSerializ
 /// ``CompoundResponseSerializer`` under its old name.
 public typealias AFCompoundResponseSerializer = CompoundResponseSerializer
 
-/// ``URLResponseSerializationErrorDomain`` under its old name.
-public let AFURLResponseSerializationErrorDomain = URLResponseSerializationErrorDomain
+/// ``HTTPResponseSerializer/errorDomain`` under its old name.
+public let AFURLResponseSerializationErrorDomain = HTTPResponseSerializer.errorDomain
 
-/// ``NetworkingOperationFailingURLResponseErrorKey`` under its old name.
-public let AFNetworkingOperationFailingURLResponseErrorKey = NetworkingOperationFailingURLResponseErrorKey
+/// ``HTTPResponseSerializer/failingResponseErrorKey`` under its old name.
+public let AFNetworkingOperationFailingURLResponseErrorKey = HTTPResponseSerializer.failingResponseErrorKey
 
-/// ``NetworkingOperationFailingURLResponseDataErrorKey`` under its old name.
-public let AFNetworkingOperationFailingURLResponseDataErrorKey = NetworkingOperationFailingURLResponseDataErrorKey
+/// ``HTTPResponseSerializer/failingResponseDataErrorKey`` under its old name.
+public let AFNetworkingOperationFailingURLResponseDataErrorKey = HTTPResponseSerializer.failingResponseDataErrorKey
 
-/// ``jsonObjectByRemovingKeysWithNullValues(_:_:)`` under its old name.
+/// ``JSONResponseSerializer/removingKeysWithNullValues(from:readingOptions:)`` under its old name.
 public func AFJSONObjectByRemovingKeysWithNullValues(
     _ object: Any,
     _ readingOptions: JSONSerialization.ReadingOptions
 ) -> Any {
-    jsonObjectByRemovingKeysWithNullValues(object, readingOptions)
+    JSONResponseSerializer.removingKeysWithNullValues(from: object, readingOptions: readingOptions)
 }
 
 // MARK: - Reachability
@@ -186,12 +186,12 @@ extension Notification.Name {
     public static let AFNetworkingReachabilityDidChange = networkingReachabilityDidChange
 }
 
-/// ``NetworkingReachabilityNotificationStatusItem`` under its old name.
-public let AFNetworkingReachabilityNotificationStatusItem = NetworkingReachabilityNotificationStatusItem
+/// ``NetworkReachabilityManager/statusKey`` under its old name.
+public let AFNetworkingReachabilityNotificationStatusItem = NetworkReachabilityManager.statusKey
 
-/// ``stringFromNetworkReachabilityStatus(_:)`` under its old name.
+/// ``NetworkReachabilityStatus/localizedDescription`` under its old name.
 public func AFStringFromNetworkReachabilityStatus(_ status: NetworkReachabilityStatus) -> String {
-    stringFromNetworkReachabilityStatus(status)
+    status.localizedDescription
 }
 
 // MARK: - Request serialization
@@ -214,17 +214,17 @@ public typealias AFMultipartFormData = MultipartFormData
 /// ``HTTPRequestQueryStringSerializationStyle`` under its old name.
 public typealias AFHTTPRequestQueryStringSerializationStyle = HTTPRequestQueryStringSerializationStyle
 
-/// ``URLRequestSerializationErrorDomain`` under its old name.
-public let AFURLRequestSerializationErrorDomain = URLRequestSerializationErrorDomain
+/// ``HTTPRequestSerializer/errorDomain`` under its old name.
+public let AFURLRequestSerializationErrorDomain = HTTPRequestSerializer.errorDomain
 
-/// ``NetworkingOperationFailingURLRequestErrorKey`` under its old name.
-public let AFNetworkingOperationFailingURLRequestErrorKey = NetworkingOperationFailingURLRequestErrorKey
+/// ``HTTPRequestSerializer/failingRequestErrorKey`` under its old name.
+public let AFNetworkingOperationFailingURLRequestErrorKey = HTTPRequestSerializer.failingRequestErrorKey
 
-/// ``UploadStream3GSuggestedPacketSize`` under its old name.
-public let kAFUploadStream3GSuggestedPacketSize = UploadStream3GSuggestedPacketSize
+/// ``HTTPRequestSerializer/suggested3GPacketSize`` under its old name.
+public let kAFUploadStream3GSuggestedPacketSize = HTTPRequestSerializer.suggested3GPacketSize
 
-/// ``UploadStream3GSuggestedDelay`` under its old name.
-public let kAFUploadStream3GSuggestedDelay: Double = UploadStream3GSuggestedDelay
+/// ``HTTPRequestSerializer/suggested3GDelay`` under its old name.
+public let kAFUploadStream3GSuggestedDelay: Double = HTTPRequestSerializer.suggested3GDelay
 
 extension HTTPRequestSerializer {
     /// The same as ``setAuthorizationHeaderFieldWithUsername(_:password:)``.
@@ -281,11 +281,15 @@ extension URLRequest {
     }
 }
 
-/// ``percentEscapedString(from:)`` under its old name.
-public func AFPercentEscapedStringFromString(_ string: String) -> String { percentEscapedString(from: string) }
+/// ``HTTPRequestSerializer/percentEscapedString(from:)`` under its old name.
+public func AFPercentEscapedStringFromString(_ string: String) -> String {
+    HTTPRequestSerializer.percentEscapedString(from: string)
+}
 
-/// ``queryString(from:)`` under its old name.
-public func AFQueryStringFromParameters(_ parameters: Any) -> String { queryString(from: parameters) }
+/// ``HTTPRequestSerializer/queryString(from:)`` under its old name.
+public func AFQueryStringFromParameters(_ parameters: Any) -> String {
+    HTTPRequestSerializer.queryString(from: parameters)
+}
 
 // MARK: - Operations
 

@@ -16,8 +16,7 @@ extension Notification.Name {
 
     /// A task of a ``URLSessionManager`` has completed, and its completion handler has returned. The object is the task.
     ///
-    /// Posted on the main queue. The keys of the user info are the constants whose names begin with
-    /// `NetworkingTaskDidComplete`.
+    /// Posted on the main queue. The keys of the user info are those of `Notification.NetworkingTaskKey`.
     public static let networkingTaskDidComplete = Notification.Name("com.alamofire.networking.task.complete")
 
     /// The session of a ``URLSessionManager`` has become invalid. The object is the session.
@@ -39,22 +38,26 @@ extension Notification.Name {
         Notification.Name("com.alamofire.networking.session.download.file-manager-error")
 }
 
-/// The key of the response serializer's object, in the user info of `networkingTaskDidComplete`: absent if there is
-/// none or the transport failed. For a download with a destination it is the file's URL.
-public let NetworkingTaskDidCompleteSerializedResponseKey = "com.alamofire.networking.task.complete.serializedresponse"
+extension Notification {
+    /// The keys in the user info of `Notification.Name.networkingTaskDidComplete`.
+    public enum NetworkingTaskKey {
+        /// The response serializer's object: absent if there is none or the transport failed. For a download with a
+        /// destination it is the file's URL.
+        public static let serializedResponse = "com.alamofire.networking.task.complete.serializedresponse"
 
-/// The key of the response serializer, in the user info of `networkingTaskDidComplete`.
-public let NetworkingTaskDidCompleteResponseSerializerKey = "com.alamofire.networking.task.complete.responseserializer"
+        /// The response serializer.
+        public static let responseSerializer = "com.alamofire.networking.task.complete.responseserializer"
 
-/// The key of the response's body, in the user info of `networkingTaskDidComplete`: absent if the task has stored it in
-/// a file.
-public let NetworkingTaskDidCompleteResponseDataKey = "com.alamofire.networking.complete.finish.responsedata"
+        /// The response's body: absent if the task has stored it in a file.
+        public static let responseData = "com.alamofire.networking.complete.finish.responsedata"
 
-/// The key of the error, of the transport or of the serializer, in the user info of `networkingTaskDidComplete`.
-public let NetworkingTaskDidCompleteErrorKey = "com.alamofire.networking.task.complete.error"
+        /// The error, of the transport or of the serializer.
+        public static let error = "com.alamofire.networking.task.complete.error"
 
-/// The key of the URL of the downloaded file, in the user info of `networkingTaskDidComplete`.
-public let NetworkingTaskDidCompleteAssetPathKey = "com.alamofire.networking.task.complete.assetpath"
+        /// The URL of the downloaded file.
+        public static let assetPath = "com.alamofire.networking.task.complete.assetpath"
 
-/// The key of the ``/AFURLSession/URLSessionTaskMetrics`` of the task, in the user info of `networkingTaskDidComplete`.
-public let NetworkingTaskDidCompleteSessionTaskMetrics = "com.alamofire.networking.complete.sessiontaskmetrics"
+        /// The ``/AFURLSession/URLSessionTaskMetrics`` of the task.
+        public static let sessionTaskMetrics = "com.alamofire.networking.complete.sessiontaskmetrics"
+    }
+}

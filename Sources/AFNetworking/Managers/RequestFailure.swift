@@ -40,9 +40,9 @@ public struct RequestFailure: Error, @unchecked Sendable {
     /// The error about the status beneath an error about decoding. The body of a refused response is seldom of the type
     /// that was asked for, so the status is the better error.
     private static func refusal(beneath error: NSError) -> NSError? {
-        guard error.domain != URLResponseSerializationErrorDomain,
+        guard error.domain != HTTPResponseSerializer.errorDomain,
             let beneath = error.userInfo[NSUnderlyingErrorKey] as? NSError,
-            beneath.domain == URLResponseSerializationErrorDomain,
+            beneath.domain == HTTPResponseSerializer.errorDomain,
             beneath.code == URLError.badServerResponse.rawValue
         else { return nil }
         return beneath
@@ -52,9 +52,9 @@ public struct RequestFailure: Error, @unchecked Sendable {
         switch (error.domain, URLError.Code(rawValue: error.code)) {
         case (NSURLErrorDomain, .cancelled): .cancelled
         case (NSURLErrorDomain, _): .transport
-        case (URLResponseSerializationErrorDomain, .badServerResponse): .status
-        case (URLResponseSerializationErrorDomain, .cannotDecodeContentData): .contentType
-        case (URLRequestSerializationErrorDomain, _): .request
+        case (HTTPResponseSerializer.errorDomain, .badServerResponse): .status
+        case (HTTPResponseSerializer.errorDomain, .cannotDecodeContentData): .contentType
+        case (HTTPRequestSerializer.errorDomain, _): .request
         default: response == nil ? .transport : .decoding
         }
     }
@@ -68,7 +68,7 @@ public struct RequestFailure: Error, @unchecked Sendable {
 
     /// The body of the response, if it was refused.
     public var data: Data? {
-        (error as NSError).userInfo[NetworkingOperationFailingURLResponseDataErrorKey] as? Data
+        (error as NSError).userInfo[HTTPResponseSerializer.failingResponseDataErrorKey] as? Data
     }
 }
 

@@ -69,14 +69,14 @@ struct TaskEnding: Sendable {
     }
 
     private func userInfo(_ outcome: Outcome) -> NotificationPost.UserInfo {
-        var info: NotificationPost.UserInfo = [NetworkingTaskDidCompleteResponseSerializerKey: serializer]
-        info[NetworkingTaskDidCompleteSerializedResponseKey] = outcome.object
-        info[NetworkingTaskDidCompleteErrorKey] = outcome.error
-        info[NetworkingTaskDidCompleteSessionTaskMetrics] = state.metrics
+        var info: NotificationPost.UserInfo = [Notification.NetworkingTaskKey.responseSerializer: serializer]
+        info[Notification.NetworkingTaskKey.serializedResponse] = outcome.object
+        info[Notification.NetworkingTaskKey.error] = outcome.error
+        info[Notification.NetworkingTaskKey.sessionTaskMetrics] = state.metrics
         if let file {
-            info[NetworkingTaskDidCompleteAssetPathKey] = file
+            info[Notification.NetworkingTaskKey.assetPath] = file
         } else {
-            info[NetworkingTaskDidCompleteResponseDataKey] = state.body
+            info[Notification.NetworkingTaskKey.responseData] = state.body
         }
         return info
     }

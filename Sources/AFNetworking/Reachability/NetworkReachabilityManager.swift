@@ -130,7 +130,7 @@ open class NetworkReachabilityManager: NSObject, @unchecked Sendable {
 
     /// The status as text, in the language of the user.
     open func localizedNetworkReachabilityStatusString() -> String {
-        stringFromNetworkReachabilityStatus(networkReachabilityStatus)
+        networkReachabilityStatus.localizedDescription
     }
 
     // MARK: - Observing
@@ -216,20 +216,22 @@ open class NetworkReachabilityManager: NSObject, @unchecked Sendable {
         NotificationCenter.default.post(
             name: .networkingReachabilityDidChange,
             object: self,
-            userInfo: [NetworkingReachabilityNotificationStatusItem: NSNumber(value: status.rawValue)]
+            userInfo: [Self.statusKey: NSNumber(value: status.rawValue)]
         )
     }
 }
 
 extension Notification.Name {
     /// What a ``NetworkReachabilityManager`` watches has another status, or it has begun to watch. The object is the
-    /// manager; the user info has the status under ``NetworkingReachabilityNotificationStatusItem``. Posted on the
+    /// manager; the user info has the status under ``NetworkReachabilityManager/statusKey``. Posted on the
     /// manager's ``NetworkReachabilityManager/callbackQueue``.
     public static let networkingReachabilityDidChange = Notification.Name(
         "com.alamofire.networking.reachability.change"
     )
 }
 
-/// The key of the status, a number as in `NetworkReachabilityStatus.rawValue`, in the user info of
-/// `Notification.Name.networkingReachabilityDidChange`.
-public let NetworkingReachabilityNotificationStatusItem = "AFNetworkingReachabilityNotificationStatusItem"
+extension NetworkReachabilityManager {
+    /// The key of the status, a number as in `NetworkReachabilityStatus.rawValue`, in the user info of
+    /// `Notification.Name.networkingReachabilityDidChange`.
+    public static let statusKey = "AFNetworkingReachabilityNotificationStatusItem"
+}

@@ -40,8 +40,3 @@ public enum NetworkReachabilityStatus: Int, Sendable, CustomStringConvertible {
     /// Whether there is a route.
     public var isReachable: Bool { self == .reachableViaWWAN || self == .reachableViaWiFi }
 }
-
-/// A status as text, in the language of the user: ``NetworkReachabilityStatus/localizedDescription``.
-public func stringFromNetworkReachabilityStatus(_ status: NetworkReachabilityStatus) -> String {
-    status.localizedDescription
-}

@@ -18,7 +18,7 @@ public import Foundation
 /// ```
 ///
 /// In the body they are JSON. In the query they are the members of that same JSON, flattened as
-/// ``queryString(from:)`` does it. They must become an object or an array. Without parameters there is no body.
+/// ``HTTPRequestSerializer/queryString(from:)`` does it. They must become an object or an array. Without parameters there is no body.
 open class EncodableRequestSerializer: HTTPRequestSerializer, @unchecked Sendable {
     private let sharedEncoder: Lock<JSONEncoder>
 
@@ -50,7 +50,7 @@ open class EncodableRequestSerializer: HTTPRequestSerializer, @unchecked Sendabl
 
     /// Puts header fields and parameters into a request.
     ///
-    /// Errors: that of the encoder; or -1016 of ``URLRequestSerializationErrorDomain``, for parameters that become
+    /// Errors: that of the encoder; or -1016 of ``HTTPRequestSerializer/errorDomain``, for parameters that become
     /// neither an object nor an array, and for those that are not `Encodable`, with an `EncodingError` as the
     /// underlying error.
     open override func request(

@@ -167,7 +167,7 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
     /// - Parameters:
     ///   - method: The method; ``httpMethodsEncodingParametersInURI`` says where the parameters go.
     ///   - urlString: The URL, which may be relative.
-    ///   - parameters: As ``queryString(from:)`` takes them; subclasses may take others. Nil for none.
+    ///   - parameters: As ``HTTPRequestSerializer/queryString(from:)`` takes them; subclasses may take others. Nil for none.
     open func request(withMethod method: String, urlString: String, parameters: Any?) throws -> URLRequest {
         guard let url = URL(string: urlString) else { throw RequestError.unusableURL }
         var request = URLRequest(url: url)
@@ -300,8 +300,54 @@ extension HTTPRequestSerializer {
     }
 }
 
+// MARK: - Queries
+
+extension HTTPRequestSerializer {
+    /// The query, or the body of a form, that parameters make.
+    ///
+    /// ```swift
+    /// let query = HTTPRequestSerializer.queryString(from: ["name": "Ada", "langs": ["en", "fr"], "at": ["x": 1]])
+    /// #expect(query == "at%5Bx%5D=1&langs%5B%5D=en&langs%5B%5D=fr&name=Ada")
+    /// ```
+    ///
+    /// Dictionaries are sorted by their keys and become `key[nested]`, arrays `key[]` for each element, sets the same key
+    /// for each element, sorted by their descriptions. `NSNull` and nil become the key alone, without `=`. All else becomes
+    /// its description: true is `1`, false is `0`, and numbers are as short as can be. Keys need not be text. Parameters
+    /// that are no dictionary have fields without a name. Values nested more than 512 deep are left out; after a thousand
+    /// of those, so is all that follows. Request serializers refuse such parameters.
+    public static func queryString(from parameters: Any) -> String {
+        ParameterPairs(parameters, mostCuts: 1000).cutQuery
+    }
+
+    /// Escapes text for the query of a URL or for a form.
+    ///
+    /// Letters, digits and `-._~/?` stay as they are. All else becomes the bytes of UTF-8 as `%XX`, a space as `%20`, and
+    /// `%` as `%25`: text is never taken as already escaped.
+    public static func percentEscapedString(from string: String) -> String {
+        PercentEscaping.escaped(string)
+    }
+}
+
 /// How parameters become a query.
 public enum HTTPRequestQueryStringSerializationStyle: UInt, Sendable {
-    /// As ``queryString(from:)`` does it.
+    /// As ``HTTPRequestSerializer/queryString(from:)`` does it.
     case defaultStyle = 0
+}
+
+// MARK: - Constants
+
+extension HTTPRequestSerializer {
+    /// The domain of errors of request serializers. The codes are those of `NSURLErrorDomain`.
+    public static let errorDomain = RequestError.domain
+
+    /// The key of the request that could not be made, in the user info of an error of ``errorDomain``.
+    public static let failingRequestErrorKey = "com.alamofire.serialization.request.error.response"
+
+    /// How many bytes ``MultipartFormData/throttleBandwidth(withPacketSize:delay:)`` should send at a time over a slow
+    /// mobile network.
+    public static let suggested3GPacketSize: UInt = 16 * 1024
+
+    /// How many seconds ``MultipartFormData/throttleBandwidth(withPacketSize:delay:)`` should wait between packets on a
+    /// slow mobile network.
+    public static let suggested3GDelay: TimeInterval = 0.2
 }

@@ -5,7 +5,7 @@ public import Foundation
 ///
 /// Parameters are dictionaries and arrays of text, finite numbers, Booleans, `NSNull`, and further dictionaries and
 /// arrays; or one value that is `Encodable` and becomes an object or an array of JSON. In the query they are flattened
-/// as ``queryString(from:)`` does it. Without parameters there is no body.
+/// as ``HTTPRequestSerializer/queryString(from:)`` does it. Without parameters there is no body.
 open class JSONRequestSerializer: HTTPRequestSerializer, @unchecked Sendable {
     private let options: Lock<JSONSerialization.WritingOptions>
 
@@ -36,7 +36,7 @@ open class JSONRequestSerializer: HTTPRequestSerializer, @unchecked Sendable {
 
     /// Puts header fields, and parameters as JSON, into a request.
     ///
-    /// Errors: -1016 of ``URLRequestSerializationErrorDomain`` for parameters that are no JSON, or that of the encoder.
+    /// Errors: -1016 of ``HTTPRequestSerializer/errorDomain`` for parameters that are no JSON, or that of the encoder.
     open override func request(
         bySerializing request: URLRequest,
         withParameters parameters: Any?,

@@ -55,7 +55,7 @@ open class PropertyListRequestSerializer: HTTPRequestSerializer, @unchecked Send
 
     /// Puts header fields, and parameters as a property list, into a request.
     ///
-    /// Errors: -1016 of ``URLRequestSerializationErrorDomain`` for parameters that are no property list, or that of the
+    /// Errors: -1016 of ``HTTPRequestSerializer/errorDomain`` for parameters that are no property list, or that of the
     /// encoder.
     open override func request(
         bySerializing request: URLRequest,

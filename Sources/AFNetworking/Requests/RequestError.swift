@@ -1,15 +1,10 @@
 import AFBase
 import Foundation
 
-/// The domain of errors of request serializers. The codes are those of `NSURLErrorDomain`.
-public let URLRequestSerializationErrorDomain = "com.alamofire.error.serialization.request"
-
-/// The key of the request that could not be made, in the user info of an error of
-/// ``URLRequestSerializationErrorDomain``.
-public let NetworkingOperationFailingURLRequestErrorKey = "com.alamofire.serialization.request.error.response"
-
 /// Errors of request serializers, as AFNetworking numbers them.
 enum RequestError {
+    static let domain = "com.alamofire.error.serialization.request"
+
     /// - Parameters:
     ///   - reason: What is wrong; a whole sentence.
     ///   - advice: What to change.
@@ -25,7 +20,7 @@ enum RequestError {
         ]
         if !advice.isEmpty { userInfo[NSLocalizedRecoverySuggestionErrorKey] = advice }
         if let underlying { userInfo[NSUnderlyingErrorKey] = underlying }
-        return NSError(domain: URLRequestSerializationErrorDomain, code: code.rawValue, userInfo: userInfo)
+        return NSError(domain: domain, code: code.rawValue, userInfo: userInfo)
     }
 
     /// The error does not quote the text, which may hold a password.

@@ -60,7 +60,7 @@ open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTP
     /// The value in a response.
     ///
     /// - Throws: What is wrong with its status or content type, else the error of the decoder as it is, else, for a
-    ///   response without a body, an error with the code -1014 of ``URLResponseSerializationErrorDomain``.
+    ///   response without a body, an error with the code -1014 of ``HTTPResponseSerializer/errorDomain``.
     public func value(for response: URLResponse?, data: Data?) throws -> Value {
         let (object, error) = serialize(response, data: data)
         if let error = error as NSError? { throw Self.firstProblem(in: error) }
@@ -71,7 +71,7 @@ open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTP
     /// Returns a `Value`.
     ///
     /// If only the status is not acceptable, returns the object and an error. A `DecodingError` becomes one of
-    /// `NSCocoaErrorDomain`; the original is under ``NetworkingOperationFailingDecodingErrorKey``.
+    /// `NSCocoaErrorDomain`; the original is under ``HTTPResponseSerializer/decodingErrorKey``.
     open override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
         serializeContent(of: response, data: data, error: error) { body in
             guard !body.isEmpty else { return (Value.self as? any EmptyRepresentable.Type)?.emptyValue }
@@ -101,7 +101,7 @@ open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTP
     private static func described(_ failure: any Error) -> NSError {
         let converted = failure as NSError
         var userInfo = converted.userInfo
-        userInfo[NetworkingOperationFailingDecodingErrorKey] = failure
+        userInfo[HTTPResponseSerializer.decodingErrorKey] = failure
         guard let failure = failure as? DecodingError else {
             return NSError(domain: converted.domain, code: converted.code, userInfo: userInfo)
         }
@@ -112,21 +112,21 @@ open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTP
     /// The error about the response or, without one, that of the decoder: the latter often follows from the former.
     private static func firstProblem(in error: NSError) -> any Error {
         if let beneath = error.userInfo[NSUnderlyingErrorKey] as? NSError,
-            beneath.domain == URLResponseSerializationErrorDomain
+            beneath.domain == HTTPResponseSerializer.errorDomain
         {
-            return error.domain == URLResponseSerializationErrorDomain ? error : beneath
+            return error.domain == HTTPResponseSerializer.errorDomain ? error : beneath
         }
-        return error.userInfo[NetworkingOperationFailingDecodingErrorKey] as? any Error ?? error
+        return error.userInfo[HTTPResponseSerializer.decodingErrorKey] as? any Error ?? error
     }
 
     private func noValue(in response: URLResponse?) -> NSError {
         var userInfo: [String: Any] = [
             NSLocalizedDescriptionKey: "Request failed: no body to decode \(Value.self) from"
         ]
-        if let response { userInfo[NetworkingOperationFailingURLResponseErrorKey] = response }
+        if let response { userInfo[HTTPResponseSerializer.failingResponseErrorKey] = response }
         userInfo[NSLocalizedFailureReasonErrorKey] = ResponseSummary(response, nil)?.text
         return NSError(
-            domain: URLResponseSerializationErrorDomain,
+            domain: HTTPResponseSerializer.errorDomain,
             code: NSURLErrorZeroByteResource,
             userInfo: userInfo
         )

@@ -76,7 +76,7 @@ open class HTTPResponseSerializer: NSObject, URLResponseSerialization, @unchecke
     /// - Parameters:
     ///   - response: The response.
     ///   - data: Its body; a missing content type is forgiven if it is empty.
-    ///   - error: Receives an error of ``URLResponseSerializationErrorDomain`` with the response and the body: -1016
+    ///   - error: Receives an error of ``HTTPResponseSerializer/errorDomain`` with the response and the body: -1016
     ///     for the content type, -1011 for the status, the former beneath the latter if both are wrong.
     open func validate(_ response: HTTPURLResponse?, data: Data?, error: NSErrorPointer) -> Bool {
         guard let response else { return true }
@@ -172,6 +172,21 @@ extension HTTPResponseSerializer {
     }
 
     private static func isAboutContentType(_ error: NSError) -> Bool {
-        error.hasOrCovers(code: NSURLErrorCannotDecodeContentData, domain: URLResponseSerializationErrorDomain)
+        error.hasOrCovers(code: NSURLErrorCannotDecodeContentData, domain: HTTPResponseSerializer.errorDomain)
     }
+}
+
+extension HTTPResponseSerializer {
+    /// The domain of errors of response serializers. The codes are those of `NSURLErrorDomain`.
+    public static let errorDomain = ResponseValidation.errorDomain
+
+    /// The key of the ``/AFURLSession/URLResponse`` that was refused, in the user info of an error of ``errorDomain``.
+    public static let failingResponseErrorKey = ResponseValidation.responseKey
+
+    /// The key of the refused response's body, a `Data`, in the user info of an error of ``errorDomain``.
+    public static let failingResponseDataErrorKey = ResponseValidation.dataKey
+
+    /// The key of what a decoder threw, in the user info of an error of a serializer that decodes, such as
+    /// ``DecodingResponseSerializer``.
+    public static let decodingErrorKey = "com.alamofire.serialization.response.error.decoding"
 }

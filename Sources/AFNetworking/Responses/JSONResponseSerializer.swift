@@ -62,7 +62,7 @@ open class JSONResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
             guard !text.data.isEmpty else { return nil }  // nothing but a byte order mark
             let object = try JSONSerialization.jsonObject(with: text.data, options: readingOptions)
             guard removesKeysWithNullValues else { return object }
-            return jsonObjectByRemovingKeysWithNullValues(object, readingOptions)
+            return Self.removingKeysWithNullValues(from: object, readingOptions: readingOptions)
         }
     }
 
@@ -99,17 +99,19 @@ open class JSONResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
     }
 }
 
-/// A JSON object without nulls: without the keys of a dictionary, and the elements of an array, that are null.
-///
-/// Goes through everything within it. What becomes empty stays: `[null]` becomes `[]`.
-///
-/// - Parameters:
-///   - object: Anything; what is neither array nor dictionary is returned as it is.
-///   - readingOptions: With `mutableContainers` arrays and dictionaries are mutable.
-public func jsonObjectByRemovingKeysWithNullValues(
-    _ object: Any,
-    _ readingOptions: JSONSerialization.ReadingOptions = []
-) -> Any {
-    let isMutable = readingOptions.contains(.mutableContainers)
-    return ContainerMapping(removesNulls: true, makesContainersMutable: isMutable).mapped(object)
+extension JSONResponseSerializer {
+    /// A JSON object without nulls: without the keys of a dictionary, and the elements of an array, that are null.
+    ///
+    /// Goes through everything within it. What becomes empty stays: `[null]` becomes `[]`.
+    ///
+    /// - Parameters:
+    ///   - object: Anything; what is neither array nor dictionary is returned as it is.
+    ///   - readingOptions: With `mutableContainers` arrays and dictionaries are mutable.
+    public static func removingKeysWithNullValues(
+        from object: Any,
+        readingOptions: JSONSerialization.ReadingOptions = []
+    ) -> Any {
+        let isMutable = readingOptions.contains(.mutableContainers)
+        return ContainerMapping(removesNulls: true, makesContainersMutable: isMutable).mapped(object)
+    }
 }

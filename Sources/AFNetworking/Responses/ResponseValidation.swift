@@ -2,6 +2,10 @@ import Foundation
 
 /// Validates the status and the content type of one response.
 struct ResponseValidation {
+    static let errorDomain = "com.alamofire.error.serialization.response"
+    static let responseKey = "com.alamofire.serialization.response.error.response"
+    static let dataKey = "com.alamofire.serialization.response.error.data"
+
     private let response: HTTPURLResponse
     private let data: Data?
 
@@ -50,14 +54,14 @@ struct ResponseValidation {
     private func makeError(_ code: Int, _ description: String) -> NSError {
         var userInfo: [String: Any] = [
             NSLocalizedDescriptionKey: description,
-            NetworkingOperationFailingURLResponseErrorKey: response,
+            Self.responseKey: response,
         ]
         if let url = response.url?.withoutCredentials {
             userInfo[NSURLErrorFailingURLErrorKey] = url
         }
         userInfo[NSLocalizedFailureReasonErrorKey] = ResponseSummary(response, data)?.text
-        if let data { userInfo[NetworkingOperationFailingURLResponseDataErrorKey] = data }
-        return NSError(domain: URLResponseSerializationErrorDomain, code: code, userInfo: userInfo)
+        if let data { userInfo[Self.dataKey] = data }
+        return NSError(domain: Self.errorDomain, code: code, userInfo: userInfo)
     }
 }
 

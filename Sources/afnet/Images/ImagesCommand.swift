@@ -162,7 +162,7 @@ extension TransferFailure {
         let details = (error as NSError).userInfo
         if let response, !(200..<300).contains(response.statusCode) {
             self.init(.statusRefused, "the server answered \(response.statusCode)")
-        } else if let cause = details[NetworkingOperationFailingDecodingErrorKey] as? ImageError {
+        } else if let cause = details[HTTPResponseSerializer.decodingErrorKey] as? ImageError {
             self.init(.notAnImage, cause.text)
         } else if let error = error as? ImageError {
             self.init(.notAnImage, error.text)

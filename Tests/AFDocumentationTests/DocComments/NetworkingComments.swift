@@ -134,7 +134,7 @@ private enum NetworkingComments {
     }
 
     static func query() {
-        let query = queryString(from: ["name": "Ada", "langs": ["en", "fr"], "at": ["x": 1]])
+        let query = HTTPRequestSerializer.queryString(from: ["name": "Ada", "langs": ["en", "fr"], "at": ["x": 1]])
         #expect(query == "at%5Bx%5D=1&langs%5B%5D=en&langs%5B%5D=fr&name=Ada")
     }
 }

@@ -104,7 +104,7 @@ extension FuzzTarget {
         var parameters: [String: String] = [:]
         let words = input.words
         for index in stride(from: 0, to: words.count - 1, by: 2) { parameters[words[index]] = words[index + 1] }
-        let query = queryString(from: parameters)
+        let query = HTTPRequestSerializer.queryString(from: parameters)
         try expect(
             query.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") },
             "it breaks a URL: \(query)"

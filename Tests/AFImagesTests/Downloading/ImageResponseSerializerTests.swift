@@ -182,13 +182,13 @@ import Testing
             let failure = try #require(error as NSError?)
 
             #expect(object == nil)
-            #expect(failure.domain == URLResponseSerializationErrorDomain)
+            #expect(failure.domain == HTTPResponseSerializer.errorDomain)
             #expect(failure.code == NSURLErrorCannotDecodeRawData)
-            let cause = failure.userInfo[NetworkingOperationFailingDecodingErrorKey] as? ImageError
+            let cause = failure.userInfo[HTTPResponseSerializer.decodingErrorKey] as? ImageError
             #expect(cause?.reason == reason)
             #expect(failure.localizedDescription == "Request failed: \(cause?.text ?? "")")
-            #expect(failure.userInfo[NetworkingOperationFailingURLResponseErrorKey] as? HTTPURLResponse === response)
-            #expect(failure.userInfo[NetworkingOperationFailingURLResponseDataErrorKey] as? Data == body)
+            #expect(failure.userInfo[HTTPResponseSerializer.failingResponseErrorKey] as? HTTPURLResponse === response)
+            #expect(failure.userInfo[HTTPResponseSerializer.failingResponseDataErrorKey] as? Data == body)
         }
     }
 
@@ -214,7 +214,7 @@ import Testing
 
         #expect((mislabelled.object as? Image)?.format == .png)
         #expect(refused.object == nil)
-        let cause = (refused.error as NSError?)?.userInfo[NetworkingOperationFailingDecodingErrorKey] as? ImageError
+        let cause = (refused.error as NSError?)?.userInfo[HTTPResponseSerializer.decodingErrorKey] as? ImageError
         #expect(cause?.reason == .mismatch)
         #expect(matching.object is Image)
     }
@@ -227,7 +227,7 @@ import Testing
         let (object, error) = serializer.serialize(try makeResponse(), data: png)
 
         #expect(object == nil)
-        let cause = (error as NSError?)?.userInfo[NetworkingOperationFailingDecodingErrorKey] as? ImageError
+        let cause = (error as NSError?)?.userInfo[HTTPResponseSerializer.decodingErrorKey] as? ImageError
         #expect(cause?.reason == .scale)
     }
 

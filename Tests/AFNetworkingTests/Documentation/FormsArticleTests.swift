@@ -20,7 +20,7 @@ import Testing
         serializer.setQueryStringSerialization { _, parameters in
             guard let pairs = parameters as? [String: String] else { throw URLError(.badURL) }
             return pairs.sorted { $0.key < $1.key }
-                .map { "\($0.key)=\(percentEscapedString(from: $0.value))" }
+                .map { "\($0.key)=\(HTTPRequestSerializer.percentEscapedString(from: $0.value))" }
                 .joined(separator: ";")
         }
         #expect(try serializer.get(["b": "2", "a": "1"]).url?.query == "a=1;b=2")

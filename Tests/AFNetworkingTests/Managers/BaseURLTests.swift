@@ -93,7 +93,7 @@ import Testing
             heard.say(Answer(error: error as NSError))
         }
         let error = try await heard.first.error
-        #expect(operation == nil && error?.domain == URLRequestSerializationErrorDomain)
+        #expect(operation == nil && error?.domain == HTTPRequestSerializer.errorDomain)
         #expect([NSURLErrorBadURL, NSURLErrorUnsupportedURL].contains(error?.code ?? 0))
         #expect(error?.localizedDescription.contains("evil") == false)
     }

@@ -79,7 +79,7 @@ import Testing
         #expect(try await heard.first.error?.code == NSURLErrorCancelled)
         #expect(try await calls.wait(for: 2) == ["metrics", "complete"])
         let notification = try await observed.heard.first
-        #expect(notification.userInfo[NetworkingTaskDidCompleteSessionTaskMetrics] is URLSessionTaskMetrics)
+        #expect(notification.userInfo[Notification.NetworkingTaskKey.sessionTaskMetrics] is URLSessionTaskMetrics)
     }
 
     @Test func `5.10 without a hook the session decides by itself`() async throws {

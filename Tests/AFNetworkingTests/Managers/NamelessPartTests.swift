@@ -22,7 +22,7 @@ import Testing
 
     private func expectRefusal(_ error: NSError?) throws {
         let error = try #require(error)
-        #expect(error.domain == URLRequestSerializationErrorDomain)
+        #expect(error.domain == HTTPRequestSerializer.errorDomain)
         #expect(error.code == NSURLErrorCannotDecodeContentData)
         #expect(error.localizedDescription.contains("no names for the parts of a multipart form"))
         #expect(site.server.connections.isEmpty)

@@ -108,7 +108,7 @@ import Testing
         #expect(steps.all.last == 1)
         #expect(metrics.all == [1])
         let notification = try await observed.heard.first
-        #expect(notification.userInfo[NetworkingTaskDidCompleteSessionTaskMetrics] is URLSessionTaskMetrics)
+        #expect(notification.userInfo[Notification.NetworkingTaskKey.sessionTaskMetrics] is URLSessionTaskMetrics)
     }
 
     @Test func `13.7.7 13.7.8 an upload reports how much was sent, up to everything`() async throws {
@@ -455,11 +455,11 @@ import Testing
         #expect(answer.queue == "mine" && answer["args.a"] == "1")
         #expect(notification.queue == "main")
         let info = notification.userInfo
-        #expect(info[NetworkingTaskDidCompleteSerializedResponseKey] is [String: Any])
-        #expect(info[NetworkingTaskDidCompleteResponseSerializerKey] is JSONResponseSerializer)
-        #expect((info[NetworkingTaskDidCompleteResponseDataKey] as? Data)?.isEmpty == false)
-        #expect(info[NetworkingTaskDidCompleteErrorKey] == nil)
-        #expect(info[NetworkingTaskDidCompleteAssetPathKey] == nil)
+        #expect(info[Notification.NetworkingTaskKey.serializedResponse] is [String: Any])
+        #expect(info[Notification.NetworkingTaskKey.responseSerializer] is JSONResponseSerializer)
+        #expect((info[Notification.NetworkingTaskKey.responseData] as? Data)?.isEmpty == false)
+        #expect(info[Notification.NetworkingTaskKey.error] == nil)
+        #expect(info[Notification.NetworkingTaskKey.assetPath] == nil)
     }
 
     @Test func `1.3 names and keys are those of AFNetworking`() {
@@ -474,9 +474,9 @@ import Testing
         )
         #expect(Notification.Name.urlSessionDownloadTaskDidFailToMoveFile.rawValue == prefix + "file-manager-error")
         let keys = [
-            NetworkingTaskDidCompleteSerializedResponseKey, NetworkingTaskDidCompleteResponseSerializerKey,
-            NetworkingTaskDidCompleteResponseDataKey, NetworkingTaskDidCompleteErrorKey,
-            NetworkingTaskDidCompleteAssetPathKey, NetworkingTaskDidCompleteSessionTaskMetrics,
+            Notification.NetworkingTaskKey.serializedResponse, Notification.NetworkingTaskKey.responseSerializer,
+            Notification.NetworkingTaskKey.responseData, Notification.NetworkingTaskKey.error,
+            Notification.NetworkingTaskKey.assetPath, Notification.NetworkingTaskKey.sessionTaskMetrics,
         ]
         #expect(
             keys == [
@@ -517,8 +517,8 @@ import Testing
         #expect(asked.all == [manager.operationQueue.name])
         let notifications = try await observed.heard.wait(for: 2)
         #expect(notifications[0].queue == manager.operationQueue.name)
-        #expect(notifications[1].userInfo[NetworkingTaskDidCompleteAssetPathKey] as? URL == place)
-        #expect(notifications[1].userInfo[NetworkingTaskDidCompleteResponseDataKey] == nil)
+        #expect(notifications[1].userInfo[Notification.NetworkingTaskKey.assetPath] as? URL == place)
+        #expect(notifications[1].userInfo[Notification.NetworkingTaskKey.responseData] == nil)
     }
 
     @Test func `13.7.32 16 5.7 a download that cannot be moved reports it, also to its handler`() async throws {
@@ -658,7 +658,7 @@ import Testing
         let answer = try await finish(task, heard)
 
         #expect(answer["why"] == "because")
-        #expect(answer.error?.domain == URLResponseSerializationErrorDomain)
+        #expect(answer.error?.domain == HTTPResponseSerializer.errorDomain)
         #expect(answer.error?.code == NSURLErrorBadServerResponse)
     }
 

@@ -70,7 +70,7 @@ struct HTTPRequestOperationManagerTests {
 
         let operation = manager.post("echo", parameters: ["a": Double.nan], success: nil) { operation, error in
             dispatchPrecondition(condition: .onQueue(queue))
-            calls.add(operation == nil && (error as NSError).domain == URLRequestSerializationErrorDomain)
+            calls.add(operation == nil && (error as NSError).domain == HTTPRequestSerializer.errorDomain)
         }
 
         #expect(operation == nil && manager.operationQueue.operationCount == 0)

@@ -59,7 +59,7 @@ struct HTTPRequestOperationTests {
         let operation = operation("/\(status)")
         let (_, code) = try await result(operation)
         #expect(code == NSURLErrorBadServerResponse)
-        #expect((operation.error as NSError?)?.domain == URLResponseSerializationErrorDomain)
+        #expect((operation.error as NSError?)?.domain == HTTPResponseSerializer.errorDomain)
         #expect(operation.response?.statusCode == status)
     }
 

@@ -91,7 +91,7 @@ import Testing
             object: manager,
             queue: nil
         ) { [weak manager] notification in
-            let status = notification.userInfo?[NetworkingReachabilityNotificationStatusItem] as? NSNumber
+            let status = notification.userInfo?[NetworkReachabilityManager.statusKey] as? NSNumber
             tape.add(.notification(status?.intValue, isPoster: notification.object as AnyObject === manager))
         }
         defer { NotificationCenter.default.removeObserver(observer) }
@@ -368,12 +368,12 @@ import Testing
         let texts = ["Unknown", "Not Reachable", "Reachable via WWAN", "Reachable via WiFi"]
         for (rawValue, text) in zip(-1...2, texts) {
             let status = NetworkReachabilityStatus(rawValue: rawValue)
-            #expect(status.map(stringFromNetworkReachabilityStatus) == text && status?.description == text)
+            #expect(status?.localizedDescription == text && status?.description == text)
             #expect(status.map(AFStringFromNetworkReachabilityStatus) == text)
         }
         #expect(NetworkReachabilityStatus(rawValue: 3) == nil)
         #expect(NetworkReachabilityManager.manager().localizedNetworkReachabilityStatusString() == "Unknown")
-        #expect(NetworkingReachabilityNotificationStatusItem == "AFNetworkingReachabilityNotificationStatusItem")
+        #expect(NetworkReachabilityManager.statusKey == "AFNetworkingReachabilityNotificationStatusItem")
         #expect(Notification.Name.AFNetworkingReachabilityDidChange == .networkingReachabilityDidChange)
     }
 

@@ -223,7 +223,7 @@ struct HTTPRequestSerializerTests {
 
         let error = serializer.failure("漢")
 
-        #expect(error?.domain == URLRequestSerializationErrorDomain && error?.code == -1016)
+        #expect(error?.domain == HTTPRequestSerializer.errorDomain && error?.code == -1016)
         serializer.stringEncoding = String.Encoding(rawValue: 123_456)
         #expect(serializer.failure("é")?.code == -1016)
     }
@@ -235,7 +235,7 @@ struct HTTPRequestSerializerTests {
     func badURL(text: String) {
         let error = serializer.failure(nil, method: "GET", url: text)
 
-        #expect(error?.domain == URLRequestSerializationErrorDomain && error?.code == -1000)
+        #expect(error?.domain == HTTPRequestSerializer.errorDomain && error?.code == -1000)
         #expect(error?.localizedDescription.contains("secret") == false)
     }
 

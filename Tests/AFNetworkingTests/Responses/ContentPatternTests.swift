@@ -99,7 +99,7 @@ import Testing
         }
 
         let response = try makeResponse(type: json)
-        let ours = serialized(Strict(domain: URLResponseSerializationErrorDomain), response, "[1]")
+        let ours = serialized(Strict(domain: HTTPResponseSerializer.errorDomain), response, "[1]")
         let others = serialized(Strict(domain: NSURLErrorDomain), response, "[1]")
         let failing = serialized(Strict(domain: NSURLErrorDomain), response, "[")
 

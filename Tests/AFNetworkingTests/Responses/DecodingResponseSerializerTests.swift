@@ -64,7 +64,7 @@ import Testing
         #expect(error.domain == NSCocoaErrorDomain)
         #expect(error.code == CocoaError.coderReadCorrupt.rawValue)
         #expect(error.localizedDescription.hasPrefix("Could not decode User from the body: at tags."))
-        #expect(error.userInfo[NetworkingOperationFailingDecodingErrorKey] is DecodingError)
+        #expect(error.userInfo[HTTPResponseSerializer.decodingErrorKey] is DecodingError)
         #expect(try #require(error.beneath).isOurs(-1011))
     }
 

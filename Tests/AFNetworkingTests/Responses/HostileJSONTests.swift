@@ -76,7 +76,7 @@ import Testing
         let outcome = onSmallStack {
             var object: Any = NSNull()
             for _ in 0..<600 { object = [object] as [Any] }
-            return jsonObjectByRemovingKeysWithNullValues(object) is [Any] ? "array" : "else"
+            return JSONResponseSerializer.removingKeysWithNullValues(from: object) is [Any] ? "array" : "else"
         }
 
         #expect(outcome == "array")

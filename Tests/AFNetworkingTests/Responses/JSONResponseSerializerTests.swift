@@ -163,9 +163,12 @@ import Testing
         #expect(AFJSONObjectByRemovingKeysWithNullValues("text", []) as? String == "text")
         #expect((AFJSONObjectByRemovingKeysWithNullValues([NSNull(), 1], []) as? [Int]) == [1])
         let keys: [AnyHashable: Any] = [1: NSNull(), "a": ["b": NSNull()]]
-        let kept = jsonObjectByRemovingKeysWithNullValues(keys) as? [AnyHashable: Any]
+        let kept = JSONResponseSerializer.removingKeysWithNullValues(from: keys) as? [AnyHashable: Any]
         #expect(kept?.count == 1)
         #expect((kept?["a"] as? [String: Any])?.isEmpty == true)
-        #expect(jsonObjectByRemovingKeysWithNullValues([1], .mutableContainers) is NSMutableArray)
+        #expect(
+            JSONResponseSerializer.removingKeysWithNullValues(from: [1], readingOptions: .mutableContainers)
+                is NSMutableArray
+        )
     }
 }

@@ -17,3 +17,9 @@ struct RetryPolicy {}
 extension HTTPCookie {
     public struct Request {}
 }
+public let RequestErrorDomain = "a"  // expect: global
+public func escaped(_ text: String) -> String { text }  // expect: global
+let domain = "a"
+extension HTTPCookie {
+    public static let domain = "a"
+}

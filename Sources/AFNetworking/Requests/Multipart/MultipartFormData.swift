@@ -1,13 +1,5 @@
 public import Foundation
 
-/// How many bytes ``MultipartFormData/throttleBandwidth(withPacketSize:delay:)`` should send at a time over a slow
-/// mobile network.
-public let UploadStream3GSuggestedPacketSize: UInt = 16 * 1024
-
-/// How many seconds ``MultipartFormData/throttleBandwidth(withPacketSize:delay:)`` should wait between packets on a
-/// slow mobile network.
-public let UploadStream3GSuggestedDelay: TimeInterval = 0.2
-
 /// A multipart form that is being made.
 ///
 /// Use it only within the block that receives it, on that block's thread. Parts are sent in the order in which they are
@@ -27,7 +19,7 @@ public protocol MultipartFormData: AnyObject {
     /// Its length is taken now. A file that has another length when it is sent, or is written to meanwhile, fails the
     /// task.
     ///
-    /// - Throws: -1000 of ``URLRequestSerializationErrorDomain`` if it is no file or not there, or the error of the
+    /// - Throws: -1000 of ``HTTPRequestSerializer/errorDomain`` if it is no file or not there, or the error of the
     ///   file system. Nothing is appended then.
     func appendPart(withFileURL fileURL: URL, name: String, fileName: String, mimeType: String) throws
 

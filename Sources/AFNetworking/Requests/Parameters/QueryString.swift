@@ -1,21 +1,5 @@
 import Foundation
 
-/// The query, or the body of a form, that parameters make.
-///
-/// ```swift
-/// let query = queryString(from: ["name": "Ada", "langs": ["en", "fr"], "at": ["x": 1]])
-/// #expect(query == "at%5Bx%5D=1&langs%5B%5D=en&langs%5B%5D=fr&name=Ada")
-/// ```
-///
-/// Dictionaries are sorted by their keys and become `key[nested]`, arrays `key[]` for each element, sets the same key
-/// for each element, sorted by their descriptions. `NSNull` and nil become the key alone, without `=`. All else becomes
-/// its description: true is `1`, false is `0`, and numbers are as short as can be. Keys need not be text. Parameters
-/// that are no dictionary have fields without a name. Values nested more than 512 deep are left out; after a thousand
-/// of those, so is all that follows. Request serializers refuse such parameters.
-public func queryString(from parameters: Any) -> String {
-    ParameterPairs(parameters, mostCuts: 1000).cutQuery
-}
-
 /// One field of a query or a form.
 struct ParameterPair {
     let field: String
@@ -23,8 +7,8 @@ struct ParameterPair {
     let value: Any?
 
     var escaped: String {
-        let name = percentEscapedString(from: field)
-        return value.map { "\(name)=\(percentEscapedString(from: ParameterText.of($0)))" } ?? name
+        let name = PercentEscaping.escaped(field)
+        return value.map { "\(name)=\(PercentEscaping.escaped(ParameterText.of($0)))" } ?? name
     }
 }
 
@@ -85,22 +69,19 @@ struct ParameterPairs {
 }
 
 /// Escapes text for the query of a URL or for a form.
-///
-/// Letters, digits and `-._~/?` stay as they are. All else becomes the bytes of UTF-8 as `%XX`, a space as `%20`, and
-/// `%` as `%25`: text is never taken as already escaped.
-public func percentEscapedString(from string: String) -> String {
-    var string = string
-    return string.withUTF8 { text in
-        let escapedCount = text.reduce(0) { $0 + (PercentEscaping.isKept($1) ? 0 : 1) }
-        guard escapedCount > 0 else { return String(decoding: text, as: UTF8.self) }
-        return String(unsafeUninitializedCapacity: text.count + 2 * escapedCount) { room in
-            PercentEscaping.write(text, into: room)
+enum PercentEscaping {
+    static func escaped(_ string: String) -> String {
+        var string = string
+        return string.withUTF8 { text in
+            let escapedCount = text.reduce(0) { $0 + (isKept($1) ? 0 : 1) }
+            guard escapedCount > 0 else { return String(decoding: text, as: UTF8.self) }
+            return String(unsafeUninitializedCapacity: text.count + 2 * escapedCount) { room in
+                write(text, into: room)
+            }
         }
     }
-}
 
-private enum PercentEscaping {
-    static func isKept(_ byte: UInt8) -> Bool {
+    private static func isKept(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
@@ -111,7 +92,7 @@ private enum PercentEscaping {
     }
 
     /// Returns how many bytes were written.
-    static func write(_ text: UnsafeBufferPointer<UInt8>, into room: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    private static func write(_ text: UnsafeBufferPointer<UInt8>, into room: UnsafeMutableBufferPointer<UInt8>) -> Int {
         var end = 0
         for byte in text {
             if isKept(byte) {

@@ -173,7 +173,7 @@ struct MultipartBodyStreamTests {
 
             #expect(stream.streamStatus == .error && !stream.hasBytesAvailable)
             let error = try #require(stream.streamError.map { $0 as NSError })
-            #expect(error.domain == URLRequestSerializationErrorDomain && error.code == -1021)
+            #expect(error.domain == HTTPRequestSerializer.errorDomain && error.code == -1021)
             let text = error.localizedDescription
             #expect(text.contains("\(announced) bytes") && text.contains(words) && text.contains("\"s\""), "\(text)")
             #expect(Int64(read.count) < stream.contentLength)

@@ -138,7 +138,7 @@ struct MultipartFormTests {
             )
         }
 
-        #expect(error?.domain == URLRequestSerializationErrorDomain && error?.code == -1103)
+        #expect(error?.domain == HTTPRequestSerializer.errorDomain && error?.code == -1103)
     }
 
     @Test("an error of the block is thrown; so is a URL that cannot be parsed")
@@ -313,7 +313,7 @@ struct MultipartFormTests {
             form.appendPart(withHeaders: headers, body: Data())
         }
 
-        #expect(error?.domain == URLRequestSerializationErrorDomain && error?.code == -1000)
+        #expect(error?.domain == HTTPRequestSerializer.errorDomain && error?.code == -1000)
         #expect(error?.localizedDescription.contains("header field") == true)
         #expect(error?.localizedDescription.contains("\n") == false)
     }

@@ -181,7 +181,7 @@ struct MultipartUploadTests {
             "\(failure?.message ?? "")"
         )
         let cause = failure?.underlyingError.map { $0 as NSError }
-        #expect(cause?.domain == URLRequestSerializationErrorDomain && cause?.code == -1021)
+        #expect(cause?.domain == HTTPRequestSerializer.errorDomain && cause?.code == -1021)
         server.stop()
         #expect(server.requests.allSatisfy { !$0.isComplete })
     }

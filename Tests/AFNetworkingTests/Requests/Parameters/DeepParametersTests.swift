@@ -22,7 +22,7 @@ import Testing
                 for method in ["GET", "POST"] {
                     let error = serializer.failure(["a": "b", "k": tree], method: method)
                     #expect(error?.code == -1016, "\(type(of: serializer)) \(method)")
-                    #expect(error?.domain == URLRequestSerializationErrorDomain)
+                    #expect(error?.domain == HTTPRequestSerializer.errorDomain)
                 }
                 let error = #expect(throws: NSError.self) {
                     try serializer.multipartFormRequest(
@@ -39,6 +39,6 @@ import Testing
 
     @Test(.timeLimit(.minutes(5)))
     func `T-REQ-24 a query ends with what is deep and wide`() {
-        for tree in Self.trees { #expect(queryString(from: ["a": 1, "k": tree]) == "a=1") }
+        for tree in Self.trees { #expect(HTTPRequestSerializer.queryString(from: ["a": 1, "k": tree]) == "a=1") }
     }
 }

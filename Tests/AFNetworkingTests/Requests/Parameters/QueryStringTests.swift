@@ -2,6 +2,8 @@ import AFNetworking
 import Foundation
 import Testing
 
+private func queryString(from parameters: Any) -> String { HTTPRequestSerializer.queryString(from: parameters) }
+
 @Suite("Queries from parameters")
 struct QueryStringTests {
     private enum Kind: String { case one, other }
@@ -108,7 +110,9 @@ struct QueryStringTests {
         #expect(queryString(from: ["k": uuid]) == "k=\(uuid.uuidString)")
         #expect(queryString(from: ["k": url]) == "k=http%3A//a.test/?q")
         #expect(queryString(from: ["k": URL(string: "b", relativeTo: url) as Any]) == "k=http%3A//a.test/b")
-        #expect(queryString(from: ["k": date]) == "k=\(percentEscapedString(from: date.description))")
+        #expect(
+            queryString(from: ["k": date]) == "k=\(HTTPRequestSerializer.percentEscapedString(from: date.description))"
+        )
         #expect(queryString(from: ["k": Kind.other]) == "k=other")
         #expect(queryString(from: ["k": "ab".dropFirst()]) == "k=b")
         #expect(queryString(from: ["k": Character("x")]) == "k=x")
