@@ -261,7 +261,8 @@ let package = Package(
         .testTarget(
             name: "AFURLSessionTests",
             dependencies: [
-                "AFBase", "AFState", "AFTransport", "AFURLSession", "AFImages", "AFNetworking", "AFWire", "AFLoop",
+                "AFBase", "AFState", "AFTransport", "AFURLSession", "AFImages", "AFNetworking", "AFSecurity", "AFWire",
+                "AFLoop",
                 "AFTLS", "AFNetworkingTesting",
                 "AFVirtualWorld", "AFFaults", "CAFLinux", "CAFOpenSSL", "CAFZlib",
             ],
@@ -277,7 +278,8 @@ let package = Package(
         .testTarget(
             name: "AFDocumentationTests",
             dependencies: [
-                "AFImages", "AFNetworking", "AFNetworkingXML", "AFURLSession", "AFTLS", "AFNetworkingTesting",
+                "AFImages", "AFNetworking", "AFNetworkingXML", "AFSecurity", "AFURLSession", "AFTLS",
+                "AFNetworkingTesting",
             ],
             swiftSettings: strict
         ),

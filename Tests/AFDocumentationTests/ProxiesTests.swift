@@ -1,5 +1,6 @@
 import AFNetworking
 import AFNetworkingTesting
+import AFSecurity
 import Foundation
 import Testing
 

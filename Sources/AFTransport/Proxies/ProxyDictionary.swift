@@ -62,8 +62,8 @@ package struct ProxyDictionary: ProxySource, Sendable {
             guard case .text(let host)? = values["\(prefix)Proxy"] else {
                 throw ProxyConfigurationError(.host, in: "\(prefix)Proxy")
             }
-            let user = try text("\(prefix)User", kCFProxyUsernameKey)
-            let password = try text("\(prefix)Password", kCFProxyPasswordKey)
+            let user = try text("\(prefix)User", "kCFProxyUsernameKey")
+            let password = try text("\(prefix)Password", "kCFProxyPasswordKey")
             let port = try port("\(prefix)Port")
             do throws(ProxyConfigurationError) {
                 return try ProxyServer(kind, host: host, port: port, user: user, password: password ?? "")

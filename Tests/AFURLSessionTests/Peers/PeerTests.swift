@@ -1,5 +1,6 @@
 import AFLoop
 import AFNetworkingTesting
+import AFSecurity
 import AFTLS
 import AFURLSession
 import AFVirtualWorld

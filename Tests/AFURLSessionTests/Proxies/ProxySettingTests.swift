@@ -1,5 +1,6 @@
 import AFFaults
 import AFLoop
+import AFSecurity
 import AFVirtualWorld
 import AFWire
 import Foundation
