@@ -70,7 +70,7 @@ extension Load {
     }
 
     /// A response is there that a step may want.
-    func judge(response outcome: Outcome) {
+    func judge(response outcome: ExchangeOutcome) {
         guard take(.head) == .judge else { return }
         judge(outcome, from: 0)
     }
@@ -90,7 +90,7 @@ extension Load {
         }
     }
 
-    private func judge(_ outcome: Outcome, from place: Int) {
+    private func judge(_ outcome: ExchangeOutcome, from place: Int) {
         let steps = session.steps.judging
         for place in place..<steps.count {
             let verdict = steps[place].judge(outcome, of: self)
@@ -100,7 +100,7 @@ extension Load {
         conclude(outcome)
     }
 
-    private func obey(_ verdict: Verdict, on outcome: Outcome, next place: Int) {
+    private func obey(_ verdict: Verdict, on outcome: ExchangeOutcome, next place: Int) {
         switch verdict {
         case .pass: judge(outcome, from: place)
         case .later(let isTimed, let begin):
@@ -121,7 +121,7 @@ extension Load {
     }
 
     /// Reads no more of a response, and keeps what has arrived, while a step waits.
-    private func hold(_ outcome: Outcome) {
+    private func hold(_ outcome: ExchangeOutcome) {
         switch outcome {
         case .response(let pending):
             guard let request = presentRequest else { return }
@@ -134,7 +134,7 @@ extension Load {
     }
 
     /// No step wants the outcome: it is the task's.
-    private func conclude(_ outcome: Outcome) {
+    private func conclude(_ outcome: ExchangeOutcome) {
         if case .failure(let error) = outcome { return fail(error) }
         guard take(.accepted) == .deliver else { return }
         switch outcome {

@@ -41,7 +41,7 @@ final class LoadMemory {
         /// The step before this place prepares the request.
         case preparing(RequestDraft, next: Int)
         /// The step before this place judges the outcome.
-        case judging(Outcome, next: Int)
+        case judging(ExchangeOutcome, next: Int)
     }
 
     // MARK: What the steps know

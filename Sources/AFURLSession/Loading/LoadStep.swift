@@ -22,7 +22,7 @@ protocol LoadStep: AnyObject {
     func learn(from head: ResponseHead, of transfer: Transfer, _ load: Load)
 
     /// A response or a failure is there that may not be the task's.
-    func judge(_ outcome: Outcome, of load: Load) -> Verdict
+    func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict
 }
 
 extension LoadStep {
@@ -30,7 +30,7 @@ extension LoadStep {
     func addFields(to fields: inout [HeadField], of request: WireRequest, _ load: Load, isRepeated: Bool) {}
     func address(_ key: ConnectionKey, by route: ProxyRoute, of load: Load) -> ConnectionKey { key }
     func learn(from head: ResponseHead, of transfer: Transfer, _ load: Load) {}
-    func judge(_ outcome: Outcome, of load: Load) -> Verdict { .pass }
+    func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict { .pass }
 }
 
 /// A request on its way through the steps.
@@ -88,7 +88,7 @@ indirect enum Preparation {
 }
 
 /// What an exchange has come to.
-enum Outcome {
+enum ExchangeOutcome {
     /// A response of the network or of the cache.
     case response(PendingResponse)
     case failure(LoadError)

@@ -8,16 +8,11 @@ import Foundation
 extension Load {
     /// Makes the load by a source that takes the place of a transfer.
     func beginForeign(_ request: URLRequest) -> ForeignLoad {
-        let foreign = ForeignLoad(request, of: self, hardDeadline: transfer?.deadlineOfNext ?? deadlineWithoutExchange)
-        memory(beginningWith: request).foreign = foreign
         stopClock()
+        let foreign = ForeignLoad(request, of: self, hardDeadline: transfer?.deadlineOfNext ?? hardDeadline)
+        memory(beginningWith: request).foreign = foreign
         if isSuspended { foreign.pause(.suspended) }
         return foreign
-    }
-
-    private var deadlineWithoutExchange: LoopInstant {
-        stopClock()
-        return hardDeadline
     }
 
     /// The request as a class gets it: with what the session adds to its requests, without secrets that must not go

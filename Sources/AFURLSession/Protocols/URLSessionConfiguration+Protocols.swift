@@ -1,9 +1,3 @@
-/// The URL protocol classes of a session.
-struct ProtocolSettings: Sendable {
-    /// The classes in the order in which the session asks them.
-    var classes: [URLProtocol.Type] = []
-}
-
 extension URLSessionConfiguration {
     /// Subclasses of ``URLProtocol`` that the session asks about each request, in order, before it loads the request
     /// itself.

@@ -111,28 +111,6 @@ final class TaskTrace: TransferObserver {
     func forgetBody() { body?.removeAll() }
 }
 
-/// The body of a response, if it is not too long.
-struct BodyExcerpt {
-    private let limit: Int
-    private(set) var bytes = Data()
-    private(set) var isWhole = true
-
-    init(limit: Int) {
-        self.limit = limit
-    }
-
-    mutating func append(_ more: UnsafeRawBufferPointer) {
-        guard isWhole else { return }
-        guard bytes.count + more.count <= limit else {
-            bytes = Data()
-            return isWhole = false
-        }
-        bytes.append(contentsOf: more)
-    }
-
-    mutating func removeAll() { self = BodyExcerpt(limit: limit) }
-}
-
 extension SessionEvent.Challenge {
     init(_ space: URLProtectionSpace, failures: Int) {
         method = space.authenticationMethod

@@ -69,7 +69,7 @@ final class SessionCore {
         loop = world.loop
         self.events = events
         self.settings = settings
-        interceptors = settings.interception.interceptors
+        interceptors = settings.interception.kept.interceptors
         self.delegate = delegate
         taskDelegate = delegate as? any URLSessionTaskDelegate
         dataDelegate = delegate as? any URLSessionDataDelegate

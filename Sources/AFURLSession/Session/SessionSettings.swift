@@ -4,6 +4,12 @@ import AFTransport
 import AFWire
 import Foundation
 
+/// The URL protocol classes of a session.
+struct ProtocolSettings: Sendable {
+    /// Subclasses of `URLProtocol`, in the order in which the session asks them.
+    var classes: [AnyClass] = []
+}
+
 /// A configuration as a session uses it: a value, with every setting in its valid range.
 struct SessionSettings: Sendable {
     static let defaultResourceTimeout: TimeInterval = 7 * 24 * 60 * 60

@@ -77,7 +77,7 @@ final class CacheStep: LoadStep {
 
     // MARK: - After the server's response
 
-    func judge(_ outcome: Outcome, of load: Load) -> Verdict {
+    func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
         guard let validation = load.memory?.validation else { return .pass }
         switch outcome {
         case .response(let pending): return judge(pending, validation, load)

@@ -3,7 +3,7 @@ import AFTransport
 
 /// Waits for a network if there is none, and sends the request again.
 final class ConnectivityStep: LoadStep {
-    func judge(_ outcome: Outcome, of load: Load) -> Verdict {
+    func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
         guard case .failure(let error) = outcome, error.isLackOfNetwork, let transfer = load.transfer,
             load.memory?.foreign == nil, let present = load.presentRequest
         else { return .pass }

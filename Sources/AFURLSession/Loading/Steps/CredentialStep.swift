@@ -79,7 +79,7 @@ final class CredentialStep: LoadStep {
 
     // MARK: - After a response
 
-    func judge(_ outcome: Outcome, of load: Load) -> Verdict {
+    func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
         switch outcome {
         case .response(let pending): judge(pending, load)
         case .failure(let error): judge(error, load)

@@ -64,7 +64,7 @@ final class InterceptorStep: LoadStep {
 
     // MARK: - After an attempt
 
-    func judge(_ outcome: Outcome, of load: Load) -> Verdict {
+    func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
         guard let interception = load.memory?.interception, mayAsk(about: outcome, load),
             let attempt = failedAttempt(outcome, interception, load)
         else { return .pass }
@@ -77,7 +77,7 @@ final class InterceptorStep: LoadStep {
         }
     }
 
-    private func mayAsk(about outcome: Outcome, _ load: Load) -> Bool {
+    private func mayAsk(about outcome: ExchangeOutcome, _ load: Load) -> Bool {
         switch outcome {
         case .response(let pending): pending.response.statusCode >= 400 && pending.transfer != nil
         case .failure(let error): error.mayHeal && (load.response == nil || load.consumer.mayStartOver)
@@ -86,7 +86,7 @@ final class InterceptorStep: LoadStep {
         }
     }
 
-    private func failedAttempt(_ outcome: Outcome, _ interception: Interception, _ load: Load) -> FailedAttempt? {
+    private func failedAttempt(_ outcome: ExchangeOutcome, _ interception: Interception, _ load: Load) -> FailedAttempt? {
         guard let request = load.presentRequest else { return nil }
         let now = load.session.loop.now
         let world = load.session.world
@@ -116,7 +116,7 @@ final class InterceptorStep: LoadStep {
 
     // MARK: - After the decision
 
-    private func decided(_ decision: RetryDecision, _ outcome: Outcome, _ load: Load) -> Verdict {
+    private func decided(_ decision: RetryDecision, _ outcome: ExchangeOutcome, _ load: Load) -> Verdict {
         switch decision {
         case .giveUp: return .pass
         case .retry(let wait): return retry(after: wait, outcome, load)
@@ -124,7 +124,7 @@ final class InterceptorStep: LoadStep {
         }
     }
 
-    private func retry(after wait: Duration, _ outcome: Outcome, _ load: Load) -> Verdict {
+    private func retry(after wait: Duration, _ outcome: ExchangeOutcome, _ load: Load) -> Verdict {
         guard let memory = load.memory, let interception = memory.interception else { return .pass }
         if let refusal = refusal(of: wait, interception, load) {
             interception.refusal = refusal
@@ -143,7 +143,7 @@ final class InterceptorStep: LoadStep {
     }
 
     /// Ends the present attempt, and keeps what the next one needs.
-    private func leaveAttempt(_ outcome: Outcome, _ load: Load) -> Interception.Repetition {
+    private func leaveAttempt(_ outcome: ExchangeOutcome, _ load: Load) -> Interception.Repetition {
         if load.response != nil {
             load.consumer.startOver(of: load)
             load.snapshot.withLock { snapshot in
@@ -249,7 +249,7 @@ extension SessionCore {
     }
 }
 
-extension Outcome {
+extension ExchangeOutcome {
     fileprivate var response: HTTPURLResponse? {
         switch self {
         case .response(let pending): pending.response

@@ -5,7 +5,7 @@ import Foundation
 
 /// Follows responses that send the task to another URL, after asking the delegate.
 final class RedirectStep: LoadStep {
-    func judge(_ outcome: Outcome, of load: Load) -> Verdict {
+    func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
         switch outcome {
         case .response(let pending) where pending.mayRedirect:
             pending.transfer == nil ? judgeSoon(pending, load) : judge(pending, load)

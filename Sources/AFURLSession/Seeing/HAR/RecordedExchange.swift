@@ -110,3 +110,25 @@ extension RecordedExchange.Body {
         self = body.isWhole ? .whole(body.bytes) : .omitted("The body is longer than is kept of one.")
     }
 }
+
+/// The body of a response, if it is not too long.
+struct BodyExcerpt {
+    private let limit: Int
+    private(set) var bytes = Data()
+    private(set) var isWhole = true
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    mutating func append(_ more: UnsafeRawBufferPointer) {
+        guard isWhole else { return }
+        guard bytes.count + more.count <= limit else {
+            bytes = Data()
+            return isWhole = false
+        }
+        bytes.append(contentsOf: more)
+    }
+
+    mutating func removeAll() { self = BodyExcerpt(limit: limit) }
+}
