@@ -1,6 +1,8 @@
+import AFBase
 import AFLoop
 import AFTransport
 import Foundation
+import Synchronization
 
 /// Connects a session's tasks with the URL protocol classes that may load them. Confined to the loop.
 final class ProtocolDoor {
@@ -51,6 +53,50 @@ final class ProtocolDoor {
             let type = classes.first { $0.canInit(with: task) }
             let choice = type.map { Choice(type: $0, request: $0.canonicalRequest(for: request)) }
             loop.enqueue { bound.value(choice) }
+        }
+    }
+}
+
+extension URLSessionConfiguration {
+    /// Subclasses of ``URLProtocol`` that the session asks about each request, in order, before it loads the request
+    /// itself.
+    ///
+    /// The first class whose `canInit` returns true loads the request; the session asks them again at each redirect. An
+    /// empty array unless set, so that `protocolClasses?.insert(MyProtocol.self, at: 0)` works. The session leaves out
+    /// what is no subclass. Classes of ``URLProtocol/registerClass(_:)`` belong to ``URLSession/shared``, and to no
+    /// configuration.
+    public var protocolClasses: [AnyClass]? {
+        get { self[\.protocols.classes] }
+        set { self[\.protocols.classes] = (newValue ?? []).compactMap { $0 as? URLProtocol.Type } }
+    }
+}
+
+/// The classes that are registered in this process.
+enum ProtocolRegistry {
+    private static let registered = Lock<[URLProtocol.Type]>([])
+    /// Read before the lock is taken: most programs register no class.
+    private static let count = Atomic<Int>(0)
+
+    /// The classes in the order in which the session asks them: the latest first.
+    static var classes: [URLProtocol.Type] {
+        count.load(ordering: .relaxed) == 0 ? [] : registered.withLock { $0 }
+    }
+
+    static func add(_ type: URLProtocol.Type) {
+        change { classes in
+            classes.removeAll { $0 == type }
+            classes.insert(type, at: 0)
+        }
+    }
+
+    static func remove(_ type: URLProtocol.Type) {
+        change { classes in classes.removeAll { $0 == type } }
+    }
+
+    private static func change(_ body: (inout [URLProtocol.Type]) -> Void) {
+        registered.withLock { classes in
+            body(&classes)
+            count.store(classes.count, ordering: .relaxed)
         }
     }
 }

@@ -1,3 +1,4 @@
+import AFTransport
 import AFWire
 
 extension URLRequest {
@@ -37,5 +38,54 @@ extension URLRequest {
     public var usesHTTP10: Bool {
         get { contents.wire.version == .http10 }
         set { change { $0.wire.value.version = newValue ? .http10 : .http11 } }
+    }
+}
+
+/// The form in which a request asks to be sent.
+struct WireForm: Sendable, Hashable {
+    var version = HTTPVersion.http11
+    /// Fields of the session that the request does without, by their names in lower case.
+    var withheld: Set<String> = []
+    /// Whether its field `Cookie` goes out behind the cookies of the store.
+    var addsStoredCookies = false
+}
+
+/// The same in the space of a reference: nearly every request keeps the defaults.
+enum OwnWire: Sendable, Hashable {
+    case usual
+    indirect case own(WireForm)
+
+    var value: WireForm {
+        get { if case .own(let form) = self { form } else { WireForm() } }
+        set { self = newValue == WireForm() ? .usual : .own(newValue) }
+    }
+
+    var version: HTTPVersion { if case .own(let form) = self { form.version } else { .http11 } }
+
+    /// Nil if there are none.
+    var withheld: Set<String>? {
+        guard case .own(let form) = self, !form.withheld.isEmpty else { return nil }
+        return form.withheld
+    }
+}
+
+/// The request a task was made with, or why the session cannot send it. One word in memory: every queued task has one,
+/// and hardly any is refused.
+enum OwnRequest {
+    case ready(WireRequest)
+    indirect case refused(RequestRejection)
+
+    init(_ result: Result<WireRequest, RequestRejection>) {
+        switch result {
+        case .success(let request): self = .ready(request)
+        case .failure(let rejection): self = .refused(rejection)
+        }
+    }
+
+    func get() throws(RequestRejection) -> WireRequest {
+        switch self {
+        case .ready(let request): return request
+        case .refused(let rejection): throw rejection
+        }
     }
 }

@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+public import AFState
 import AFTLS
 import AFTransport
 public import Foundation
@@ -210,5 +211,90 @@ extension URLSessionConfiguration {
     public var unixDomainSocketPath: String? {
         get { self[\.unixDomainSocketPath] }
         set { self[\.unixDomainSocketPath] = newValue }
+    }
+}
+
+extension URLSessionConfiguration {
+    /// The hosts that the session connects to over TLS only. Nil, the default: it neither asks nor learns.
+    public var strictTransportSecurity: HSTSStore? {
+        get { self[\.transportSecurity] }
+        set { self[\.transportSecurity] = newValue }
+    }
+}
+
+extension URLSessionConfiguration {
+    /// The storage in which the session looks up credentials when a server or proxy asks for them, and stores those
+    /// that a delegate gave and the server accepted. ``URLCredentialStorage/shared``, or for ``ephemeral`` one of its
+    /// own; nil for neither.
+    public var urlCredentialStorage: URLCredentialStorage? {
+        get { self[\.credentials.storage] }
+        set { self[\.credentials.storage] = newValue }
+    }
+
+    // MARK: - Settings that Foundation does not have
+
+    /// Credentials for hosts that ask, where the URL and the storage have none. Nil by default: a session opens no such
+    /// file by itself, whatever the environment says.
+    public var netrc: NetrcFile? {
+        get { self[\.credentials.netrc] }
+        set { self[\.credentials.netrc] = newValue }
+    }
+
+    /// Whether the session sends passwords and tokens without TLS wherever a server offers nothing better than Basic or
+    /// Bearer. False by default: it sends them only where you allowed it for that very place (by the answer of a
+    /// delegate, or by a credential that is stored for this method of this `http` space), and to this machine itself.
+    /// Digest does not send the password.
+    ///
+    /// An attacker who can change a server's responses without TLS can make it ask for the password in plain text.
+    public var sendsPasswordsInClear: Bool {
+        get { self[\.credentials.sendsPasswordsInClear] }
+        set { self[\.credentials.sendsPasswordsInClear] = newValue }
+    }
+
+    /// How often the session repeats a request because a server asks for credentials, and as often again for a proxy.
+    /// After that it delivers the response that asks. 3 by default; never more than 20, and 0 never answers.
+    public var maximumAuthenticationRounds: Int {
+        get { self[\.credentials.maximumRounds] }
+        set { self[\.credentials.maximumRounds] = newValue }
+    }
+}
+
+/// Foundation's settings for background sessions, which go on without their program. There are none of that kind here:
+/// the configuration keeps the values, and they have no effect, as in every other session of Foundation's.
+struct BackgroundSettings: Sendable {
+    var isDiscretionary = false
+    var sessionSendsLaunchEvents = false
+    var extendsIdleMode = false
+    var sharedContainerIdentifier: String?
+}
+
+extension URLSessionConfiguration {
+    /// The name of a background session. Nil: there are no such sessions here.
+    public var identifier: String? { nil }
+
+    /// Whether the system may choose when a background session loads. Kept, and of no effect here.
+    public var isDiscretionary: Bool {
+        get { self[\.background.isDiscretionary] }
+        set { self[\.background.isDiscretionary] = newValue }
+    }
+
+    /// Whether a background session may start its program. Kept, and of no effect here.
+    public var sessionSendsLaunchEvents: Bool {
+        get { self[\.background.sessionSendsLaunchEvents] }
+        set { self[\.background.sessionSendsLaunchEvents] = newValue }
+    }
+
+    /// Whether connections stay open while the program is in the background. Kept, and of no effect here: a process
+    /// of this system always runs.
+    public var shouldUseExtendedBackgroundIdleMode: Bool {
+        get { self[\.background.extendsIdleMode] }
+        set { self[\.background.extendsIdleMode] = newValue }
+    }
+
+    /// The container in which an extension of a program puts its downloads. Kept, and of no effect here: see
+    /// ``temporaryFolder``.
+    public var sharedContainerIdentifier: String? {
+        get { self[\.background.sharedContainerIdentifier] }
+        set { self[\.background.sharedContainerIdentifier] = newValue }
     }
 }

@@ -357,3 +357,61 @@ extension URLSessionTask {
 /// A task that delivers its response body in memory: all at once to a completion handler, or piece by piece to the
 /// delegate.
 public class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
+
+// Unchecked as its superclass.
+/// A task that sends a body from memory, a file or a stream. It delivers its response like a data task.
+public final class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {}
+
+/// Hears at once when tasks of its session are resumed and suspended.
+///
+/// Works only as the delegate of a session. The session calls it on the thread that calls `resume()` or `suspend()`,
+/// before that returns, and only if the call changes something.
+@preconcurrency
+public protocol URLSessionTaskStateDelegate: URLSessionDelegate {
+    /// The task runs, for the first time or again.
+    func urlSession(_ session: URLSession, taskDidResume task: URLSessionTask)
+
+    /// The task ran, or was about to, and now waits.
+    func urlSession(_ session: URLSession, taskDidSuspend task: URLSessionTask)
+}
+
+/// The plans that the owner of a task sets in advance. Most tasks have none, so they take the space of a reference.
+enum TaskPlans: Sendable {
+    case none
+    indirect case own(Own)
+
+    struct Own: Sendable {
+        var earliestBeginDate: Date?
+        var bytesToSend = NSURLSessionTransferSizeUnknown
+        var bytesToReceive = NSURLSessionTransferSizeUnknown
+    }
+
+    var value: Own {
+        get { if case .own(let plans) = self { plans } else { Own() } }
+        set { self = .own(newValue) }
+    }
+}
+
+extension URLSessionTask {
+    /// The task loads nothing before this date. Nil, the default: it begins as soon as you resume it.
+    ///
+    /// Set it before you resume the task. When the date has come, the session asks the delegate with
+    /// ``URLSessionTaskDelegate/urlSession(_:task:willBeginDelayedRequest:completionHandler:)``. The time until then
+    /// counts towards no timeout. A task that is suspended when the date comes begins when you resume it.
+    public var earliestBeginDate: Date? {
+        get { snapshot.withLock { $0.plans.value.earliestBeginDate } }
+        set { snapshot.withLock { $0.plans.value.earliestBeginDate = newValue } }
+    }
+
+    /// How many bytes you expect the task to send: for your own use, the session schedules nothing by it.
+    public var countOfBytesClientExpectsToSend: Int64 {
+        get { snapshot.withLock { $0.plans.value.bytesToSend } }
+        set { snapshot.withLock { $0.plans.value.bytesToSend = newValue } }
+    }
+
+    /// How many bytes you expect the task to receive: for your own use, the session schedules nothing by it.
+    public var countOfBytesClientExpectsToReceive: Int64 {
+        get { snapshot.withLock { $0.plans.value.bytesToReceive } }
+        set { snapshot.withLock { $0.plans.value.bytesToReceive = newValue } }
+    }
+}

@@ -1,3 +1,4 @@
+import AFLoop
 import AFState
 import AFWire
 import Foundation
@@ -55,5 +56,43 @@ struct CacheLook: Sendable {
         // A plan without a stored response never validates one.
         case (.validate, nil), (.serveAndValidate, nil): return .network(HTTPHeaders())
         }
+    }
+}
+
+/// A look-up on its way to the disk and back. Some disks never answer. Confined to the loop.
+final class DiskInquiry: TimerTarget {
+    /// A disk that was asleep is awake by then.
+    private static let patience = LoopInterval(.seconds(5))
+
+    private let loop: EventLoop
+    private var waiting: ((CacheFinding) -> Void)?
+    private var limit: (timer: TimerID, otherwise: () -> CacheFinding)?
+
+    init(on loop: EventLoop, _ done: @escaping (CacheFinding) -> Void) {
+        self.loop = loop
+        waiting = done
+    }
+
+    /// Answers without the disk when the disk takes too long.
+    func doWithout(_ otherwise: @escaping () -> CacheFinding) {
+        limit = (loop.startTimer(at: loop.now + DiskInquiry.patience, for: self), otherwise)
+    }
+
+    func timerFired(_ timer: TimerID) {
+        guard let limit else { return }
+        self.limit = nil
+        end(with: limit.otherwise())
+    }
+
+    func answer(_ finding: CacheFinding) {
+        if let limit { loop.cancelTimer(limit.timer) }
+        limit = nil
+        end(with: finding)
+    }
+
+    private func end(with finding: CacheFinding) {
+        let waiting = waiting
+        self.waiting = nil
+        waiting?(finding)
     }
 }
