@@ -5,17 +5,16 @@
 /// the whole request:
 ///
 /// ```
-/// sending    head ──▶ body ──▶ done         receiving   head ──▶ body ──▶ done
-///              │        │                                 └─ failed: done
-///              └────────┴──▶ stopped
+/// sending    under way ──▶ done             receiving   head ──▶ body ──▶ done
+///                │                                        └─ failed: done
+///                └───────▶ stopped
 /// ```
 ///
 /// The exchange is over with the first `.finish` or `.fail`; what happens to the
 /// connection afterwards is not its business any more.
 package struct ExchangeMachine: Sendable {
     package enum Sending: Sendable, Equatable {
-        case head
-        case body
+        case underWay
         case done
         /// Given up before the request was complete. The peer still waits for the
         /// rest, so this connection can never carry another request.
@@ -29,8 +28,6 @@ package struct ExchangeMachine: Sendable {
     }
 
     package enum Event: Sendable, Equatable {
-        /// The head is sent and a body follows.
-        case requestHeadSent
         /// The last byte of the request is sent.
         case requestFinished
         /// The peer takes no more of the request; it may have answered all the same.
@@ -47,7 +44,7 @@ package struct ExchangeMachine: Sendable {
         /// The peer closed, or the connection broke, before the decoder saw the end.
         /// `receivedBytes` tells whether any byte of a response had come before.
         case peerClosed(receivedBytes: Bool)
-        /// The caller has lost interest.
+        /// The caller has lost interest, or has no more of the body that the head announces.
         case cancelled
     }
 
@@ -65,7 +62,7 @@ package struct ExchangeMachine: Sendable {
         case fail(retryable: Bool)
     }
 
-    package private(set) var sending = Sending.head
+    package private(set) var sending = Sending.underWay
     package private(set) var receiving = Receiving.head
     private var mayReuse: Bool
     private var sawResponse = false
@@ -77,14 +74,14 @@ package struct ExchangeMachine: Sendable {
     }
 
     /// Something of the request is still to be sent.
-    package var isSending: Bool { sending == .head || sending == .body }
+    package var isSending: Bool { sending == .underWay }
 
     /// The exchange has finished or failed.
     package var isOver: Bool { receiving == .done }
 
     package mutating func handle(_ event: Event) -> Action {
         switch event {
-        case .requestHeadSent, .requestFinished, .sendingFailed:
+        case .requestFinished, .sendingFailed:
             handleSending(event)
         case .interimResponse, .responseHead, .responseFinished, .responseMalformed, .peerClosed, .cancelled:
             handleReceiving(event)
@@ -95,19 +92,15 @@ package struct ExchangeMachine: Sendable {
 
     private mutating func handleSending(_ event: Event) -> Action {
         switch (sending, event) {
-        case (.head, .requestHeadSent):
-            sending = .body
-            return .wait
-
-        case (.head, .requestFinished), (.body, .requestFinished):
+        case (.underWay, .requestFinished):
             sending = .done
             return .wait
 
-        case (.stopped, .requestHeadSent), (.stopped, .requestFinished):
+        case (.stopped, .requestFinished):
             // The driver was told to stop while this piece was on its way.
             return .wait
 
-        case (.head, .sendingFailed), (.body, .sendingFailed):
+        case (.underWay, .sendingFailed):
             return stopSending()
 
         case (.done, .sendingFailed), (.stopped, .sendingFailed):
@@ -115,9 +108,7 @@ package struct ExchangeMachine: Sendable {
             mayReuse = false
             return .wait
 
-        case (.body, .requestHeadSent),  // one request per exchange
-            (.done, .requestHeadSent),  // the request is complete
-            (.done, .requestFinished):  // reported twice
+        case (.done, .requestFinished):  // reported twice
             preconditionFailure("illegal \(event) while sending \(sending)")
 
         case (_, .interimResponse), (_, .responseHead), (_, .responseFinished), (_, .responseMalformed),
@@ -172,7 +163,7 @@ package struct ExchangeMachine: Sendable {
             (.done, .responseFinished):
             preconditionFailure("illegal \(event) while receiving \(receiving)")
 
-        case (_, .requestHeadSent), (_, .requestFinished), (_, .sendingFailed):
+        case (_, .requestFinished), (_, .sendingFailed):
             preconditionFailure("\(event) belongs to the other half")
         }
     }
@@ -182,7 +173,7 @@ package struct ExchangeMachine: Sendable {
     /// would be read as the next request.
     private mutating func deliverHead() -> Action {
         switch sending {
-        case .head, .body:
+        case .underWay:
             sending = .stopped
             return .deliverHead(stopSending: true)
         case .done, .stopped:

@@ -16,9 +16,8 @@ import Testing
 
     @Test(arguments: [
         ([Event.requestFinished, .responseHead, clean], true),
-        ([.requestHeadSent, .requestFinished, .responseHead, clean], true),
         ([.requestFinished, .interimResponse, .interimResponse, .responseHead, clean], true),
-        ([.requestHeadSent, .interimResponse, .requestFinished, .responseHead, clean], true),
+        ([.interimResponse, .requestFinished, .responseHead, clean], true),
         ([.requestFinished, .responseHead, .responseFinished(framedExactly: false, surplus: false)], false),
         ([.requestFinished, .responseHead, .responseFinished(framedExactly: true, surplus: true)], false),
         ([.requestFinished, .sendingFailed, .responseHead, clean], false),
@@ -28,47 +27,43 @@ import Testing
         #expect(actions(events, keepsAlive: false).last == .finish(reuse: false))
     }
 
-    @Test(arguments: [[], [Event.requestHeadSent]])
-    func `T-MSG-43 an early answer stops the upload and forbids reuse`(sent: [Event]) {
-        let all = sent + [.responseHead, .requestFinished, Self.clean]
+    @Test func `T-MSG-43 an early answer stops the upload and forbids reuse`() {
+        let all: [Event] = [.responseHead, .requestFinished, Self.clean]
 
-        #expect(actions(all).suffix(3) == [.deliverHead(stopSending: true), .wait, .finish(reuse: false)])
+        #expect(actions(all) == [.deliverHead(stopSending: true), .wait, .finish(reuse: false)])
     }
 
     @Test func `T-MSG-43 an answer to a request just completed is not early`() {
-        let all: [Event] = [.requestHeadSent, .requestFinished, .responseHead, Self.clean]
+        let all: [Event] = [.requestFinished, .responseHead, Self.clean]
 
-        #expect(actions(all) == [.wait, .wait, .deliverHead(stopSending: false), .finish(reuse: true)])
+        #expect(actions(all) == [.wait, .deliverHead(stopSending: false), .finish(reuse: true)])
     }
 
-    @Test(arguments: [[], [Event.requestHeadSent]])
-    func `T-MSG-43 a failed upload still waits for the answer`(sent: [Event]) {
-        let answered = sent + [.sendingFailed, .requestFinished, .responseHead, .sendingFailed, Self.clean]
-        let silent = sent + [.sendingFailed, .peerClosed(receivedBytes: false)]
+    @Test func `T-MSG-43 a failed upload still waits for the answer`() {
+        let answered: [Event] = [.sendingFailed, .requestFinished, .responseHead, .sendingFailed, Self.clean]
+        let silent: [Event] = [.sendingFailed, .peerClosed(receivedBytes: false)]
 
         #expect(
-            actions(answered).suffix(5) == [
+            actions(answered) == [
                 .stopSending, .wait, .deliverHead(stopSending: false), .wait, .finish(reuse: false),
             ]
         )
-        #expect(actions(silent).suffix(2) == [.stopSending, .fail(retryable: true)])
+        #expect(actions(silent) == [.stopSending, .fail(retryable: true)])
     }
 
     @Test(arguments: [200, 401, 413], ["", "Connection: close\r\n"])
     func `T-MSG-43 the early answer itself is delivered whole`(status: Int, field: String) {
-        for sent in [[], [Event.requestHeadSent]] {
-            let wire = "HTTP/1.1 \(status) X\r\n\(field)Content-Length: 4\r\n\r\nwhat"
-            let result = Dialogue(method: "POST", sent: sent).run(wire, closes: false)
+        let wire = "HTTP/1.1 \(status) X\r\n\(field)Content-Length: 4\r\n\r\nwhat"
+        let result = Dialogue(method: "POST", sent: []).run(wire, closes: false)
 
-            #expect(result.actions == [.deliverHead(stopSending: true), .finish(reuse: false)])
-            #expect(result.text == "what")
-        }
+        #expect(result.actions == [.deliverHead(stopSending: true), .finish(reuse: false)])
+        #expect(result.text == "what")
     }
 
     /// Every state an exchange can be cancelled in.
     static let states: [[Event]] = [
-        [], [.requestHeadSent], [.requestFinished], [.requestFinished, .interimResponse], [.sendingFailed],
-        [.requestFinished, .responseHead], [.requestHeadSent, .responseHead], [.responseHead, .sendingFailed],
+        [], [.requestFinished], [.requestFinished, .interimResponse], [.sendingFailed],
+        [.requestFinished, .responseHead], [.responseHead], [.responseHead, .sendingFailed],
     ]
 
     @Test(arguments: states)
@@ -90,17 +85,11 @@ import Testing
     }
 
     @Test func `T-MSG-44 pieces of the request may still arrive after a cancel`() {
-        #expect(
-            actions([.cancelled, .requestHeadSent, .requestFinished, .sendingFailed]).dropFirst() == [
-                .wait, .wait, .wait,
-            ]
-        )
+        #expect(actions([.cancelled, .requestFinished, .sendingFailed]).dropFirst() == [.wait, .wait])
     }
 
     @Test(arguments: [
-        ([], true), ([Event.requestHeadSent], true), ([.requestFinished], false),
-        ([.requestHeadSent, .requestFinished], false),
-        ([.sendingFailed], false), ([.requestHeadSent, .responseHead], false),
+        ([], true), ([Event.requestFinished], false), ([.sendingFailed], false), ([.responseHead], false),
         ([.responseHead, .requestFinished], false),
     ])
     func `T-MSG-43 something is being sent until it is sent, or given up`(before: [Event], isSending: Bool) {
@@ -113,14 +102,14 @@ import Testing
 
     @Test func `T-MSG-44 nothing is left to stop once the exchange is over`() {
         #expect(actions([.cancelled, .sendingFailed]).last == .wait)
-        #expect(actions([.requestHeadSent, .peerClosed(receivedBytes: false), .sendingFailed]).last == .wait)
+        #expect(actions([.peerClosed(receivedBytes: false), .sendingFailed]).last == .wait)
     }
 
     @Test(arguments: [
-        ([], false, true), ([Event.requestHeadSent], false, true), ([.requestFinished], false, true),
+        ([], false, true), ([Event.requestFinished], false, true),
         ([.requestFinished], true, false), ([.requestFinished, .interimResponse], true, false),
         ([.requestFinished, .interimResponse], false, false), ([.requestFinished, .responseHead], true, false),
-        ([.requestHeadSent, .responseHead], true, false), ([.requestFinished, .responseHead], false, false),
+        ([.responseHead], true, false), ([.requestFinished, .responseHead], false, false),
     ])
     func `T-MSG-45 a retry is possible only before the first byte of an answer`(
         before: [Event],
@@ -179,7 +168,7 @@ import Testing
             let byByte = Delivery(description: "by byte", cuts: Array(1..<bytes.count))
             let whole = ResponseSetting(closes: true).outcome(of: bytes, Delivery(description: "whole", cuts: []))
 
-            _ = Dialogue(sent: [.requestHeadSent]).run(bytes, closes: true)
+            _ = Dialogue(sent: []).run(bytes, closes: true)
 
             let text = String(decoding: bytes, as: UTF8.self).debugDescription
             #expect(ResponseSetting(closes: true).outcome(of: bytes, pieces) == whole, "\(text) cut at \(cuts)")
