@@ -1,4 +1,6 @@
+import AFBase
 package import AFLoop
+import Foundation
 
 /// A stream of the caller's. A worker reads it while it is sent, at most 256 KiB ahead.
 ///

@@ -1,6 +1,6 @@
 package import AFLoop
 import AFTLS
-package import AFWire
+import AFWire
 
 package protocol ConnectionAttemptClient: AnyObject {
     func attemptSucceeded(_ attempt: ConnectionAttempt, _ channel: any ByteChannel)
@@ -36,8 +36,6 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
     private var destinations: [SOCKS5Destination] = []
     private var lookup = DialReport()
     private var isLookingUp = false
-    /// The request whose delegate was asked about the server.
-    package var asker: Transfer?
     /// The timeout that runs now.
     private var limit: (timeout: NamedTimeout, started: LoopInstant, timer: TimerID)?
 
@@ -104,8 +102,19 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         return dialer?.isResolving ?? false ? .resolving : .connecting
     }
 
-    /// How far the dial has come.
-    var dialReport: DialReport {
+    /// How the connection was made, or how far it has come.
+    func report(with channel: (any ByteChannel)? = nil) -> ConnectionReport {
+        ConnectionReport(
+            number: number,
+            dial: dialReport,
+            handshake: handshake?.report,
+            channel: channel,
+            isProxied: key.route != nil,
+            tunnelAnswer: tunnelAnswer
+        )
+    }
+
+    private var dialReport: DialReport {
         var report = dialer?.presentReport ?? DialReport()
         if let started = lookup.resolveStarted {
             report.resolveStarted = started
@@ -113,10 +122,9 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         }
         return report
     }
-    var handshakeReport: HandshakeReport? { handshake?.report }
-    package var isProxied: Bool { key.route != nil }
+
     /// The head with which an HTTP proxy answered `CONNECT`.
-    package private(set) var tunnelAnswer: ResponseHead?
+    private var tunnelAnswer: ResponseHead?
 
     // MARK: - Time
 

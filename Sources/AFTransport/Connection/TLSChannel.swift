@@ -5,7 +5,7 @@ import Glibc
 /// Joins an engine and a channel: a channel that secures what passes through it.
 ///
 /// ```
-/// HTTPConnection ──▶ TLSChannel ──▶ TLSEngine
+/// HTTP1Exchange ──▶ TLSChannel ──▶ TLSEngine
 ///   plaintext            │             │ ciphertext, in windows
 ///                        ▼             ▼
 ///                   ByteChannel ◀── unsent, unread

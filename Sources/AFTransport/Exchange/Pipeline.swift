@@ -10,7 +10,7 @@ struct Pipeline {
 
     private struct Follower {
         /// Nil when it has left.
-        var transfer: Transfer?
+        var client: (any ExchangeClient)?
         /// Where it ends in all that was ever appended.
         let end: Int
     }
@@ -28,28 +28,28 @@ struct Pipeline {
     var count: Int { followers.count }
     var hasUnsent: Bool { sent < appended }
 
-    mutating func append(_ transfer: Transfer) {
-        bytes += transfer.request.headBytes
-        appended += transfer.request.headBytes.count
-        followers.append(Follower(transfer: transfer, end: appended))
+    mutating func append(_ client: any ExchangeClient) {
+        bytes += client.request.headBytes
+        appended += client.request.headBytes.count
+        followers.append(Follower(client: client, end: appended))
     }
 
     /// The request whose turn it is. Nil if it has left, or is not sent: then what is there to be read cannot be its
     /// answer.
-    mutating func takeFirst() -> Transfer? {
-        guard let first = followers.first, first.end <= sent, let transfer = first.transfer else { return nil }
+    mutating func takeFirst() -> (any ExchangeClient)? {
+        guard let first = followers.first, first.end <= sent, let client = first.client else { return nil }
         followers.removeFirst()
-        return transfer
+        return client
     }
 
-    mutating func takeAll() -> [Transfer] {
+    mutating func takeAll() -> [any ExchangeClient] {
         defer { self = Pipeline() }
-        return followers.compactMap(\.transfer)
+        return followers.compactMap(\.client)
     }
 
-    mutating func remove(_ transfer: Transfer) {
-        guard let index = followers.firstIndex(where: { $0.transfer === transfer }) else { return }
-        followers[index].transfer = nil
+    mutating func remove(_ client: any ExchangeClient) {
+        guard let index = followers.firstIndex(where: { $0.client === client }) else { return }
+        followers[index].client = nil
     }
 
     // MARK: - Sending
@@ -67,7 +67,7 @@ struct Pipeline {
             offset = 0
         }
         for follower in followers where follower.end > before && follower.end <= sent {
-            follower.transfer?.sentAhead()
+            follower.client?.sentAhead()
         }
     }
 }

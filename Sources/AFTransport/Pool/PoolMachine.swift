@@ -1,11 +1,18 @@
 package import AFLoop
 
-/// Something that carries requests, one after the other.
-package protocol PooledConnection: AnyObject {
-    /// In use, and fit to carry another request behind those it has.
-    var takesMore: Bool { get }
-    /// How many requests wait on it.
+/// Something that carries requests: an object, or a value that stands for one.
+package protocol PooledConnection {
+    var identity: ObjectIdentifier { get }
+    /// How many requests it takes at once, as things stand.
+    var capacity: Int { get }
+    /// How many requests it has.
     var load: Int { get }
+    /// Whether a request waits for the answers to those before it. Then only requests that allow it go behind others.
+    var answersInOrder: Bool { get }
+}
+
+extension PooledConnection where Self: AnyObject {
+    package var identity: ObjectIdentifier { ObjectIdentifier(self) }
 }
 
 /// Decides which waiting request gets which connection to one peer, and when to
@@ -16,7 +23,7 @@ package protocol PooledConnection: AnyObject {
 package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     package enum Action {
         case assign(Waiter, Connection)
-        /// Pipeline the request on a connection in use: there can be no other connection.
+        /// Send the request on a connection in use: there can be no other connection.
         case append(Waiter, Connection)
         case dial
         /// More dials are running than requests wait.
@@ -36,7 +43,7 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     /// surplus grows old and can be closed.
     package private(set) var idle: [Idle] = []
     package private(set) var inUse = 0
-    /// Connections in use that may take pipelined requests.
+    /// Connections in use that may take further requests.
     private var pipelines: [Connection] = []
     package private(set) var dialing = 0
     /// Dials on behalf of one request that must have a fresh connection.
@@ -126,15 +133,15 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
         inUse -= 1
     }
 
-    /// The connection takes no pipelined requests any more.
+    /// The connection takes no further requests.
     package mutating func connectionClosed(_ connection: Connection) {
         guard !pipelines.isEmpty else { return }
-        pipelines.removeAll { $0 === connection }
+        pipelines.removeAll { $0.identity == connection.identity }
     }
 
     /// True if the connection was idle.
     package mutating func idleConnectionClosed(_ connection: Connection) -> Bool {
-        guard let index = idle.lastIndex(where: { $0.connection === connection }) else { return false }
+        guard let index = idle.lastIndex(where: { $0.connection.identity == connection.identity }) else { return false }
         idle.remove(at: index)
         return true
     }
@@ -169,14 +176,17 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
 
     // MARK: - Actions
 
+    /// Whether the next action is to dial, if that is allowed.
+    package var wantsDial: Bool { idle.isEmpty && waiters.count > dialing && connections < limit }
+
     /// What to do next. Call it until it returns nil.
     ///
     /// - Parameter mayDial: Whether there may be another connection, whatever this peer's limit is.
-    package mutating func nextAction(at now: LoopInstant, mayDial: @autoclosure () -> Bool = true) -> Action? {
+    package mutating func nextAction(at now: LoopInstant, mayDial: Bool = true) -> Action? {
         if !waiters.isEmpty, let freshest = idle.popLast() {
             guard freshest.expires > now, let waiter = waiters.popFirst() else { return .close(freshest.connection) }
             inUse += 1
-            if waiter.mayBePipelined { pipelines.append(freshest.connection) }
+            if waiter.mayBePipelined || !freshest.connection.answersInOrder { pipelines.append(freshest.connection) }
             return .assign(waiter, freshest.connection)
         }
         while surplusDials > 0 {
@@ -184,18 +194,24 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
             // Unless a request that came in the meantime has taken the dial over.
             if dialing > waiters.count { return .cancelDial }
         }
-        if waiters.count > dialing, connections < limit, mayDial() {
+        if mayDial, wantsDial {
             dialing += 1
             return .dial
         }
-        return nextInPipeline()
+        return nextOnUsedConnection()
     }
 
-    private mutating func nextInPipeline() -> Action? {
-        guard waiters.count > dialing, !pipelines.isEmpty, waiters.first?.mayBePipelined == true,
-            let connection = pipelines.filter(\.takesMore).min(by: { $0.load < $1.load }),
+    private mutating func nextOnUsedConnection() -> Action? {
+        guard waiters.count > dialing, !pipelines.isEmpty, let next = waiters.first,
+            let connection = pipelines.filter({ $0.takes(next) }).min(by: { $0.load < $1.load }),
             let waiter = waiters.popFirst()
         else { return nil }
         return .append(waiter, connection)
+    }
+}
+
+extension PooledConnection {
+    fileprivate func takes(_ waiter: some QueuedWaiter) -> Bool {
+        (waiter.mayBePipelined || !answersInOrder) && load < capacity
     }
 }

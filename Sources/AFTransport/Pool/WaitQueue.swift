@@ -1,6 +1,6 @@
-/// Something that waits in a `WaitQueue`; it carries its own ticket.
-package protocol QueuedWaiter: AnyObject {
-    var ticket: WaitTicket { get set }
+/// Something that waits in a `WaitQueue`: an object, or a value that stands for one. It carries its own ticket.
+package protocol QueuedWaiter {
+    var ticket: WaitTicket { get nonmutating set }
     /// Whether it may be sent before the requests in front of it are answered.
     var mayBePipelined: Bool { get }
 }
@@ -119,7 +119,7 @@ package struct WaitQueue<Waiter: QueuedWaiter> {
     /// Whether a waiter is one of those that are served next.
     func isAmongFirst(_ limit: Int, _ waiter: Waiter) -> Bool {
         let next = lanes.lazy.flatMap { $0.live }.prefix(limit)
-        return next.contains { $0 === waiter }
+        return next.contains { $0.ticket.number == waiter.ticket.number }
     }
 
     package mutating func popFirst() -> Waiter? {

@@ -105,3 +105,66 @@ extension ProxyRoute: Hashable {
         hasher.combine(login)
     }
 }
+
+/// The fields that a configuration has for requests for tunnels, checked.
+package struct TunnelLines: Hashable, Sendable {
+    /// Each line with its end.
+    package let bytes: [UInt8]
+    /// `User-Agent` is one of them.
+    let nameAgent: Bool
+
+    package init() {
+        bytes = []
+        nameAgent = false
+    }
+
+    package init(_ fields: [String: String]) throws(ProxyConfigurationError) {
+        var lines: [UInt8] = []
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+            do throws(RequestRejection) {
+                lines += try Self.line(name, value)
+            } catch {
+                throw ProxyConfigurationError(.field, in: "tunnelFields")
+            }
+        }
+        bytes = lines
+        nameAgent = HeadField.userAgent.line(in: lines) != nil
+    }
+
+    private static func line(_ name: String, _ value: String) throws(RequestRejection) -> [UInt8] {
+        try name.withUTF8Bytes { name throws(RequestRejection) in
+            try value.withUTF8Bytes { value throws(RequestRejection) in
+                try RequestSyntax.checkFieldName(name)
+                let value = try RequestSyntax.trimmedFieldValue(value, of: name)
+                // The credentials of the proxy say who we are, and we write the other reserved fields.
+                guard ReservedField.of(name) == nil else { throw RequestRejection(.fieldName, .notAllowed) }
+                return Array(name) + Array(": ".utf8) + Array(value) + Array("\r\n".utf8)
+            }
+        }
+    }
+}
+
+extension WireRequest {
+    /// The request as a proxy that reads requests gets it: with the whole URL in its first line, and with our
+    /// credentials for the proxy (RFC 9112 §3.2.2). By any other way it is sent unchanged.
+    func addressed(by route: ProxyRoute?) -> WireRequest {
+        guard let route, !route.tunnels(to: endpoint) else { return self }
+        var head = headBytes
+        var added = 0
+        let isAnswered = HeadField("Proxy-Authorization", []).line(in: head) != nil
+        if !isAnswered, let authorization = route.authorization, let place = endOfHostLine(head) {
+            let line = Array("Proxy-Authorization: \(authorization)\r\n".utf8)
+            head.insert(contentsOf: line, at: place)
+            added += line.count
+        }
+        let place = Array("\(endpoint.scheme.text)://\(endpoint.hostField)".utf8)
+        head.insert(contentsOf: place, at: method.utf8.count + 1)
+        return WireRequest(self, headBytes: head, expectation: expectation?.moved(by: added + place.count))
+    }
+
+    /// `Host` is always the first field.
+    private func endOfHostLine(_ head: [UInt8]) -> Int? {
+        guard let first = head.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        return head[(first + 1)...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 }
+    }
+}

@@ -1,5 +1,13 @@
 package import AFLoop
 
+/// Something that has a deadline.
+protocol DeadlineClient: AnyObject {
+    var deadline: LoopInstant { get }
+    func deadlinePassed()
+    /// Ends without a word.
+    func cancel()
+}
+
 /// Watches the deadlines of all transfers of a session with one timer.
 ///
 /// Nearly every request is over long before its deadline, so coming and going must
@@ -10,7 +18,7 @@ package final class DeadlineWatch: TimerTarget {
     private static let patience = LoopInterval(.milliseconds(10))
 
     private let loop: EventLoop
-    @exclusivity(unchecked) private var transfers: ContiguousArray<Transfer?> = []
+    @exclusivity(unchecked) private var transfers: ContiguousArray<(any DeadlineClient)?> = []
     @exclusivity(unchecked) private var freePlaces: ContiguousArray<Int> = []
     @exclusivity(unchecked) private var timer: TimerID?
     @exclusivity(unchecked) private var due = LoopInstant.distantFuture
@@ -20,7 +28,7 @@ package final class DeadlineWatch: TimerTarget {
     }
 
     /// Returns the place under which the transfer is removed again.
-    package func add(_ transfer: Transfer) -> Int {
+    func add(_ transfer: any DeadlineClient) -> Int {
         guard let place = freePlaces.popLast() else {
             transfers.append(transfer)
             return transfers.count - 1
@@ -29,7 +37,7 @@ package final class DeadlineWatch: TimerTarget {
         return place
     }
 
-    package func remove(at place: Int) {
+    func remove(at place: Int) {
         transfers[place] = nil
         freePlaces.append(place)
     }

@@ -1,35 +1,12 @@
 package import AFLoop
-package import AFWire
-
-/// Gets the events of a transfer, on the loop, in wire order, and nothing after `transferFinished` or `transferFailed`.
-package protocol TransferClient: AnyObject {
-    /// The delegate that the handshake may ask about the server, if there is one.
-    var handshakeDelegate: (any HandshakeDelegate)? { get }
-    /// The judge of trust and identity that holds now: the rules have changed since the transfer was made.
-    func presentJudge(of transfer: Transfer) -> TrustJudge?
-    /// The transfer sends the request another time: the client returns it, perhaps changed.
-    func requestToSendAgain(_ transfer: Transfer) -> WireRequest
-    func transferSentBody(_ transfer: Transfer, total: Int64)
-    func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead)
-    /// Nothing but bytes that are not decoded yet holds up the transfer any more.
-    func transferMayDecode(_ transfer: Transfer)
-    /// The bytes are valid only during this call.
-    func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer)
-    func transferFinished(_ transfer: Transfer)
-    func transferFailed(_ transfer: Transfer, _ error: TransferError)
-}
-
-extension TransferClient {
-    package func presentJudge(of transfer: Transfer) -> TrustJudge? { transfer.key.judge }
-    package func requestToSendAgain(_ transfer: Transfer) -> WireRequest { transfer.request }
-}
+import AFWire
 
 /// One request on its way to one final response: waiting for a connection, using
 /// it, and once, where that is provably safe, trying again on a fresh one.
 ///
 /// It has two clocks: the *idle* deadline moves on with every progress, and stands still while the peer is not to blame
 /// for the wait; the *hard* deadline stands still only while the task is suspended.
-package final class Transfer: QueuedWaiter {
+package final class Transfer: PoolClient, DeadlineClient {
     /// What keeps the transfer from going on. Reading stops, and so the peer.
     package struct Pauses: OptionSet {
         package let rawValue: UInt8
@@ -68,9 +45,9 @@ package final class Transfer: QueuedWaiter {
         case preparing
         case waiting
         case redialing(ConnectionAttempt)
-        case exchanging(HTTPConnection)
+        case exchanging(any Exchange)
         /// Pipelined: the server answers other requests first.
-        case following(HTTPConnection)
+        case following(any Exchange)
         case over
     }
 
@@ -84,8 +61,8 @@ package final class Transfer: QueuedWaiter {
     @exclusivity(unchecked) package var observer: (any TransferObserver)?
 
     // MARK: The pool's
-    @exclusivity(unchecked) package var ticket = WaitTicket()
-    @exclusivity(unchecked) package var peer: Peer?
+    @exclusivity(unchecked) var ticket = WaitTicket()
+    @exclusivity(unchecked) var host: HostPool?
 
     private let pool: ConnectionPool
     private let loop: EventLoop
@@ -185,7 +162,7 @@ package final class Transfer: QueuedWaiter {
     ///   - length: The announced length, or -1.
     ///   - tap: Gets what is read.
     package func drain(expecting length: Int64, into tap: (any BodyTap)?) {
-        guard case .exchanging(let connection) = stage, times.requestEnded != nil else { return cancel() }
+        guard case .exchanging(let exchange) = stage, times.requestEnded != nil else { return cancel() }
         guard Sink.takes(length) else { return cancel() }
         client = Sink(tap)
         observer = nil
@@ -193,12 +170,12 @@ package final class Transfer: QueuedWaiter {
         hardDeadline = min(hardDeadline, loop.now + Sink.patience)
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
-        connection.goOn()
+        exchange.goOn()
     }
 
     /// Ends the transfer, and gives away its channel. Nil if it has none, or not all was sent.
     package func surrenderChannel() -> (any ByteChannel)? {
-        guard case .exchanging(let connection) = stage, let channel = connection.surrender() else { return nil }
+        guard case .exchanging(let exchange) = stage, let channel = exchange.surrender() else { return nil }
         end()
         times.responseEnded = loop.now
         return channel
@@ -217,14 +194,14 @@ package final class Transfer: QueuedWaiter {
 
     package func changePriority(to priority: Float) {
         self.priority = priority
-        if case .waiting = stage { pool.changePriority(of: self, to: priority) }
+        if case .waiting = stage { host?.changePriority(of: self, to: priority) }
     }
 
     package func pause(_ reason: Pauses) {
         guard !pauses.contains(reason) else { return }
         pauses.insert(reason)
         if reason == .suspended { suspension = loop.now }
-        if case .exchanging(let connection) = stage { connection.probePeer() }
+        if case .exchanging(let exchange) = stage { exchange.probePeer() }
     }
 
     package func unpause(_ reason: Pauses) {
@@ -236,7 +213,7 @@ package final class Transfer: QueuedWaiter {
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
         if pauses == .undecoded { client?.transferMayDecode(self) }
-        if pauses.isEmpty, case .exchanging(let connection) = stage { connection.goOn() }
+        if pauses.isEmpty, case .exchanging(let exchange) = stage { exchange.goOn() }
     }
 
     package func decoded(_ count: Int) {
@@ -250,22 +227,21 @@ package final class Transfer: QueuedWaiter {
         isBodyAwaited = waits
         noteProgress()
         guard waits else { return deadlines.deadlineChanged(to: deadline) }
-        if case .exchanging(let connection) = stage { connection.probePeer() }
+        if case .exchanging(let exchange) = stage { exchange.probePeer() }
     }
 
     // MARK: - From the pool
 
-    package func attemptFailed(_ error: TransferError, _ report: ConnectionReport) {
+    func attemptFailed(_ error: TransferError, _ report: ConnectionReport) {
         times.connection = report
         times.isReused = false
         fail(error)
     }
 
-    /// Queues again under the present rules: they have changed, and the transfer has no connection.
-    package func wait(under present: [Int: SecurityContext], in pool: ConnectionPool) {
+    func wait(under present: [Int: SecurityContext]) {
         if times.requestStarted != nil { startOver() }
         joinQueue()
-        peer = nil
+        host = nil
         renewKey(under: present)
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
@@ -278,32 +254,31 @@ package final class Transfer: QueuedWaiter {
 
     package var handshakeDelegate: (any HandshakeDelegate)? { client?.handshakeDelegate }
 
-    func exchangeBegins(on connection: HTTPConnection) {
-        stage = .exchanging(connection)
+    func exchangeBegins(on exchange: any Exchange) {
+        stage = .exchanging(exchange)
         phase = .sending
-        times.isReused = connection.isReused
-        times.connection = connection.made
+        times.isReused = exchange.isReused
+        times.connection = exchange.made
         times.requestStarted = loop.now
         times.requestEnded = nil
         times.responseStarted = nil
         times.sideHeads = nil
         times.requestHeadBytes = 0
         times.requestBodyBytes = 0
-        observer?.acquired(connection.made, isReused: connection.isReused)
+        observer?.acquired(exchange.made, isReused: exchange.isReused)
         noteProgress()
     }
 
     /// RFC 9112 §9.3.2: an idempotent request may be pipelined. Not with a body, which the peer may stop taking, and
     /// never a second time: the request may have been to blame for the end of the first connection.
-    package var mayBePipelined: Bool {
+    var mayBePipelined: Bool {
         asksForPipelining && !hasRetried && !wasSentAhead && request.isIdempotent && body == nil
             && !request.closesConnection
     }
 
-    /// A connection pipelines it. Until its turn comes, the requests before it are to blame for the wait.
-    package func follows(on connection: HTTPConnection) {
-        exchangeBegins(on: connection)
-        stage = .following(connection)
+    func follows(on exchange: any Exchange) {
+        exchangeBegins(on: exchange)
+        stage = .following(exchange)
         phase = .queued
     }
 
@@ -312,15 +287,18 @@ package final class Transfer: QueuedWaiter {
         requestSent()
     }
 
-    package func leads(on connection: HTTPConnection) {
-        stage = .exchanging(connection)
+    func leads(on exchange: any Exchange) {
+        stage = .exchanging(exchange)
         phase = .waitingForHead
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
     }
 
-    /// Queues again: its connection ended before its turn came.
-    func waitAgain(in pool: ConnectionPool) {
+    func lostItsTurn() {
+        if host?.isRetired == true { wait(under: pool.present) } else { waitAgain() }
+    }
+
+    private func waitAgain() {
         wasSentAhead = true
         startOver()
         joinQueue()
@@ -329,9 +307,16 @@ package final class Transfer: QueuedWaiter {
         if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
     }
 
-    // MARK: - From the connection
+    // MARK: - From the exchange
 
-    package func sent(headBytes: Int, bodyBytes: Int) {
+    var isHeldUp: Bool { !pauses.isEmpty }
+    var holdsBodyBack: Bool { pauses.contains(.suspended) }
+
+    func shareIsSpent(_ isSpent: Bool) {
+        if isSpent { pause(.share) } else { unpause(.share) }
+    }
+
+    func sent(headBytes: Int, bodyBytes: Int) {
         guard headBytes + bodyBytes > 0 else { return }
         times.requestHeadBytes += Int64(headBytes)
         noteProgress()
@@ -341,7 +326,7 @@ package final class Transfer: QueuedWaiter {
         client?.transferSentBody(self, total: times.requestBodyBytes)
     }
 
-    package func requestSent() {
+    func requestSent() {
         times.requestEnded = loop.now
         observer?.requestSent(headBytes: times.requestHeadBytes, bodyBytes: times.requestBodyBytes)
         if phase == .sending { phase = .waitingForHead }
@@ -349,7 +334,7 @@ package final class Transfer: QueuedWaiter {
         noteProgress()
     }
 
-    package func responseBegan() {
+    func responseBegan() {
         if times.responseStarted == nil { times.responseStarted = loop.now }
     }
 
@@ -370,7 +355,7 @@ package final class Transfer: QueuedWaiter {
         client?.transferReceivedHead(self, head)
     }
 
-    package func receivedBody(_ bytes: UnsafeRawBufferPointer) {
+    func receivedBody(_ bytes: UnsafeRawBufferPointer) {
         times.responseBodyBytes += Int64(bytes.count)
         observer?.bytesReceived(total: times.responseBodyBytes)
         noteProgress()
@@ -409,15 +394,13 @@ package final class Transfer: QueuedWaiter {
 
     /// A server that answers 417 cannot say beforehand whether it wants a body. RFC 9110 §10.1.1 has the client repeat
     /// the request without the expectation.
-    func mayDropExpectation() -> Bool {
-        request.expectation != nil && body?.mayReplay != false
-    }
+    var mayDropExpectation: Bool { request.expectation != nil && body?.mayReplay != false }
 
     func dropExpectation() {
         request = request.withoutExpectation
     }
 
-    package func retry() {
+    func retry() {
         hasRetried = true
         startOver()
         isBodyAwaited = false
@@ -442,11 +425,14 @@ package final class Transfer: QueuedWaiter {
     }
 
     private func retryOnFreshConnection() {
-        guard let peer else { return }
-        guard !peer.isRetired else { return pool.requeue(self) }
+        guard let host else { return }
+        guard !host.isRetired else {
+            host.leftBetweenConnections()
+            return wait(under: pool.present)
+        }
         phase = .connecting
         noteProgress()
-        stage = .redialing(peer.redial(for: self))
+        stage = .redialing(host.redial(for: self))
     }
 
     // MARK: - Ending
@@ -459,7 +445,7 @@ package final class Transfer: QueuedWaiter {
 
     private func end() {
         // The connection it had is gone, and another is not asked for yet.
-        if case .preparing = stage { pool.gaveUpBetweenConnections(self) }
+        if case .preparing = stage { host?.leftBetweenConnections() }
         stage = .over
         client = nil
         if !keepsBody { body?.close() }
@@ -474,12 +460,12 @@ package final class Transfer: QueuedWaiter {
         case .idle, .preparing, .over: break
         case .waiting:
             // Not if it has only waited for its turn: others are connecting.
-            if peer?.isDialling(for: self) == true { times.connection = peer?.attemptReport }
-            pool.withdraw(self)
+            if host?.isDialling(for: self) == true { times.connection = host?.attemptReport }
+            host?.withdraw(self)
         case .redialing(let attempt):
-            times.connection = ConnectionReport(attempt)
-            peer?.cancelRedial(attempt)
-        case .exchanging(let connection), .following(let connection): connection.abandon(self)
+            times.connection = attempt.report()
+            host?.cancelRedial(attempt)
+        case .exchanging(let exchange), .following(let exchange): exchange.abandon(self)
         }
     }
 
@@ -504,10 +490,10 @@ package final class Transfer: QueuedWaiter {
     }
 
     func deadlinePassed() {
-        if case .following(let connection) = stage, loop.now < hardDeadline {
+        if case .following(let exchange) = stage, loop.now < hardDeadline {
             // The requests before it take too long.
-            connection.abandon(self)
-            return waitAgain(in: pool)
+            exchange.abandon(self)
+            return waitAgain()
         }
         if case .waiting = stage, isAboutToBeServed { return }
         let client = client
@@ -521,7 +507,7 @@ package final class Transfer: QueuedWaiter {
     /// Whether a connection is being made for it: then its turn has come, and the dial has a timeout of its own. It
     /// asks again after `queuePatience`, since another request may get that connection.
     private var isAboutToBeServed: Bool {
-        guard loop.now < hardDeadline, loop.now < lastProgress + idleInterval, peer?.isDialling(for: self) == true
+        guard loop.now < hardDeadline, loop.now < lastProgress + idleInterval, host?.isDialling(for: self) == true
         else {
             return false
         }
@@ -543,11 +529,11 @@ package final class Transfer: QueuedWaiter {
         switch stage {
         case .waiting:
             // Not if it has only waited for its turn: others are connecting.
-            guard min(hardDeadline, lastProgress + idleInterval) <= loop.now, let report = peer?.attemptReport else {
+            guard min(hardDeadline, lastProgress + idleInterval) <= loop.now, let report = host?.attemptReport else {
                 return
             }
             times.connection = report
-        case .redialing(let attempt): times.connection = ConnectionReport(attempt)
+        case .redialing(let attempt): times.connection = attempt.report()
         case .idle, .preparing, .exchanging, .following, .over: return
         }
         times.isReused = false
@@ -555,7 +541,7 @@ package final class Transfer: QueuedWaiter {
 
     private var currentPhase: TransferPhase {
         switch stage {
-        case .waiting: peer?.attemptPhase ?? phase
+        case .waiting: host?.attemptPhase ?? phase
         case .redialing(let attempt): attempt.phase
         case .idle, .preparing, .exchanging, .following, .over: phase
         }

@@ -49,3 +49,65 @@ public enum ServerTrustDecision: Hashable, Sendable {
     /// A rule of the evaluator's own fails: which one, in a few words, and what is wrong, in a sentence.
     case reject(rule: String, explanation: String)
 }
+
+/// Why a server was not trusted.
+package enum TrustRefusal: Error, Sendable {
+    /// The standard evaluation says so.
+    case evaluation(TrustFailure)
+    /// The session's evaluator says so: the rule that failed, and why.
+    case rule(String, String)
+    /// The delegate rejected the server's protection space.
+    case rejected
+    /// The delegate took too long.
+    case unanswered
+    /// The delegate cancelled the challenge, which cancels the task.
+    case cancelled
+    /// The anchors cannot be used, for this reason.
+    case noAnchors(String)
+
+    /// Nil if the server was accepted.
+    package init?(_ decision: ServerTrustDecision) {
+        switch decision {
+        case .accept: return nil
+        case .untrusted(let failure): self = .evaluation(failure)
+        case .reject(let rule, let explanation): self = .rule(rule, explanation)
+        }
+    }
+
+    /// What OpenSSL turns into the alert for the server.
+    package var verifyResult: Int32 {
+        switch self {
+        case .evaluation(let failure): failure.verifyResult
+        case .rule, .rejected, .unanswered, .cancelled, .noAnchors: 50  // X509_V_ERR_APPLICATION_VERIFICATION
+        }
+    }
+}
+
+/// Makes the ``ServerEvaluator/fingerprint`` of an evaluator out of what it decides by.
+///
+/// ```swift
+/// var fingerprint = TrustFingerprint("com.example.LabEvaluator")
+/// fingerprint.add(allowedHost.utf8)
+/// fingerprint.add([isStrict ? 1 : 0])
+/// return fingerprint.bytes
+/// ```
+///
+/// Each field is counted with its length, so that two lists of fields give equal bytes
+/// only if they are equal.
+public struct TrustFingerprint: Sendable {
+    private var fields: [UInt8] = []
+
+    /// Begins with a name that no other kind of evaluator has.
+    public init(_ kind: String) {
+        add(kind.utf8)
+    }
+
+    /// Adds one field.
+    public mutating func add(_ field: some Collection<UInt8>) {
+        withUnsafeBytes(of: UInt64(field.count).littleEndian) { fields.append(contentsOf: $0) }
+        fields.append(contentsOf: field)
+    }
+
+    /// The SHA-256 of the fields, 32 bytes.
+    public var bytes: [UInt8] { SHA256Digest.of(fields) }
+}

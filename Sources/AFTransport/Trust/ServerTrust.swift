@@ -20,6 +20,8 @@ public struct ServerTrust: Sendable {
     /// The moment for which certificates must be valid.
     public var date: Date { Date(timeIntervalSince1970: TimeInterval(moment)) }
     private let securityLevel: Int
+    /// OpenSSL's level that asks for 112 bits.
+    package static let usualSecurityLevel = 2
     private let findings: Lock<[Question: TrustEvaluation]>
     /// What the functions of `AFSecurity` have set on it. It is no part of the value.
     package let attachment = Lock<(any Sendable)?>(nil)
@@ -38,7 +40,7 @@ public struct ServerTrust: Sendable {
             host: host,
             anchors: anchors,
             at: date.wholeSeconds,
-            securityLevel: TLSConfiguration().securityLevel
+            securityLevel: ServerTrust.usualSecurityLevel
         )
     }
 

@@ -33,7 +33,7 @@ public struct TLSConfiguration: Sendable {
 
     /// How weak keys, digests and key exchanges may be, as OpenSSL's security level
     /// from 0 to 5. 2, which asks for 112 bits: RSA of 2048 bits, no SHA-1.
-    public var securityLevel = 2
+    public var securityLevel = ServerTrust.usualSecurityLevel
 
     /// TLS 1.2 cipher suites in OpenSSL's notation. Nil, the default, offers suites
     /// with forward secrecy and authenticated encryption. A list that OpenSSL does

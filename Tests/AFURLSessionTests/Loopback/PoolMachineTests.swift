@@ -8,7 +8,9 @@ private final class Connection: PooledConnection {
     var load = 0
     /// Its first request lets others go behind it.
     var isPipeline = false
-    var takesMore: Bool { load < 3 }
+    var capacity: Int { 3 }
+    var answersInOrder: Bool { true }
+    var takesMore: Bool { load < capacity }
 }
 
 private final class Waiter: QueuedWaiter {

@@ -69,8 +69,9 @@ struct PoolModel {
 enum PoolComparison {
     private final class Connection: PooledConnection {
         let name: Int
-        var takesMore: Bool { false }
+        var capacity: Int { 1 }
         var load: Int { 1 }
+        var answersInOrder: Bool { true }
 
         init(_ name: Int) { self.name = name }
     }

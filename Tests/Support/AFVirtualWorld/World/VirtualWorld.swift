@@ -144,6 +144,9 @@ package final class VirtualWorld {
         return (session, queue)
     }
 
+    /// What a session would touch, for tests without one.
+    package func makeWorld() -> World { makeParts().world }
+
     private func makeParts() -> (world: World, queue: VirtualQueue) {
         let queue = VirtualQueue(
             clock: ThreadBound(clock),

@@ -1,4 +1,4 @@
-package import AFLoop
+import AFLoop
 import AFTLS
 import AFWire
 
@@ -6,32 +6,30 @@ import AFWire
 ///
 /// Drives a channel by what the exchange machine and the response decoder say, and
 /// holds no buffer of its own beyond an incomplete head.
-package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection, RateClient {
+final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     /// Reads or writes per turn, so that one fast peer leaves room for the others.
     private static let stepsPerTurn = 16
 
     // MARK: Constants
-    package let peer: Peer
-    package let made: ConnectionReport
-    /// The channel, if it is a secured one.
-    package let secured: TLSChannel?
-    package let opened: LoopInstant
-    package let generation: Int
+    let made: ConnectionReport
+    let opened: LoopInstant
+    let generation: Int
     private let channel: any ByteChannel
-    private let pool: ConnectionPool
+    /// The channel, if it is a secured one.
+    private let secured: TLSChannel?
+    private let owner: any ExchangeOwner
+    private let limits: ExchangeLimits
     private let loop: EventLoop
     private let buffer: ReadBuffer
     private let writer = RequestWriter()
 
-    // MARK: From exchange to exchange
+    // MARK: From request to request
     @exclusivity(unchecked) private var isClosed = false
-    /// It has completed an exchange before.
-    @exclusivity(unchecked) package private(set) var isReused = false
-    /// How long the peer said it will keep the connection.
-    @exclusivity(unchecked) package private(set) var keepAliveHint: Duration?
+    @exclusivity(unchecked) private(set) var isReused = false
+    @exclusivity(unchecked) private(set) var keepAliveHint: Duration?
 
     // MARK: The exchange under way
-    @exclusivity(unchecked) private var transfer: Transfer?
+    @exclusivity(unchecked) private var client: (any ExchangeClient)?
     @exclusivity(unchecked) private var machine = ExchangeMachine()
     @exclusivity(unchecked) private var decoder = ResponseDecoder(method: .other)
     @exclusivity(unchecked) private var hasReceived = false
@@ -40,118 +38,103 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
     /// The pipelined requests, whose turn comes after it.
     @exclusivity(unchecked) private var pipeline = Pipeline()
 
-    package init(
-        _ channel: any ByteChannel,
-        to peer: Peer,
-        in pool: ConnectionPool,
-        platform: Platform,
-        made: ConnectionReport
-    ) {
-        self.channel = channel
-        secured = channel as? TLSChannel
-        self.peer = peer
-        self.pool = pool
-        self.made = made
-        loop = platform.loop
-        buffer = platform.readBuffer.value
-        opened = platform.loop.now
-        generation = pool.generation
+    init(_ parts: ExchangeParts) {
+        channel = parts.channel
+        secured = parts.channel as? TLSChannel
+        made = parts.made
+        generation = parts.generation
+        owner = parts.owner
+        limits = parts.limits
+        loop = parts.platform.loop
+        buffer = parts.platform.readBuffer.value
+        opened = parts.platform.loop.now
         channel.handler = self
     }
 
     // MARK: - From the pool
 
-    package func begin(_ transfer: Transfer) {
-        self.transfer = transfer
-        machine = ExchangeMachine(keepsAlive: !transfer.request.closesConnection)
-        let method: ResponseDecoder.Method = transfer.request.isHead ? .head : .other
-        decoder = ResponseDecoder(method: method, allowsLeadingEmptyLine: !isReused)
+    func begin(_ client: any ExchangeClient) {
+        self.client = client
+        let request = client.request
+        machine = ExchangeMachine(keepsAlive: !request.closesConnection)
+        decoder = ResponseDecoder(method: request.isHead ? .head : .other, allowsLeadingEmptyLine: !isReused)
         hasReceived = false
-        transfer.exchangeBegins(on: self)
-        writer.start(transfer.request, transfer.body, patience: pool.continuePatience, on: loop, for: self)
-        ownRate = transfer.request.limits?.sendRate.flatMap { RateLimit($0, on: loop) }
-        if transfer.outlastsPeers || !transfer.pauses.isEmpty { channel.probePeer() }
+        client.exchangeBegins(on: self)
+        writer.start(request, client.body, patience: limits.continuePatience, on: loop, for: self)
+        ownRate = request.limits?.sendRate.flatMap { RateLimit($0, on: loop) }
+        if client.outlastsPeers || client.isHeldUp { channel.probePeer() }
         guard !channel.isReadable else { return peerSpokeFirst() }
         write()
     }
 
-    /// Whether a request may be sent behind the one under way: that one, too, can be sent
-    /// again should no answer come, nothing holds it up, and the peer has shown that it
-    /// keeps connections.
-    package var takesMore: Bool {
-        guard let transfer, transfer.mayBePipelined, transfer.pauses.isEmpty, isReused, !peer.avoidsPipelining else {
-            return false
+    /// One request, unless others may be sent behind it: that one, too, can be sent again should no answer come, nothing
+    /// holds it up, and the server has shown that it keeps connections.
+    var capacity: Int {
+        guard let client, client.mayBePipelined, !client.isHeldUp, isReused, !owner.avoidsPipelining,
+            machine.sending == .done, machine.receiving == .head, !channel.isReadable, owner.mayTakeMore(self)
+        else {
+            return 1
         }
-        return machine.sending == .done && machine.receiving == .head && !channel.isReadable
-            && pipeline.count < Pipeline.depth && mayGoOn && pool.mayGoOn(self)
+        return 1 + Pipeline.depth
     }
 
-    /// How many requests wait behind the one under way.
-    package var load: Int { pipeline.count }
+    var load: Int { (client == nil ? 0 : 1) + pipeline.count }
+    var answersInOrder: Bool { true }
 
-    /// The rules it was made under still hold.
-    private var mayGoOn: Bool { !peer.isRetired && generation == pool.generation }
-
-    /// Pipelines a request. It leaves together with all that are appended in this turn.
-    package func append(_ transfer: Transfer) {
-        pipeline.append(transfer)
-        transfer.follows(on: self)
+    /// Pipelines a request.
+    func append(_ client: any ExchangeClient) {
+        pipeline.append(client)
+        client.follows(on: self)
     }
 
-    package func close() {
-        if !isClosed { pool.observer?.connection(made.number, .closed) }
+    func close() {
+        guard !isClosed else { return }
         isClosed = true
         letGo()
         channel.close()
-        peer.machine.connectionClosed(self)
-        for follower in pipeline.takeAll() { pool.sendAgain(follower) }
+        owner.exchangeClosed(self)
+        for follower in pipeline.takeAll() { follower.lostItsTurn() }
     }
 
-    /// Gives its channel away. What comes from now on is no HTTP, and the new owner closes the channel. Nil if not all
-    /// was sent, or pipelined requests wait on it.
     func surrender() -> (any ByteChannel)? {
-        guard transfer != nil, pipeline.isEmpty, !machine.isSending, !isClosed else { return nil }
+        guard client != nil, pipeline.isEmpty, !machine.isSending, !isClosed else { return nil }
         isClosed = true
         letGo()
         channel.handler = nil
-        pool.connectionLeft(self)
+        owner.exchangeLeft(self)
         return channel
     }
 
-    /// Prepares for being idle: gives back memory, and has the kernel find out whether the peer is still there.
-    package func rest() {
+    /// Gives back memory, and has the kernel find out whether the peer is still there.
+    func rest() {
         pipeline = Pipeline()
         channel.probePeer()
         secured?.rest()
     }
 
-    // MARK: - From the transfer
+    // MARK: - From the client
 
-    /// The transfer is held up, and no deadline of its own watches the peer: the kernel has to.
-    package func probePeer() {
+    func probePeer() {
         channel.probePeer()
     }
 
-    /// A transfer wants nothing more. The connection is closed: the rest of the response must meet no other request. A
-    /// pipelined transfer keeps its place.
-    package func abandon(_ former: Transfer) {
-        guard former === transfer else { return pipeline.remove(former) }
-        letGo()
-        pool.exchangeEnded(on: self, mayReuse: false)
+    /// The connection is closed: the rest of the response must meet no other request. A pipelined client keeps its place.
+    func abandon(_ former: any ExchangeClient) {
+        guard former === client else { return pipeline.remove(former) }
+        perform(.cancelled)
     }
 
-    /// Nothing holds up the transfer any more.
-    package func goOn() {
+    func goOn() {
         if channel.isReadable || machine.isSending { channel.continueNextTurn() }
     }
 
     // MARK: - From the channel
 
-    package func channelReady() {
-        guard transfer != nil else {
+    func channelReady() {
+        guard client != nil else {
             // No request is under way, so no bytes can be an answer: the next request would take them for its response.
             // What TLS says to itself is not for us.
-            guard isSilent else { return pool.idleConnectionEnded(self) }
+            guard isSilent else { return owner.idleExchangeEnded(self) }
             secured?.rest()
             return
         }
@@ -163,28 +146,28 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
 
     // MARK: - Sending
 
-    package func bodyReady() {
-        guard transfer != nil else { return }
-        transfer?.bodyWaits(false)
+    func bodyReady() {
+        guard let client else { return }
+        client.bodyWaits(false)
         write()
     }
 
     /// Sends what is left of head and body, the head and the beginning of the body in
     /// one go.
     private func write() {
-        guard !pipeline.hasUnsent else { return writeAhead() }
-        for _ in 0..<HTTPConnection.stepsPerTurn {
-            guard let transfer, machine.isSending else { return }
-            if writer.isInBody, transfer.pauses.contains(.suspended) { return }
-            guard let limit = bodyAllowance else { return transfer.bodyWaits(true) }
+        guard !pipeline.hasUnsent else { return sendAppended() }
+        for _ in 0..<HTTP1Exchange.stepsPerTurn {
+            guard let client, machine.isSending else { return }
+            if writer.isInBody, client.holdsBodyBack { return }
+            guard let limit = bodyAllowance else { return client.bodyWaits(true) }
             switch writer.write(to: channel, atMost: limit) {
             case .moved(let headBytes, let bodyBytes):
-                pool.sending?.take(headBytes + bodyBytes)
+                limits.sending?.take(headBytes + bodyBytes)
                 ownRate?.take(bodyBytes)
-                transfer.bodyWaits(false)
-                transfer.sent(headBytes: headBytes, bodyBytes: bodyBytes)
+                client.bodyWaits(false)
+                client.sent(headBytes: headBytes, bodyBytes: bodyBytes)
             case .blocked: return
-            case .waiting: return transfer.bodyWaits(true)
+            case .waiting: return client.bodyWaits(true)
             case .finished: return requestSent()
             case .failed(let error): return sendingFailed(error)
             case .bodyFailed(let failure): return bodyFailed(failure)
@@ -194,8 +177,8 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
     }
 
     /// Sends the pipelined requests, all of them in one go.
-    func writeAhead() {
-        guard transfer != nil, mayGoOn, channel.isWritable else { return }
+    func sendAppended() {
+        guard client != nil, owner.isCurrent(self), channel.isWritable else { return }
         switch pipeline.withUnsent({ channel.write($0, .empty) }) {
         case .wouldBlock: return
         case .failed(let error): return sendingFailed(error)
@@ -206,38 +189,46 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
 
     /// The announced body cannot be sent, and nothing else may be in its place.
     private func bodyFailed(_ failure: BodyFailure) {
-        if case .fail = machine.handle(.cancelled) { fail(.body(failure)) }
+        perform(.cancelled, for: .body(failure))
+    }
+
+    /// The server gets no more of the request.
+    private func stopSending() {
+        writer.stop(for: self)
+        limits.sending?.leave(self)
+        ownRate?.shutDown()
+        ownRate = nil
     }
 
     private func requestSent() {
         perform(.requestFinished)
-        transfer?.requestSent()
+        client?.requestSent()
     }
 
     /// The peer takes no more. What it sent before is in our receive buffer, behind the error, and is the better
     /// answer.
     private func sendingFailed(_ error: SystemCallError) {
         perform(.sendingFailed)
-        while transfer != nil, readOnce(insteadOf: error) {}
+        while client != nil, readOnce(insteadOf: error) {}
     }
 
     /// How much of the body may be sent now. Nil: it has to wait for its share. The head never waits.
     private var bodyAllowance: Int? {
-        guard pool.sending != nil || ownRate != nil, channel.isWritable else { return .max }
+        guard limits.sending != nil || ownRate != nil, channel.isWritable else { return .max }
         guard writer.isInBody, !writer.isAtEnd else { return 0 }
         // Ask the request's own limit first: it keeps that grant while it waits for the shared limit.
         let own = ownRate?.request(for: self) ?? .max
         guard own > 0 else { return nil }
-        let shared = pool.sending?.request(for: self) ?? .max
+        let shared = limits.sending?.request(for: self) ?? .max
         return shared > 0 ? min(own, shared) : nil
     }
 
-    package func rateAllows(_ limit: RateLimit) {
-        guard let transfer else { return limit.leave(self) }
-        if limit === pool.receiving {
-            transfer.unpause(.share)
+    func rateAllows(_ limit: RateLimit) {
+        guard let client else { return limit.leave(self) }
+        if limit === limits.receiving {
+            client.shareIsSpent(false)
         } else {
-            transfer.bodyWaits(false)
+            client.bodyWaits(false)
             channel.continueNextTurn()
         }
     }
@@ -245,18 +236,18 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
     // MARK: - Receiving
 
     private func read() {
-        for _ in 0..<HTTPConnection.stepsPerTurn {
-            guard let transfer, transfer.pauses.isEmpty, channel.isReadable, readShare(of: transfer) else { return }
+        for _ in 0..<HTTP1Exchange.stepsPerTurn {
+            guard let client, !client.isHeldUp, channel.isReadable, readShare(of: client) else { return }
         }
-        if transfer != nil { channel.continueNextTurn() }
+        if client != nil { channel.continueNextTurn() }
     }
 
     /// False if there is nothing more to read now, or nothing more may be.
-    private func readShare(of transfer: Transfer) -> Bool {
-        guard let receiving = pool.receiving else { return readOnce() }
+    private func readShare(of client: any ExchangeClient) -> Bool {
+        guard let receiving = limits.receiving else { return readOnce() }
         let share = receiving.request(for: self)
         guard share > 0 else {
-            transfer.pause(.share)
+            client.shareIsSpent(true)
             return false
         }
         return readOnce(atMost: share)
@@ -268,7 +259,7 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
         let room = limit < whole.count ? UnsafeMutableRawBufferPointer(rebasing: whole[..<limit]) : whole
         switch channel.read(into: room) {
         case .bytes(let count):
-            pool.receiving?.take(count)
+            limits.receiving?.take(count)
             decode(UnsafeRawBufferPointer(rebasing: room[..<count]))
             return true
         case .wouldBlock:
@@ -283,55 +274,55 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
 
     private func decode(_ bytes: UnsafeRawBufferPointer) {
         var rest = bytes
-        while let transfer {
+        while let client {
             if !hasReceived, !rest.isEmpty {
                 hasReceived = true
-                transfer.responseBegan()
+                client.responseBegan()
             }
             do throws(HTTP1Error) {
                 let step = try decoder.decode(rest)
                 rest = UnsafeRawBufferPointer(rebasing: rest[step.consumed...])
                 if case .needMore = step.event { return }
-                deliver(step, to: transfer, surplus: !rest.isEmpty && pipeline.isEmpty)
+                deliver(step, to: client, surplus: !rest.isEmpty && pipeline.isEmpty)
             } catch {
-                if !pipeline.isEmpty { pool.avoidPipelining(to: peer) }
-                if case .fail = machine.handle(.responseMalformed) { fail(.wire(error)) }
+                if !pipeline.isEmpty { owner.avoidsPipelining = true }
+                perform(.responseMalformed, for: .wire(error))
             }
         }
     }
 
-    private func deliver(_ step: consuming ResponseDecoder.Step, to transfer: Transfer, surplus: Bool) {
+    private func deliver(_ step: consuming ResponseDecoder.Step, to client: any ExchangeClient, surplus: Bool) {
         switch step.event {
         case .needMore: break
         case .interim(let head):
             perform(.interimResponse)
-            transfer.receivedInterim(head)
+            client.receivedInterim(head)
             // Do not send from here: bytes are being decoded.
             if head.status == 100, writer.serverGoesOn() { channel.continueNextTurn() }
         case .head(let head):
             // RFC 9110 §15.5.9: the server gave up on an idle connection, and says so to the next request, which it has
             // not seen.
-            if head.status == 408, transfer.mayRetry(reused: isReused, unprocessed: true) { return replace(transfer) }
-            if head.status == 417, transfer.mayDropExpectation() {
-                transfer.dropExpectation()
-                return replace(transfer)
+            if head.status == 408, client.mayRetry(reused: isReused, unprocessed: true) { return replace(client) }
+            if head.status == 417, client.mayDropExpectation {
+                client.dropExpectation()
+                return replace(client)
             }
             keepAliveHint = head.keepAliveTimeout.map { .seconds($0) }
             perform(.responseHead)
-            transfer.receivedHead(head, headBytes: step.headBytes)
+            client.receivedHead(head, headBytes: step.headBytes)
         case .body(let slice):
-            transfer.receivedBody(slice)
+            client.receivedBody(slice)
         case .end(let trailers):
-            if !trailers.isEmpty { transfer.receivedTrailers(trailers) }
+            if !trailers.isEmpty { client.receivedTrailers(trailers) }
             perform(.responseFinished(framedExactly: step.framedExactly, surplus: surplus))
         }
     }
 
     private func inputEnded(_ sendError: SystemCallError?) {
-        guard transfer != nil else { return }
+        guard client != nil else { return }
         do throws(HTTP1Error) {
             if case .end = try decoder.inputEnded() {
-                if let secured, secured.isTruncated, !toleratesMissingFarewell {
+                if let secured, secured.isTruncated, !owner.toleratesMissingFarewell {
                     return peerClosed(.cutShort)
                 }
                 perform(.responseFinished(framedExactly: false, surplus: false))
@@ -342,9 +333,9 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
     }
 
     private func channelFailed(_ error: SystemCallError) {
-        guard let transfer else { return }
-        if let failure = secured?.failure { return peerClosed(.secured(failure, transfer.phase, identity)) }
-        peerClosed(.channel(error, transfer.phase))
+        guard let client else { return }
+        if let failure = secured?.failure { return peerClosed(.secured(failure, client.phase, identity)) }
+        peerClosed(.channel(error, client.phase))
     }
 
     /// Whether the peer asked for our certificate, and got it: an alert after the handshake may be its verdict.
@@ -358,7 +349,7 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
         let room = buffer.forReading()
         switch channel.read(into: room) {
         case .bytes(let count):
-            if let transfer, transfer.mayRetry(reused: isReused, unprocessed: true) { return replace(transfer) }
+            if let client, client.mayRetry(reused: isReused, unprocessed: true) { return replace(client) }
             let said = UnsafeRawBufferPointer(rebasing: room[..<count])
             fail(.wire(HTTP1Error(.status, "the peer spoke before it was asked", peer: said)))
         case .wouldBlock: write()
@@ -367,61 +358,57 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
         }
     }
 
-    private var toleratesMissingFarewell: Bool {
-        (peer.key.security ?? peer.key.proxySecurity)?.configuration.toleratesMissingFarewell ?? true
-    }
-
     // MARK: - Ending
 
     private func letGo() {
-        transfer = nil
-        writer.stop(for: self)
-        pool.receiving?.leave(self)
-        pool.sending?.leave(self)
-        ownRate?.shutDown()
-        ownRate = nil
+        client = nil
+        stopSending()
+        limits.receiving?.leave(self)
     }
 
-    private func perform(_ event: ExchangeMachine.Event) {
+    /// Tells the machine, and does what it says.
+    ///
+    /// - Parameter error: What the client gets if that is to fail. Nil: it wants to know nothing any more.
+    private func perform(_ event: ExchangeMachine.Event, for error: TransferError? = nil) {
         switch machine.handle(event) {
+        case .wait, .deliverHead(stopSending: false): break
+        case .stopSending, .deliverHead(stopSending: true): stopSending()
         case .finish(let reuse): finish(reuse: reuse)
-        case .wait, .deliverHead, .stopSending: break  // `write` asks the machine each time
-        case .fail: break  // only follows the events that their callers report with an error
+        case .fail(let retryable): fail(error, isUnanswered: retryable)
         }
     }
 
     private func peerClosed(_ error: TransferError) {
-        guard case .fail(let retryable) = machine.handle(.peerClosed(receivedBytes: hasReceived)) else { return }
-        if !pipeline.isEmpty { pool.avoidPipelining(to: peer) }
-        fail(error, isUnanswered: retryable)
+        if !pipeline.isEmpty { owner.avoidsPipelining = true }
+        perform(.peerClosed(receivedBytes: hasReceived), for: error)
     }
 
     /// The connection goes back first: the completion may start another request to
     /// the same peer, and must find it idle.
     private func finish(reuse: Bool) {
-        guard let transfer else { return }
+        guard let client else { return }
         letGo()
         isReused = true
         if pipeline.isEmpty {
-            pool.exchangeEnded(on: self, mayReuse: reuse && isSilent)
+            owner.exchangeEnded(on: self, mayReuse: reuse && isSilent)
         } else if !reuse || !goOnWithFollower() {
-            pool.exchangeEnded(on: self, mayReuse: false)
+            owner.exchangeEnded(on: self, mayReuse: false)
         }
-        transfer.exchangeFinished()
+        client.exchangeFinished()
     }
 
     /// Gives the next answer to the next pipelined request. False if that request has left or is not sent, or if the
     /// connection may not go on.
     private func goOnWithFollower() -> Bool {
-        guard mayGoOn, let transfer = pipeline.takeFirst() else { return false }
-        self.transfer = transfer
+        guard owner.isCurrent(self), let client = pipeline.takeFirst() else { return false }
+        self.client = client
         machine = ExchangeMachine()
         perform(.requestFinished)
-        decoder = ResponseDecoder(method: transfer.request.isHead ? .head : .other)
+        decoder = ResponseDecoder(method: client.request.isHead ? .head : .other)
         writer.reset()
         hasReceived = false
-        transfer.leads(on: self)
-        pool.settleLater(peer)
+        client.leads(on: self)
+        owner.exchangeHasRoom()
         return true
     }
 
@@ -431,17 +418,17 @@ package final class HTTPConnection: ChannelHandler, BodyClient, PooledConnection
         !channel.isReadable || channel.read(into: buffer.forReading()) == .wouldBlock
     }
 
-    private func fail(_ error: TransferError, isUnanswered: Bool = false) {
-        guard let transfer else { return }
-        if isUnanswered, transfer.mayRetry(reused: isReused, unprocessed: !writer.hasBegun) { return replace(transfer) }
+    private func fail(_ error: TransferError?, isUnanswered: Bool = false) {
+        guard let client else { return }
+        if isUnanswered, client.mayRetry(reused: isReused, unprocessed: !writer.hasBegun) { return replace(client) }
         letGo()
-        pool.exchangeEnded(on: self, mayReuse: false)
-        transfer.exchangeFailed(error)
+        owner.exchangeEnded(on: self, mayReuse: false)
+        if let error { client.exchangeFailed(error) }
     }
 
     /// Leaves the request to a fresh connection, which takes this one's place.
-    private func replace(_ transfer: Transfer) {
+    private func replace(_ client: any ExchangeClient) {
         close()
-        transfer.retry()
+        client.retry()
     }
 }

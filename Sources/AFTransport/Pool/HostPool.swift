@@ -1,0 +1,365 @@
+import AFLoop
+
+/// A request as the pool knows it.
+protocol PoolClient: ExchangeClient {
+    var key: ConnectionKey { get }
+    var ticket: WaitTicket { get set }
+    /// Where it waits, or has its connection. Nil before.
+    var host: HostPool? { get set }
+    /// The delegate that the handshake may ask about the server, if there is one.
+    var handshakeDelegate: (any HandshakeDelegate)? { get }
+    /// The connection that was made for it has failed.
+    func attemptFailed(_ error: TransferError, _ report: ConnectionReport)
+    /// The rules have changed, and it has no connection: it waits again under those that hold now.
+    func wait(under present: [Int: SecurityContext])
+}
+
+/// The pool of one host: its queue, its connections, those in the making. It performs what its `PoolMachine` decides,
+/// and nothing else drives that.
+final class HostPool: ConnectionAttemptClient, ExchangeOwner {
+    private struct Waiter: QueuedWaiter {
+        let client: any PoolClient
+
+        var ticket: WaitTicket {
+            get { client.ticket }
+            nonmutating set { client.ticket = newValue }
+        }
+        var mayBePipelined: Bool { client.mayBePipelined }
+    }
+
+    private struct Connection: PooledConnection {
+        let exchange: any Exchange
+
+        var identity: ObjectIdentifier { ObjectIdentifier(exchange) }
+        var capacity: Int { exchange.capacity }
+        var load: Int { exchange.load }
+        var answersInOrder: Bool { exchange.answersInOrder }
+    }
+
+    private struct Dial {
+        let attempt: ConnectionAttempt
+        /// The one request that it is for, if it takes the place of a dead connection.
+        var client: (any PoolClient)?
+        /// The request whose delegate was asked about the server.
+        var asker: (any PoolClient)?
+    }
+
+    let key: ConnectionKey
+    private let target: DialTarget
+    private let pool: ConnectionPool
+    private let platform: Platform
+    @exclusivity(unchecked) private var machine: PoolMachine<Connection, Waiter>
+    /// The pool settles it at the end of this turn.
+    @exclusivity(unchecked) var isUnsettled = false
+    /// The rules its connections were made under are over: none serves another request.
+    @exclusivity(unchecked) private(set) var isRetired = false
+    @exclusivity(unchecked) private var dials: [Dial] = []
+    @exclusivity(unchecked) private var redials: [Dial] = []
+    @exclusivity(unchecked) var avoidsPipelining: Bool {
+        didSet { if avoidsPipelining { pool.avoidPipelining(to: key.endpoint) } }
+    }
+
+    init(
+        _ key: ConnectionKey,
+        _ target: DialTarget,
+        limit: Int,
+        avoidsPipelining: Bool,
+        pool: ConnectionPool,
+        platform: Platform
+    ) {
+        self.key = key
+        self.target = target
+        self.pool = pool
+        self.platform = platform
+        self.avoidsPipelining = avoidsPipelining
+        machine = PoolMachine(limit: limit)
+    }
+
+    // MARK: - Requests
+
+    func enqueue(_ client: any PoolClient, priority: Float) {
+        client.host = self
+        machine.requestArrived(Waiter(client: client), priority: priority)
+        pool.settleLater(self)
+    }
+
+    func withdraw(_ client: any PoolClient) {
+        machine.requestLeft(Waiter(client: client))
+        pool.settleLater(self)
+    }
+
+    func changePriority(of client: any PoolClient, to priority: Float) {
+        machine.priorityChanged(Waiter(client: client), priority)
+    }
+
+    /// A request has left that waited, between two connections, for its body, or for other rules.
+    func leftBetweenConnections() {
+        machine.connectionLost()
+        pool.settleLater(self)
+    }
+
+    /// Ends what is in the making and returns the requests that waited for it.
+    func retire() -> [any PoolClient] {
+        isRetired = true
+        cancelDials()
+        let redialing = redials.compactMap(\.client)
+        for redial in redials {
+            redial.attempt.cancel()
+            machine.redialEnded()
+        }
+        redials = []
+        return redialing + machine.takeAllWaiters().map(\.client)
+    }
+
+    // MARK: - What the machine decides
+
+    /// Neither requests nor connections are left.
+    var isEmpty: Bool { machine.isEmpty }
+    var connectionCount: Int { machine.connections }
+    var hasWaiters: Bool { !machine.waiters.isEmpty }
+    /// A request waits, and there is no connection at all.
+    var isDestitute: Bool { machine.connections == 0 && hasWaiters }
+
+    /// Serves those who wait, as far as that is possible now.
+    func settle() {
+        var shared: [any Exchange] = []
+        while true {
+            let mayDial = machine.wantsDial && pool.mayDial(self)
+            guard let action = machine.nextAction(at: platform.loop.now, mayDial: mayDial) else { break }
+            switch action {
+            case .assign(let waiter, let connection):
+                pool.idleConnectionTaken()
+                connection.exchange.begin(waiter.client)
+            case .append(let waiter, let connection):
+                connection.exchange.append(waiter.client)
+                if !shared.contains(where: { $0 === connection.exchange }) { shared.append(connection.exchange) }
+            case .dial: dial()
+            case .cancelDial: cancelNewestDial()
+            case .close(let connection): closeIdle(connection)
+            }
+        }
+        for exchange in shared { exchange.sendAppended() }
+        if hasWaiters { claimDials() }
+    }
+
+    // MARK: - Idle connections
+
+    /// When the first of them may not be used any more.
+    var firstExpiry: LoopInstant? { machine.idle.lazy.map(\.expires).min() }
+    /// The same for the one that is idle longest.
+    var longestIdleExpiry: LoopInstant? { machine.idle.first?.expires }
+
+    func closeLongestIdle() {
+        machine.takeLongestIdle().map(closeIdle)
+    }
+
+    func closeExpired(at now: LoopInstant) {
+        for connection in machine.takeExpired(at: now) { closeIdle(connection) }
+    }
+
+    func closeAllIdle() {
+        for connection in machine.takeAllIdle() { closeIdle(connection) }
+    }
+
+    private func closeIdle(_ connection: Connection) {
+        pool.idleConnectionTaken()
+        connection.exchange.close()
+    }
+
+    // MARK: - From exchanges
+
+    func isCurrent(_ exchange: any Exchange) -> Bool { !isRetired && exchange.generation == pool.generation }
+
+    func mayTakeMore(_ exchange: any Exchange) -> Bool {
+        isCurrent(exchange) && pool.limits.expiry(of: exchange, at: platform.loop.now) != nil
+    }
+
+    var toleratesMissingFarewell: Bool {
+        (key.security ?? key.proxySecurity)?.configuration.toleratesMissingFarewell ?? true
+    }
+
+    func exchangeEnded(on exchange: any Exchange, mayReuse: Bool) {
+        if mayReuse, isCurrent(exchange), key.route?.servesOnce != true, !pool.isNeededElsewhere(by: self),
+            let expires = pool.limits.expiry(of: exchange, at: platform.loop.now)
+        {
+            exchange.rest()
+            machine.connectionFreed(Connection(exchange: exchange), expires: expires)
+            pool.idleConnectionCame(until: expires)
+            pool.closeSurplusIdle()
+        } else {
+            machine.connectionLost()
+            exchange.close()
+        }
+        pool.settleLater(self)
+    }
+
+    func exchangeHasRoom() {
+        pool.settleLater(self)
+    }
+
+    func idleExchangeEnded(_ exchange: any Exchange) {
+        if machine.idleConnectionClosed(Connection(exchange: exchange)) { pool.idleConnectionTaken() }
+        exchange.close()
+        pool.settleLater(self)
+    }
+
+    func exchangeClosed(_ exchange: any Exchange) {
+        pool.observer?.connection(exchange.made.number, .closed)
+        machine.connectionClosed(Connection(exchange: exchange))
+    }
+
+    func exchangeLeft(_ exchange: any Exchange) {
+        machine.connectionClosed(Connection(exchange: exchange))
+        leftBetweenConnections()
+    }
+
+    // MARK: - Dials
+
+    /// The phase of the first attempt under way, which the requests here wait for.
+    var attemptPhase: TransferPhase? { dials.first?.attempt.phase }
+
+    /// How far that attempt has come.
+    var attemptReport: ConnectionReport? { dials.first?.attempt.report() }
+
+    /// Whether a connection is being made that this request will get, unless others overtake it.
+    func isDialling(for client: any PoolClient) -> Bool { machine.isDialling(for: Waiter(client: client)) }
+
+    private func makeAttempt() -> ConnectionAttempt {
+        ConnectionAttempt(
+            to: key,
+            under: pool.rules,
+            number: pool.nextNumber(),
+            platform: platform,
+            observer: pool.observer,
+            client: self
+        )
+    }
+
+    private func dial() {
+        let attempt = makeAttempt()
+        dials.append(Dial(attempt: attempt))
+        attempt.start(target)
+    }
+
+    /// A fresh connection for one request whose old one turned out to be dead.
+    func redial(for client: any PoolClient) -> ConnectionAttempt {
+        let attempt = makeAttempt()
+        machine.exchangeRetried()
+        redials.append(Dial(attempt: attempt, client: client))
+        attempt.start(target)
+        return attempt
+    }
+
+    func cancelRedial(_ attempt: ConnectionAttempt) {
+        attempt.cancel()
+        if takeRedial(attempt) != nil { machine.redialEnded() }
+        pool.settleLater(self)
+    }
+
+    private func takeRedial(_ attempt: ConnectionAttempt) -> (any PoolClient)? {
+        redials.firstIndex { $0.attempt === attempt }.flatMap { redials.remove(at: $0).client }
+    }
+
+    private func cancelNewestDial() {
+        guard let dial = dials.popLast() else { return }
+        dial.attempt.cancel()
+        machine.dialCancelled()
+    }
+
+    func cancelDials() {
+        while !dials.isEmpty { cancelNewestDial() }
+    }
+
+    private func takeDial(_ attempt: ConnectionAttempt) -> Dial? {
+        dials.firstIndex { $0.attempt === attempt }.map { dials.remove(at: $0) }
+    }
+
+    // MARK: - Dials that no request waits for
+    //
+    // Other connections have served the requests that these dials were for. Later requests may use them, but no
+    // deadline of a request would ever end them.
+
+    /// Lets handshakes go on that stopped because no request waited for them.
+    private func claimDials() {
+        for dial in dials { dial.attempt.claimed() }
+    }
+
+    /// When the first of them was begun; nil if there are none.
+    var oldestUnclaimedDial: LoopInstant? { machine.unclaimedDials > 0 ? dials.first?.attempt.begun : nil }
+
+    /// Cancels those that were begun at this time or before.
+    func cancelUnclaimedDials(begunUntil latest: LoopInstant) {
+        for dial in dials.prefix(machine.unclaimedDials) where dial.attempt.begun <= latest {
+            dial.attempt.cancel()
+            _ = takeDial(dial.attempt)
+            machine.dialCancelled()
+        }
+    }
+
+    // MARK: - From connections in the making
+
+    func isAwaited(_ attempt: ConnectionAttempt) -> Bool {
+        hasWaiters || redials.contains { $0.attempt === attempt }
+    }
+
+    func handshakeDelegate(for attempt: ConnectionAttempt) -> (any HandshakeDelegate)? {
+        if let redial = redials.first(where: { $0.attempt === attempt }) { return redial.client?.handshakeDelegate }
+        // Each attempt asks on behalf of another request, as far as there are others: if a delegate says no, only its
+        // own request fails.
+        let own = machine.waiters.first { waiter in
+            !dials.contains { $0.attempt !== attempt && $0.asker === waiter.client }
+        }
+        let asker = (own ?? machine.firstWaiter)?.client
+        if let index = dials.firstIndex(where: { $0.attempt === attempt }) { dials[index].asker = asker }
+        return asker?.handshakeDelegate
+    }
+
+    func hasAskerLeft(_ attempt: ConnectionAttempt) -> Bool {
+        dials.first { $0.attempt === attempt }.map(hasAskerLeft) ?? false
+    }
+
+    private func hasAskerLeft(_ dial: Dial) -> Bool {
+        guard let asker = dial.asker else { return false }
+        return asker.host !== self || !asker.ticket.isWaiting
+    }
+
+    func attemptSucceeded(_ attempt: ConnectionAttempt, _ channel: any ByteChannel) {
+        let exchange = pool.makeExchange(on: channel, attempt.report(with: channel), of: self)
+        if let client = takeRedial(attempt) {
+            machine.redialSucceeded()
+            return exchange.begin(client)
+        }
+        _ = takeDial(attempt)
+        if attempt.wasParked, channel.isReadable {
+            // The server has given up while no request waited, so none fails with that.
+            exchange.close()
+            machine.dialCancelled()
+        } else {
+            let expires = pool.limits.firstExpiry(of: exchange, at: platform.loop.now)
+            machine.dialSucceeded(Connection(exchange: exchange), expires: expires)
+            pool.idleConnectionCame(until: expires)
+        }
+        pool.settleLater(self)
+    }
+
+    func attemptFailed(_ attempt: ConnectionAttempt, _ error: TransferError) {
+        if let client = takeRedial(attempt) {
+            machine.redialEnded()
+            client.attemptFailed(error, attempt.report())
+        } else if let dial = takeDial(attempt) {
+            victim(of: dial, error)?.attemptFailed(error, attempt.report())
+        }
+        pool.settleLater(self)
+    }
+
+    /// The request that fails with a dial, if one does. The others get dials of their own.
+    private func victim(of dial: Dial, _ error: TransferError) -> (any PoolClient)? {
+        if error.isWordOfDelegate, let asker = dial.asker {
+            return machine.dialRefused(for: hasAskerLeft(dial) ? nil : Waiter(client: asker))?.client
+        }
+        guard dial.attempt.wasParked else { return machine.dialFailed()?.client }
+        // The server may have given up while no request waited.
+        machine.dialCancelled()
+        return nil
+    }
+}
