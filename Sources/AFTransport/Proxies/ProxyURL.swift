@@ -2,7 +2,7 @@ import AFBase
 import AFWire
 
 /// The parts of a proxy's URL. Parsed forwards from its bytes; what could be read in two ways is refused.
-struct ProxyURL {
+package struct ProxyURL {
     let kind: ProxyServer.Kind
     let host: Endpoint.Host
     let port: UInt16?
@@ -86,7 +86,7 @@ struct ProxyURL {
     }
 
     /// One spelling for each port: digits, and no zero in front.
-    static func port(_ digits: ArraySlice<UInt8>) -> UInt16? {
+    package static func port(_ digits: ArraySlice<UInt8>) -> UInt16? {
         guard let first = digits.first, first != UInt8(ascii: "0"), digits.count <= 5 else { return nil }
         var port = 0
         for digit in digits {

@@ -1,3 +1,4 @@
+package import AFTransport
 import Foundation
 
 /// Proxies as Apple's loader takes them: keys such as `HTTPSEnable`, `HTTPSProxy`, `HTTPSPort`.
