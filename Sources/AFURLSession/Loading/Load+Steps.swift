@@ -40,7 +40,7 @@ extension Load {
         case .answer(let stored): answer(with: stored)
         case .fail(let error):
             draft.body?.close()
-            if let cause = draft.history?.cause { present(cause) }
+            if case .rejected = error, let cause = draft.history?.cause { present(cause) }
             fail(error)
         }
     }
@@ -165,8 +165,8 @@ extension Load {
     private func answered(_ ticket: UInt32, _ goOn: @escaping (Load) -> Void) {
         switch answer(ticket) {
         case .now: goOn(self)
-        case .onResumption: memory?.postponed = { [weak self] in self?.answered(ticket, goOn) }
-        case .tooLate: break
+        case .onResumption where memory?.postponed == nil: memory?.postponed = { [weak self] in self?.answered(ticket, goOn) }
+        case .onResumption, .tooLate: break
         }
     }
 
@@ -176,9 +176,9 @@ extension Load {
         obey(preparation, draft, next: place)
     }
 
-    private func goOn(_ answer: (Load) -> Verdict) {
+    private func goOn(_ answer: (Load, ExchangeOutcome) -> Verdict) {
         guard case .judging(let outcome, let place) = memory?.takeWaiting() else { return }
-        obey(answer(self), on: outcome, next: place)
+        obey(answer(self, outcome), on: outcome, next: place)
     }
 
     func goOnWithPostponed() {
@@ -188,5 +188,5 @@ extension Load {
     }
 
     /// Whether an exchange that is under way keeps the deadlines.
-    private var hasDeadline: Bool { memory?.foreign != nil || transfer != nil && state != .mending }
+    private var hasDeadline: Bool { state != .mending && (memory?.foreign != nil || transfer != nil) }
 }

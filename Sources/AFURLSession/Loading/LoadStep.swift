@@ -111,7 +111,7 @@ indirect enum Verdict {
     /// The task fails. It shows its owner the response.
     case fail(LoadError, showing: URLResponse? = nil)
 
-    typealias Reply = (@escaping (Load) -> Verdict) -> Void
+    typealias Reply = (@escaping (Load, ExchangeOutcome) -> Verdict) -> Void
 }
 
 /// A response from the cache that answers the load.

@@ -13,7 +13,7 @@ final class ConnectivityStep: LoadStep {
         memory.connectivity = wait
         // The wait has a deadline of its own.
         return .later(isTimed: false) { [self] reply in
-            wait.begin(until: transfer.deadlineOfNext) { reply { [self] load in tryAgain(load) } }
+            wait.begin(until: transfer.deadlineOfNext) { reply { [self] load, _ in tryAgain(load) } }
         }
     }
 

@@ -137,7 +137,7 @@ final class CredentialStep: LoadStep {
         let desk = CredentialDesk(task, load.taskDelegate?.delegate, in: load.session)
         return .later { reply in
             desk.ask(question, after: response) { disposition, credential in
-                reply { load in
+                reply { load, _ in
                     guard var authentication = load.memory?.authentication else { return .pass }
                     let step = authentication.course.answered(disposition, credential, in: load.session.proven)
                     load.memory?.authentication = authentication

@@ -72,7 +72,7 @@ final class InterceptorStep: LoadStep {
             interception.ask(in: load.session.world) { [interceptors = interception.interceptors] in
                 await interceptors.decision(after: attempt)
             } _: { decision in
-                reply { [self] load in decided(decision, outcome, load) }
+                reply { [self] load, outcome in decided(decision, outcome, load) }
             }
         }
     }

@@ -19,7 +19,7 @@ final class RedirectStep: LoadStep {
     private func judgeSoon(_ pending: PendingResponse, _ load: Load) -> Verdict {
         .later { [self] reply in
             let waiting = LoopBound(
-                confined: { reply { [self] load in judge(pending, load) } },
+                confined: { reply { [self] load, _ in judge(pending, load) } },
                 on: load.session.loop
             )
             load.session.loop.enqueue(in: .all) { waiting.value() }
@@ -142,7 +142,7 @@ final class RedirectStep: LoadStep {
         return .later { reply in
             let loop = load.session.loop
             let answer = LoopBound(
-                confined: { (request: URLRequest?) in reply { load in answered(request, load) } },
+                confined: { (request: URLRequest?) in reply { load, _ in answered(request, load) } },
                 on: loop
             )
             load.session.outbox.post(
