@@ -354,8 +354,8 @@ extension HTTPCookieStorage {
 
     /// Writes the file now, if there are changes. Waits for the disk.
     ///
-    /// Throws a ``/AFState/CookieFileError`` if the file does not hold the cookies afterwards. Does nothing for a store in
-    /// memory.
+    /// Throws a ``/AFState/CookieFileError`` if the file does not hold the cookies afterwards. Does nothing for a store
+    /// in memory.
     public func flush() throws {
         guard let writer else { return }
         judgeWaiting()

@@ -5,6 +5,7 @@ import Foundation
 import Glibc
 import Testing
 
+@testable import AFState
 @testable import AFURLSession
 
 extension CacheTests {

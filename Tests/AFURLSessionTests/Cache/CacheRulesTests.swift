@@ -370,7 +370,7 @@ extension CacheTests {
             arguments: [
                 (.useProtocolCachePolicy, "serve", "validate", "network"),
                 (.reloadIgnoringLocalCacheData, "network", "network", "network"),
-                (.reloadIgnoringCacheData, "network", "network", "network"),
+                (.reloadIgnoringLocalCacheData, "network", "network", "network"),
                 (.reloadIgnoringLocalAndRemoteCacheData, "network", "network", "network"),
                 (.returnCacheDataElseLoad, "serve", "serve", "network"),
                 (.returnCacheDataDontLoad, "serve", "serve", "fail"),
