@@ -165,7 +165,8 @@ extension Load {
     private func answered(_ ticket: UInt32, _ goOn: @escaping (Load) -> Void) {
         switch answer(ticket) {
         case .now: goOn(self)
-        case .onResumption where memory?.postponed == nil: memory?.postponed = { [weak self] in self?.answered(ticket, goOn) }
+        case .onResumption where memory?.postponed == nil:
+            memory?.postponed = { [weak self] in self?.answered(ticket, goOn) }
         case .onResumption, .tooLate: break
         }
     }

@@ -176,6 +176,26 @@ struct RepetitionEndTests {
         }
     }
 
+    @Test func `T-RTY-15 a silent interceptor gets no more time when a class of the program has failed`() {
+        let site = StubSite { _ in }
+        let silent = Silent(adapts: false)
+        let world = VirtualWorld()
+        world.configure {
+            $0.protocolClasses = [StubProtocol.self]
+            $0.requestInterceptors = [silent]
+            $0.timeoutIntervalForResource = 30
+        }
+
+        let events = world.get(site.url().absoluteString, idleTimeout: .seconds(3))
+        world.advance(by: .seconds(29))
+        #expect(!events.isComplete)
+        world.advance(by: .seconds(2))
+
+        #expect(events.all == [.failed(.timedOut)])
+        #expect(silent.isCancelled.withLock { $0 })
+        #expect(world.finish() == [])
+    }
+
     @Test func `T-RTY-15 a silent interceptor gets no more time when the response breaks off meanwhile`() {
         let silent = Silent(adapts: false)
         let world = VirtualWorld()

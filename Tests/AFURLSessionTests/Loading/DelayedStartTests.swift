@@ -90,6 +90,20 @@ struct DelayedStartTests {
         #expect(world.finish() == [])
     }
 
+    @Test func `the first answer counts, also when the task is suspended`() {
+        let world = world()
+        let delegate = Postponer(.continueLoading, suspends: true)
+        let task = task(in: world, after: 10, delegate: delegate)
+        task.resume()
+        world.advance(by: .seconds(100))
+        #expect(delegate.asked.value == ["/own"] && world.network.connections.isEmpty && task.state == .suspended)
+
+        task.resume()
+        world.run()
+        #expect(delegate.bodies.value == ["/own"] && task.state == .completed && task.error == nil)
+        #expect(world.finish() == [])
+    }
+
     @Test func `cancelled at any time before or after its date it ends once`() {
         for seconds in [0, 5, 9, 10, 11, 12] {
             let world = world()
@@ -121,15 +135,18 @@ private final class Postponer: URLSessionDataDelegate {
     private let disposition: URLSession.DelayedRequestDisposition
     private let request: URLRequest?
     private let isSilent: Bool
+    private let suspends: Bool
 
     init(
         _ disposition: URLSession.DelayedRequestDisposition = .continueLoading,
         _ request: URLRequest? = nil,
-        isSilent: Bool = false
+        isSilent: Bool = false,
+        suspends: Bool = false
     ) {
         self.disposition = disposition
         self.request = request
         self.isSilent = isSilent
+        self.suspends = suspends
     }
 
     func urlSession(
@@ -140,6 +157,7 @@ private final class Postponer: URLSessionDataDelegate {
     ) {
         asked.change { $0.append(request.url?.path ?? "") }
         guard !isSilent else { return }
+        if suspends { task.suspend() }
         completionHandler(disposition, self.request)
         completionHandler(.cancel, nil)
     }

@@ -86,7 +86,8 @@ final class InterceptorStep: LoadStep {
         }
     }
 
-    private func failedAttempt(_ outcome: ExchangeOutcome, _ interception: Interception, _ load: Load) -> FailedAttempt? {
+    private func failedAttempt(_ outcome: ExchangeOutcome, _ interception: Interception, _ load: Load) -> FailedAttempt?
+    {
         guard let request = load.presentRequest else { return nil }
         let now = load.session.loop.now
         let world = load.session.world

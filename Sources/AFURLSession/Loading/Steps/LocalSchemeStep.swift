@@ -7,7 +7,8 @@ import Foundation
 final class LocalSchemeStep: LoadStep {
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
         guard case .refused(let rejection) = draft.wire else { return .goOn }
-        guard draft.history?.cause == nil, let task = load.handle, let request = load.presentRequest, request.url == task.originalRequest?.url,
+        guard draft.history?.cause == nil, let task = load.handle, let request = load.presentRequest,
+            request.url == task.originalRequest?.url,
             let url = request.url, let scheme = LocalScheme(url)
         else { return .fail(.rejected(rejection)) }
         if let failure = flaw(of: request, in: load) { return .fail(.local(failure)) }
