@@ -278,7 +278,7 @@ let package = Package(
         .testTarget(
             name: "AFDocumentationTests",
             dependencies: [
-                "AFImages", "AFNetworking", "AFNetworkingXML", "AFSecurity", "AFURLSession", "AFTLS",
+                "AFImages", "AFNetworking", "AFNetworkingXML", "AFSecurity", "AFState", "AFURLSession", "AFTLS",
                 "AFNetworkingTesting",
             ],
             swiftSettings: strict
