@@ -228,3 +228,19 @@ extension NSNotification.Name {
     /// are posted on a queue of the storages' own.
     public static let NSURLCredentialStorageChanged = NSNotification.Name("NSURLCredentialStorageChangedNotification")
 }
+
+/// What a configuration says about credentials.
+struct CredentialSettings: Sendable {
+    /// How often a request is repeated at most for a server that never accepts it, whatever the configuration says.
+    static let mostRounds = 20
+
+    var storage: URLCredentialStorage? = .shared
+    var netrc: NetrcFile?
+    var sendsPasswordsInClear = false
+    var maximumRounds = 3
+
+    /// For sessions that keep no credentials after their end.
+    static var ephemeral: CredentialSettings { CredentialSettings(storage: URLCredentialStorage()) }
+
+    var rounds: Int { min(max(0, maximumRounds), CredentialSettings.mostRounds) }
+}

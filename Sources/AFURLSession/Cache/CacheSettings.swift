@@ -21,3 +21,25 @@ enum CacheSettings: Sendable {
         }
     }
 }
+
+extension URLSessionConfiguration {
+    /// The cache that keeps responses and answers requests; nil for none.
+    ///
+    /// ``URLCache/shared`` for ``default``, and a cache of the configuration's own, in memory only, for ``ephemeral``.
+    public var urlCache: URLCache? {
+        get { self[\.cache].cache }
+        set { self[\.cache] = newValue.map { .own($0) } ?? .none }
+    }
+}
+
+extension URLCache {
+    /// Where a response may be kept.
+    public enum StoragePolicy: UInt, Sendable {
+        /// In memory and on disk.
+        case allowed = 0
+        /// In memory.
+        case allowedInMemoryOnly = 1
+        /// Nowhere.
+        case notAllowed = 2
+    }
+}

@@ -1,6 +1,6 @@
 import AFState
 import AFWire
-import Foundation
+public import Foundation
 
 /// The settings of a configuration that concern cookies.
 struct CookieSettings: Sendable {
@@ -58,5 +58,43 @@ struct CookieDoor: Sendable {
 
     private func question(_ url: RequestURL) -> CookieQuestion {
         CookieQuestion(url: url, mainDocument: mainDocument, policy: policy)
+    }
+}
+
+extension URLRequest {
+    /// Whether the session sends cookies with this request, and stores those of its response. True.
+    public var httpShouldHandleCookies: Bool {
+        get { contents.cookies.isHandled }
+        set { change { $0.cookies.isHandled = newValue } }
+    }
+
+    /// The main document, of which the loaded resource is a part. Cookies of other sites than that document's are
+    /// neither sent nor stored under ``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``. Nil, the default, if the
+    /// resource is its own main document.
+    public var mainDocumentURL: URL? {
+        get { contents.cookies.mainDocumentURL }
+        set { change { $0.cookies.mainDocumentURL = newValue } }
+    }
+}
+
+extension URLSessionConfiguration {
+    /// The store of the cookies; nil for none. The default configuration uses ``HTTPCookieStorage/shared``. An
+    /// ephemeral one has a store of its own, which its copies and all their sessions share.
+    public var httpCookieStorage: HTTPCookieStorage? {
+        get { self[\.cookies.storage] }
+        set { self[\.cookies.storage] = newValue }
+    }
+
+    /// The sites whose cookies are stored and sent: the main document's, unless set. The store has a policy of its own,
+    /// and the stricter one counts.
+    public var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy {
+        get { self[\.cookies.policy] }
+        set { self[\.cookies.policy] = newValue }
+    }
+
+    /// Whether sessions send and store cookies themselves. True.
+    public var httpShouldSetCookies: Bool {
+        get { self[\.cookies.setsCookies] }
+        set { self[\.cookies.setsCookies] = newValue }
     }
 }

@@ -362,3 +362,69 @@ extension HTTPCookieStorage {
         try writer.flush { self.snapshot() }
     }
 }
+
+extension NSNotification.Name {
+    /// Cookies of an ``HTTPCookieStorage`` were stored, removed or have ended. One notification may stand for several
+    /// changes. The object is the storage. Posted on a queue of the library's own.
+    public static let NSHTTPCookieManagerCookiesChanged = NSNotification.Name(
+        "NSHTTPCookieManagerCookiesChangedNotification"
+    )
+    /// The accept policy of an ``HTTPCookieStorage``, the object, has changed. Posted on a queue of the library's own.
+    public static let NSHTTPCookieManagerAcceptPolicyChanged =
+        NSNotification.Name("NSHTTPCookieManagerAcceptPolicyChangedNotification")
+}
+
+enum CookieNotifications {
+    /// Observers are code of the program: they run neither on the network thread nor under a lock.
+    static let queue = DispatchQueue(label: "AFURLSession.cookies.changed")
+}
+
+extension HTTPCookieStorage {
+    /// The public suffix list that this process uses: it names the domains under which other parties register names, so
+    /// that no server may set cookies for them. Nil before the first cookie of the process, which makes the library
+    /// read the list. Nil also if no list is installed (`apt-get install publicsuffix`): then built-in rules apply.
+    public static var publicSuffixList: URL? {
+        switch PublicSuffixSource.system.origin {
+        case .builtIn: nil
+        case .file(let path): URL(fileURLWithPath: path)
+        }
+    }
+
+    /// The errors of the installed lists, if none could be read. Each list is tried once.
+    public static var publicSuffixListFailures: [PublicSuffixFailure] { PublicSuffixSource.system.failures }
+
+    /// Uses another public suffix list from now on, for all stores of the process. Each store drops the cookies that
+    /// the list forbids when it is next used. Waits for the disk.
+    ///
+    /// Throws a ``/AFState/PublicSuffixFailure`` if the file is no complete list; then nothing changes.
+    public static func usePublicSuffixList(at url: URL) throws {
+        guard url.isFileURL else { throw PublicSuffixFailure(path: url.absoluteString, fault: .notAFileURL) }
+        try PublicSuffixSource.system.replace(withFileAt: url.absoluteURL.path)
+    }
+}
+
+extension HTTPCookieStorage {
+    /// Stores the cookies of a response from its `Set-Cookie` fields, as a session does.
+    ///
+    /// - Parameters:
+    ///   - fields: The values of the fields, one for each line.
+    ///   - url: The URL of the response. If the session could not load it, no cookie is stored.
+    ///   - date: When the response was received: `Max-Age` counts from then.
+    /// - Returns: How many were refused.
+    @discardableResult
+    public func storeCookies(fromFields fields: [String], of url: URL, at date: Date = Date()) -> Int {
+        guard let question = CookieQuestion(url) else { return fields.count }
+        readSuffixes()
+        return receive(fields.map { Array($0.utf8) }, for: question, now: date.wholeSeconds)
+    }
+
+    /// The value of the `Cookie` field that a session would send to a URL. Nil if it would send none.
+    ///
+    /// - Parameters:
+    ///   - url: The URL of the request.
+    ///   - date: When the request is sent: cookies that have ended by then are removed for good.
+    public func cookieField(for url: URL, at date: Date = Date()) -> String? {
+        judgeWaiting()
+        return CookieQuestion(url).flatMap { cookieField(for: $0, now: date.wholeSeconds) }
+    }
+}

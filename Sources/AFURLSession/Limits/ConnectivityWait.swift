@@ -1,5 +1,6 @@
 import AFLoop
 import AFTransport
+import Glibc
 
 /// The wait of one task for a network. Confined to the loop.
 final class ConnectivityWait: ChangeMonitorClient, TimerTarget {
@@ -85,6 +86,17 @@ extension DialFailure {
         case .unresolved(let failure): failure.kind == .unavailable
         case .unreachable: !report.attempts.isEmpty && report.attempts.allSatisfy(\.isLackOfNetwork)
         case .unanswered, .forbidden: false
+        }
+    }
+}
+
+extension DialAttempt {
+    /// Whether this machine has no route to the address: not now, or not by a network that the session may use.
+    var isLackOfNetwork: Bool {
+        switch outcome {
+        case .failed(let error): [ENETUNREACH, ENETDOWN, EHOSTUNREACH, ENONET].contains(error.code)
+        case .cellular: true
+        case .connected, .abandoned, .unanswered, .forbidden: false
         }
     }
 }
