@@ -57,3 +57,12 @@ public struct CertificateError: Error, Hashable, Sendable, CustomStringConvertib
         CertificateError(rule, message, block: block, path: path)
     }
 }
+
+/// Why there is nothing to trust.
+public struct TrustAnchorsError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was tried, what happened, what to change.
+    public let message: String
+
+    /// The message.
+    public var description: String { message }
+}

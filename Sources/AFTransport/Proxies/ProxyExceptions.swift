@@ -53,3 +53,127 @@ public struct ProxyExceptions: Hashable, Sendable {
 }
 
 private func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || 0x09...0x0D ~= byte }
+
+/// One entry in a list of exceptions.
+package struct ProxyExceptionRule: Hashable, Sendable {
+    private enum Whom: Hashable {
+        case everybody
+        case host(String)
+        /// Labels behind a dot.
+        case below(String)
+        case network(IPAddressSyntax.IPv6, bits: Int)
+    }
+
+    private let whom: [Whom]
+    private let port: UInt16?
+
+    /// A host that is looked for in the list, in the form in which entries are compared.
+    package struct Subject {
+        package let name: String
+        package let address: IPAddressSyntax.IPv6?
+        package let port: UInt16
+
+        package init(_ endpoint: Endpoint) {
+            name = endpoint.host.text
+            address = endpoint.host.address
+            port = endpoint.port
+        }
+    }
+
+    package func matches(_ host: Subject) -> Bool {
+        guard port == nil || port == host.port else { return false }
+        return whom.contains { whom in
+            switch whom {
+            case .everybody: true
+            case .host(let name): host.address == nil && host.name == name
+            case .below(let suffix):
+                host.address == nil && host.name.utf8.count > suffix.utf8.count && host.name.hasSuffix(suffix)
+            case .network(let network, let bits): host.address.map { $0.starts(with: network, bits: bits) } ?? false
+            }
+        }
+    }
+
+    /// Nil if it is no entry.
+    package init?(_ text: ArraySlice<UInt8>, includesHostsBelow: Bool) {
+        if text.elementsEqual("*".utf8) {
+            (whom, port) = ([.everybody], nil)
+        } else if text.contains(UInt8(ascii: "/")) {
+            guard let network = ProxyExceptionRule.network(text) else { return nil }
+            (whom, port) = ([network], nil)
+        } else {
+            guard let (whom, port) = ProxyExceptionRule.host(text, includesHostsBelow) else { return nil }
+            (self.whom, self.port) = (whom, port)
+        }
+    }
+
+    private static func network(_ text: ArraySlice<UInt8>) -> Whom? {
+        guard let slash = text.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        guard let (host, port) = try? ProxyURL.hostAndPort(bracketed(text[..<slash])), port == nil,
+            let address = host.address, let bits = bits(text[(slash + 1)...])
+        else { return nil }
+        let offset = host.kind == .ipv4 ? 96 : 0
+        guard bits + offset <= 128 else { return nil }
+        return .network(address, bits: bits + offset)
+    }
+
+    private static func bits(_ digits: ArraySlice<UInt8>) -> Int? {
+        if digits.elementsEqual("0".utf8) { return 0 }
+        return ProxyURL.port(digits).map(Int.init)
+    }
+
+    private static func host(_ text: ArraySlice<UInt8>, _ includesHostsBelow: Bool) -> ([Whom], UInt16?)? {
+        var rest = text
+        let isSuffix = rest.starts(with: "*.".utf8) || rest.first == UInt8(ascii: ".")
+        if isSuffix { rest = rest.first == UInt8(ascii: "*") ? rest.dropFirst(2) : rest.dropFirst() }
+        guard let (host, port) = try? ProxyURL.hostAndPort(isSuffix ? rest : bracketed(rest)) else { return nil }
+        if let address = host.address { return isSuffix ? nil : ([.network(address, bits: 128)], port) }
+        let below = Whom.below(".\(host.text)")
+        if isSuffix { return ([below], port) }
+        return (includesHostsBelow ? [.host(host.text), below] : [.host(host.text)], port)
+    }
+
+    /// An IPv6 address may stand alone, and has no port then. What names a zone means the address.
+    private static func bracketed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let isBare = text.first != UInt8(ascii: "[")
+        guard text.count(where: { $0 == UInt8(ascii: ":") }) > 1 else { return text }
+        guard let percent = text.firstIndex(of: UInt8(ascii: "%")) else {
+            return isBare ? [UInt8(ascii: "[")] + text + [UInt8(ascii: "]")] : text
+        }
+        if isBare { return [UInt8(ascii: "[")] + text[..<percent] + [UInt8(ascii: "]")] }
+        guard let bracket = text.firstIndex(of: UInt8(ascii: "]")), bracket > percent else { return text }
+        return text[..<percent] + text[bracket...]
+    }
+}
+
+extension Endpoint.Host {
+    /// A literal address; one of IPv4 as it is mapped to IPv6.
+    package var address: IPAddressSyntax.IPv6? {
+        switch kind {
+        case .name: nil
+        case .ipv4: "::ffff:\(text)".withUTF8Bytes { IPAddressSyntax.ipv6($0) }
+        case .ipv6: text.withUTF8Bytes { IPAddressSyntax.ipv6($0) }
+        }
+    }
+
+    /// This machine, whatever its name service says: RFC 6761 §6.3 for names; to the kernel also the unspecified
+    /// addresses are itself.
+    package var isLoopback: Bool {
+        guard let address else { return text == "localhost" || text.hasSuffix(".localhost") }
+        let groups = address.groups
+        guard groups[..<5].allSatisfy({ $0 == 0 }) else { return false }
+        if groups[5] == 0xFFFF { return groups[6] >> 8 == 127 || (groups[6] == 0 && groups[7] == 0) }
+        return groups[5] == 0 && groups[6] == 0 && groups[7] <= 1
+    }
+}
+
+extension IPAddressSyntax.IPv6 {
+    fileprivate func starts(with network: IPAddressSyntax.IPv6, bits: Int) -> Bool {
+        for index in 0..<8 {
+            let left = bits - 16 * index
+            if left <= 0 { return true }
+            let mask: UInt16 = left >= 16 ? 0xFFFF : ~(0xFFFF >> UInt16(left))
+            guard groups[index] & mask == network.groups[index] & mask else { return false }
+        }
+        return true
+    }
+}

@@ -46,3 +46,45 @@ extension ResponseHead: Equatable {
             && one.contentLength == other.contentLength
     }
 }
+
+/// The first line and the fields of a request, as sent or as received.
+///
+/// A plain value: the code that fills it in has validated each part.
+package struct RequestHead: Sendable, Equatable {
+    /// The method, case-sensitive.
+    package var method: String
+
+    /// The request target as it stands on the wire, in any of its four forms.
+    package var target: String
+
+    package var headers: HTTPHeaders
+
+    package init(method: String, target: String, headers: HTTPHeaders = HTTPHeaders()) {
+        self.method = method
+        self.target = target
+        self.headers = headers
+    }
+}
+
+/// The two versions of HTTP/1 we speak.
+///
+/// Any other minor version of major version 1 is read as 1.1 (RFC 9110 §2.5).
+package enum HTTPVersion: UInt8, Sendable {
+    case http10
+    case http11
+}
+
+/// How the end of a message body is found (RFC 9112 §6.3).
+package enum BodyFraming: Sendable, Equatable {
+    /// There is no body, whatever the fields say.
+    case none
+
+    /// Exactly so many bytes.
+    case length(UInt64)
+
+    /// Chunks, up to the one of size zero and the trailers after it.
+    case chunked
+
+    /// Everything until the peer closes. Such a connection serves nothing after it.
+    case untilClose
+}
