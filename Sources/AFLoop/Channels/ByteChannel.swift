@@ -4,8 +4,7 @@
 /// Confined to its loop. Its handler is told when it becomes readable or writable,
 /// once per edge, and then works until `isReadable` or `isWritable` turns false.
 package protocol ByteChannel: AnyObject {
-    /// Told about readiness. `close` lets go of it, which breaks the cycle with a
-    /// handler that owns its channel.
+    /// Told about readiness. `close` lets go of it, which breaks the cycle with a handler that owns its channel.
     var handler: (any ChannelHandler)? { get set }
 
     /// False once a read would block; true again when the handler is told.
@@ -28,16 +27,14 @@ package protocol ByteChannel: AnyObject {
     /// when it has.
     var isFlushed: Bool { get }
 
-    /// Asks to be told again in the next turn, for a handler that stops before the
-    /// channel would block.
+    /// Asks to be told again in the next turn, for a handler that stops before the channel would block.
     func continueNextTurn()
 
     /// Has the kernel find out whether the peer is still there, for connections that
     /// stay idle for longer than an exchange watches them. Idempotent.
     func probePeer()
 
-    /// Idempotent; no event follows. The descriptor itself is released at the end
-    /// of the turn.
+    /// Idempotent; no event follows. The descriptor itself is released at the end of the turn.
     func close()
 
     /// Where the two ends are, once connected.

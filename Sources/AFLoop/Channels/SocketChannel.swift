@@ -3,8 +3,7 @@ import Glibc
 
 /// A non-blocking stream socket: TCP over IPv4 or IPv6, or a Unix-domain socket.
 package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
-    /// A half-open peer is noticed after about two minutes even on a connection
-    /// that only waits.
+    /// A half-open peer is noticed after about two minutes even on a connection that only waits.
     private static let keepAlive = (idle: Int32(60), interval: Int32(10), probes: Int32(6), timeout: Int32(120_000))
 
     @exclusivity(unchecked) package var handler: (any ChannelHandler)?

@@ -14,8 +14,7 @@ package struct DialMachine: Sendable {
     /// RFC 8305 §5: the recommended Connection Attempt Delay.
     package static let attemptDelay = Duration.milliseconds(250)
 
-    /// A resolver that answers with hundreds of addresses does not get hundreds of
-    /// connections.
+    /// A resolver that answers with hundreds of addresses does not get hundreds of connections.
     package static let maximumAddresses = 16
 
     package let addresses: [SocketAddress]

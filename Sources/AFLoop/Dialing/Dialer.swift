@@ -13,8 +13,7 @@ extension DialClient {
 /// Turns a name into one connected channel: resolves, races the addresses, keeps
 /// the winner and closes the rest before a byte is sent on any of them.
 ///
-/// Confined to its loop. The client hears from it in a later turn, exactly once,
-/// unless the dial is cancelled first.
+/// Confined to its loop. The client hears from it in a later turn, exactly once, unless the dial is cancelled first.
 package final class Dialer: ResolverClient, TimerTarget {
     package private(set) var report = DialReport()
 

@@ -14,9 +14,8 @@ import Synchronization
 /// 6. end-of-turn work: pools hand out connections, callbacks leave in batches
 /// 7. close what was closed during the turn
 ///
-/// Jobs run *before* the poll and connections are handed out *after* it, so
-/// whatever an idle connection received before a request was started is known
-/// before that request could be sent on it.
+/// Jobs run *before* the poll and connections are handed out *after* it, so whatever an idle connection received before
+/// a request was started is known before that request could be sent on it.
 public final class EventLoop: @unchecked Sendable {
     private struct Job {
         let modes: LoopModes
@@ -39,8 +38,7 @@ public final class EventLoop: @unchecked Sendable {
         var isRetired = false
     }
 
-    /// How long a wake-up may be put off, should a callback block before its batch is
-    /// through.
+    /// How long a wake-up may be put off, should a callback block before its batch is through.
     private static let nap = Duration.milliseconds(1)
 
     private static let longYield = Duration.milliseconds(2)
@@ -58,9 +56,8 @@ public final class EventLoop: @unchecked Sendable {
     private let inbox = Lock(Inbox())
 
     // MARK: Loop only
-    // Opted out of run-time exclusivity checks, here and in the other classes a request
-    // passes through: one thread, no overlapping accesses, and a sixth of all
-    // instructions of a request saved (Docs/Internals/Performance.md).
+    // Opted out of run-time exclusivity checks, here and in the other classes a request passes through: one thread, no
+    // overlapping accesses, and a sixth of all instructions of a request saved (Docs/Internals/Performance.md).
     @exclusivity(unchecked) private var latest: LoopInstant
     @exclusivity(unchecked) private var turns: UInt64 = 0
     @exclusivity(unchecked) private var jobs = WorkList<Job>()
@@ -123,9 +120,8 @@ public final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Runs callbacks of this loop's clients on another thread. Whatever they enqueue
-    /// wakes the loop once, at the end, instead of in the middle, where on a busy core
-    /// the two threads would take turns with every single request.
+    /// Runs callbacks of this loop's clients on another thread. Whatever they enqueue wakes the loop once, at the end,
+    /// instead of in the middle, where on a busy core the two threads would take turns with every single request.
     package func batchingWakes(_ callbacks: () -> Void) {
         let outer = caf_exchange_thread_mark(mark)
         callbacks()
@@ -139,8 +135,7 @@ public final class EventLoop: @unchecked Sendable {
         if wake { waker.wake() }
     }
 
-    /// Callbacks have just left for another thread, and will probably enqueue: the
-    /// next wait is a nap.
+    /// Callbacks have just left for another thread, and will probably enqueue: the next wait is a nap.
     package func expectEcho() {
         expectsEcho = true
         owesYield = true
@@ -370,8 +365,7 @@ extension EventLoop {
         readyAgain.append(ReadyEvent(token: token, readiness: readiness))
     }
 
-    /// Calls `target` once at the end of this turn. Callers keep track of whether
-    /// they have asked already.
+    /// Calls `target` once at the end of this turn. Callers keep track of whether they have asked already.
     package func atTurnEnd(_ target: any TurnEndTarget) {
         turnEnds.append(target)
     }

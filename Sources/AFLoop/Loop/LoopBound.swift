@@ -1,6 +1,5 @@
 // Public and inlinable as `Lock` is: unspecialized, making one costs 360 instructions.
-/// Carries a loop-confined value through code that runs on other threads.
-/// Only the loop's thread can open it.
+/// Carries a loop-confined value through code that runs on other threads. Only the loop's thread can open it.
 public struct LoopBound<Value>: @unchecked Sendable {
     /// The loop whose value this is.
     public let loop: EventLoop

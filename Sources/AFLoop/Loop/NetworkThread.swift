@@ -4,9 +4,8 @@ import Synchronization
 
 /// The process's one network thread.
 ///
-/// It starts on first use, lives as long as the process, and carries every
-/// connection, timer and task of every session. Its loop is kept alive by the wake
-/// port, as AFNetworking's was by a Mach port.
+/// It starts on first use, lives as long as the process, and carries every connection, timer and task of every session.
+/// Its loop is kept alive by the wake port, as AFNetworking's was by a Mach port.
 package enum NetworkThread {
     package static let name = "AFNetworking"
 
@@ -25,8 +24,7 @@ package enum NetworkThread {
     /// the parent, and the connections belong to the parent.
     package static var isLostToFork: Bool { caf_is_forked_child() }
 
-    /// Starts the thread unless it runs. Throws if the system has none to give; a
-    /// later call tries again.
+    /// Starts the thread unless it runs. Throws if the system has none to give; a later call tries again.
     package static func ensureRunning() throws(SystemCallError) {
         guard !isRunning.load(ordering: .acquiring) else { return }
         let result = wasStarted.withLock { wasStarted -> Int32 in

@@ -1,5 +1,4 @@
-/// Names one armed timer. A stale name (fired, cancelled, slot reused) is
-/// recognised and does nothing.
+/// Names one armed timer. A stale name (fired, cancelled, slot reused) is recognised and does nothing.
 package struct TimerID: Sendable, Hashable {
     fileprivate let slot: UInt32
     fileprivate let generation: UInt32

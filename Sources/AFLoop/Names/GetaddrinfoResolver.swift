@@ -1,9 +1,8 @@
 /// Resolves with `getaddrinfo` on helper threads, since it cannot be made
 /// non-blocking: `/etc/hosts`, nsswitch and the system's address order all hold.
 ///
-/// At most four threads; a thread ends when there is nothing left to look up.
-/// Concurrent lookups of one name are one lookup. Answers are not cached here:
-/// without a time to live there is no honest moment to forget them.
+/// At most four threads; a thread ends when there is nothing left to look up. Concurrent lookups of one name are one
+/// lookup. Answers are not cached here: without a time to live there is no honest moment to forget them.
 package final class GetaddrinfoResolver: Resolver {
     package static let maximumThreads = 4
     package static let maximumWaitingNames = 4096
@@ -28,8 +27,7 @@ package final class GetaddrinfoResolver: Resolver {
             resolver.loop.enqueue(in: .all) { resolver.value.finish(name, answer) }
         }
         guard let refusal else { return }
-        // Also a refusal is answered in a later turn: callers never have to expect
-        // an answer inside their own call.
+        // Also a refusal is answered in a later turn: callers never have to expect an answer inside their own call.
         loop.enqueue(in: .all) { resolver.value.finish(name, .failure(refusal)) }
     }
 

@@ -1,5 +1,4 @@
-/// Finds the addresses of a name: the third of the three seams through which the
-/// world enters. Confined to its loop.
+/// Finds the addresses of a name: the third of the three seams through which the world enters. Confined to its loop.
 package protocol Resolver: AnyObject {
     /// Answers `client` in a later turn, exactly once unless it is cancelled.
     func resolve(_ name: String, for client: any ResolverClient)

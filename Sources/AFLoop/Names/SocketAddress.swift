@@ -66,8 +66,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Takes what the resolver found, with the port filled in. Nil for families we
-    /// do not speak.
+    /// Takes what the resolver found, with the port filled in. Nil for families we do not speak.
     init?(_ found: UnsafePointer<sockaddr>, port: UInt16) {
         switch Int32(found.pointee.sa_family) {
         case AF_INET:

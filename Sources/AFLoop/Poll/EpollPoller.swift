@@ -3,9 +3,8 @@ import Synchronization
 
 /// The kernel's clock and epoll.
 ///
-/// Where the process has no descriptors left for epoll itself, the poller still
-/// keeps time: it naps, tries again, and refuses registrations meanwhile with the
-/// error the kernel gave. So a program at its limit gets errors, not a hang.
+/// Where the process has no descriptors left for epoll itself, the poller still keeps time: it naps, tries again, and
+/// refuses registrations meanwhile with the error the kernel gave. So a program at its limit gets errors, not a hang.
 package final class EpollPoller: Poller {
     private static let capacity = 256
     private static let wakeToken = PollToken.max
@@ -68,8 +67,7 @@ package final class EpollPoller: Poller {
         epoll = created
     }
 
-    /// Rounded up: a timer woken a fraction early would only send the loop round
-    /// again with nothing to do.
+    /// Rounded up: a timer woken a fraction early would only send the loop round again with nothing to do.
     private func milliseconds(until deadline: LoopInstant?) -> Int32 {
         guard let deadline else { return -1 }
         guard deadline > latest else { return 0 }
@@ -86,8 +84,7 @@ package final class EpollPoller: Poller {
 
 /// The eventfd that keeps the network thread's loop alive and wakes it.
 ///
-/// It is registered edge-triggered, so every signal is an event of its own and
-/// the counter is never read.
+/// It is registered edge-triggered, so every signal is an event of its own and the counter is never read.
 final class WakePort: Waker {
     private let descriptor = Atomic<Int32>(-1)
 

@@ -12,9 +12,8 @@ package struct Readiness: OptionSet, Sendable, Hashable {
     package static let hangup = Readiness(rawValue: 4)
 }
 
-/// The number under which a descriptor is known to the poller. It carries the
-/// registration's generation, so an event meant for an earlier owner of the same
-/// slot is recognised and dropped.
+/// The number under which a descriptor is known to the poller. It carries the registration's generation, so an event
+/// meant for an earlier owner of the same slot is recognised and dropped.
 package typealias PollToken = UInt64
 
 package struct ReadyEvent: Sendable {
@@ -27,8 +26,7 @@ package struct ReadyEvent: Sendable {
     }
 }
 
-/// Time and readiness: the first of the three seams through which the world
-/// enters.
+/// Time and readiness: the first of the three seams through which the world enters.
 ///
 /// Readiness is edge-triggered: the poller reports it once, when it comes about, and the channel that is told keeps
 /// working until the descriptor says "would block".
@@ -42,9 +40,8 @@ package protocol Poller: AnyObject {
     func add(_ descriptor: Int32, token: PollToken) throws(SystemCallError)
     func remove(_ descriptor: Int32)
 
-    /// Waits until something is ready, the waker is used, or `deadline` passes
-    /// (`nil`: for ever), and appends what is ready. A deadline in the past means
-    /// "look, do not wait".
+    /// Waits until something is ready, the waker is used, or `deadline` passes (`nil`: for ever), and appends what is
+    /// ready. A deadline in the past means "look, do not wait".
     func poll(until deadline: LoopInstant?, into events: inout [ReadyEvent])
 }
 

@@ -1,7 +1,6 @@
 /// A moment on the loop's monotonic clock.
 ///
-/// Deadlines saturate instead of overflowing, so an absurd interval means
-/// "never", not a trap.
+/// Deadlines saturate instead of overflowing, so an absurd interval means "never", not a trap.
 package struct LoopInstant: Sendable, Hashable, Comparable {
     /// Nanoseconds since an arbitrary origin.
     package let nanoseconds: Int64

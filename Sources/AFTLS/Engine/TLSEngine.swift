@@ -1,7 +1,6 @@
 internal import CAFOpenSSL
 
-/// Decides for an engine, and hears from it. Called from within the engine's own
-/// calls; must not call back into it.
+/// Decides for an engine, and hears from it. Called from within the engine's own calls; must not call back into it.
 package protocol TLSEngineClient: AnyObject {
     /// Judges the certificates the server showed, its own first. Asked once for each
     /// full handshake, and again after it answered `later` and has made up its mind.
@@ -29,12 +28,10 @@ package enum TLSIdentityAnswer: Sendable {
     case later
 }
 
-/// One secured connection: ciphertext in, plaintext out, and the other way round.
-/// No system call, no clock, no file.
+/// One secured connection: ciphertext in, plaintext out, and the other way round. No system call, no clock, no file.
 ///
-/// Input and output are windows that the caller moves. What is in the input window
-/// when a call returns has not been consumed; what the call appended to the output
-/// window is to be sent, in order, whatever the call returned.
+/// Input and output are windows that the caller moves. What is in the input window when a call returns has not been
+/// consumed; what the call appended to the output window is to be sent, in order, whatever the call returned.
 package final class TLSEngine {
     package enum Step: Sendable {
         /// Bytes of plaintext moved.

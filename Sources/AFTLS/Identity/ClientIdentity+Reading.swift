@@ -50,9 +50,8 @@ extension ClientIdentity {
 
     /// A PKCS#12 file: one private key and its certificate, with any others.
     ///
-    /// The certificate of the key comes first, the others follow in the order of the file.
-    /// Files of the old kind, encrypted with RC2 or 3DES as key chains export them, are
-    /// read too, if OpenSSL's legacy provider is installed.
+    /// The certificate of the key comes first, the others follow in the order of the file. Files of the old kind,
+    /// encrypted with RC2 or 3DES as key chains export them, are read too, if OpenSSL's legacy provider is installed.
     public init(pkcs12: some Collection<UInt8>, passphrase: String) throws(ClientIdentityError) {
         try self.init(pkcs12: pkcs12, passphrase: passphrase, legacyModules: nil)
     }

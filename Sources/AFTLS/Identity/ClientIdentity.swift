@@ -1,7 +1,6 @@
 internal import CAFOpenSSL
 
-/// What we show to a server that asks who we are: certificates, and the private key of
-/// the first one.
+/// What we show to a server that asks who we are: certificates, and the private key of the first one.
 ///
 /// ```swift
 /// var identity = try ClientIdentity(
@@ -20,9 +19,8 @@ public struct ClientIdentity: Sendable {
     private var names: [String]?
     private var patterns: [HostPattern]?
 
-    /// The hosts it may be shown to, as patterns (see ``HostPattern``). Nil, as it is at
-    /// first: every host of the session. A text that is no pattern matches no host; an
-    /// empty list matches none either.
+    /// The hosts it may be shown to, as patterns (see ``HostPattern``). Nil, as it is at first: every host of the
+    /// session. A text that is no pattern matches no host; an empty list matches none either.
     public var hosts: [String]? {
         get { names }
         // No observer: those stay silent while an initializer in a program's extension runs.
@@ -158,8 +156,7 @@ extension ClientIdentity: CustomStringConvertible, CustomDebugStringConvertible,
 
 /// A private key, which shows nothing of itself.
 ///
-/// An `EVP_PKEY` counts its references atomically and locks what it caches; nothing
-/// here changes one.
+/// An `EVP_PKEY` counts its references atomically and locks what it caches; nothing here changes one.
 final class PrivateKey: @unchecked Sendable {
     let handle: OpaquePointer
 

@@ -1,7 +1,6 @@
 /// Why something that was offered as a client identity was refused.
 ///
-/// Says which input, what is wrong with it, and what to do. Never holds a passphrase
-/// or anything that was in a file.
+/// Says which input, what is wrong with it, and what to do. Never holds a passphrase or anything that was in a file.
 public struct ClientIdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What was wrong.
     public struct Rule: RawRepresentable, Hashable, Sendable {

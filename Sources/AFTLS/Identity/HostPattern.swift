@@ -4,11 +4,10 @@
 /// - `*.example.com` is every host exactly one label below the domain.
 /// - `**.example.com` is every host one or more labels below it.
 ///
-/// Neither of the two includes the domain itself. ASCII letters are compared without
-/// their case, and one final dot is ignored. A star stands for whole labels and only at
-/// the beginning. At least one label must follow it, but one is enough: `*.internal` is a
-/// reasonable thing to say in a network of one's own, and no rule that needs no list of
-/// all registries could tell it from `*.com`.
+/// Neither of the two includes the domain itself. ASCII letters are compared without their case, and one final dot is
+/// ignored. A star stands for whole labels and only at the beginning. At least one label must follow it, but one is
+/// enough: `*.internal` is a reasonable thing to say in a network of one's own, and no rule that needs no list of all
+/// registries could tell it from `*.com`.
 public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
     private let breadth: Breadth
     private let name: PeerName

@@ -138,8 +138,7 @@ extension Certificate {
     /// The size of its key; 0 if that is unknown.
     package var keyBits: Int { Int(caf_key_bits(handle)) }
 
-    /// Its key without the algorithm: for RSA a structure of PKCS#1, for elliptic curves a
-    /// point of X9.62.
+    /// Its key without the algorithm: for RSA a structure of PKCS#1, for elliptic curves a point of X9.62.
     package var rawPublicKeyBytes: [UInt8] {
         guard let bits = X509_get0_pubkey_bitstr(handle), let bytes = ASN1_STRING_get0_data(bits) else { return [] }
         return Array(UnsafeBufferPointer(start: bytes, count: Int(max(0, ASN1_STRING_length(bits)))))

@@ -20,9 +20,8 @@ extension Certificate {
 
     /// The certificates of a PEM text, in its order; at least one.
     ///
-    /// Text between the blocks is allowed. Every block must be a certificate that
-    /// can be read: a broken one is an error and never skipped, and so is a private
-    /// key, which has no business in a list of certificates.
+    /// Text between the blocks is allowed. Every block must be a certificate that can be read: a broken one is an error
+    /// and never skipped, and so is a private key, which has no business in a list of certificates.
     public static func certificates(pem: some Collection<UInt8>) throws(CertificateError) -> [Certificate] {
         var found: [Certificate] = []
         for block in PEMBlock.split(Array(pem)) {

@@ -43,8 +43,7 @@ public struct Certificate: Hashable, Sendable, CustomStringConvertible, CustomRe
         }
     }
 
-    /// An `X509` counts its references atomically, and OpenSSL locks what it caches
-    /// in it; nothing here changes one.
+    /// An `X509` counts its references atomically, and OpenSSL locks what it caches in it; nothing here changes one.
     private final class Storage: @unchecked Sendable {
         let handle: OpaquePointer
 

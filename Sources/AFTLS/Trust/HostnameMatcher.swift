@@ -5,8 +5,7 @@ internal import CAFOpenSSL
 ///
 /// - The common name is never looked at, also if there is no alternative name.
 /// - An IP address matches only an entry of that type with the same bytes.
-/// - A wildcard is a whole left-most label, stands for exactly one label, and has at
-///   least two labels after it.
+/// - A wildcard is a whole left-most label, stands for exactly one label, and has at least two labels after it.
 /// - Letters are compared as ASCII without regard to case; an entry with anything
 ///   but the bytes of a host name matches nothing.
 ///

@@ -50,8 +50,7 @@ enum DateText {
         return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2)) \(clock[0]):\(clock[1]):\(clock[2]) UTC"
     }
 
-    // Counts in eras of 400 years that begin on a first of March, so that a leap
-    // day is the last day of its year.
+    // Counts in eras of 400 years that begin on a first of March, so that a leap day is the last day of its year.
     private static func date(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = floorDivision(shifted, 146_097)

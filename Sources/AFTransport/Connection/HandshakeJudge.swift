@@ -31,8 +31,7 @@ package enum HandshakeAnswer {
     case evaluated(ServerTrustDecision)
 }
 
-/// Judges one server, once, and remembers what it found as long as the connection
-/// lives.
+/// Judges one server, once, and remembers what it found as long as the connection lives.
 package final class HandshakeJudge: TLSEngineClient {
     private enum Deliberation {
         case notBegun

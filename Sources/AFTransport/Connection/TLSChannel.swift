@@ -279,8 +279,7 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
         channel.continueNextTurn()
     }
 
-    /// The next bytes that go into one record: head and beginning of the body travel
-    /// together.
+    /// The next bytes that go into one record: head and beginning of the body travel together.
     private func piece(
         of first: UnsafeRawBufferPointer,
         _ second: UnsafeRawBufferPointer,

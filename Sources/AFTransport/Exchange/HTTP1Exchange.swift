@@ -152,8 +152,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         write()
     }
 
-    /// Sends what is left of head and body, the head and the beginning of the body in
-    /// one go.
+    /// Sends what is left of head and body, the head and the beginning of the body in one go.
     private func write() {
         guard !pipeline.hasUnsent else { return sendAppended() }
         for _ in 0..<HTTP1Exchange.stepsPerTurn {

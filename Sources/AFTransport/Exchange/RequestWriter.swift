@@ -1,11 +1,9 @@
 import AFLoop
 import AFWire
 
-/// Sends one request, head and body: everything about the sending half of an exchange
-/// that is not a decision.
+/// Sends one request, head and body: everything about the sending half of an exchange that is not a decision.
 ///
-/// Two slices leave at a time: framing (the head, and what stands around chunks) and
-/// the content behind it, in place.
+/// Two slices leave at a time: framing (the head, and what stands around chunks) and the content behind it, in place.
 final class RequestWriter {
     enum Step {
         /// The kernel has taken so much of head and content.

@@ -18,8 +18,7 @@ extension PooledConnection where Self: AnyObject {
 /// Decides which waiting request gets which connection to one peer, and when to
 /// dial another. Events in, actions out; it opens and closes nothing itself.
 ///
-/// Every connection it knows is idle or in use; a dial is a connection to be.
-/// Together they never exceed `limit`.
+/// Every connection it knows is idle or in use; a dial is a connection to be. Together they never exceed `limit`.
 package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     package enum Action {
         case assign(Waiter, Connection)
@@ -39,8 +38,7 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
 
     package var limit: Int
     package private(set) var waiters = WaitQueue<Waiter>()
-    /// Longest idle first. The most recently used is taken, so that a burst's
-    /// surplus grows old and can be closed.
+    /// Longest idle first. The most recently used is taken, so that a burst's surplus grows old and can be closed.
     package private(set) var idle: [Idle] = []
     package private(set) var inUse = 0
     /// Connections in use that may take further requests.
@@ -80,8 +78,7 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
         idle.append(Idle(connection: connection, expires: expires))
     }
 
-    /// Returns the request that fails with the dial, unless enough dials are still
-    /// under way for all who wait.
+    /// Returns the request that fails with the dial, unless enough dials are still under way for all who wait.
     package mutating func dialFailed() -> Waiter? {
         dialCancelled()
         return waiters.count > dialing ? waiters.popFirst() : nil
@@ -105,8 +102,7 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     /// How many dials there are that no request waits for.
     package var unclaimedDials: Int { max(0, dialing - waiters.count) }
 
-    /// An exchange failed with its connection, and its request takes the place of
-    /// both for a dial of its own.
+    /// An exchange failed with its connection, and its request takes the place of both for a dial of its own.
     package mutating func exchangeRetried() {
         inUse -= 1
         redialing += 1

@@ -5,8 +5,7 @@ package protocol QueuedWaiter {
     var mayBePipelined: Bool { get }
 }
 
-/// A waiter's claim. Each change of place gets a new number, so entries that were
-/// left behind are recognised.
+/// A waiter's claim. Each change of place gets a new number, so entries that were left behind are recognised.
 package struct WaitTicket {
     fileprivate var number: UInt64 = 0
     fileprivate var order: UInt64 = 0

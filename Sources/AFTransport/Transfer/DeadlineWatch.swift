@@ -10,10 +10,9 @@ protocol DeadlineClient: AnyObject {
 
 /// Watches the deadlines of all transfers of a session with one timer.
 ///
-/// Nearly every request is over long before its deadline, so coming and going must
-/// cost nothing: no timer is armed or cancelled for it. The price is a walk over all
-/// transfers when the earliest deadline is due. Walks are at least `patience` apart;
-/// a deadline may be noticed that much late, and never early.
+/// Nearly every request is over long before its deadline, so coming and going must cost nothing: no timer is armed or
+/// cancelled for it. The price is a walk over all transfers when the earliest deadline is due. Walks are at least
+/// `patience` apart; a deadline may be noticed that much late, and never early.
 package final class DeadlineWatch: TimerTarget {
     private static let patience = LoopInterval(.milliseconds(10))
 

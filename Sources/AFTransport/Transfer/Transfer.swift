@@ -385,9 +385,8 @@ package final class Transfer: PoolClient, DeadlineClient {
         fail(error)
     }
 
-    /// RFC 9110 §9.2.2: only what is idempotent, or what provably was not acted on, is
-    /// sent again by itself. And only once, and only if the connection had been used
-    /// before, when its death is explained by its age.
+    /// RFC 9110 §9.2.2: only what is idempotent, or what provably was not acted on, is sent again by itself. And only
+    /// once, and only if the connection had been used before, when its death is explained by its age.
     func mayRetry(reused: Bool, unprocessed: Bool) -> Bool {
         reused && !hasRetried && (request.isIdempotent || unprocessed) && body?.mayReplay != false
     }

@@ -92,8 +92,7 @@ package enum TrustRefusal: Error, Sendable {
 /// return fingerprint.bytes
 /// ```
 ///
-/// Each field is counted with its length, so that two lists of fields give equal bytes
-/// only if they are equal.
+/// Each field is counted with its length, so that two lists of fields give equal bytes only if they are equal.
 public struct TrustFingerprint: Sendable {
     private var fields: [UInt8] = []
 

@@ -3,8 +3,7 @@ import AFLoop
 public import AFTLS
 public import Foundation
 
-/// What a server showed, for which host, and against which anchors: everything a
-/// decision about it can rest on.
+/// What a server showed, for which host, and against which anchors: everything a decision about it can rest on.
 ///
 /// A value: evaluating it in one way does not change what another way finds. It remembers what it has found.
 public struct ServerTrust: Sendable {
@@ -56,8 +55,7 @@ public struct ServerTrust: Sendable {
 
     // MARK: - Evaluating
 
-    /// The standard evaluation: the chain leads to one of the anchors, is valid, and
-    /// is for this host.
+    /// The standard evaluation: the chain leads to one of the anchors, is valid, and is for this host.
     public var evaluation: TrustEvaluation {
         // A host that is no name leaves OpenSSL none to check: refuse it.
         guard let name = PeerName(host) else { return refusal(for: host) }

@@ -1,8 +1,7 @@
 public import AFTLS
 public import Foundation
 
-/// How a session secures its connections: whom it trusts, how it identifies itself,
-/// which protocol it speaks.
+/// How a session secures its connections: whom it trusts, how it identifies itself, which protocol it speaks.
 ///
 /// ```swift
 /// var tls = TLSConfiguration()

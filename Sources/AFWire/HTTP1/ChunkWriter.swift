@@ -11,8 +11,7 @@ package enum ChunkWriter {
 
     /// Appends the line before `count` bytes of content.
     ///
-    /// A chunk of no bytes would end the body, so for `count` 0 nothing is appended,
-    /// and no chunk end may be either.
+    /// A chunk of no bytes would end the body, so for `count` 0 nothing is appended, and no chunk end may be either.
     package static func appendHeader(for count: Int, to buffer: inout [UInt8]) {
         guard count > 0 else { return }
         let digits = (Int.bitWidth - count.leadingZeroBitCount + 3) / 4

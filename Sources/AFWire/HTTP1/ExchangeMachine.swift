@@ -1,8 +1,7 @@
 /// Decides, for one request and its response, what happens next and whether the
 /// connection may serve another pair. Bytes and sockets live elsewhere.
 ///
-/// The two halves go on side by side, because a server may answer before it has read
-/// the whole request:
+/// The two halves go on side by side, because a server may answer before it has read the whole request:
 ///
 /// ```
 /// sending    under way ──▶ done             receiving   head ──▶ body ──▶ done
@@ -36,8 +35,7 @@ package struct ExchangeMachine: Sendable {
         case interimResponse
         /// The head of the final response.
         case responseHead
-        /// The decoder reported the end; `framedExactly` is what it says, `surplus`
-        /// whether bytes followed.
+        /// The decoder reported the end; `framedExactly` is what it says, `surplus` whether bytes followed.
         case responseFinished(framedExactly: Bool, surplus: Bool)
         /// The decoder refused what came.
         case responseMalformed
@@ -56,9 +54,8 @@ package struct ExchangeMachine: Sendable {
         case stopSending
         /// The response is complete. Unless `reuse`, close the connection.
         case finish(reuse: Bool)
-        /// The exchange has come to nothing; close the connection. `retryable` if the
-        /// peer cannot have answered: whether sending it twice is safe depends on the
-        /// request and is decided elsewhere.
+        /// The exchange has come to nothing; close the connection. `retryable` if the peer cannot have answered:
+        /// whether sending it twice is safe depends on the request and is decided elsewhere.
         case fail(retryable: Bool)
     }
 
@@ -117,8 +114,7 @@ package struct ExchangeMachine: Sendable {
         }
     }
 
-    /// A server that closes its reading side has often said why before: 413, 401. So
-    /// its answer is still waited for.
+    /// A server that closes its reading side has often said why before: 413, 401. So its answer is still waited for.
     private mutating func stopSending() -> Action {
         sending = .stopped
         return isOver ? .wait : .stopSending
@@ -168,9 +164,8 @@ package struct ExchangeMachine: Sendable {
         }
     }
 
-    /// The server has decided without the rest of the request. To go on sending would
-    /// be wasted, and the connection cannot be used again: whatever is still owed
-    /// would be read as the next request.
+    /// The server has decided without the rest of the request. To go on sending would be wasted, and the connection
+    /// cannot be used again: whatever is still owed would be read as the next request.
     private mutating func deliverHead() -> Action {
         switch sending {
         case .underWay:

@@ -33,8 +33,7 @@ package struct HTTP1Error: Error, Sendable, Equatable {
 
     /// How far the message had come when the peer closed.
     package enum Position: Sendable, Equatable {
-        /// Not one byte had arrived: the only position from which a request may be
-        /// sent again.
+        /// Not one byte had arrived: the only position from which a request may be sent again.
         case beforeHead
 
         /// Within a head, or after an interim response.
@@ -46,8 +45,7 @@ package struct HTTP1Error: Error, Sendable, Equatable {
 
     package let kind: Kind
 
-    /// What was wrong, in printable ASCII, with at most 256 bytes of what the peer
-    /// said, in quotation marks.
+    /// What was wrong, in printable ASCII, with at most 256 bytes of what the peer said, in quotation marks.
     package let detail: String
 
     package init(_ kind: Kind, _ detail: String) {

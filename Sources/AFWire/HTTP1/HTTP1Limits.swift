@@ -20,8 +20,7 @@ package struct HTTP1Limits: Sendable, Equatable {
         didSet { lineBytes = Self.clamp(lineBytes, to: 16 << 20) }
     }
 
-    /// Bytes of all heads one task may receive: interim responses, redirects and
-    /// authentication rounds together.
+    /// Bytes of all heads one task may receive: interim responses, redirects and authentication rounds together.
     package var taskHeadBytes = 1 << 20 {
         didSet { taskHeadBytes = Self.clamp(taskHeadBytes, to: 64 << 20) }
     }

@@ -2,10 +2,9 @@ internal import Glibc
 
 /// Parses the lines of one head, or of one trailer section.
 ///
-/// Works on all bytes of the head received so far, wherever they lie, and looks at
-/// each complete line once: called again with more bytes it goes on at the first
-/// line it has not seen. Lines are found with `memchr`; validity is checked eight
-/// bytes at a time.
+/// Works on all bytes of the head received so far, wherever they lie, and looks at each complete line once: called
+/// again with more bytes it goes on at the first line it has not seen. Lines are found with `memchr`; validity is
+/// checked eight bytes at a time.
 struct HeadParser: Sendable {
     /// Which head this is, and with that, how strict to be.
     enum Role: Sendable {
@@ -95,8 +94,7 @@ struct HeadParser: Sendable {
         return false
     }
 
-    /// Where the text of the line ends: before CR LF, or before a bare LF where that
-    /// is let pass.
+    /// Where the text of the line ends: before CR LF, or before a bare LF where that is let pass.
     @inline(__always)
     private mutating func endOfText(
         in base: UnsafeRawPointer,

@@ -26,8 +26,7 @@ struct HeadReader: Sendable {
 
     private(set) var isComplete = false
 
-    /// Takes in the next bytes and returns how many belong to the head. All of them,
-    /// unless it is complete now.
+    /// Takes in the next bytes and returns how many belong to the head. All of them, unless it is complete now.
     mutating func read(
         _ input: UnsafeRawBufferPointer,
         _ limits: HTTP1Limits,
@@ -46,8 +45,7 @@ struct HeadReader: Sendable {
         return input.count
     }
 
-    /// Goes on with a head of which some bytes are kept already, line by line, so that
-    /// nothing after its end is copied.
+    /// Goes on with a head of which some bytes are kept already, line by line, so that nothing after its end is copied.
     private mutating func readOn(
         _ input: UnsafeRawBufferPointer,
         _ limits: HTTP1Limits,
@@ -119,8 +117,7 @@ struct HeadReader: Sendable {
         }
     }
 
-    /// Checks the incomplete line at the end of `head` and returns how much of it
-    /// needs no second check.
+    /// Checks the incomplete line at the end of `head` and returns how much of it needs no second check.
     private func checkTail(of head: UnsafeRawBufferPointer, _ limits: HTTP1Limits) throws(HTTP1Error) -> Int {
         let line = UnsafeRawBufferPointer(rebasing: head[parser.position...])
         try parser.checkLine(line, from: checked, isComplete: false, limits)

@@ -1,8 +1,7 @@
 /// Reads one request, as a server does, from bytes in pieces of any size.
 ///
-/// Stricter than ``ResponseDecoder``: whatever has ever helped to smuggle a request
-/// past a proxy is refused, not forgiven. One for each request; what is left over
-/// belongs to the next.
+/// Stricter than ``ResponseDecoder``: whatever has ever helped to smuggle a request past a proxy is refused, not
+/// forgiven. One for each request; what is left over belongs to the next.
 package struct RequestDecoder: Sendable {
     package struct Step {
         package let consumed: Int
@@ -54,8 +53,7 @@ package struct RequestDecoder: Sendable {
 
     /// Consumes a prefix of `input` and says what it meant.
     ///
-    /// A head without a body is followed by `.end` on the next call, which may be
-    /// given no input.
+    /// A head without a body is followed by `.end` on the next call, which may be given no input.
     package mutating func decode(_ input: UnsafeRawBufferPointer) throws(HTTP1Error) -> Step {
         if let failure { throw failure }
         do throws(HTTP1Error) {

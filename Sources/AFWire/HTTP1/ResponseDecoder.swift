@@ -1,13 +1,10 @@
-/// Reads the response to one request, interim ones first, from bytes in pieces of
-/// any size.
+/// Reads the response to one request, interim ones first, from bytes in pieces of any size.
 ///
-/// One for each exchange: no state outlives a message. The caller feeds what it has
-/// received, moves on by as many bytes as were consumed, and feeds the rest, until
-/// ``isFinished``. Bytes after that belong to no response and forbid reuse.
+/// One for each exchange: no state outlives a message. The caller feeds what it has received, moves on by as many bytes
+/// as were consumed, and feeds the rest, until ``isFinished``. Bytes after that belong to no response and forbid reuse.
 ///
-/// Strict where framing or the borders of fields are at stake (RFC 9112 §11): what
-/// could be read in two ways is refused, and what was read leniently clears
-/// ``framedExactly``.
+/// Strict where framing or the borders of fields are at stake (RFC 9112 §11): what could be read in two ways is
+/// refused, and what was read leniently clears ``framedExactly``.
 package struct ResponseDecoder: Sendable {
     /// What a prefix of the input meant.
     package struct Step {
@@ -28,8 +25,7 @@ package struct ResponseDecoder: Sendable {
 
         case head(ResponseHead)
 
-        /// A piece of the body: a part of the input, never empty, valid as long as
-        /// that is.
+        /// A piece of the body: a part of the input, never empty, valid as long as that is.
         case body(UnsafeRawBufferPointer)
 
         case end(trailers: HTTPHeaders)

@@ -83,8 +83,7 @@ package struct HTTPHeaders: Sendable {
         rebuild(without: name) { _, _ in }
     }
 
-    /// Copies all fields but those called `name`; `replace` is called in the place of
-    /// each of these.
+    /// Copies all fields but those called `name`; `replace` is called in the place of each of these.
     private mutating func rebuild(without name: String, _ replace: (_ isFirst: Bool, inout HTTPHeaders) -> Void) {
         var result = HTTPHeaders()
         result.storage.reserveCapacity(storage.count)

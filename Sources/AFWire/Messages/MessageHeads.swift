@@ -1,5 +1,4 @@
-/// The status line and the fields of a response, and what they mean for the
-/// connection.
+/// The status line and the fields of a response, and what they mean for the connection.
 package struct ResponseHead: Sendable {
     package let version: HTTPVersion
 
@@ -12,15 +11,13 @@ package struct ResponseHead: Sendable {
     /// Where the body ends, request method and status considered.
     package let framing: BodyFraming
 
-    /// Whether the peer is willing to keep the connection, by version and Connection
-    /// field (RFC 9112 §9.3).
+    /// Whether the peer is willing to keep the connection, by version and Connection field (RFC 9112 §9.3).
     package let persistent: Bool
 
     /// Seconds the peer says it will keep an idle connection (`Keep-Alive: timeout=`).
     package let keepAliveTimeout: Int?
 
-    /// The announced length, also where no body follows (HEAD, 304). Nil if another
-    /// framing governs.
+    /// The announced length, also where no body follows (HEAD, 304). Nil if another framing governs.
     package let contentLength: UInt64?
 
     /// Whether there is a `Content-Encoding` field: hardly any response has one, and this saves the search for it.
@@ -32,8 +29,7 @@ package struct ResponseHead: Sendable {
     /// Where the reason phrase stands in the received block.
     package let reasonRange: Range<UInt32>
 
-    /// The reason phrase, often empty. For people only; it may hold anything the
-    /// server chose to write.
+    /// The reason phrase, often empty. For people only; it may hold anything the server chose to write.
     package var reason: String { headers.startText(reasonRange) }
 }
 

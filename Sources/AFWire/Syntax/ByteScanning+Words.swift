@@ -32,8 +32,7 @@ extension ByteScanning {
         return (below | equal) & (ones &* 0x80) != 0
     }
 
-    /// How many bytes from `start` on are token bytes, up to `limit`, of which
-    /// `readable` (no fewer) may be looked at.
+    /// How many bytes from `start` on are token bytes, up to `limit`, of which `readable` (no fewer) may be looked at.
     @inline(__always)
     static func countOfToken(at start: UnsafeRawPointer, limit: Int, readable: Int) -> Int {
         var count = 0

@@ -54,8 +54,7 @@ package enum ByteScanning {
 
     /// Calls `body` with each element of a comma-separated list, white space removed.
     ///
-    /// Empty elements are reported too; quotes have no meaning, so this is only for
-    /// lists of tokens and numbers.
+    /// Empty elements are reported too; quotes have no meaning, so this is only for lists of tokens and numbers.
     package static func forEachListElement<Failure: Error>(
         of bytes: UnsafeRawBufferPointer,
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
@@ -86,11 +85,9 @@ package enum ByteScanning {
 
     // MARK: - Numbers
 
-    /// The value of one or more ASCII digits, or nil if anything else is there or it
-    /// passes 2^63 − 1.
+    /// The value of one or more ASCII digits, or nil if anything else is there or it passes 2^63 − 1.
     ///
-    /// The standard library's initialisers take a sign, which the grammar of no HTTP
-    /// number has.
+    /// The standard library's initialisers take a sign, which the grammar of no HTTP number has.
     package static func decimal(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         guard !bytes.isEmpty else { return nil }
         var value: Int64 = 0
@@ -112,8 +109,7 @@ package enum ByteScanning {
         return letter < 6 ? letter &+ 10 : nil
     }
 
-    /// The value of one or more hexadecimal digits, or nil if anything else is there
-    /// or it passes 2^63 − 1.
+    /// The value of one or more hexadecimal digits, or nil if anything else is there or it passes 2^63 − 1.
     package static func hexadecimal(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         guard !bytes.isEmpty else { return nil }
         var value: Int64 = 0

@@ -1,7 +1,6 @@
 /// Text that came from a peer, on its way into an error message or a log.
 ///
-/// It may hold line breaks that forge log lines, escape sequences that drive a
-/// terminal, or megabytes.
+/// It may hold line breaks that forge log lines, escape sequences that drive a terminal, or megabytes.
 package enum PeerText {
     /// Length in bytes past which peer text is cut.
     package static let limit = 256
