@@ -131,9 +131,6 @@ package final class Transfer: PoolClient, DeadlineClient {
         // The rules may have changed while its body was being opened.
         if case .preparing = stage, !pool.present.isEmpty { renewKey(under: pool.present) }
         joinQueue()
-        lastProgress = loop.now
-        watch()
-        if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
     }
 
     private func joinQueue() {
@@ -141,6 +138,9 @@ package final class Transfer: PoolClient, DeadlineClient {
         phase = .queued
         times.queueStarted = loop.now
         if let interval = request.limits?.queueInterval ?? pool.queueInterval { queueDeadline = loop.now + interval }
+        noteProgress()
+        watch()
+        if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
     }
 
     private func watch() {
@@ -240,12 +240,9 @@ package final class Transfer: PoolClient, DeadlineClient {
 
     func wait(under present: [Int: SecurityContext]) {
         if times.requestStarted != nil { startOver() }
-        joinQueue()
         host = nil
         renewKey(under: present)
-        noteProgress()
-        deadlines.deadlineChanged(to: deadline)
-        if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
+        joinQueue()
     }
 
     private func renewKey(under present: [Int: SecurityContext]) {
@@ -302,9 +299,6 @@ package final class Transfer: PoolClient, DeadlineClient {
         wasSentAhead = true
         startOver()
         joinQueue()
-        noteProgress()
-        deadlines.deadlineChanged(to: deadline)
-        if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
     }
 
     // MARK: - From the exchange
@@ -458,7 +452,6 @@ package final class Transfer: PoolClient, DeadlineClient {
         switch left {
         case .idle, .preparing, .over: break
         case .waiting:
-            // Not if it has only waited for its turn: others are connecting.
             if host?.isDialling(for: self) == true { times.connection = host?.attemptReport }
             host?.withdraw(self)
         case .redialing(let attempt):
@@ -497,7 +490,8 @@ package final class Transfer: PoolClient, DeadlineClient {
         if case .waiting = stage, isAboutToBeServed { return }
         let client = client
         let error = lateness
-        noteAttemptUnderWay()
+        // The connection that it waited for. Not if it has only waited for its turn: others are connecting.
+        if case .waiting = stage, !hasTimeLeft, let report = host?.attemptReport { times.connection = report }
         self.client = nil
         leave()
         client?.transferFailed(self, error)
@@ -506,14 +500,14 @@ package final class Transfer: PoolClient, DeadlineClient {
     /// Whether a connection is being made for it: then its turn has come, and the dial has a timeout of its own. It
     /// asks again after `queuePatience`, since another request may get that connection.
     private var isAboutToBeServed: Bool {
-        guard loop.now < hardDeadline, loop.now < lastProgress + idleInterval, host?.isDialling(for: self) == true
-        else {
-            return false
-        }
+        guard hasTimeLeft, host?.isDialling(for: self) == true else { return false }
         queueDeadline = loop.now + Transfer.queuePatience
         deadlines.deadlineChanged(to: deadline)
         return true
     }
+
+    /// Whether at most its time in the queue is over.
+    private var hasTimeLeft: Bool { loop.now < hardDeadline && loop.now < lastProgress + idleInterval }
 
     /// The error for the deadline that has passed.
     private var lateness: TransferError {
@@ -521,21 +515,6 @@ package final class Transfer: PoolClient, DeadlineClient {
         if hardDeadline <= loop.now { return .outOfTime(phase) }
         if lastProgress + idleInterval <= loop.now { return .timedOut(phase, lastProgress.duration(to: loop.now)) }
         return .overdue(.queue, .queued, times.queueStarted.duration(to: loop.now))
-    }
-
-    /// Notes how far the connection had come that it waited for.
-    private func noteAttemptUnderWay() {
-        switch stage {
-        case .waiting:
-            // Not if it has only waited for its turn: others are connecting.
-            guard min(hardDeadline, lastProgress + idleInterval) <= loop.now, let report = host?.attemptReport else {
-                return
-            }
-            times.connection = report
-        case .redialing(let attempt): times.connection = attempt.report()
-        case .idle, .preparing, .exchanging, .following, .over: return
-        }
-        times.isReused = false
     }
 
     private var currentPhase: TransferPhase {
