@@ -15,7 +15,7 @@ internal import CAFOpenSSL
 /// certificate, and signs. Nothing ever asks for a passphrase on a terminal. Descriptions
 /// and dumps show the subject and the digest of the first certificate and nothing else.
 public struct ClientIdentity: Sendable {
-    private let storage: Storage
+    private var storage: Storage
     private var names: [String]?
     private var patterns: [HostPattern]?
 
@@ -60,9 +60,7 @@ public struct ClientIdentity: Sendable {
         guard let leaf = certificates.first else {
             throw ClientIdentityError(.noCertificate, input, "there is no certificate; add the one of the key")
         }
-        guard key.belongs(to: leaf) else {
-            throw Self.mismatch(certificates, key, input)
-        }
+        guard key.belongs(to: leaf) else { throw Self.mismatch(certificates, key, input) }
         guard key.works(for: leaf) else {
             throw ClientIdentityError(
                 .unusableKey,
@@ -77,13 +75,9 @@ public struct ClientIdentity: Sendable {
     /// The same identity with other authorities after its own certificate.
     package func followed(by authorities: [Certificate]) -> ClientIdentity {
         let own = certificates.prefix(1)
-        return ClientIdentity(self, own + authorities.filter { !own.contains($0) })
-    }
-
-    private init(_ other: ClientIdentity, _ certificates: [Certificate]) {
-        storage = Storage(certificates, other.storage.key)
-        hosts = other.hosts
-        patterns = other.patterns
+        var copy = self
+        copy.storage = Storage(own + authorities.filter { !own.contains($0) }, storage.key)
+        return copy
     }
 
     private static func mismatch(
@@ -135,9 +129,7 @@ extension ClientIdentity: Hashable {
 
 extension ClientIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Subject and digest of the first certificate. Nothing of the key.
-    public var description: String {
-        "client identity \"\(certificates.first?.subject ?? "")\", SHA-256 \(digestText)"
-    }
+    public var description: String { "client identity \"\(certificates.first?.subject ?? "")\", SHA-256 \(digestText)" }
 
     /// The same as the description.
     public var debugDescription: String { description }
