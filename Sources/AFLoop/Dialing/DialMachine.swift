@@ -30,9 +30,7 @@ package struct DialMachine: Sendable {
 
     package mutating func start() -> Action { attemptNext() }
 
-    package mutating func delayElapsed() -> Action {
-        hasUntried ? attemptNext() : .wait
-    }
+    package mutating func delayElapsed() -> Action { hasUntried ? attemptNext() : .wait }
 
     package mutating func attemptFailed(_ attempt: Int) -> Action {
         guard !isOver, running.remove(attempt) != nil else { return .wait }

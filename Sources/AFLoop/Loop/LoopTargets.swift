@@ -41,6 +41,4 @@ package final class LoopObserver {
     }
 }
 
-func currentThread() -> UInt {
-    UInt(pthread_self())
-}
+func currentThread() -> UInt { UInt(pthread_self()) }

@@ -90,9 +90,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         bytes = withUnsafeBytes(of: &storage) { Array($0.prefix(count)) }
     }
 
-    package var family: Int32 {
-        withPointer { address, _ in Int32(address.pointee.sa_family) }
-    }
+    package var family: Int32 { withPointer { address, _ in Int32(address.pointee.sa_family) } }
 
     package var isIPv6: Bool { family == AF_INET6 }
     package var isInternet: Bool { family == AF_INET || isIPv6 }

@@ -70,9 +70,7 @@ package struct NetlinkAttributes {
     package subscript(_ type: UInt16) -> ArraySlice<UInt8>? { values[type] }
 
     /// Text up to its NUL, or to the end of the value.
-    func text(_ type: UInt16) -> String? {
-        values[type].map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-    }
+    func text(_ type: UInt16) -> String? { values[type].map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) } }
 }
 
 extension ArraySlice<UInt8> {

@@ -11,9 +11,7 @@ package struct LoopInstant: Sendable, Hashable, Comparable {
         self.nanoseconds = nanoseconds
     }
 
-    package static func < (left: LoopInstant, right: LoopInstant) -> Bool {
-        left.nanoseconds < right.nanoseconds
-    }
+    package static func < (left: LoopInstant, right: LoopInstant) -> Bool { left.nanoseconds < right.nanoseconds }
 
     package static func + (instant: LoopInstant, interval: Duration) -> LoopInstant {
         let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(interval.saturatingNanoseconds)
@@ -21,9 +19,7 @@ package struct LoopInstant: Sendable, Hashable, Comparable {
         return LoopInstant(nanoseconds: interval < .zero ? .min : .max)
     }
 
-    package func duration(to later: LoopInstant) -> Duration {
-        .nanoseconds(nanoseconds(to: later))
-    }
+    package func duration(to later: LoopInstant) -> Duration { .nanoseconds(nanoseconds(to: later)) }
 
     package func nanoseconds(to later: LoopInstant) -> Int64 {
         let (difference, overflow) = later.nanoseconds.subtractingReportingOverflow(nanoseconds)

@@ -10,13 +10,9 @@ package struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertib
         self.code = code
     }
 
-    package var description: String {
-        "\(call.name): \(SystemCallError.text(of: code)) (errno \(code))"
-    }
+    package var description: String { "\(call.name): \(SystemCallError.text(of: code)) (errno \(code))" }
 
-    package static func text(of code: Int32) -> String {
-        text { caf_describe_errno(code, $0, $1) }
-    }
+    package static func text(of code: Int32) -> String { text { caf_describe_errno(code, $0, $1) } }
 
     static func text(_ fill: (UnsafeMutablePointer<CChar>, Int) -> Void) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 160) { buffer in

@@ -25,9 +25,7 @@ package final class PublicSuffixes: Sendable {
     }
 
     /// - Parameter name: In canonical spelling: lower case, punycode, no dot at either end.
-    func isPublicSuffix(_ name: String) -> Bool {
-        name.withUTF8Bytes { isPublicSuffix($0) }
-    }
+    func isPublicSuffix(_ name: String) -> Bool { name.withUTF8Bytes { isPublicSuffix($0) } }
 
     /// The registered name: one label more than a suffix. Nil for a suffix.
     func registrableDomain(of name: String) -> String? {

@@ -73,7 +73,5 @@ public enum SecretNames {
     }
 
     /// In lower case, with hyphens: `client_id` of a query is `Client-Id` of a field.
-    private static func canonical(_ name: String) -> String {
-        HTTPText.lowered(name).replacing("_", with: "-")
-    }
+    private static func canonical(_ name: String) -> String { HTTPText.lowered(name).replacing("_", with: "-") }
 }

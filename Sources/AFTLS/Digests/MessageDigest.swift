@@ -59,9 +59,7 @@ package final class MessageDigest {
 /// SHA-256.
 package enum SHA256Digest {
     /// The 32 bytes for these.
-    package static func of(_ bytes: [UInt8]) -> [UInt8] {
-        bytes.withUnsafeBytes { of($0) }
-    }
+    package static func of(_ bytes: [UInt8]) -> [UInt8] { bytes.withUnsafeBytes { of($0) } }
 
     /// The 32 bytes for these.
     package static func of(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {

@@ -48,9 +48,7 @@ package struct TLSFailure: Error, Hashable, Sendable {
         return TLSFailure(classify(caf_error_reason(error)) ?? kind, detail)
     }
 
-    package static func alertName(_ alert: Int32) -> String {
-        text { caf_alert_name(alert, $0, $1) }
-    }
+    package static func alertName(_ alert: Int32) -> String { text { caf_alert_name(alert, $0, $1) } }
 
     private static func classify(_ reason: Int32) -> Kind? {
         switch reason {

@@ -62,9 +62,7 @@ extension Certificate {
     public var pin: PublicKeyPin { PublicKeyPin(of: self) }
 
     /// Whether subject and issuer are the same name, as in a root.
-    public var isSelfIssued: Bool {
-        X509_NAME_cmp(X509_get_subject_name(handle), X509_get_issuer_name(handle)) == 0
-    }
+    public var isSelfIssued: Bool { X509_NAME_cmp(X509_get_subject_name(handle), X509_get_issuer_name(handle)) == 0 }
 
     /// Whether it may sign certificates, by its basic constraints and its key usage.
     public var mayIssue: Bool {

@@ -53,9 +53,7 @@ public struct CertificateError: Error, Hashable, Sendable, CustomStringConvertib
         path.map { "certificates from \(ByteText.escaped($0, limit: 1024)): \(message)" } ?? message
     }
 
-    func from(_ path: String) -> CertificateError {
-        CertificateError(rule, message, block: block, path: path)
-    }
+    func from(_ path: String) -> CertificateError { CertificateError(rule, message, block: block, path: path) }
 }
 
 /// Why there is nothing to trust.

@@ -18,9 +18,7 @@ enum FileReader {
 
     /// Sorted by their bytes.
     static func names(inFolder path: String) throws(CertificateError) -> [String] {
-        guard !path.utf8.contains(0) else {
-            throw CertificateError(.missing, "the path contains a NUL", path: path)
-        }
+        guard !path.utf8.contains(0) else { throw CertificateError(.missing, "the path contains a NUL", path: path) }
         var names: UnsafeMutablePointer<UInt8>?
         var count = 0
         let code = path.withCString { caf_list_folder($0, &names, &count) }

@@ -129,7 +129,5 @@ package enum Punycode {
         }
     }
 
-    private static func character(_ digit: UInt32) -> UInt8 {
-        UInt8(digit < 26 ? digit + 97 : digit + 22)
-    }
+    private static func character(_ digit: UInt32) -> UInt8 { UInt8(digit < 26 ? digit + 97 : digit + 22) }
 }

@@ -32,9 +32,7 @@ package final class SystemTrust: Sendable {
     package var isLoaded: Bool { loaded.withLock { $0 != nil } }
 
     /// Reads the files if no call has read them yet; a failure is not kept, so that the next call tries again.
-    package func store() throws(TrustAnchorsError) -> TrustStore {
-        try load().store
-    }
+    package func store() throws(TrustAnchorsError) -> TrustStore { try load().store }
 
     /// A store of them and of these.
     package func store(adding certificates: [Certificate]) throws(TrustAnchorsError) -> TrustStore {

@@ -60,9 +60,7 @@ public struct TrustAnchors: Hashable, Sendable, CustomStringConvertible, CustomR
     /// The store of these anchors, made once.
     ///
     /// The first use of the system's reads files: not for the network thread.
-    package func store() throws(TrustAnchorsError) -> TrustStore {
-        try storage.store()
-    }
+    package func store() throws(TrustAnchorsError) -> TrustStore { try storage.store() }
 
     /// Whether `store()` answers at once.
     package var isLoaded: Bool { storage.isLoaded }

@@ -119,9 +119,7 @@ package final class FilePass: Sendable {
     /// Reads until the ring is full or the file at its end.
     ///
     /// - Parameter announce: Called after each piece.
-    package func fill(_ announce: () -> Void) {
-        fill(upTo: FilePass.workerPieceSize, isOnce: false, announce)
-    }
+    package func fill(_ announce: () -> Void) { fill(upTo: FilePass.workerPieceSize, isOnce: false, announce) }
 
     /// Closes the file for all passes over it.
     package func close() {
@@ -170,9 +168,7 @@ package final class FilePass: Sendable {
 
     /// False if there was nothing more to read.
     private func note(_ count: Int) -> Bool {
-        guard count > 0 else {
-            return fail(.changed(announced: size, found: state.withLock { $0.offset }))
-        }
+        guard count > 0 else { return fail(.changed(announced: size, found: state.withLock { $0.offset })) }
         // The ring counts the bytes before the offset moves on. Else the loop could find an empty ring and the last
         // offset, and take the body for complete.
         ring.filled(count)

@@ -273,9 +273,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         }
     }
 
-    private func note(_ event: @autoclosure () -> TransportEvent) {
-        observer?.connection(number, event())
-    }
+    private func note(_ event: @autoclosure () -> TransportEvent) { observer?.connection(number, event()) }
 
     private func succeed(_ channel: any ByteChannel) {
         let client = client

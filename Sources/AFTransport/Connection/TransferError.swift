@@ -68,7 +68,5 @@ extension TransferError {
     }
 
     /// The task as a whole has no time left.
-    package var isOutOfTime: Bool {
-        if case .outOfTime = self { true } else { false }
-    }
+    package var isOutOfTime: Bool { if case .outOfTime = self { true } else { false } }
 }

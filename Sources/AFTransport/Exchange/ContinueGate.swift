@@ -52,9 +52,7 @@ final class ContinueGate: BodySource, TimerTarget {
 
     var mayReplay: Bool { body.mayReplay }
 
-    func rewind(_ done: @escaping (BodyFailure?) -> Void) {
-        body.rewind(done)
-    }
+    func rewind(_ done: @escaping (BodyFailure?) -> Void) { body.rewind(done) }
 
     /// Closes the gate, not the body behind it: that may serve another exchange.
     func close() {

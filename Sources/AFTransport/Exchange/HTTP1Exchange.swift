@@ -413,9 +413,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
 
     /// Reads if need be: the last read says nothing about what follows if it filled the buffer to its end, or met a
     /// hang-up.
-    private var isSilent: Bool {
-        !channel.isReadable || channel.read(into: buffer.forReading()) == .wouldBlock
-    }
+    private var isSilent: Bool { !channel.isReadable || channel.read(into: buffer.forReading()) == .wouldBlock }
 
     private func fail(_ error: TransferError?, isUnanswered: Bool = false) {
         guard let client else { return }

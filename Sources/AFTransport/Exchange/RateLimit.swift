@@ -74,9 +74,7 @@ package final class RateLimit: TimerTarget {
 
     // MARK: - Turns
 
-    private var available: Int {
-        Int(max(0, loop.now.nanoseconds - spent) * rate / RateLimit.second)
-    }
+    private var available: Int { Int(max(0, loop.now.nanoseconds - spent) * rate / RateLimit.second) }
 
     /// A smaller grant is not worth a turn.
     private var least: Int { Int(min(max(1, rate / 16), 16 << 10)) }

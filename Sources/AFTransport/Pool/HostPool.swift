@@ -298,9 +298,7 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
 
     // MARK: - From connections in the making
 
-    func isAwaited(_ attempt: ConnectionAttempt) -> Bool {
-        hasWaiters || redials.contains { $0.attempt === attempt }
-    }
+    func isAwaited(_ attempt: ConnectionAttempt) -> Bool { hasWaiters || redials.contains { $0.attempt === attempt } }
 
     func handshakeDelegate(for attempt: ConnectionAttempt) -> (any HandshakeDelegate)? {
         if let redial = redials.first(where: { $0.attempt === attempt }) { return redial.client?.handshakeDelegate }

@@ -41,9 +41,7 @@ private struct DispatchWorker: BlockingWorker {
         queue.setSpecific(key: CurrentWorker.key, value: label)
     }
 
-    func run(_ job: @escaping @Sendable () -> Void) {
-        queue.async(execute: job)
-    }
+    func run(_ job: @escaping @Sendable () -> Void) { queue.async(execute: job) }
 }
 
 /// The worker that the calling thread works for, if any.

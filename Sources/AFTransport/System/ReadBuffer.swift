@@ -37,14 +37,10 @@ package final class ReadBuffer {
     }
 
     /// A page for a caller that gathers small pieces in it.
-    package func blankPage() -> ReadPage {
-        spares.withLock { $0.popLast() } ?? ReadPage()
-    }
+    package func blankPage() -> ReadPage { spares.withLock { $0.popLast() } ?? ReadPage() }
 
     /// What was gathered on a blank page. The page comes back when the loan is gone.
-    package func lend(_ page: ReadPage, count: Int) -> ReadLoan {
-        ReadLoan(PageStay(page, spares), 0..<count)
-    }
+    package func lend(_ page: ReadPage, count: Int) -> ReadLoan { ReadLoan(PageStay(page, spares), 0..<count) }
 
     /// Lends what was read, if it is a large part of a page and not lent already. The
     /// bytes stay where they are until the loan is gone, and until the next read.

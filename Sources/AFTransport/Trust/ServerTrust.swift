@@ -117,9 +117,7 @@ public struct ServerTrust: Sendable {
     // MARK: - Later
 
     /// The same server at another moment, with the findings of this one. The caller must look at the dates itself.
-    package func dated(_ moment: Int64) -> ServerTrust {
-        ServerTrust(self, moment)
-    }
+    package func dated(_ moment: Int64) -> ServerTrust { ServerTrust(self, moment) }
 
     /// The standard evaluation has been made, and found the server trusted.
     package var isKnownTrusted: Bool {

@@ -104,9 +104,7 @@ package struct RequestDecoder: Sendable {
         guard fields.hostCount == 1 || (version == .http10 && fields.hostCount == 0) else {
             throw HTTP1Error(.header, "\(fields.hostCount) Host fields")
         }
-        guard !fields.repeatsLength else {
-            throw HTTP1Error(.framing, "Content-Length more than once")
-        }
+        guard !fields.repeatsLength else { throw HTTP1Error(.framing, "Content-Length more than once") }
         if fields.isChunked {
             guard fields.contentLength == nil, version == .http11 else {
                 throw HTTP1Error(.framing, "Transfer-Encoding with Content-Length, or in HTTP/1.0")

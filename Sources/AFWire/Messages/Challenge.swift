@@ -20,15 +20,11 @@ package struct Challenge: Sendable, Equatable {
 
     /// The first parameter called `name`.
     /// - Parameter name: in lower case.
-    package func parameter(_ name: String) -> String? {
-        parameters.first { $0.name == name }?.text
-    }
+    package func parameter(_ name: String) -> String? { parameters.first { $0.name == name }?.text }
 
     /// The bytes of the first parameter called `name`.
     /// - Parameter name: in lower case.
-    package func bytes(_ name: String) -> [UInt8]? {
-        parameters.first { $0.name == name }?.value
-    }
+    package func bytes(_ name: String) -> [UInt8]? { parameters.first { $0.name == name }?.value }
 
     /// Whether it may be answered at all. Which of two parameters of one name counts is where readers differ
     /// (RFC 9110 §11.2 allows each once), and a control character could get from it into a field of ours.
@@ -69,9 +65,7 @@ package struct Challenge: Sendable, Equatable {
         }
     }
 
-    package static func list(_ text: String) -> [Challenge] {
-        text.withUTF8Bytes { list($0) }
-    }
+    package static func list(_ text: String) -> [Challenge] { text.withUTF8Bytes { list($0) } }
 
     private static func one(_ scanner: inout FieldScanner) -> Challenge? {
         guard let scheme = scanner.loweredToken() else { return nil }

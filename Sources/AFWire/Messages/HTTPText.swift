@@ -3,9 +3,7 @@ import AFBase
 /// Bytes from a peer as text.
 package enum HTTPText {
     /// UTF-8 if the bytes are that, Latin-1 otherwise: no byte is lost and none can crash a reader.
-    package static func decode(_ bytes: [UInt8]) -> String {
-        bytes.withUnsafeBytes { HTTPHeaders.text($0) }
-    }
+    package static func decode(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { HTTPHeaders.text($0) } }
 
     /// A name as a key: ASCII letters in lower case, all else as it is.
     package static func lowered(_ name: String) -> String {

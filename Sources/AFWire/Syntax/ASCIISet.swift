@@ -26,9 +26,7 @@ package struct ASCIISet: Sendable {
         return byte < 128 && (word &>> UInt64(byte & 63)) & 1 == 1
     }
 
-    func union(_ other: ASCIISet) -> ASCIISet {
-        ASCIISet(low: low | other.low, high: high | other.high)
-    }
+    func union(_ other: ASCIISet) -> ASCIISet { ASCIISet(low: low | other.low, high: high | other.high) }
 }
 
 extension ASCIISet {

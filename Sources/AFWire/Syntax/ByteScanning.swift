@@ -23,15 +23,11 @@ package enum ByteScanning {
 
     /// Whether `byte` is optional white space: SP or HTAB, nothing else.
     @inline(__always)
-    package static func isOWS(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x09
-    }
+    package static func isOWS(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     /// Whether `byte` is a control other than HTAB, which no field value may hold.
     @inline(__always)
-    package static func isForbiddenControl(_ byte: UInt8) -> Bool {
-        (byte < 0x20 && byte != 0x09) || byte == 0x7F
-    }
+    package static func isForbiddenControl(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7F }
 
     // MARK: - Ranges
 

@@ -85,9 +85,7 @@ package struct CacheControl: Sendable, Equatable {
         age = min(age ?? .max, other)
     }
 
-    private static func age(_ value: [UInt8]?) -> Int64 {
-        value?.withUnsafeBytes { seconds($0) } ?? 0
-    }
+    private static func age(_ value: [UInt8]?) -> Int64 { value?.withUnsafeBytes { seconds($0) } ?? 0 }
 
     /// A number of seconds; nil for anything else. RFC 9111 §1.2.2: what is greater than 2^31 counts as that.
     package static func seconds(_ digits: UnsafeRawBufferPointer) -> Int64? {

@@ -44,9 +44,7 @@ struct FieldScanner {
     mutating func token() -> UnsafeRawBufferPointer? { take(while: .token) }
 
     /// A token in lower case.
-    mutating func loweredToken() -> String? {
-        token().map { String(decoding: $0.map(ASCII.folded), as: UTF8.self) }
-    }
+    mutating func loweredToken() -> String? { token().map { String(decoding: $0.map(ASCII.folded), as: UTF8.self) } }
 
     /// The contents of a quoted string (RFC 9110 §5.6.4) with its escapes resolved; nil if none begins here or its
     /// end is missing.
@@ -92,9 +90,7 @@ struct FieldScanner {
     }
 
     /// A token or a quoted string.
-    mutating func word() -> [UInt8]? {
-        next == UInt8(ascii: "\"") ? quotedString() : token().map { Array($0) }
-    }
+    mutating func word() -> [UInt8]? { next == UInt8(ascii: "\"") ? quotedString() : token().map { Array($0) } }
 
     /// `name = word`, blanks allowed around the sign; nil and unmoved if that is not here.
     mutating func parameter() -> (name: String, value: [UInt8])? {

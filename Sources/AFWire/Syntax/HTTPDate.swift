@@ -20,9 +20,7 @@ package enum HTTPDate {
         return longDays.contains(weekday) && reader.take(",") ? rfc850Date(&reader) : nil
     }
 
-    package static func seconds(_ text: String) -> Int64? {
-        text.withUTF8Bytes { seconds($0) }
-    }
+    package static func seconds(_ text: String) -> Int64? { text.withUTF8Bytes { seconds($0) } }
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT`. Times outside the years 0 to 9999 become the nearest that is inside.
     package static func text(_ seconds: Int64) -> String {

@@ -31,9 +31,7 @@ package enum PeerText {
         }
     }
 
-    private static func hexDigit(_ value: UInt8) -> UInt8 {
-        value < 10 ? 0x30 + value : 0x61 + value - 10
-    }
+    private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x61 + value - 10 }
 }
 
 /// Text from a peer or a caller, made safe to print: printable ASCII only, at most 256 bytes.
