@@ -19,8 +19,9 @@ public enum ASCII {
     // MARK: Text
 
     /// A to Z in lower case, all else as it is.
-    package static func lowered(_ text: some StringProtocol) -> String {
-        String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    @inlinable
+    public static func lowered(_ text: some StringProtocol) -> String {
+        String(decoding: text.utf8.map(folded), as: UTF8.self)
     }
 
     /// a to z in upper case, all else as it is.

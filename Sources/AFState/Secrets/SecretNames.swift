@@ -1,5 +1,4 @@
 import AFBase
-import AFWire
 
 /// Which header fields and query items are secrets. This one list decides what follows no redirect to another origin,
 /// and what logs, events, commands, archives and the cache's files do not show.
@@ -73,5 +72,5 @@ public enum SecretNames {
     }
 
     /// In lower case, with hyphens: `client_id` of a query is `Client-Id` of a field.
-    private static func canonical(_ name: String) -> String { HTTPText.lowered(name).replacing("_", with: "-") }
+    private static func canonical(_ name: String) -> String { ASCII.lowered(name).replacing("_", with: "-") }
 }

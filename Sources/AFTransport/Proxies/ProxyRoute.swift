@@ -1,3 +1,4 @@
+import AFBase
 package import AFWire
 
 /// The way through one proxy. Compared by value: connections are shared only by requests for which all of it is the
@@ -59,7 +60,7 @@ package final class ProxyRoute: Sendable {
         self.agentLine = agentLine
         login = other.login
         account = other.account
-        servesOnce = authorization.map { HTTPText.lowered($0).utf8.starts(with: "digest".utf8) } ?? false
+        servesOnce = authorization.map { ASCII.lowered($0).utf8.starts(with: "digest".utf8) } ?? false
         tunnelsPlainHTTP = other.tunnelsPlainHTTP
         tunnelLines = other.tunnelLines
         tls = other.tls

@@ -1,6 +1,5 @@
 import AFBase
 import AFLoop
-import AFWire
 public import Foundation
 import Synchronization
 
@@ -27,7 +26,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
         let method: String
 
         init(_ space: URLProtectionSpace) {
-            host = HTTPText.lowered(space.host)
+            host = ASCII.lowered(space.host)
             port = space.port
             scheme = space.protocol
             proxyType = space.proxyType

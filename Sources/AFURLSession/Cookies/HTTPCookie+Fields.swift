@@ -1,3 +1,4 @@
+import AFBase
 import AFState
 import AFWire
 public import Foundation
@@ -14,7 +15,7 @@ extension HTTPCookie {
         guard let question = CookieQuestion(URL) else { return [] }
         let now = Date.nowInSeconds
         var cookies: [HTTPCookie] = []
-        for (name, value) in headerFields where HTTPText.lowered(name) == "set-cookie" {
+        for (name, value) in headerFields where ASCII.lowered(name) == "set-cookie" {
             for line in value.utf8.split(separator: UInt8(ascii: "\n")) {
                 if let content = try? admitted(Array(line), question, now) { cookies.append(HTTPCookie(content)) }
             }

@@ -1,3 +1,4 @@
+import AFBase
 import AFState
 import AFWire
 import Foundation
@@ -72,7 +73,7 @@ extension CookieContent {
     }
 
     private static func expiry(_ properties: [HTTPCookiePropertyKey: Any]) -> Int64? {
-        if properties.text(.discard).map({ HTTPText.lowered($0) == "true" }) ?? false { return nil }
+        if properties.text(.discard).map({ ASCII.lowered($0) == "true" }) ?? false { return nil }
         let now = Date.nowInSeconds
         if let text = properties.text(.maximumAge) {
             let bytes = Array("x; max-age=\(text)".utf8)
@@ -137,7 +138,7 @@ extension [HTTPCookiePropertyKey: Any] {
         case nil: false
         case let flag as Bool: flag
         case let number as NSNumber: number.boolValue
-        default: text(key).map { !$0.isEmpty && HTTPText.lowered($0) != "false" } ?? true
+        default: text(key).map { !$0.isEmpty && ASCII.lowered($0) != "false" } ?? true
         }
     }
 }

@@ -1,3 +1,4 @@
+import AFBase
 import AFTransport
 import AFWire
 import Foundation
@@ -195,7 +196,7 @@ extension HTTPHeaders {
     }
 
     fileprivate var refusesRanges: Bool {
-        values("Accept-Ranges").contains { HTTPText.lowered($0) == "none" }
+        values("Accept-Ranges").contains { ASCII.lowered($0) == "none" }
     }
 }
 

@@ -1,3 +1,4 @@
+import AFBase
 import AFState
 import AFWire
 import Foundation
@@ -218,7 +219,7 @@ enum RedirectRules {
 
     /// Whether a field must not follow to another origin.
     static func isSecret(_ name: String, to policy: RedirectPolicy) -> Bool {
-        HTTPText.lowered(name).utf8.starts(with: "proxy-".utf8)
+        ASCII.lowered(name).utf8.starts(with: "proxy-".utf8)
             || SecretNames.containsField(name) || fieldsOfOrigin.contains { HTTPText.isSameName($0, name) }
             || policy.sensitiveFields.contains { HTTPText.isSameName($0, name) }
     }

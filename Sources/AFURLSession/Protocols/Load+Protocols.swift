@@ -1,3 +1,4 @@
+import AFBase
 import AFLoop
 import AFTransport
 import AFWire
@@ -22,7 +23,7 @@ extension Load {
         let policy = redirectPolicy(of: request)
         for (name, value) in session.settings.additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
             if memory?.hasLeftOrigin == true, RedirectRules.isSecret(name, to: policy) { continue }
-            if request.withheldHeaderFields.contains(HTTPText.lowered(name)) { continue }
+            if request.withheldHeaderFields.contains(ASCII.lowered(name)) { continue }
             request.setValue(value, forHTTPHeaderField: name)
         }
         // An upload task's own body takes precedence over that of its request.

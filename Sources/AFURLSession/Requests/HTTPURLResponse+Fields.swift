@@ -16,7 +16,7 @@ extension HTTPURLResponse {
     public var allHeaderFields: [AnyHashable: Any] {
         var fields: [AnyHashable: Any] = [:]
         var seen: Set<String> = []
-        for (name, _) in headers.fields where seen.insert(HTTPText.lowered(name)).inserted {
+        for (name, _) in headers.fields where seen.insert(ASCII.lowered(name)).inserted {
             fields[FieldNames.key(name)] = value(forHTTPHeaderField: name)
         }
         return fields
@@ -30,7 +30,7 @@ extension HTTPURLResponse {
     public func value(forHTTPHeaderField field: String) -> String? {
         let values = headers.values(field)
         guard values.count > 1 else { return values.first }
-        let name = HTTPText.lowered(field)
+        let name = ASCII.lowered(field)
         if name == "set-cookie" { return values.joined(separator: "\n") }
         return FieldNames.singletons.contains(name) ? values.first : values.joined(separator: ", ")
     }
@@ -46,7 +46,7 @@ private enum FieldNames {
 
     /// The name as a key of `allHeaderFields`.
     static func key(_ name: String) -> String {
-        if HTTPText.lowered(name).hasPrefix("x-") { return name }
+        if ASCII.lowered(name).hasPrefix("x-") { return name }
         if HTTPText.isSameName(name, "WWW-Authenticate") { return "WWW-Authenticate" }
         var isInWord = false
         let bytes = name.utf8.map { byte in

@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 import Foundation
 
@@ -80,7 +81,7 @@ struct RequestTerms: Hashable, Sendable, Codable {
             contents.cookies.isHandled = handlesCookies
             contents.cookies.mainDocumentURL = mainDocument.flatMap { URL(string: $0) }
             contents.wire.value.addsStoredCookies = addsStoredCookies
-            contents.wire.value.withheld = Set(withheldFields.map(HTTPText.lowered))
+            contents.wire.value.withheld = Set(withheldFields.map(ASCII.lowered))
             contents.wire.value.version = usesHTTP10 ? .http10 : .http11
             contents.redirectPolicy = redirects
             contents.interception.value.skipsSession = skipsSessionInterceptors

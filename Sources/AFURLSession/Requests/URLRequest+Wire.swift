@@ -1,3 +1,4 @@
+import AFBase
 import AFTransport
 import AFWire
 
@@ -16,7 +17,7 @@ extension URLRequest {
     /// fields that say how long a body is.
     public var withheldHeaderFields: Set<String> {
         get { contents.wire.value.withheld }
-        set { change { $0.wire.value.withheld = Set(newValue.map(HTTPText.lowered)) } }
+        set { change { $0.wire.value.withheld = Set(newValue.map(ASCII.lowered)) } }
     }
 
     /// Whether the session sends the store's cookies for the request together with the request's own field `Cookie`, in

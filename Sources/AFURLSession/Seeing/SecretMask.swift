@@ -1,5 +1,5 @@
+import AFBase
 public import AFState
-import AFWire
 public import Foundation
 
 /// Hides what ``SecretNames`` calls secret, and leaves the rest readable: the scheme of a credential, the names of
@@ -15,12 +15,12 @@ package struct SecretMask: Sendable {
     private let sensitiveFields: Set<String>
 
     package init(sensitiveFields: Set<String> = []) {
-        self.sensitiveFields = Set(sensitiveFields.map(HTTPText.lowered))
+        self.sensitiveFields = Set(sensitiveFields.map(ASCII.lowered))
     }
 
     /// The value of a header field.
     package func value(_ value: String, of name: String) -> String {
-        let name = HTTPText.lowered(name)
+        let name = ASCII.lowered(name)
         if sensitiveFields.contains(name) { return SecretMask.cover }
         if SecretMask.cookieFields.contains(name) { return cookies(value) }
         if SecretMask.setCookieFields.contains(name) { return setCookie(value) }
@@ -58,7 +58,7 @@ package struct SecretMask: Sendable {
     /// Keeps the scheme, if it is a known one.
     private func credential(_ value: String) -> String {
         guard let (scheme, _) = SecretMask.halves(of: value[...], around: " "),
-            SecretMask.schemes.contains(HTTPText.lowered(String(scheme)))
+            SecretMask.schemes.contains(ASCII.lowered(scheme))
         else { return SecretMask.cover }
         return "\(scheme) \(SecretMask.cover)"
     }

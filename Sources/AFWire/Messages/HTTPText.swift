@@ -1,14 +1,7 @@
-import AFBase
-
 /// Bytes from a peer as text.
 package enum HTTPText {
     /// UTF-8 if the bytes are that, Latin-1 otherwise: no byte is lost and none can crash a reader.
     package static func decode(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { HTTPHeaders.text($0) } }
-
-    /// A name as a key: ASCII letters in lower case, all else as it is.
-    package static func lowered(_ name: String) -> String {
-        String(decoding: name.utf8.map(ASCII.folded), as: UTF8.self)
-    }
 
     /// Whether two names are one: ASCII letters are compared without regard to case.
     package static func isSameName(_ one: String, _ other: String) -> Bool {

@@ -1,3 +1,5 @@
+import AFBase
+
 /// The bytes of a request head while they grow. Everything appended was checked on its way in.
 package struct HeadAssembly {
     private var bytes: [UInt8] = []
@@ -116,7 +118,7 @@ package struct HeadAssembly {
             return
         }
         for field in defaults.fields where !fields.contains(field.name) {
-            if let isWithheld, isWithheld(HTTPText.lowered(String(decoding: field.name, as: UTF8.self))) { continue }
+            if let isWithheld, isWithheld(ASCII.lowered(String(decoding: field.name, as: UTF8.self))) { continue }
             if field.yieldsToRange, fields["Range"] != nil {
                 append("Accept-Encoding: identity\r\n")
             } else {

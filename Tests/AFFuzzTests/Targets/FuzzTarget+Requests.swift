@@ -1,3 +1,4 @@
+import AFBase
 import AFNetworking
 import Foundation
 
@@ -24,7 +25,7 @@ extension FuzzTarget {
         var names: Set<String> = ["host", "content-length", "user-agent", "accept", "accept-encoding", "connection"]
         for index in stride(from: 2, to: words.count - 1, by: 2) {
             request.addValue(words[index + 1], forHTTPHeaderField: words[index])
-            names.insert(HTTPText.lowered(words[index]))
+            names.insert(ASCII.lowered(words[index]))
         }
         guard let frozen = try? RequestFreezer.freeze(request) else { return }
         let head = frozen.headBytes
@@ -36,7 +37,7 @@ extension FuzzTarget {
         }
         try expect(lines[0].count { $0 == 0x20 } == 2, "the request line is \(Array(lines[0]).text.debugDescription)")
         for line in lines.dropFirst() {
-            let name = HTTPText.lowered(Array(line.prefix { $0 != UInt8(ascii: ":") }).text)
+            let name = ASCII.lowered(Array(line.prefix { $0 != UInt8(ascii: ":") }).text)
             try expect(names.contains(name), "there is a field \(name.debugDescription) that the request does not set")
         }
         // And as the strictest does.

@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 import Testing
 
@@ -188,7 +189,7 @@ struct ChallengeListTests {
             let challenges = Challenge.list(text)
             #expect(
                 challenges.allSatisfy {
-                    !$0.scheme.isEmpty && HTTPText.lowered(text).utf8.count >= $0.scheme.utf8.count
+                    !$0.scheme.isEmpty && ASCII.lowered(text).utf8.count >= $0.scheme.utf8.count
                 }
             )
             // A comma in front changes nothing.

@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 import Foundation
 
@@ -104,7 +105,7 @@ struct CurlCommand {
 
     private func masked(_ form: String, _ mask: SecretMask?) -> String {
         let type = fields.first { HTTPText.isSameName($0.name, "Content-Type") }?.value ?? ""
-        let isForm = HTTPText.lowered(type).hasPrefix("application/x-www-form-urlencoded")
+        let isForm = ASCII.lowered(type).hasPrefix("application/x-www-form-urlencoded")
         return isForm ? mask?.query(form[...]) ?? form : form
     }
 
@@ -130,7 +131,7 @@ struct CurlCommand {
         if mask == nil, url.user != nil { words.append("--anyauth") }
         if text.contains("/.") { words.append("--path-as-is") }
         if text.contains(where: { "[]{}".contains($0) }) { words.append("--globoff") }
-        if !HTTPText.lowered(text).hasPrefix("http") { words.append("--url") }
+        if !ASCII.lowered(text).hasPrefix("http") { words.append("--url") }
         return words + [ShellText.word(text)]
     }
 }

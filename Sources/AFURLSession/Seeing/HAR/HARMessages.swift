@@ -1,3 +1,4 @@
+import AFBase
 import AFState
 import AFWire
 import Foundation
@@ -48,7 +49,7 @@ struct HARPostData: Encodable {
     let _encoding: String?
 
     init(_ data: Data, _ type: String, _ mask: SecretMask?) {
-        let isForm = HTTPText.lowered(type).hasPrefix("application/x-www-form-urlencoded")
+        let isForm = ASCII.lowered(type).hasPrefix("application/x-www-form-urlencoded")
         let (text, encoding) = data.harText
         mimeType = type
         self.text = isForm && encoding == nil ? mask?.query(text[...]) ?? text : text
@@ -150,7 +151,7 @@ struct HARCookie: Encodable {
         secure = false
         for part in parts.dropFirst() {
             let attribute = HARCookie(pair: part)
-            switch HTTPText.lowered(attribute.name) {
+            switch ASCII.lowered(attribute.name) {
             case "path": path = attribute.value
             case "domain": domain = attribute.value
             case "expires": expires = HARCookie.date(attribute.value)
