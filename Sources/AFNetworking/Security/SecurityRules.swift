@@ -1,3 +1,5 @@
+import Foundation
+
 /// Everything a policy decides by, as a value.
 struct SecurityRules: Sendable {
     var mode: SSLPinningMode
@@ -39,4 +41,50 @@ extension Pin {
         case .certificate(let certificate): fingerprint.add([1] + certificate.derBytes)
         }
     }
+}
+
+/// What of a server's certificates is compared with the pinned ones.
+public enum SSLPinningMode: UInt, Hashable, Sendable, Codable, CaseIterable {
+    /// Nothing: the authorities alone decide.
+    case none = 0
+    /// The public keys. A server may renew its certificate as long as it keeps the key.
+    case publicKey = 1
+    /// The certificates, byte for byte. The pinned ones become the only authorities.
+    case certificate = 2
+}
+
+/// The certificates a policy was given, and what was made of them.
+struct PinnedCertificates: Sendable {
+    /// As they were given; nil if they never were.
+    let blobs: Set<Data>?
+    /// Those that can be read, in an order that depends on nothing but their content.
+    let certificates: [Certificate]
+    /// What is wrong with the first one that cannot be read.
+    let problem: String?
+    let keys: Set<PublicKeyPin>
+    let bytes: Set<Certificate>
+    /// Made once, so that its store is made once.
+    let anchors: TrustAnchors
+
+    init(_ blobs: Set<Data>?) {
+        self.blobs = blobs
+        let sorted = (blobs ?? []).sorted { $0.lexicographicallyPrecedes($1) }
+        var certificates: [Certificate] = []
+        var problem: String?
+        for (index, blob) in sorted.enumerated() {
+            do {
+                certificates.append(try Certificate(der: blob))
+            } catch {
+                let place = "pinned certificate \(index + 1) of \(sorted.count), \(blob.count) bytes, cannot be read"
+                problem = problem ?? "\(place): \(error)"
+            }
+        }
+        self.certificates = certificates
+        self.problem = problem
+        keys = Set(certificates.map(\.pin))
+        bytes = Set(certificates)
+        anchors = .certificates(certificates)
+    }
+
+    var isEmpty: Bool { blobs?.isEmpty ?? true }
 }

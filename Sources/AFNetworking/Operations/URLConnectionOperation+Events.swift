@@ -1,0 +1,192 @@
+import AFBase
+import Dispatch
+import Foundation
+
+/// Answers the connection's questions: about challenges and about redirects.
+extension URLConnectionOperation {
+    func answer(_ challenge: URLAuthenticationChallenge, of connection: URLConnection) {
+        let (block, policy, credential) = state.withLock { ($0.challengeBlock, $0.securityPolicy, $0.credential) }
+        if let block { return block(connection, challenge) }
+        let (space, sender) = (challenge.protectionSpace, challenge.sender)
+        if let trust = space.serverTrust {
+            let url = connection.currentRequest.url
+            guard policy.mayHaveOverrides else { return answer(challenge, about: trust, by: policy, url) }
+            // A method of the program's may take any time, and the network thread serves all operations.
+            Self.trustQueue.async { [self] in answer(challenge, about: trust, by: policy, url) }
+        } else if challenge.previousFailureCount == 0, let credential, space.isProxy() || isAtFirstOrigin(connection) {
+            sender?.use(credential, for: challenge)
+        } else {
+            sender?.continueWithoutCredential(for: challenge)
+        }
+    }
+
+    private static let trustQueue = DispatchQueue(label: "AFNetworking.operation-trust", attributes: .concurrent)
+
+    private func answer(
+        _ challenge: URLAuthenticationChallenge,
+        about trust: ServerTrust,
+        by policy: SecurityPolicy,
+        _ url: URL?
+    ) {
+        let space = challenge.protectionSpace
+        let decision = policy.decide(trust, domain: space.host)
+        if decision == .accept {
+            challenge.sender?.use(URLCredential(trust: trust), for: challenge)
+        } else {
+            let error = UntrustedServer.error(decision, trust, space, url)
+            state.withLock { $0.trustError = error }
+            challenge.sender?.cancel(challenge)
+        }
+    }
+
+    /// Whether the connection is at the origin of the first request, which the credential is meant for.
+    private func isAtFirstOrigin(_ connection: URLConnection) -> Bool {
+        guard let meant = connection.firstRequest.url, let asking = connection.currentRequest.url else { return false }
+        return RedirectPolicy.haveSameOrigin(meant, asking)
+    }
+
+    var trustIdentity: Data? {
+        let (block, policy, credential) = state.withLock { ($0.challengeBlock, $0.securityPolicy, $0.credential) }
+        guard block == nil, credential?.identity == nil, let fingerprint = policy.fingerprint else { return nil }
+        return Data("\(UInt(bitPattern: ObjectIdentifier(type(of: self)))) ".utf8) + fingerprint
+    }
+
+    func request(
+        toSend request: URLRequest,
+        after response: URLResponse?,
+        by connection: URLConnection
+    ) -> URLRequest? {
+        let (block, policy) = state.withLock { ($0.redirectBlock, $0.securityPolicy) }
+        let answer = block.map { $0(connection, request, response) } ?? request
+        guard let answer, let url = answer.url, url.scheme.map(ASCII.lowered) == "http", let host = answer.host,
+            policy.forbidsPlainText(to: host)
+        else { return answer }
+        state.withLock { $0.trustError = UntrustedServer.plainText(host, url) }
+        // There is no other way to end it from here.
+        fail(connection)
+        return nil
+    }
+
+    private func fail(_ connection: URLConnection) {
+        guard isCurrent(connection) else { return }
+        connection.cancel()
+        finish(with: state.withLock { $0.trustError })
+    }
+}
+
+/// Writes what arrives to the sink, and reports progress.
+extension URLConnectionOperation {
+    func receive(_ response: URLResponse, from connection: URLConnection) {
+        guard isCurrent(connection) else { return }
+        switch continuation(with: response) {
+        case .loadAgain: loadAgain()
+        case .take:
+            let sink = state.withLock { state -> ResponseSink? in
+                let offset = state.continuesAt ?? 0
+                state.response = response
+                let expected = response.expectedContentLength
+                state.totalBytesExpected = expected < 0 ? -1 : expected + offset
+                return state.continuesAt == nil ? state.sink : nil
+            }
+            // A response replaces the one before.
+            if let sink, !startOver(sink) { end(connection, with: sink.failure(.notRewindable)) }
+        }
+    }
+
+    func receive(_ data: Data, from connection: URLConnection) {
+        let (sink, limit) = state.withLock { ($0.sink, $0.world.maximumBodyInMemory) }
+        guard isCurrent(connection), let sink else { return }
+        if sink.isMemory, Int64(data.count) > Int64(limit) - sink.count {
+            return end(connection, with: tooLong(limit))
+        }
+        if let error = sink.write(data) { return end(connection, with: error) }
+        state.withLock { $0.totalBytesRead += Int64(data.count) }
+        let (total, expected) = state.withLock { ($0.totalBytesRead, $0.totalBytesExpected) }
+        tell({ $0.downloadProgress }, data.count, total, expected)
+    }
+
+    func receiveEnd(from connection: URLConnection) {
+        guard isCurrent(connection) else { return }
+        let sink = state.withLock { $0.sink }
+        finish(with: sink.flatMap { $0.hasRemains ? $0.failure(.remains) : nil })
+    }
+
+    private func tooLong(_ limit: Int) -> URLError {
+        let failure = LoadFailure(
+            .limit,
+            phase: .receivingBody,
+            message: "The body is longer than \(limit) bytes.",
+            advice: "Give the operation an output stream, to a file say."
+        )
+        return ErrorMapping.error(failure, url: request.url)
+    }
+
+    private func end(_ connection: URLConnection, with error: any Error) {
+        connection.cancel()
+        finish(with: error)
+    }
+
+    /// Calls the block that is set by then, on the main queue. Without a block nothing is enqueued: if no thread serves
+    /// the main queue, calls would pile up.
+    func tell(
+        _ block: @escaping @Sendable (OperationState) -> ProgressBlock?,
+        _ count: Int,
+        _ total: Int64,
+        _ expected: Int64
+    ) {
+        guard state.withLock({ block($0) }) != nil else { return }
+        MainQueue.async { [self] in state.withLock { block($0) }?(UInt(count), total, expected) }
+    }
+}
+
+/// A server's reply to a request for the rest of a resource (RFC 9110 §14, §13.1.5).
+enum RangeReply: Equatable {
+    /// The rest, which begins where the first part ended.
+    case rest
+    /// Something else, which replaces the first part.
+    case whole
+    /// Neither: load everything again.
+    case useless
+
+    /// - Parameter first: The response of the first part; nil if there is none.
+    init(_ response: HTTPURLResponse, to first: HTTPURLResponse?, from offset: Int64) {
+        switch response.statusCode {
+        case 206: self = RangeReply.isRest(response, of: first, from: offset) ? .rest : .useless
+        // There is nothing after the first part, in this version or another.
+        case 416: self = .useless
+        default: self = .whole
+        }
+    }
+
+    private static func isRest(_ response: HTTPURLResponse, of first: HTTPURLResponse?, from offset: Int64) -> Bool {
+        guard !response.hasCodedContent, let part = response.part, part.bytes.lowerBound == offset,
+            first.map({ isSame(response, $0) }) ?? true
+        else { return false }
+        // A server may send less than was asked for, and the operation does not ask for the remainder.
+        guard let total = part.total ?? first.flatMap({ total(of: $0) }) else { return true }
+        return part.bytes.upperBound == total - 1
+    }
+
+    /// What names the version of a resource: its entity tag, else when it was last changed.
+    static func validator(of response: HTTPURLResponse) -> String? {
+        response.value(forHTTPHeaderField: "ETag") ?? response.value(forHTTPHeaderField: "Last-Modified")
+    }
+
+    /// Whether nothing says that the two are of different versions.
+    private static func isSame(_ response: HTTPURLResponse, _ first: HTTPURLResponse) -> Bool {
+        for name in ["ETag", "Last-Modified"] {
+            if let one = response.value(forHTTPHeaderField: name), let other = first.value(forHTTPHeaderField: name),
+                one != other
+            {
+                return false
+            }
+        }
+        guard let now = response.part?.total, let before = total(of: first) else { return true }
+        return now == before
+    }
+
+    private static func total(of response: HTTPURLResponse) -> Int64? {
+        if response.statusCode == 206 { return response.part?.total }
+        return response.expectedContentLength < 0 ? nil : response.expectedContentLength
+    }
+}
