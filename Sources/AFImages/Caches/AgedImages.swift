@@ -12,6 +12,9 @@ struct AgedImages: Sendable {
     /// What all images cost.
     private(set) var usage: UInt64 = 0
 
+    /// How often all images were removed.
+    private(set) var generation = 0
+
     var count: Int { entries.count }
 
     /// Width × height × 4, in pixels.
@@ -43,6 +46,14 @@ struct AgedImages: Sendable {
         guard let entry = entries.removeValue(forKey: key) else { return false }
         usage -= entry.cost
         return true
+    }
+
+    /// Removes all images, and returns the former ones: release them, and their pixels, after the lock.
+    mutating func removeAll() -> AgedImages {
+        let former = self
+        self = AgedImages()
+        generation = former.generation + 1
+        return former
     }
 
     /// Removes those that were used longest ago, as long as `isTooMuch` says so.

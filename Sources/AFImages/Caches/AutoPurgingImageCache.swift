@@ -25,7 +25,6 @@ open class AutoPurgingImageCache: ImageRequestCache, @unchecked Sendable {
         var images = AgedImages()
         var capacity: UInt64
         var preferred: UInt64
-        var generation = 0
 
         mutating func purge() {
             guard images.usage > capacity else { return }
@@ -83,7 +82,7 @@ open class AutoPurgingImageCache: ImageRequestCache, @unchecked Sendable {
     open var memoryUsage: UInt64 { state.withLock { $0.images.usage } }
 
     /// How often everything was removed.
-    open var generation: Int { state.withLock { $0.generation } }
+    open var generation: Int { state.withLock { $0.images.generation } }
 
     // MARK: - By name
 
@@ -101,13 +100,7 @@ open class AutoPurgingImageCache: ImageRequestCache, @unchecked Sendable {
     /// Removes all images. Returns whether there was any.
     @discardableResult
     open func removeAllImages() -> Bool {
-        // Release the pixels after the lock.
-        let former = state.withLock { state in
-            defer { state.images = AgedImages() }
-            state.generation += 1
-            return state.images
-        }
-        return former.count > 0
+        state.withLock { $0.images.removeAll() }.count > 0
     }
 
     /// The image of a name; nil if there is none. Finding it marks it as the last one used.

@@ -12,7 +12,6 @@ public final class MemoryImageCache: ImageRequestCache {
         var images = AgedImages()
         var countLimit = 0
         var totalCostLimit: UInt64 = 0
-        var generation = 0
 
         mutating func enforceLimits() {
             let (count, cost) = (countLimit, totalCostLimit)
@@ -55,7 +54,7 @@ public final class MemoryImageCache: ImageRequestCache {
     }
 
     /// How often everything was removed.
-    public var generation: Int { state.withLock { $0.generation } }
+    public var generation: Int { state.withLock { $0.images.generation } }
 
     // MARK: - As AFNetworking 2 has it
 
@@ -86,12 +85,7 @@ public final class MemoryImageCache: ImageRequestCache {
     /// Removes all images. Returns whether there was any.
     @discardableResult
     public func removeAllImages() -> Bool {
-        let former = state.withLock { state in
-            defer { state.images = AgedImages() }
-            state.generation += 1
-            return state.images
-        }
-        return former.count > 0
+        state.withLock { $0.images.removeAll() }.count > 0
     }
 
     /// The image of a name; nil if there is none. Finding it marks it as the last one used.

@@ -16,7 +16,7 @@ struct CodecCall {
     /// - Throws: What the codec says.
     func callAsFunction(_ body: (UnsafeMutablePointer<CChar>, Int) -> caf_image_status) throws(ImageError) {
         let (status, text) = Self.answer(body)
-        if let error = error(status, text) { throw error }
+        guard status == CAF_IMAGE_DONE else { throw error(status, text) }
     }
 
     static func answer(_ body: (UnsafeMutablePointer<CChar>, Int) -> caf_image_status) -> (caf_image_status, String) {
@@ -32,35 +32,53 @@ struct CodecCall {
         }
     }
 
-    private func error(_ status: caf_image_status, _ text: String) -> ImageError? {
+    private func error(_ status: caf_image_status, _ text: String) -> ImageError {
         let format = header.format
         let picture = "A \(format) picture of \(header.storedSize) pixels"
-        switch status {
-        case CAF_IMAGE_DONE:
-            return nil
-        case CAF_IMAGE_TRUNCATED:
-            return ImageError(
-                .truncated,
-                format: format,
-                text: "\(picture) is cut off after \(byteCount) bytes: \(text)"
-            )
-        case CAF_IMAGE_UNSUPPORTED:
-            return ImageError(
-                .unsupported,
-                format: format,
-                text: "\(picture) is of a kind that is not decoded: \(text)"
-            )
-        case CAF_IMAGE_TOO_COSTLY:
-            return ImageError(
-                .limit,
-                format: format,
-                text: "\(picture) takes too much work or memory to decode: \(text)"
-            )
-        case CAF_IMAGE_NO_MEMORY:
-            return ImageError(.outOfMemory, format: format, text: "\(picture) cannot be decoded: \(text)")
-        default:
-            return ImageError(.malformed, format: format, text: "\(picture) is damaged: \(text)")
+        let (reason, what): (ImageError.Reason, String) =
+            switch status {
+            case CAF_IMAGE_TRUNCATED: (.truncated, "is cut off after \(byteCount) bytes")
+            case CAF_IMAGE_UNSUPPORTED: (.unsupported, "is of a kind that is not decoded")
+            case CAF_IMAGE_TOO_COSTLY: (.limit, "takes too much work or memory to decode")
+            case CAF_IMAGE_NO_MEMORY: (.outOfMemory, "cannot be decoded")
+            default: (.malformed, "is damaged")
+            }
+        return ImageError(reason, format: format, text: "\(picture) \(what): \(text)")
+    }
+}
+
+/// The functions of a codec that reads the frames of an animation one after the other.
+struct FrameCodec {
+    typealias Text = UnsafeMutablePointer<CChar>?
+
+    let open:
+        (UnsafePointer<UInt8>?, Int, UInt32, UInt32, UnsafeMutablePointer<OpaquePointer?>?, Text, Int) ->
+            caf_image_status
+    let next:
+        (OpaquePointer?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<Int32>?, Text, Int) -> caf_image_status
+    let close: (OpaquePointer?) -> Void
+    /// In what it counts delays.
+    let unit: Duration
+
+    /// - Throws: If there are not so many frames, or one of them is damaged.
+    func decode(_ data: Data, _ header: ImageHeader, frames count: Int) throws(ImageError) -> [ImageFrame] {
+        let (call, size) = (CodecCall(header, data), header.storedSize)
+        var decoded: [ImageFrame] = []
+        try data.lending { bytes, length throws(ImageError) in
+            var opened: OpaquePointer?
+            try call { text, room in
+                self.open(bytes, length, UInt32(size.width), UInt32(size.height), &opened, text, room)
+            }
+            defer { self.close(opened) }
+            for _ in 0..<count {
+                var delay: Int32 = 0
+                let storage = try PixelStorage(size) { pixels throws(ImageError) in
+                    try call { text, room in next(opened, pixels.codecBytes, &delay, text, room) }
+                }
+                decoded.append(ImageFrame(size, storage, header.format, delay: unit * Int(delay)))
+            }
         }
+        return decoded
     }
 }
 

@@ -66,7 +66,7 @@ struct GIFDecoder: ImageDecoder {
     // MARK: Pixels
 
     func decode(_ data: Data, header: ImageHeader, options: ImageDecodingOptions) throws(ImageError) -> Image {
-        try Self.decode(data, header, frames: 1)[0].image
+        try codec.decode(data, header, frames: 1)[0].image
     }
 
     func decodeFrames(
@@ -74,31 +74,15 @@ struct GIFDecoder: ImageDecoder {
         header: ImageHeader,
         options: ImageDecodingOptions
     ) throws(ImageError) -> [ImageFrame] {
-        try Self.decode(data, header, frames: header.frameCount)
+        try codec.decode(data, header, frames: header.frameCount)
     }
 
-    /// - Throws: If there are not so many frames, or one of them is damaged.
-    private static func decode(_ data: Data, _ header: ImageHeader, frames count: Int) throws(ImageError)
-        -> [ImageFrame]
-    {
-        let (call, size) = (CodecCall(header, data), header.storedSize)
-        var decoded: [ImageFrame] = []
-        try data.lending { bytes, length throws(ImageError) in
-            var opened: OpaquePointer?
-            try call { text, room in
-                caf_gif_frames_open(bytes, length, UInt32(size.width), UInt32(size.height), &opened, text, room)
-            }
-            defer { caf_gif_frames_close(opened) }
-            for _ in 0..<count {
-                var hundredths: Int32 = 0
-                let storage = try PixelStorage(size) { pixels throws(ImageError) in
-                    try call { text, room in
-                        caf_gif_frames_next(opened, pixels.codecBytes, &hundredths, text, room)
-                    }
-                }
-                decoded.append(ImageFrame(size, storage, .gif, delay: .milliseconds(10 * hundredths)))
-            }
-        }
-        return decoded
+    private var codec: FrameCodec {
+        FrameCodec(
+            open: caf_gif_frames_open,
+            next: caf_gif_frames_next,
+            close: caf_gif_frames_close,
+            unit: .milliseconds(10)
+        )
     }
 }

@@ -76,7 +76,7 @@ struct WebPDecoder: ImageDecoder {
 
     func decode(_ data: Data, header: ImageHeader, options: ImageDecodingOptions) throws(ImageError) -> Image {
         if header.frameCount > 1 || Self.isAnimation(data) {
-            return try WebPFrames.decode(data, header, frames: 1)[0].image
+            return try codec.decode(data, header, frames: 1)[0].image
         }
         let (call, stored) = (CodecCall(header, data), header.storedSize)
         let scaled = Self.covering(options.targetSize, stored)
@@ -111,7 +111,7 @@ struct WebPDecoder: ImageDecoder {
         guard Self.isAnimation(data) else {
             return [ImageFrame(image: try decode(data, header: header, options: options), delay: .zero)]
         }
-        return try WebPFrames.decode(data, header, frames: header.frameCount)
+        return try codec.decode(data, header, frames: header.frameCount)
     }
 
     private static func isAnimation(_ data: Data) -> Bool {
@@ -129,30 +129,13 @@ struct WebPDecoder: ImageDecoder {
         }
         return PixelSize(width: (height * stored.width + stored.height - 1) / stored.height, height: height)
     }
-}
 
-/// The frames of an animated WebP.
-private enum WebPFrames {
-    /// - Throws: If there are not so many, or one of them is damaged.
-    static func decode(_ data: Data, _ header: ImageHeader, frames count: Int) throws(ImageError) -> [ImageFrame] {
-        let (call, size) = (CodecCall(header, data), header.storedSize)
-        var decoded: [ImageFrame] = []
-        try data.lending { bytes, length throws(ImageError) in
-            var opened: OpaquePointer?
-            try call { text, room in
-                caf_webp_frames_open(bytes, length, UInt32(size.width), UInt32(size.height), &opened, text, room)
-            }
-            defer { caf_webp_frames_close(opened) }
-            for _ in 0..<count {
-                var milliseconds: Int32 = 0
-                let storage = try PixelStorage(size) { pixels throws(ImageError) in
-                    try call { text, room in
-                        caf_webp_frames_next(opened, pixels.codecBytes, &milliseconds, text, room)
-                    }
-                }
-                decoded.append(ImageFrame(size, storage, .webp, delay: .milliseconds(milliseconds)))
-            }
-        }
-        return decoded
+    private var codec: FrameCodec {
+        FrameCodec(
+            open: caf_webp_frames_open,
+            next: caf_webp_frames_next,
+            close: caf_webp_frames_close,
+            unit: .milliseconds(1)
+        )
     }
 }
