@@ -13,27 +13,29 @@ public import Foundation
 /// Decodes on the calling thread, which for managers is one that processes responses, never the network thread. No more
 /// pictures are decoded at once than ``ImageDecodingQueue/shared`` allows.
 open class ImageResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
-    private struct State: Sendable {
+    private struct State: Codable, Sendable {
         var imageScale = 1.0
         var inflates = true
         var requiresMatchingContentType = false
         var options = ImageDecodingOptions()
-    }
 
-    /// The state in archives. An archive of a former version may lack values.
-    private struct ArchivedState: Codable {
-        var imageScale: Double?
-        var inflates: Bool?
-        var requiresMatchingContentType: Bool?
-        var options: ImageDecodingOptions?
+        init() {}
+
+        /// What is missing in an archive has the value it has in a new serializer.
+        init(from decoder: any Decoder) throws {
+            let archive = try decoder.container(keyedBy: CodingKeys.self)
+            imageScale = try archive.decodeIfPresent(Double.self, forKey: .imageScale) ?? imageScale
+            inflates = try archive.decodeIfPresent(Bool.self, forKey: .inflates) ?? inflates
+            requiresMatchingContentType =
+                try archive.decodeIfPresent(Bool.self, forKey: .requiresMatchingContentType) ?? false
+            options = try archive.decodeIfPresent(ImageDecodingOptions.self, forKey: .options) ?? options
+        }
     }
 
     static let contentTypes: Set<String> = [
         "image/tiff", "image/jpeg", "image/gif", "image/png", "image/ico", "image/x-icon", "image/bmp", "image/x-bmp",
         "image/x-xbitmap", "image/x-win-bitmap", "image/webp",
     ]
-
-    private static let archiveKey = "AF.image"
 
     private let state: Lock<State>
 
@@ -135,13 +137,10 @@ open class ImageResponseSerializer: HTTPResponseSerializer, @unchecked Sendable 
     /// Reads an archived serializer.
     public required init?(coder: NSCoder) {
         var state = State()
-        if coder.allowsKeyedCoding, coder.containsValue(forKey: Self.archiveKey) {
-            let data = coder.withDecodedUnsafeBytes(forKey: Self.archiveKey) { bytes in bytes.map { Data($0) } }
-            guard let data, let archived = try? JSONDecoder().decode(ArchivedState.self, from: data) else { return nil }
-            state.imageScale = archived.imageScale ?? state.imageScale
-            state.inflates = archived.inflates ?? state.inflates
-            state.requiresMatchingContentType = archived.requiresMatchingContentType ?? false
-            state.options = archived.options ?? state.options
+        do {
+            try coder.readJSON(State.self, .image) { state = $0 }
+        } catch {
+            return nil
         }
         self.state = Lock(state)
         super.init(coder: coder)
@@ -150,19 +149,9 @@ open class ImageResponseSerializer: HTTPResponseSerializer, @unchecked Sendable 
     /// Archives the settings.
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
-        let state = state.withLock { $0 }
-        let archived = ArchivedState(
-            // JSON has no infinity and no NaN.
-            imageScale: state.imageScale.isFinite ? state.imageScale : 0,
-            inflates: state.inflates,
-            requiresMatchingContentType: state.requiresMatchingContentType,
-            options: state.options
-        )
-        guard coder.allowsKeyedCoding, let data = try? JSONEncoder().encode(archived) else { return }
-        // As bytes: Foundation's unarchiver ends the process at an object of an unexpected class.
-        data.withUnsafeBytes { bytes in
-            let start = bytes.bindMemory(to: UInt8.self).baseAddress
-            coder.encodeBytes(start, length: bytes.count, forKey: Self.archiveKey)
-        }
+        var state = state.withLock { $0 }
+        // JSON has no infinity and no NaN.
+        if !state.imageScale.isFinite { state.imageScale = 0 }
+        coder.writeJSON(state, .image)
     }
 }

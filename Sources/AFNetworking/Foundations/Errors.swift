@@ -40,6 +40,16 @@ final class CarriedError: NSError, @unchecked Sendable {
     }
 }
 
+extension CocoaError {
+    /// A body that cannot be decoded.
+    static func unreadable(_ text: String) -> CocoaError {
+        CocoaError(
+            .propertyListReadCorrupt,
+            userInfo: [NSLocalizedDescriptionKey: text, NSDebugDescriptionErrorKey: text]
+        )
+    }
+}
+
 extension URL {
     /// The URL without user name and password, which must not appear in errors; nil if the URL cannot be parsed.
     var withoutCredentials: URL? {

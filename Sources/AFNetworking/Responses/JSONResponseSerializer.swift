@@ -131,22 +131,17 @@ struct JSONText {
     init(_ body: Data, deepest: Int = deepestLevel) throws {
         data = try Self.utf8(body)
         guard !Self.isDeeper(data, than: deepest) else {
-            throw Self.error("The JSON has more than \(deepest) arrays and dictionaries within each other")
+            throw CocoaError.unreadable("The JSON has more than \(deepest) arrays and dictionaries within each other")
         }
-    }
-
-    static func error(_ text: String) -> CocoaError {
-        CocoaError(
-            .propertyListReadCorrupt,
-            userInfo: [NSLocalizedDescriptionKey: text, NSDebugDescriptionErrorKey: text]
-        )
     }
 
     private static func utf8(_ body: Data) throws -> Data {
         let (encoding, mark) = UnicodeEncoding.detect(in: body)
         let text = body.dropFirst(mark)
         guard encoding != .utf8 else { return mark == 0 ? body : Data(text) }
-        guard let string = encoding.string(text) else { throw error("The JSON is not valid \(encoding)") }
+        guard let string = encoding.string(text) else {
+            throw CocoaError.unreadable("The JSON is not valid \(encoding)")
+        }
         return Data(string.utf8)
     }
 

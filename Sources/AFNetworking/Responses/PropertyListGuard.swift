@@ -11,18 +11,13 @@ enum PropertyListGuard {
         try BinaryPropertyList(data).check(deepest: deepestLevel, most: 4 * data.count)
     }
 
-    static let malformed = error("The property list is malformed")
-    static let tooDeep = error(
+    static let malformed = CocoaError.unreadable("The property list is malformed")
+    static let tooDeep = CocoaError.unreadable(
         "The property list has more than \(deepestLevel) arrays and dictionaries within each other"
     )
-    static let tooLarge = error("The property list names the same objects so often that it would become too large")
-
-    static func error(_ text: String) -> CocoaError {
-        CocoaError(
-            .propertyListReadCorrupt,
-            userInfo: [NSLocalizedDescriptionKey: text, NSDebugDescriptionErrorKey: text]
-        )
-    }
+    static let tooLarge = CocoaError.unreadable(
+        "The property list names the same objects so often that it would become too large"
+    )
 }
 
 /// The structure of a binary property list: which objects hold which others.
