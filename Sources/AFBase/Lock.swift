@@ -28,6 +28,13 @@ public struct Lock<State>: @unchecked Sendable {
             return try body(&state.pointee)
         }
     }
+
+    /// Replaces a part of the value. The former part is released after the lock: its deinit may run the program's code.
+    @inlinable
+    public func set<Part>(_ part: WritableKeyPath<State, Part>, _ value: Part) {
+        var value = value
+        withLock { swap(&$0[keyPath: part], &value) }
+    }
 }
 
 /// The value and its mutex in one allocation.

@@ -64,11 +64,7 @@ final class ImageDownloaderCore: Sendable {
 
     subscript<Value: Sendable>(setting: WritableKeyPath<State, Value>) -> Value {
         get { state.withLock { $0[keyPath: setting] } }
-        set {
-            // Release the old value after the lock: its deinit may run the program's code.
-            var value = newValue
-            state.withLock { swap(&$0[keyPath: setting], &value) }
-        }
+        set { state.set(setting, newValue) }
     }
 
     subscript<Value>(value: KeyPath<State, Value>) -> Value { state.withLock { $0[keyPath: value] } }

@@ -111,15 +111,12 @@ public final class NetworkActivityIndicatorManager: Sendable {
 
     /// Sets what shows and hides. Called on the main queue, for changes only.
     public func setNetworkingActivityAction(_ block: Action?) {
-        // Release the former block after the lock: its deinit may run the program's code.
-        var block = block
-        state.withLock { swap(&$0.action, &block) }
+        state.set(\.action, block)
     }
 
     /// Sets what is called once for each change of ``activityCount``. Called on the main queue.
     public func setActivityCountDidChange(_ block: CountObserver?) {
-        var block = block
-        state.withLock { swap(&$0.countObserver, &block) }
+        state.set(\.countObserver, block)
     }
 
     // MARK: - Counting

@@ -48,16 +48,10 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         super.init(sessionConfiguration: configuration)
     }
 
-    /// Release the old value after the lock: its deinit may run the program's code.
-    private func set<Value>(_ setting: WritableKeyPath<Settings, Value>, _ value: Value) {
-        var value = value
-        settings.withLock { swap(&$0[keyPath: setting], &value) }
-    }
-
     /// Puts parameters into requests: a query or a form, unless set.
     open var requestSerializer: HTTPRequestSerializer {
         get { settings.withLock { $0.requestSerializer } }
-        set { set(\.requestSerializer, newValue) }
+        set { settings.set(\.requestSerializer, newValue) }
     }
 
     /// Makes objects of responses: of JSON, unless set. A task uses the serializer that is set when it completes.
@@ -67,7 +61,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     /// ```
     open var responseSerializer: HTTPResponseSerializer {
         get { settings.withLock { $0.responseSerializer } }
-        set { set(\.responseSerializer, newValue) }
+        set { settings.set(\.responseSerializer, newValue) }
     }
 
     override var mayHaveOverrides: Bool { type(of: self) != HTTPSessionManager.self }

@@ -95,16 +95,10 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
 
     // MARK: - Settings
 
-    /// Release the old value after the lock: its deinit may run the program's code.
-    private func set<Value>(_ setting: WritableKeyPath<State, Value>, _ value: Value) {
-        var value = value
-        state.withLock { swap(&$0[keyPath: setting], &value) }
-    }
-
     /// The value of `responseSerializer`, which has a narrower type in a subclass.
     var serializer: any URLResponseSerialization {
         get { state.withLock { $0.responseSerializer } }
-        set { set(\.responseSerializer, newValue) }
+        set { state.set(\.responseSerializer, newValue) }
     }
 
     /// Decides which servers the session trusts. The default policy, unless set.
@@ -114,7 +108,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     open var securityPolicy: SecurityPolicy {
         get { state.withLock { $0.securityPolicy } }
         set {
-            // Release the old value after the lock: its deinit may run the program's code.
+            // Release the former policy after the lock: its deinit may run the program's code.
             var policy = newValue
             state.withLock { state in
                 swap(&state.securityPolicy, &policy)
@@ -127,13 +121,13 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     /// Watches the network: the shared manager, which is not started, unless set. The manager itself never uses it.
     open var reachabilityManager: NetworkReachabilityManager {
         get { state.withLock { $0.reachabilityManager } }
-        set { set(\.reachabilityManager, newValue) }
+        set { state.set(\.reachabilityManager, newValue) }
     }
 
     /// Where completion handlers are called; nil, as it is at first, is the main queue.
     open var completionQueue: DispatchQueue? {
         get { state.withLock { $0.completionQueue } }
-        set { set(\.completionQueue, newValue) }
+        set { state.set(\.completionQueue, newValue) }
     }
 
     /// The group in which completion handlers are called; nil is a private one.
@@ -141,7 +135,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     /// The manager enters it when a task has ended: waiting for the group does not wait for running tasks.
     open var completionGroup: DispatchGroup? {
         get { state.withLock { $0.completionGroup } }
-        set { set(\.completionGroup, newValue) }
+        set { state.set(\.completionGroup, newValue) }
     }
 
     // MARK: - The session

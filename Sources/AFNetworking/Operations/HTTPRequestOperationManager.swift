@@ -56,65 +56,59 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
 
     // MARK: - Settings
 
-    /// Release the old value after the lock: its deinit may run the program's code.
-    private func set<Value>(_ setting: WritableKeyPath<State, Value>, _ value: Value) {
-        var value = value
-        state.withLock { swap(&$0[keyPath: setting], &value) }
-    }
-
     /// Puts parameters into requests: a query or a form, unless set.
     open var requestSerializer: HTTPRequestSerializer {
         get { state.withLock { $0.requestSerializer } }
-        set { set(\.requestSerializer, newValue) }
+        set { state.set(\.requestSerializer, newValue) }
     }
 
     /// Makes objects of responses: of JSON, unless set. An operation gets the serializer that is set when it is made.
     open var responseSerializer: HTTPResponseSerializer {
         get { state.withLock { $0.responseSerializer } }
-        set { set(\.responseSerializer, newValue) }
+        set { state.set(\.responseSerializer, newValue) }
     }
 
     /// Where operations run: a queue of the manager's own, unless set.
     open var operationQueue: OperationQueue {
         get { state.withLock { $0.operationQueue } }
-        set { set(\.operationQueue, newValue) }
+        set { state.set(\.operationQueue, newValue) }
     }
 
     /// Whether operations may ask the shared credential storage. True.
     open var shouldUseCredentialStorage: Bool {
         get { state.withLock { $0.usesCredentialStorage } }
-        set { set(\.usesCredentialStorage, newValue) }
+        set { state.set(\.usesCredentialStorage, newValue) }
     }
 
     /// The ``URLConnectionOperation/credential`` of each operation. An operation that a verb makes for another server
     /// than that of ``baseURL`` has none.
     open var credential: URLCredential? {
         get { state.withLock { $0.credential } }
-        set { set(\.credential, newValue) }
+        set { state.set(\.credential, newValue) }
     }
 
     /// Decides which servers operations trust. A default policy, unless set.
     open var securityPolicy: SecurityPolicy {
         get { state.withLock { $0.securityPolicy } }
-        set { set(\.securityPolicy, newValue) }
+        set { state.set(\.securityPolicy, newValue) }
     }
 
     /// Watches the network: the shared manager, which is not started, unless set. The manager itself never uses it.
     open var reachabilityManager: NetworkReachabilityManager {
         get { state.withLock { $0.reachabilityManager } }
-        set { set(\.reachabilityManager, newValue) }
+        set { state.set(\.reachabilityManager, newValue) }
     }
 
     /// Where success and failure blocks are called; nil, as it is at first, is the main queue.
     open var completionQueue: DispatchQueue? {
         get { state.withLock { $0.completionQueue } }
-        set { set(\.completionQueue, newValue) }
+        set { state.set(\.completionQueue, newValue) }
     }
 
     /// The group in which those blocks are called; nil is a private one.
     open var completionGroup: DispatchGroup? {
         get { state.withLock { $0.completionGroup } }
-        set { set(\.completionGroup, newValue) }
+        set { state.set(\.completionGroup, newValue) }
     }
 
     // MARK: - Operations

@@ -93,7 +93,7 @@ extension URLConnectionOperation {
         sink?.close()
         connection?.cancel()
         // Foundation calls the block later, on another thread: hold the operation until then.
-        if super.completionBlock != nil { set(\.keeper, self) }
+        if super.completionBlock != nil { state.set(\.keeper, self) }
         notify(of: .finished, after: phase)
     }
 
@@ -101,7 +101,7 @@ extension URLConnectionOperation {
     func wrapped(_ block: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         { [weak self] in
             guard let self else { return }
-            set(\.keeper, nil)
+            state.set(\.keeper, nil)
             // A private group by default: in a shared one, the blocks of other operations would keep this operation
             // alive.
             let group = completionGroup ?? DispatchGroup()

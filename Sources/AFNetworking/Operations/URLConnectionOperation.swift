@@ -60,12 +60,6 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         sink?.close()
     }
 
-    /// Release the old value after the lock: its deinit may run the program's code.
-    func set<Value>(_ setting: WritableKeyPath<OperationState, Value>, _ value: Value) {
-        var value = value
-        state.withLock { swap(&$0[keyPath: setting], &value) }
-    }
-
     // MARK: - What is loaded
 
     /// The request. Pausing a ``HTTPRequestOperation`` and setting ``inputStream`` replace it.
@@ -103,13 +97,13 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     /// default mode, and in others nothing is loaded. Pausing and cancelling work in any.
     open var runLoopModes: Set<RunLoop.Mode> {
         get { state.withLock { $0.runLoopModes } }
-        set { set(\.runLoopModes, newValue) }
+        set { state.set(\.runLoopModes, newValue) }
     }
 
     /// Whether the shared credential storage may be asked. True.
     open var shouldUseCredentialStorage: Bool {
         get { state.withLock { $0.usesCredentialStorage } }
-        set { set(\.usesCredentialStorage, newValue) }
+        set { state.set(\.usesCredentialStorage, newValue) }
     }
 
     /// The credential for a challenge of the first server, or of a proxy, offered once. The first server is that of
@@ -117,23 +111,22 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     /// not get it.
     open var credential: URLCredential? {
         get { state.withLock { $0.credential } }
-        set { set(\.credential, newValue) }
+        set { state.set(\.credential, newValue) }
     }
 
     /// Decides which servers the operation trusts. A default policy of its own, unless set.
     open var securityPolicy: SecurityPolicy {
         get { state.withLock { $0.securityPolicy } }
-        set { set(\.securityPolicy, newValue) }
+        set { state.set(\.securityPolicy, newValue) }
     }
 
     /// The body of the request, read while it is sent. Setting it replaces the body of ``request``.
     open var inputStream: InputStream? {
         get { request.httpBodyStream }
         set {
-            // Release the former request after the lock: its stream may run the program's code.
             var request = request
             request.httpBodyStream = newValue
-            state.withLock { swap(&$0.request, &request) }
+            state.set(\.request, request)
         }
     }
 
@@ -166,20 +159,20 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     /// Where ``completionBlock`` is called; nil, as it is at first, is the main queue.
     open var completionQueue: DispatchQueue? {
         get { state.withLock { $0.completionQueue } }
-        set { set(\.completionQueue, newValue) }
+        set { state.set(\.completionQueue, newValue) }
     }
 
     /// The group in which ``completionBlock`` is called; nil is a private one. The block is released when the group is
     /// empty.
     open var completionGroup: DispatchGroup? {
         get { state.withLock { $0.completionGroup } }
-        set { set(\.completionGroup, newValue) }
+        set { state.set(\.completionGroup, newValue) }
     }
 
     /// Values of your own. The operation neither uses nor guards them.
     open var userInfo: [AnyHashable: Any]? {
         get { state.withLock { $0.userInfo } }
-        set { set(\.userInfo, newValue) }
+        set { state.set(\.userInfo, newValue) }
     }
 
     /// Called on ``completionQueue`` when the operation has finished, in ``completionGroup``.
@@ -192,7 +185,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
 
     /// Sets what receives how much of the request's body was sent. Called on the main queue.
     open func setUploadProgressBlock(_ block: ProgressBlock?) {
-        set(\.uploadProgress, block)
+        state.set(\.uploadProgress, block)
     }
 
     /// What receives how much of the request's body was sent.
@@ -203,22 +196,22 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
 
     /// Sets what receives how much of the response's body has arrived. Called on the main queue.
     open func setDownloadProgressBlock(_ block: ProgressBlock?) {
-        set(\.downloadProgress, block)
+        state.set(\.downloadProgress, block)
     }
 
     /// Sets what answers challenges in place of ``securityPolicy`` and ``credential``. It must answer each one.
     open func setWillSendRequestForAuthenticationChallengeBlock(_ block: ChallengeBlock?) {
-        set(\.challengeBlock, block)
+        state.set(\.challengeBlock, block)
     }
 
     /// Sets what decides about requests. Nil for a redirect delivers the redirect.
     open func setRedirectResponseBlock(_ block: RedirectBlock?) {
-        set(\.redirectBlock, block)
+        state.set(\.redirectBlock, block)
     }
 
     /// Sets what decides about storing the response.
     open func setCacheResponseBlock(_ block: CacheBlock?) {
-        set(\.cacheBlock, block)
+        state.set(\.cacheBlock, block)
     }
 
     /// Lets ``expireBackgroundTask()`` cancel the operation, after it has called `handler`.

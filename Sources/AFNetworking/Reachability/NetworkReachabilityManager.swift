@@ -145,9 +145,7 @@ open class NetworkReachabilityManager: NSObject, @unchecked Sendable {
 
     /// Sets what is called with each status. One takes the place of the other; nil means none.
     open func setReachabilityStatusChange(_ block: StatusBlock?) {
-        // Release the former block after the lock: its deinit may run the program's code.
-        var block = block
-        state.withLock { swap(&$0.block, &block) }
+        state.set(\.block, block)
     }
 
     /// The status, and then that of each change.

@@ -38,14 +38,7 @@ open class EncodableRequestSerializer: HTTPRequestSerializer, @unchecked Sendabl
     /// it; a serializer read from an archive has a new one.
     open var encoder: JSONEncoder {
         get { sharedEncoder.withLock { $0 } }
-        set {
-            let former = sharedEncoder.withLock { encoder in
-                defer { encoder = newValue }
-                return encoder
-            }
-            // Release it after the lock: its strategies are the program's code.
-            withExtendedLifetime(former) {}
-        }
+        set { sharedEncoder.set(\.self, newValue) }
     }
 
     /// Puts header fields and parameters into a request.

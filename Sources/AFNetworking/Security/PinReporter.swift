@@ -27,11 +27,7 @@ final class PinReporter: Sendable {
 
     var handler: Handler? {
         get { state.withLock { $0.handler } }
-        set {
-            // Release the old value after the lock: its deinit may run the program's code.
-            var handler = newValue
-            state.withLock { swap(&$0.handler, &handler) }
-        }
+        set { state.set(\.handler, newValue) }
     }
 
     func post(_ report: PinningReport) {
