@@ -161,12 +161,12 @@ struct MultipartFormTests {
         for (ending, type) in types { #expect(FileTypes.mimeType(ofExtension: ending) == type) }
     }
 
-    @Test("every line of the list of types is a type, and no extension has two")
+    @Test("every entry of the list of types is a type, and no extension has two")
     func typeList() {
-        let lines = FileTypes.list.split(separator: "\n").map { $0.split(separator: " ") }
-        let endings = lines.flatMap { $0.dropFirst() }
+        let entries = FileTypes.entries
+        let endings = entries.flatMap { $0.dropFirst() }
 
-        for line in lines { #expect(line.count > 1 && line[0].split(separator: "/").count == 2, "\(line)") }
+        for entry in entries { #expect(entry.count > 1 && entry[0].split(separator: "/").count == 2, "\(entry)") }
         #expect(Set(endings).count == endings.count && endings.count > 500)
         #expect(endings.allSatisfy { $0 == $0.lowercased() })
     }
