@@ -56,9 +56,7 @@ public struct DigestRules: Sendable, Hashable {
         self.user = user
         self.password = password
     }
-}
 
-extension DigestRules {
     var hashName: String {
         switch algorithm {
         case .md5, .md5Session: "MD5"

@@ -77,9 +77,7 @@ public struct IssuedCertificate: Sendable {
             throw CocoaError(.fileWriteUnknown)
         }
     }
-}
 
-extension IssuedCertificate {
     /// How a PKCS#12 file is encrypted.
     public enum PKCS12Encryption: Sendable, Hashable {
         /// AES-256, which current programs write.

@@ -90,9 +90,7 @@ extension Conversation {
             try piece.withBytes { bytes throws(ConnectionEnd) in try stream.send(bytes) }
         }
     }
-}
 
-extension Conversation {
     private func sendOnWire(_ bytes: [UInt8]) throws(ConnectionEnd) {
         let stream = stream
         try bytes.withBytes { all throws(ConnectionEnd) in try stream.sendToWire(all) }

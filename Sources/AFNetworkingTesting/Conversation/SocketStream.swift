@@ -167,11 +167,9 @@ final class SocketStream: TLSTransport {
         try core.checkRunning()
         return .clientReset
     }
-}
 
-// MARK: - For a tunnel, which reads and writes the socket itself
+    // MARK: - For a tunnel, which reads and writes the socket itself
 
-extension SocketStream {
     func noteReceived(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
         bytes.withUnsafeBytes { core.noteReceived($0, on: connection) }

@@ -66,17 +66,15 @@ public struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
             bytes.append(contentsOf: "\(field.name): \(field.value)\r\n".utf8)
         }
     }
+
+    init(_ headers: HTTPHeaders) {
+        self.init(headers.fields.map { Field(name: $0.name, value: $0.value) })
+    }
 }
 
 extension HeaderFields: CustomStringConvertible {
     /// The fields as on the wire, one per line.
     public var description: String {
         fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
-    }
-}
-
-extension HeaderFields {
-    init(_ headers: HTTPHeaders) {
-        self.init(headers.fields.map { Field(name: $0.name, value: $0.value) })
     }
 }

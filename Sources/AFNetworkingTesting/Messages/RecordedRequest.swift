@@ -59,16 +59,7 @@ public struct RecordedRequest: Sendable, Hashable {
             return URLQueryItem(name: name, value: parts.count > 1 ? RequestTarget.percentDecoded(parts[1]) : nil)
         }
     }
-}
 
-extension RecordedRequest: CustomStringConvertible {
-    /// "GET /hello (connection 1, request 0)", for messages of failed tests.
-    public var description: String {
-        "\(method) \(target) (connection \(connection), request \(indexOnConnection))"
-    }
-}
-
-extension RecordedRequest {
     init(_ received: RequestDecoder.Received, rawHead: Data, connection: Int, index: Int) {
         method = received.request.method
         target = received.request.target
@@ -80,5 +71,12 @@ extension RecordedRequest {
         self.rawHead = rawHead
         self.connection = connection
         indexOnConnection = index
+    }
+}
+
+extension RecordedRequest: CustomStringConvertible {
+    /// "GET /hello (connection 1, request 0)", for messages of failed tests.
+    public var description: String {
+        "\(method) \(target) (connection \(connection), request \(indexOnConnection))"
     }
 }

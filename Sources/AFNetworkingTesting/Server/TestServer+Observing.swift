@@ -65,6 +65,73 @@ extension TestServer {
         if let result = core.lock.wait(timeout, until: { body($0) }) { return result }
         throw core.lock.read { TestServerError.timedOut(waitingFor: goal, seen: $0.summary) }
     }
+
+    /// Waits until `count` requests were received since the start or since `forgetRequests()`.
+    ///
+    /// Suspends, and blocks no thread of the Swift runtime. Throws `CancellationError` if the task is cancelled.
+    ///
+    /// - Returns: All requests received so far.
+    @discardableResult
+    public func waitForRequests(_ count: Int, timeout: Duration = .seconds(10)) async throws -> [RecordedRequest] {
+        try await suspend(timeout, for: "\(count) requests") { $0.requests.count >= count ? $0.requests : nil }
+    }
+
+    /// Waits until `count` connections were accepted, like `waitForRequests(_:timeout:)`.
+    ///
+    /// - Returns: All connections accepted so far.
+    @discardableResult
+    public func waitForConnections(
+        _ count: Int,
+        timeout: Duration = .seconds(10)
+    ) async throws -> [RecordedConnection] {
+        try await suspend(timeout, for: "\(count) connections") {
+            $0.connections.count >= count ? $0.connections : nil
+        }
+    }
+
+    /// Waits until the connection with this number was accepted and has ended.
+    ///
+    /// - Returns: How it ended.
+    @discardableResult
+    public func waitForEnd(
+        ofConnection number: Int,
+        timeout: Duration = .seconds(10)
+    ) async throws -> RecordedConnection.End {
+        try await suspend(timeout, for: "the end of connection \(number)") { $0.end(ofConnection: number) }
+    }
+
+    /// Waits until no connection is open.
+    ///
+    /// - Returns: All connections accepted so far.
+    @discardableResult
+    public func waitUntilIdle(timeout: Duration = .seconds(10)) async throws -> [RecordedConnection] {
+        try await suspend(timeout, for: "all connections to end") { $0.openConnections == 0 ? $0.connections : nil }
+    }
+
+    private func suspend<Result: Sendable>(
+        _ timeout: Duration,
+        for goal: String,
+        until body: @escaping @Sendable (ServerState) -> Result?
+    ) async throws -> Result {
+        // The result is in a lock because thread sanitizer does not see the order that a continuation gives.
+        let result = Lock<Result?>(nil)
+        let isCancelled = Lock(false)
+        await withTaskCancellationHandler {
+            await core.onThreadOfItsOwn { core in
+                let found = core.lock.wait(timeout) { state -> Result?? in
+                    if isCancelled.read({ $0 }) { return .some(nil) }
+                    return body(state).map { .some($0) }
+                }
+                result.change { $0 = found ?? nil }
+            }
+        } onCancel: {
+            isCancelled.change { $0 = true }
+            core.lock.change { _ in }
+        }
+        if let result = result.read({ $0 }) { return result }
+        try Task.checkCancellation()
+        throw core.lock.read { TestServerError.timedOut(waitingFor: goal, seen: $0.summary) }
+    }
 }
 
 extension ServerState {
@@ -77,5 +144,23 @@ extension ServerState {
         let last = requests.suffix(5).map(\.description).joined(separator: ", ")
         return "\(connections.count) connections (\(openConnections) open) and \(requests.count) requests"
             + (last.isEmpty ? "" : ", the last ones \(last)")
+    }
+}
+
+extension ServerCore {
+    /// Runs blocking code on a new thread, because the Swift runtime has only as many threads as cores.
+    fileprivate func onThreadOfItsOwn(_ body: @escaping @Sendable (ServerCore) -> Void) async {
+        await withCheckedContinuation { continuation in
+            do throws(SystemFailure) {
+                let thread = try ServerThread(named: "AFTest wait") { [self] in
+                    body(self)
+                    continuation.resume()
+                }
+                thread.detach()
+            } catch {
+                body(self)
+                continuation.resume()
+            }
+        }
     }
 }

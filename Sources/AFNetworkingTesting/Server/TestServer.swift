@@ -125,6 +125,110 @@ public final class TestServer: Sendable {
     public func stop() {
         core.stop()
     }
+
+    /// Makes the reply to a request. Runs on the connection's thread. If it throws, the server answers 500.
+    public typealias Handler = @Sendable (RecordedRequest) throws -> ServerReply
+
+    /// When the server calls the handler of a route.
+    public enum AnswerTime: Sendable, Hashable {
+        /// When the whole request has arrived.
+        case complete
+        /// When the head has arrived: the request has no body yet. The server reads the body before it sends the
+        /// reply, unless the reply is `withoutReadingBody()`.
+        case head
+    }
+
+    /// Answers requests of a method and a path.
+    ///
+    /// ```swift
+    /// server.route("GET", "/users/:id") { .text("user \($0.parameters["id"] ?? "")") }
+    /// server.route("PUT", "/files/*") { .status(201).header("X-Name", $0.parameters["*"] ?? "") }
+    /// server.route("*", "/echo") { .data($0.body) }
+    /// ```
+    ///
+    /// A `:name` segment matches one segment, a final `*` the rest of the path. The handler gets both
+    /// in `parameters`, percent-decoded. The query does not count. The method `*` is any method, and
+    /// GET routes answer HEAD too. If several routes match, the one that was registered first answers.
+    /// Registering the same method and pattern again replaces the handler.
+    public func route(
+        _ method: String,
+        _ pattern: String,
+        answering time: AnswerTime = .complete,
+        _ handler: @escaping Handler
+    ) {
+        let pattern = RoutePattern(pattern)
+        core.add(Route(method: method, pattern: pattern, waitsForBody: time == .complete, answer: handler))
+    }
+
+    /// Always answers requests of a method and a path with this reply.
+    ///
+    /// ```swift
+    /// server.route("POST", "/upload", .status(413).withoutReadingBody())
+    /// ```
+    public func route(_ method: String, _ pattern: String, _ reply: ServerReply) {
+        core.add(Route(method: method, pattern: RoutePattern(pattern), waitsForBody: false) { _ in reply })
+    }
+
+    /// Answers requests for which there is no route, in this order, one reply each.
+    ///
+    /// Without a route and without an enqueued reply the server answers 404, or 405 if the path has a route for
+    /// another method. The server takes a reply when the head of the request arrives.
+    ///
+    /// ```swift
+    /// server.enqueue(.status(503), .text("ok"))
+    /// ```
+    public func enqueue(_ replies: ServerReply...) {
+        core.enqueue(replies)
+    }
+
+    /// The connection that a script is for.
+    public enum ScriptTarget: Sendable, Hashable {
+        /// The next accepted connection without a script. The server uses several such scripts in order.
+        case next
+        /// The connection with this number; the first one the server accepts is 1.
+        case connection(Int)
+        /// Every connection that has no other script.
+        case every
+    }
+
+    /// Plays steps on the next connection in place of serving HTTP.
+    ///
+    /// ```swift
+    /// server.script(
+    ///     .expect("GET /data HTTP/1.1\r\n"),
+    ///     .expectHead,
+    ///     .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf "),
+    ///     .reset
+    /// )
+    /// ```
+    ///
+    /// After the last step the server closes the connection with an end of stream, unless the step ends it otherwise.
+    public func script(_ steps: ScriptStep...) {
+        script(on: .next, steps: steps)
+    }
+
+    /// Plays steps on a chosen connection in place of serving HTTP.
+    public func script(on target: ScriptTarget, _ steps: ScriptStep...) {
+        script(on: target, steps: steps)
+    }
+
+    /// Plays an array of steps on a chosen connection.
+    public func script(on target: ScriptTarget = .next, steps: [ScriptStep]) {
+        core.lock.change { state in
+            switch target {
+            case .next: state.nextScripts.append(steps)
+            case .connection(let number): state.numberedScripts[number] = steps
+            case .every: state.scriptForEvery = steps
+            }
+        }
+    }
+
+    /// Ends all waits for this name, those of `ScriptStep.pause(until:)` and `ServerReply.held(until:)`.
+    ///
+    /// A signal stays set: later waits for it return at once.
+    public func signal(_ name: String) {
+        core.signal(name)
+    }
 }
 
 extension ListenAddress {

@@ -21,9 +21,7 @@ enum ConnectionEnd: Error, Sendable, Equatable {
     case scriptFailed(String)
     /// `stop()` was called.
     case serverStopped
-}
 
-extension ConnectionEnd {
     /// Whether the server waits for the client to close: it may still be sending, or reading the end.
     var awaitsClient: Bool {
         switch self {

@@ -107,9 +107,7 @@ public struct ScriptStep: Sendable {
 
     /// Serves the connection from here on as without a script, until it ends.
     public static var serve: ScriptStep { ScriptStep(kind: .serve) }
-}
 
-extension ScriptStep {
     // MARK: Starting TLS
 
     /// Makes the TLS handshake here. The steps before it exchange plain bytes.

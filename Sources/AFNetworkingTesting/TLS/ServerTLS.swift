@@ -75,9 +75,7 @@ public struct ServerTLS: Sendable {
     public init(credentials: [Credential]) {
         self.credentials = credentials
     }
-}
 
-extension ServerTLS {
     /// A version of the protocol.
     public enum Version: UInt16, Sendable, Hashable, CaseIterable {
         /// TLS 1.0, deprecated.

@@ -1,4 +1,5 @@
 internal import CAFOpenSSL
+import Foundation
 
 /// Checks one response to a Digest challenge.
 struct DigestCheck {
@@ -148,5 +149,29 @@ enum MessageDigest {
         let digits = Array("0123456789abcdef".utf8)
         let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
         return String(decoding: text, as: UTF8.self)
+    }
+}
+
+/// Checks Basic credentials (RFC 7617).
+enum BasicCheck {
+    static func credentials(in field: String?) -> (user: String, password: String)? {
+        guard let text = token(in: field, scheme: "Basic"), let bytes = Data(base64Encoded: text) else { return nil }
+        let parts = bytes.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        return (String(decoding: parts[0], as: UTF8.self), String(decoding: parts[1], as: UTF8.self))
+    }
+
+    /// Compares bytes: texts that Unicode takes for equal are different passwords.
+    static func isRight(_ field: String?, user: String, password: String) -> Bool {
+        guard let given = credentials(in: field) else { return false }
+        return given.user.utf8.elementsEqual(user.utf8) && given.password.utf8.elementsEqual(password.utf8)
+    }
+
+    /// The text after the scheme.
+    static func token(in field: String?, scheme: String) -> String? {
+        let bytes = Array((field ?? "").utf8)
+        let name = bytes.prefix { !$0.isBlank }
+        guard String(decoding: name, as: UTF8.self).equalsIgnoringCase(scheme) else { return nil }
+        return String(decoding: bytes[name.count...].trimmed, as: UTF8.self)
     }
 }
