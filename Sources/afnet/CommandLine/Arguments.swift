@@ -112,11 +112,9 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var progress = ProgressStyle.full
     package internal(set) var isVerbose = false
     package internal(set) var showsSecrets = false
-}
 
-// MARK: Combined options
+    // MARK: Combined options
 
-extension Arguments {
     /// Adds to the body. Several parts of one kind make one body.
     mutating func addBody(_ addition: Body) throws(ArgumentError) {
         switch (body, addition) {

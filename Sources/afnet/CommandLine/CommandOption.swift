@@ -75,9 +75,7 @@ struct CommandOption: Sendable {
     var name: String { "--\(names[0])" }
 
     var takesValue: Bool { valueName != nil }
-}
 
-extension CommandOption {
     /// A flag.
     static func flag(
         _ spelling: String,

@@ -57,9 +57,7 @@ struct HelpTopic: Sendable {
         case .exitCodes: exitCodes
         }
     }
-}
 
-extension HelpTopic {
     static let transfers = HelpTopic(
         .transfers,
         """

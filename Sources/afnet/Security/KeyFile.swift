@@ -46,9 +46,7 @@ enum KeyFile {
         else { throw Problem(message: "the public key in it is damaged") }
         return Array(key)
     }
-}
 
-extension KeyFile {
     /// The pin of the one key in the file. A file with several certificates is refused, because the key is ambiguous.
     func pin(of path: String) throws(Problem) -> PublicKeyPin {
         switch self {

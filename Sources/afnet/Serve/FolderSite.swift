@@ -111,3 +111,97 @@ enum FolderListing {
         }
     }
 }
+
+/// Finds the file or folder of a request's path, inside of the served folder only.
+enum FolderPath {
+    enum Found: Equatable {
+        case file(String)
+        case folder(String)
+        /// Nothing that may be served.
+        case nothing
+    }
+
+    /// - Parameters:
+    ///   - path: The path of the request, percent-encoded, without the query.
+    ///   - root: The real path of the folder.
+    static func find(_ path: String, in root: String) -> Found {
+        guard let parts = parts(of: path) else { return .nothing }
+        // Links are followed if they stay inside of the folder.
+        guard let real = realPath(([root] + parts).joined(separator: "/")), isInside(real, root) else {
+            return .nothing
+        }
+        var status = stat()
+        guard stat(real, &status) == 0 else { return .nothing }
+        switch status.st_mode & S_IFMT {
+        // A path that ends in a slash is not that of a file.
+        case S_IFREG: return path.hasSuffix("/") ? .nothing : .file(real)
+        case S_IFDIR: return .folder(real)
+        default: return .nothing
+        }
+    }
+
+    /// The decoded parts without empty ones. Nil if a part is `.` or `..`, or has a slash or a NUL.
+    private static func parts(of path: String) -> [String]? {
+        var parts: [String] = []
+        for part in path.split(separator: "/", omittingEmptySubsequences: true) {
+            guard let name = String(part).removingPercentEncoding, name != "..", name != ".",
+                !name.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") })
+            else { return nil }
+            parts.append(name)
+        }
+        return parts
+    }
+
+    static func realPath(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(validatingCString: real)
+    }
+
+    private static func isInside(_ path: String, _ root: String) -> Bool {
+        path == root || path.hasPrefix(root == "/" ? root : root + "/")
+    }
+}
+
+/// A file that stays open while a reply sends it.
+final class ServedFile: Sendable {
+    private static let pieceSize = 64 << 10
+
+    let size: Int
+    let tag: String
+    /// In seconds since 1970.
+    let modified: Int64
+    private let file: Descriptor
+
+    /// Nil if it cannot be read, or is not a regular file.
+    init?(_ path: String) {
+        // Without O_NONBLOCK, opening a pipe that has replaced the file would wait.
+        guard let file = try? Descriptor.opening(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return nil }
+        var status = stat()
+        guard fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            try? file.close()
+            return nil
+        }
+        self.file = file
+        size = Int(status.st_size)
+        let time = status.st_mtim
+        tag =
+            "\"\(String(status.st_ino, radix: 16))-\(String(size, radix: 16))-"
+            + "\(String(time.tv_sec, radix: 16)).\(String(time.tv_nsec, radix: 16))\""
+        modified = Int64(time.tv_sec)
+    }
+
+    deinit {
+        try? file.close()
+    }
+
+    /// A read that fails ends the body early: the client sees a truncated body.
+    func body(_ part: Range<Int>) -> ReplyBody {
+        .generated(count: part.count) { [self] offset in
+            let length = min(Self.pieceSize, part.count - offset)
+            var buffer = [UInt8](repeating: 0, count: max(length, 0))
+            let count = pread(file.number, &buffer, buffer.count, off_t(part.lowerBound + offset))
+            return count > 0 ? Array(buffer[..<count]) : []
+        }
+    }
+}

@@ -105,11 +105,9 @@ import Foundation
         failure = failure ?? reason
         task.cancel()
     }
-}
 
-// MARK: - The end
+    // MARK: - The end
 
-extension Transfer {
     func collected(_ metrics: URLSessionTaskMetrics) {
         self.metrics = metrics
         // Only the metrics show whether the request was sent.
@@ -120,11 +118,9 @@ extension Transfer {
         completion?.resume(returning: error)
         completion = nil
     }
-}
 
-// MARK: - The response
+    // MARK: - The response
 
-extension Transfer {
     func redirected(by response: HTTPURLResponse, to next: URLRequest) -> URLRequest {
         note(response)
         var next = arguments.redirects.adjust(

@@ -75,11 +75,9 @@ struct TransferFigures {
         }
         return result + "\""
     }
-}
 
-// MARK: - The variables of --write-out
+    // MARK: - The variables of --write-out
 
-extension TransferFigures {
     func value(of variable: WriteOutFormat.Variable) -> Value {
         switch variable {
         case .contentType: Self.text(response?.value(forHTTPHeaderField: "Content-Type"))
@@ -142,5 +140,58 @@ extension TransferFigures {
     private func speed(_ count: Int64?) -> Int64 {
         guard let seconds = metrics?.taskInterval.duration, seconds > 0 else { return 0 }
         return Int64(clamping: Int(min(Double(count ?? 0) / seconds, 1e18)))
+    }
+}
+
+/// The text of `--write-out` after each URL.
+struct WriteOut {
+    private static let sizeLimit = 1 << 20
+
+    private let parts: [WriteOutFormat.Part]
+
+    /// - Parameter format: The format, or `@FILE`.
+    init(_ format: String) throws(TransferFailure) {
+        do throws(ArgumentError) {
+            parts = try WriteOutFormat.parts(
+                format.hasPrefix("@") ? Self.contents(of: String(format.dropFirst())) : format
+            )
+        } catch {
+            throw TransferFailure(error.code, error.message)
+        }
+    }
+
+    private static func contents(of path: String) throws(ArgumentError) -> String {
+        do throws(SystemFailure) {
+            let data =
+                path == "-"
+                ? try Descriptor.standardInput.readToEnd(limit: sizeLimit)
+                : try Descriptor.contents(of: path, limit: sizeLimit)
+            return String(decoding: data, as: UTF8.self)
+        } catch {
+            throw ArgumentError(code: .cannotRead, message: "--write-out: \(path): \(error.text)")
+        }
+    }
+
+    /// The texts for standard output and standard error. On a terminal, the server's text is escaped.
+    func text(_ figures: TransferFigures) -> (output: String, error: String) {
+        var (output, error) = ("", "")
+        var isError = false
+        let isTerminal = (Descriptor.standardOutput.isTerminal, Descriptor.standardError.isTerminal)
+        for part in parts {
+            var text = ""
+            var isOurs = false
+            switch part {
+            case .text(let words): (text, isOurs) = (words, true)
+            case .variable(let variable): text = figures.value(of: variable).text
+            case .json: text = figures.json
+            case .headerJSON: text = figures.headerJSON
+            case .header(let name): text = figures.response?.value(forHTTPHeaderField: name) ?? ""
+            case .stream(let toError): isError = toError
+            case .onError: if figures.exitCode == .done { return (output, error) }
+            }
+            if !isOurs, isError ? isTerminal.1 : isTerminal.0 { text = TerminalText.escaped(text) }
+            if isError { error += text } else { output += text }
+        }
+        return (output, error)
     }
 }

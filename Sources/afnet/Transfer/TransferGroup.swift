@@ -86,11 +86,9 @@ import Foundation
         isOver = true
         for transfer in running.values { transfer.abandon() }
     }
-}
 
-// MARK: - One URL
+    // MARK: - One URL
 
-extension TransferGroup {
     private func load(_ index: Int) async -> ExitCode {
         var outcome = Outcome()
         do throws(TransferFailure) {

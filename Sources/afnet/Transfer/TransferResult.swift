@@ -53,11 +53,9 @@ struct TransferResult {
         guard let exchange, let start = exchange.fetchStartDate, let end = exchange[keyPath: date] else { return 0 }
         return max(0, end.timeIntervalSince(start))
     }
-}
 
-// MARK: - Heads
+    // MARK: - Heads
 
-extension TransferResult {
     /// The head of a response, and its kind.
     struct Head {
         enum Kind: String, Encodable { case informational, connect, redirect, auth, final }
