@@ -39,10 +39,7 @@ public struct CertificateKey: Sendable {
     }
 
     /// The existing key, or a new one. (`??` would lose the type of the error.)
-    static func make(
-        _ kind: Kind,
-        unless existing: CertificateKey?
-    ) throws(CertificateMakingError) -> CertificateKey {
+    static func make(_ kind: Kind, unless existing: CertificateKey?) throws(CertificateMakingError) -> CertificateKey {
         if let existing { return existing }
         return try CertificateKey(kind)
     }

@@ -66,22 +66,34 @@ final class Conversation {
 
     private func answer(_ head: RecordedRequest) throws(RequestReader.Failure) {
         var request = head
-        let responder = core.takeResponder(for: request)
+        let responder = core.lock.change { $0.takeResponder(for: request) }
         if case .route(_, let parameters) = responder { request.parameters = parameters }
-
         let early = earlyReply(of: responder, to: request)
+        try answer(request, early: early, isRefusal: isRefusal(responder)) { reply(of: responder, to: $0) }
+    }
+
+    /// Answers with this reply and asks no route.
+    func answer(_ head: RecordedRequest, with reply: ServerReply) throws(RequestReader.Failure) {
+        try answer(head, early: reply, isRefusal: true) { _ in reply }
+    }
+
+    /// - Parameters:
+    ///   - early: The reply, if it is known before the body arrives.
+    ///   - late: Makes the reply to the whole request otherwise.
+    private func answer(
+        _ head: RecordedRequest,
+        early: ServerReply?,
+        isRefusal: Bool,
+        late: (RecordedRequest) -> ServerReply
+    ) throws(RequestReader.Failure) {
+        var request = head
         let hasBody = try !reader.endsWithoutBody(&request)
-        if let early, hasBody, early.delivery.skipsBody || isRefusal(responder) && request.expectsContinue {
-            try answerWithoutBody(early, to: &request)
-            return
+        if let early, hasBody, early.delivery.skipsBody || isRefusal && request.expectsContinue {
+            return try answerWithoutBody(early, to: &request)
         }
         if hasBody { try receiveBody(of: &request) }
         core.record(request)
-        do throws(ConnectionEnd) {
-            try send(early ?? reply(of: responder, to: request), to: request)
-        } catch {
-            throw .over(error)
-        }
+        try overIfEnded { () throws(ConnectionEnd) in try send(early ?? late(request), to: request) }
     }
 
     /// A client that sends `Expect: 100-continue` is told of a refusal before it sends the body.
@@ -111,35 +123,14 @@ final class Conversation {
 
     // MARK: - The body of the request
 
-    /// Answers with this reply and asks no route.
-    func answer(_ head: RecordedRequest, with reply: ServerReply) throws(RequestReader.Failure) {
-        var request = head
-        if try !reader.endsWithoutBody(&request) {
-            if reply.delivery.skipsBody || request.expectsContinue {
-                return try answerWithoutBody(reply, to: &request)
-            }
-            try receiveBody(of: &request)
-        }
-        core.record(request)
-        do throws(ConnectionEnd) {
-            try send(reply, to: request)
-        } catch {
-            throw .over(error)
-        }
-    }
-
     private func receiveBody(of request: inout RecordedRequest) throws(RequestReader.Failure) {
-        do throws(ConnectionEnd) {
+        do throws(RequestReader.Failure) {
             if request.expectsContinue, core.options.answersExpectContinue {
-                try Array("HTTP/1.1 100 Continue\r\n\r\n".utf8).withBytes { bytes throws(ConnectionEnd) in
-                    try stream.send(bytes)
+                let answer = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+                try overIfEnded { () throws(ConnectionEnd) in
+                    try answer.withBytes { bytes throws(ConnectionEnd) in try stream.send(bytes) }
                 }
             }
-        } catch {
-            core.record(request)
-            throw .over(error)
-        }
-        do throws(RequestReader.Failure) {
             try reader.readBody(into: &request, storing: core.options.storedBodyLimit)
         } catch {
             core.record(request)
@@ -154,10 +145,9 @@ final class Conversation {
         core.record(request)
         // A client that waits for 100 may send its body now, or the next request: the server cannot tell which.
         let staysOpen = reply.delivery.keepAlive == true && !request.expectsContinue
-        do throws(ConnectionEnd) {
-            try send(staysOpen ? reply : reply.keepAlive(false), to: request)
-        } catch {
-            throw .over(error)
+        let sent = request
+        try overIfEnded { () throws(ConnectionEnd) in
+            try send(staysOpen ? reply : reply.keepAlive(false), to: sent)
         }
         try reader.readBody(into: &request, storing: 0)
     }

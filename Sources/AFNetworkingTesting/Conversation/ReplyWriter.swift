@@ -56,46 +56,27 @@ struct ReplyWriter {
     private mutating func send(_ body: ReplyBody, framing: ReplyHead.WireFraming) throws(ConnectionEnd) {
         switch framing {
         case .plain:
-            let sentCount = try sendPlain(body)
-            // The source ended before the announced length: close, so that the client sees a truncated body.
-            if let count = body.count, sentCount < count {
-                try finish()
-                throw .close
-            }
+            try sendPieces(of: body, through: nil)
         case .chunked(let sizes, let trailers):
-            try sendChunks(of: body, sizes: sizes)
-            var end = Array("0\r\n".utf8)
-            trailers.appendLines(to: &end)
-            end.append(contentsOf: "\r\n".utf8)
-            try append(end)
+            try sendPieces(of: body, through: ChunkCutter(sizes: sizes))
+            try append(trailers.lastChunk)
         }
     }
 
-    private mutating func sendPlain(_ body: ReplyBody) throws(ConnectionEnd) -> Int {
-        var offset = 0
-        while body.count.map({ offset < $0 }) ?? true {
-            let piece = body.piece(offset)
-            if piece.isEmpty { break }
-            let usable = body.count.map { min(piece.count, $0 - offset) } ?? piece.count
-            try keepPace()
-            try append(usable == piece.count ? piece : Array(piece.prefix(usable)))
-            offset += usable
-        }
-        return offset
-    }
-
-    private mutating func sendChunks(of body: ReplyBody, sizes: [Int]) throws(ConnectionEnd) {
-        var cutter = ChunkCutter(sizes: sizes)
-        var offset = 0
+    /// - Parameter cutter: Cuts the pieces into chunks; nil to send them as they are.
+    private mutating func sendPieces(of body: ReplyBody, through cutter: ChunkCutter?) throws(ConnectionEnd) {
+        var (cutter, offset) = (cutter, 0)
         while body.count.map({ offset < $0 }) ?? true {
             let piece = body.piece(offset)
             if piece.isEmpty { break }
             let usable = body.count.map { min(piece.count, $0 - offset) } ?? piece.count
             offset += usable
             try keepPace()
-            for chunk in cutter.add(piece.prefix(usable)) { try appendChunk(chunk) }
+            if cutter == nil { try append(usable == piece.count ? piece : Array(piece.prefix(usable))) }
+            for chunk in cutter?.add(piece.prefix(usable)) ?? [] { try appendChunk(chunk) }
         }
-        for chunk in cutter.end() { try appendChunk(chunk) }
+        for chunk in cutter?.end() ?? [] { try appendChunk(chunk) }
+        // The source ended before the announced length: close, so that the client sees a truncated body.
         if let count = body.count, offset < count {
             try finish()
             throw .close

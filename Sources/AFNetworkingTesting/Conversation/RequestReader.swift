@@ -46,7 +46,7 @@ final class RequestReader {
                 request.isSecure = stream.tls != nil
                 return request
             case .needMore:
-                guard try fill() else {
+                guard try overIfEnded(receiveMore) else {
                     if raw.isEmpty { return nil }
                     throw .over(.clientClosed)
                 }
@@ -94,7 +94,7 @@ final class RequestReader {
                 request.isComplete = true
                 return
             case .needMore:
-                guard try fill() else { throw .over(.clientClosed) }
+                guard try overIfEnded(receiveMore) else { throw .over(.clientClosed) }
             case .body:
                 try onPiece?(received)
             case .head:
@@ -179,14 +179,6 @@ final class RequestReader {
         inspected = max(0, inspected - count)
     }
 
-    private func fill() throws(Failure) -> Bool {
-        do throws(ConnectionEnd) {
-            return try receiveMore()
-        } catch {
-            throw .over(error)
-        }
-    }
-
     private func receiveMore() throws(ConnectionEnd) -> Bool {
         makeRoom()
         let count = try stream.receive(into: UnsafeMutableRawBufferPointer(rebasing: buffer[unread.upperBound...]))
@@ -209,6 +201,17 @@ final class RequestReader {
             buffer = larger
             unread = 0..<unread.count
         }
+    }
+}
+
+/// Runs a body that throws only the end of the connection.
+func overIfEnded<Result>(
+    _ body: () throws(ConnectionEnd) -> Result
+) throws(RequestReader.Failure) -> Result {
+    do throws(ConnectionEnd) {
+        return try body()
+    } catch {
+        throw .over(error)
     }
 }
 

@@ -61,6 +61,13 @@ public struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
             .map { String(decoding: $0.trimmed.map(\.asciiLowercased), as: UTF8.self) }
     }
 
+    /// The last chunk of a body with these trailer fields.
+    var lastChunk: [UInt8] {
+        var bytes = Array("0\r\n".utf8)
+        appendLines(to: &bytes)
+        return bytes + Array("\r\n".utf8)
+    }
+
     func appendLines(to bytes: inout [UInt8]) {
         for field in fields {
             bytes.append(contentsOf: "\(field.name): \(field.value)\r\n".utf8)

@@ -53,6 +53,8 @@ public struct ServerReply: Sendable {
         self.reason = reason
     }
 
+    // MARK: - Making replies
+
     /// An empty reply with this status.
     public static func status(_ status: Int, reason: String? = nil) -> ServerReply {
         ServerReply(status: status, reason: reason)
@@ -166,6 +168,8 @@ public struct ServerReply: Sendable {
         body(&copy)
         return copy
     }
+
+    // MARK: - Behaviour
 
     /// Waits before the first byte.
     public func delayed(by duration: Duration) -> ServerReply {

@@ -108,11 +108,10 @@ extension Conversation {
         // CONNECT has no body: the bytes after it belong to the tunnel.
         request.isComplete = true
         core.record(request)
-        do throws(ConnectionEnd) {
-            _ = try transmit(forwarding.behaviour.success, to: request)
+        let sent = request
+        try overIfEnded { () throws(ConnectionEnd) in
+            _ = try transmit(forwarding.behaviour.success, to: sent)
             try openTunnel(forwarding, upstream)
-        } catch {
-            throw .over(error)
         }
     }
 

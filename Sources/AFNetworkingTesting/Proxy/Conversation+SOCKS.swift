@@ -92,7 +92,7 @@ extension Conversation {
         switch kind {
         case 1: host = try take(4).map(String.init).joined(separator: ".")
         case 3: host = String(decoding: try take(Int(try take(1)[0])), as: UTF8.self)
-        case 4: host = PeerAddress.text(ipv6: try take(16))
+        case 4: host = SocketEndpoint.text(ipv6: try take(16))
         default: return nil
         }
         let port = try take(2)

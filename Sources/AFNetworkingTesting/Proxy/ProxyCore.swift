@@ -70,7 +70,7 @@ final class ProxyCore: Sendable {
     // MARK: - Targets
 
     enum Destination: Sendable {
-        case addresses([PeerAddress])
+        case addresses([SocketEndpoint])
         case forbidden
         case unknown
     }
@@ -79,18 +79,18 @@ final class ProxyCore: Sendable {
         let rules = rules
         guard rules.allows(target.host) else { return .forbidden }
         if let address = rules.address(of: target) {
-            guard let peer = try? PeerAddress(address) else { return .unknown }
+            guard let peer = try? SocketEndpoint(address) else { return .unknown }
             return .addresses([peer])
         }
-        if let literal = PeerAddress(literal: target.host, port: target.port) {
+        if let literal = SocketEndpoint(literal: target.host, port: target.port) {
             return literal.isLocal || rules.reachesOtherMachines ? .addresses([literal]) : .forbidden
         }
         if target.host.equalsIgnoringCase("localhost") {
-            let both = ["127.0.0.1", "::1"].compactMap { PeerAddress(literal: $0, port: target.port) }
+            let both = ["127.0.0.1", "::1"].compactMap { SocketEndpoint(literal: $0, port: target.port) }
             return .addresses(both)
         }
         guard rules.reachesOtherMachines else { return .unknown }
-        let found = PeerAddress.resolve(target.host, port: target.port)
+        let found = SocketEndpoint.resolve(target.host, port: target.port)
         return found.isEmpty ? .unknown : .addresses(found)
     }
 
@@ -166,6 +166,6 @@ public struct RecordedForwarding: Sendable, Hashable {
         self.means = means
         self.user = user
         (host, port) = (target.host, target.port)
-        isName = PeerAddress(literal: target.host, port: target.port) == nil
+        isName = SocketEndpoint(literal: target.host, port: target.port) == nil
     }
 }

@@ -28,11 +28,8 @@ final class RequestForwarding {
             throw error
         }
         conversation.core.record(request)
-        do throws(ConnectionEnd) {
-            try passBack(to: request)
-        } catch {
-            throw .over(error)
-        }
+        let sent = request
+        try overIfEnded { () throws(ConnectionEnd) in try passBack(to: sent) }
     }
 
     // MARK: - To the target
@@ -47,33 +44,23 @@ final class RequestForwarding {
         fields.appendLines(to: &bytes)
         try sendToTarget(bytes + Array("\r\n".utf8))
         guard hasBody else { return }
-        if request.expectsContinue { try sendToClient(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
+        if request.expectsContinue {
+            let answer = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+            try overIfEnded { () throws(ConnectionEnd) in try send(answer) }
+        }
         let limit = conversation.core.options.storedBodyLimit
         try conversation.reader.readBody(into: &request, storing: limit) { piece throws(RequestReader.Failure) in
             try self.sendToTarget(isChunked ? Self.chunk(piece) : piece)
         }
-        guard isChunked else { return }
-        var end = Array("0\r\n".utf8)
-        request.trailers.appendLines(to: &end)
-        try sendToTarget(end + Array("\r\n".utf8))
+        if isChunked { try sendToTarget(request.trailers.lastChunk) }
     }
 
     private func sendToTarget(_ bytes: [UInt8]) throws(RequestReader.Failure) {
         let room = meter.room(for: bytes.count, .toTarget)
-        do throws(ConnectionEnd) {
+        try overIfEnded { () throws(ConnectionEnd) in
             // A target that does not read any more may still answer.
             if try upstream.send(Array(bytes.prefix(room))) { meter.note(room, .toTarget) }
             try actIfDue()
-        } catch {
-            throw .over(error)
-        }
-    }
-
-    private func sendToClient(_ bytes: [UInt8]) throws(RequestReader.Failure) {
-        do throws(ConnectionEnd) {
-            try send(bytes)
-        } catch {
-            throw .over(error)
         }
     }
 
@@ -121,10 +108,7 @@ final class RequestForwarding {
         case end(HeaderFields)
     }
 
-    private static func decode(
-        _ pending: inout [UInt8],
-        _ decoder: inout ResponseDecoder
-    ) throws(HTTP1Error) -> Step {
+    private static func decode(_ pending: inout [UInt8], _ decoder: inout ResponseDecoder) throws(HTTP1Error) -> Step {
         var consumed = 0
         let step = try pending.withUnsafeBufferPointer { input throws(HTTP1Error) -> Step in
             let step = try decoder.decode(UnsafeRawBufferPointer(input))
@@ -154,9 +138,7 @@ final class RequestForwarding {
         case .end(let trailers):
             guard isChunked else { return }
             hasSentTrailers = true
-            var end = Array("0\r\n".utf8)
-            trailers.appendLines(to: &end)
-            try send(end + Array("\r\n".utf8))
+            try send(trailers.lastChunk)
         }
     }
 

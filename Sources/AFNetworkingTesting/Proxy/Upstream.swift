@@ -11,7 +11,7 @@ final class Upstream {
 
     /// Nil if the target cannot be reached; `failure` says why.
     static func connect(
-        to addresses: [PeerAddress],
+        to addresses: [SocketEndpoint],
         for stream: SocketStream,
         timeout: Duration,
         failure: inout Int32

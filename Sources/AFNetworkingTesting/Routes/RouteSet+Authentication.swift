@@ -81,11 +81,7 @@ extension RouteSet {
         }
     }
 
-    private static func answer(
-        to request: RecordedRequest,
-        rules: [DigestRules],
-        nonces: NonceStore
-    ) -> ServerReply {
+    private static func answer(to request: RecordedRequest, rules: [DigestRules], nonces: NonceStore) -> ServerReply {
         let user = rules.first?.user ?? ""
         let good = JSONText.object([("authenticated", .bool(true)), ("user", .string(user))]).text + "\n"
         var refusal = (reason: "", isStale: false)

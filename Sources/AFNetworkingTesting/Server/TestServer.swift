@@ -126,6 +126,8 @@ public final class TestServer: Sendable {
         core.stop()
     }
 
+    // MARK: - Routes and replies
+
     /// Makes the reply to a request. Runs on the connection's thread. If it throws, the server answers 500.
     public typealias Handler = @Sendable (RecordedRequest) throws -> ServerReply
 
@@ -178,8 +180,10 @@ public final class TestServer: Sendable {
     /// server.enqueue(.status(503), .text("ok"))
     /// ```
     public func enqueue(_ replies: ServerReply...) {
-        core.enqueue(replies)
+        core.lock.change { $0.queue.append(contentsOf: replies) }
     }
+
+    // MARK: - Scripts
 
     /// The connection that a script is for.
     public enum ScriptTarget: Sendable, Hashable {
@@ -227,7 +231,7 @@ public final class TestServer: Sendable {
     ///
     /// A signal stays set: later waits for it return at once.
     public func signal(_ name: String) {
-        core.signal(name)
+        core.lock.change { _ = $0.signals.insert(name) }
     }
 }
 

@@ -15,11 +15,15 @@ public enum ListenAddress: Sendable, Hashable {
     public static var ipv6Loopback: ListenAddress { .ipv6Loopback(port: 0) }
 }
 
-/// A `ListenAddress` in the form that the kernel takes.
-struct SocketEndpoint {
+/// An address in the form that the kernel takes: one to listen at, or one that a proxy connects to.
+struct SocketEndpoint: Sendable, Equatable {
     let family: Int32
     let path: String?
     private let bytes: [UInt8]
+
+    private init(family: Int32, bytes: [UInt8]) {
+        (self.family, path, self.bytes) = (family, nil, bytes)
+    }
 
     init(_ address: ListenAddress) throws(SystemFailure) {
         switch address {
@@ -75,20 +79,8 @@ struct SocketEndpoint {
     private static func bytes<Address>(of address: Address) -> [UInt8] {
         withUnsafeBytes(of: address) { Array($0) }
     }
-}
 
-/// An address that the proxy connects to, in the form that the kernel takes.
-struct PeerAddress: Sendable, Equatable {
-    let family: Int32
-    private let bytes: [UInt8]
-
-    init(_ address: ListenAddress) throws(SystemFailure) {
-        let endpoint = try SocketEndpoint(address)
-        family = endpoint.family
-        bytes = endpoint.withAddress { pointer, count in
-            Array(UnsafeRawBufferPointer(start: pointer, count: Int(count)))
-        }
-    }
+    // MARK: - Targets of a proxy
 
     /// Nil if the text is not an address.
     init?(literal: String, port: UInt16) {
@@ -97,14 +89,9 @@ struct PeerAddress: Sendable, Equatable {
     }
 
     /// Asks the system's resolver, which may use the network.
-    static func resolve(_ name: String, port: UInt16) -> [PeerAddress] { lookUp(name, port: port, flags: 0) }
+    static func resolve(_ name: String, port: UInt16) -> [SocketEndpoint] { lookUp(name, port: port, flags: 0) }
 
-    private init(family: Int32, bytes: [UInt8]) {
-        self.family = family
-        self.bytes = bytes
-    }
-
-    private static func lookUp(_ name: String, port: UInt16, flags: Int32) -> [PeerAddress] {
+    private static func lookUp(_ name: String, port: UInt16, flags: Int32) -> [SocketEndpoint] {
         // A zero byte would end the name early.
         guard !name.isEmpty, !name.utf8.contains(0) else { return [] }
         var hints = addrinfo()
@@ -113,11 +100,11 @@ struct PeerAddress: Sendable, Equatable {
         var list: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(name, String(port), &hints, &list) == 0 else { return [] }
         defer { freeaddrinfo(list) }
-        var found: [PeerAddress] = []
+        var found: [SocketEndpoint] = []
         var next = list
         while let entry = next?.pointee {
             let content = UnsafeRawBufferPointer(start: entry.ai_addr, count: Int(entry.ai_addrlen))
-            found.append(PeerAddress(family: entry.ai_family, bytes: Array(content)))
+            found.append(SocketEndpoint(family: entry.ai_family, bytes: Array(content)))
             next = entry.ai_next
         }
         return found
@@ -133,14 +120,6 @@ struct PeerAddress: Sendable, Equatable {
                 && (bytes[8..<24].elementsEqual([UInt8](repeating: 0, count: 15) + [1])
                     || bytes[8..<21].elementsEqual([UInt8](repeating: 0, count: 10) + [0xFF, 0xFF, 127]))
         default: false
-        }
-    }
-
-    func withAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
-        var storage = sockaddr_storage()
-        withUnsafeMutableBytes(of: &storage) { $0.copyBytes(from: bytes) }
-        return withUnsafePointer(to: &storage) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(bytes.count)) }
         }
     }
 

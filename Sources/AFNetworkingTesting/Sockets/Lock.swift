@@ -36,9 +36,7 @@ final class Lock<State: Sendable>: @unchecked Sendable {
     }
 
     /// Changes the state and wakes all waits.
-    func change<Result, Failure: Error>(
-        _ body: (inout State) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
+    func change<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
         defer {
             pthread_cond_broadcast(changed)

@@ -34,21 +34,9 @@ final class ServerCore: Sendable {
         }
     }
 
-    func enqueue(_ replies: [ServerReply]) {
-        lock.change { $0.queue.append(contentsOf: replies) }
-    }
-
-    func signal(_ name: String) {
-        lock.change { _ = $0.signals.insert(name) }
-    }
-
     func waitForSignal(_ name: String) throws(ConnectionEnd) {
         _ = lock.wait { $0.signals.contains(name) || $0.phase != .running ? true : nil }
         try checkRunning()
-    }
-
-    func takeResponder(for request: RecordedRequest) -> Responder {
-        lock.change { $0.takeResponder(for: request) }
     }
 
     // MARK: - Records

@@ -22,29 +22,11 @@ struct RecordSealer {
         guard isOld || !secret.isEmpty else { return nil }
         let (secret, sequence) = (secret, sequence)
         let record = [UInt8](unsafeUninitializedCapacity: bytes.count + 64) { buffer, used in
-            if isOld {
-                used = caf_seal_old_record(
-                    ssl,
-                    sequence,
-                    type,
-                    bytes,
-                    bytes.count,
-                    buffer.baseAddress,
-                    buffer.count
-                )
-                return
-            }
-            used = caf_seal_record(
-                ssl,
-                secret,
-                secret.count,
-                sequence,
-                type,
-                bytes,
-                bytes.count,
-                buffer.baseAddress,
-                buffer.count
-            )
+            let (start, room) = (buffer.baseAddress, buffer.count)
+            used =
+                isOld
+                ? caf_seal_old_record(ssl, sequence, type, bytes, bytes.count, start, room)
+                : caf_seal_record(ssl, secret, secret.count, sequence, type, bytes, bytes.count, start, room)
         }
         self.sequence += 1
         return record.isEmpty ? nil : record

@@ -30,7 +30,7 @@ final class TLSConnection {
     private var handshakeBytesSent = 0
     private var hasNews = false
     /// Writes all records once a script has asked for one that OpenSSL cannot write.
-    private var sealer = RecordSealer()
+    var sealer = RecordSealer()
     private(set) var isSealing = false
     private var hasAnnouncedEnd = false
     /// OpenSSL reads it after the ALPN callback has returned.
@@ -225,23 +225,6 @@ final class TLSConnection {
     }
 
     // MARK: - Called by OpenSSL
-
-    func secretWasMade(_ line: String) {
-        sealer.noteSecret(line)
-    }
-
-    func recordWasWritten() {
-        sealer.sequence += 1
-    }
-
-    /// The records from here on are encrypted (TLS 1.2).
-    func cipherWasChanged() {
-        sealer.sequence = 0
-    }
-
-    func keysWereUpdated() {
-        sealer.secret = []
-    }
 
     func clientHelloArrived() {
         ClientHello.note(ssl, in: &handshake)

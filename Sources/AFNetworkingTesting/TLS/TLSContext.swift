@@ -121,8 +121,9 @@ private func withOptionalCString<Result>(_ text: String?, _ body: (UnsafePointer
     return text.withCString { body($0) }
 }
 
-// Callbacks of OpenSSL. Each runs on the thread of its connection, inside a call that `TLSConnection`
-// makes.
+// MARK: - Callbacks of OpenSSL
+
+// Each runs on the thread of its connection, inside a call that `TLSConnection` makes.
 
 func clientHelloArrived(
     _ ssl: OpaquePointer?,
@@ -188,17 +189,18 @@ func messagePassed(
     guard isSent == 1 else { return }
     if SSL_version(ssl) == TLS1_3_VERSION {
         // OpenSSL reports the inner type once for each encrypted record.
-        if kind == SSL3_RT_INNER_CONTENT_TYPE { connection.recordWasWritten() }
+        if kind == SSL3_RT_INNER_CONTENT_TYPE { connection.sealer.sequence += 1 }
     } else if kind == SSL3_RT_HEADER, count > 0 {
+        // The records after ChangeCipherSpec are encrypted (TLS 1.2).
         let isChange = bytes.load(as: UInt8.self) == UInt8(SSL3_RT_CHANGE_CIPHER_SPEC)
-        if isChange { connection.cipherWasChanged() } else { connection.recordWasWritten() }
+        connection.sealer.sequence = isChange ? 0 : connection.sealer.sequence + 1
     }
     if kind == SSL3_RT_HANDSHAKE, count > 0, bytes.load(as: UInt8.self) == UInt8(SSL3_MT_KEY_UPDATE) {
-        connection.keysWereUpdated()
+        connection.sealer.secret = []
     }
 }
 
 func secretWasMade(_ ssl: OpaquePointer?, _ line: UnsafePointer<CChar>?) {
     guard let ssl, let line, let connection = TLSConnection.of(ssl) else { return }
-    connection.secretWasMade(String(cString: line))
+    connection.sealer.noteSecret(String(cString: line))
 }
