@@ -47,7 +47,7 @@ public struct CertificateAuthority: Sendable {
     }
 
     private init(
-        _ signed: SignedCertificate,
+        _ certificate: Certificate,
         template: CertificateTemplate,
         key: CertificateKey,
         issuers: [Certificate],
@@ -55,7 +55,7 @@ public struct CertificateAuthority: Sendable {
     ) throws(CertificateMakingError) {
         let identifier = template.hasKeyIdentifiers ? CertificateSigner.identifier(of: key.publicKeyBytes) : nil
         signer = CertificateSigner(name: try template.encodedSubject(), key: key, keyIdentifier: identifier)
-        certificate = signed.certificate
+        self.certificate = certificate
         self.template = template
         self.key = key
         self.issuers = issuers
@@ -165,8 +165,8 @@ public struct CertificateAuthority: Sendable {
             key: foreignKey ?? self.key,
             keyIdentifier: signer.keyIdentifier
         )
-        let signed = try signer.sign(template, for: subjectKey)
-        return IssuedCertificate(signed.certificate, key: subjectKey, issuers: above, template: template)
+        let certificate = try signer.sign(template, for: subjectKey)
+        return IssuedCertificate(certificate, key: subjectKey, issuers: above, template: template)
     }
 
     private static func uniqueName(_ beginning: String) -> String {
@@ -183,8 +183,8 @@ extension IssuedCertificate {
     ) throws(CertificateMakingError) -> IssuedCertificate {
         let key = try CertificateKey.make(kind, unless: key)
         let signer = CertificateSigner(name: try template.encodedSubject(), key: key, keyIdentifier: nil)
-        let signed = try signer.sign(template, for: key)
-        return IssuedCertificate(signed.certificate, key: key, issuers: [], template: template)
+        let certificate = try signer.sign(template, for: key)
+        return IssuedCertificate(certificate, key: key, issuers: [], template: template)
     }
 }
 
@@ -196,9 +196,10 @@ struct CertificateSigner {
     let keyIdentifier: [UInt8]?
 
     /// Makes a certificate for the public key of `subjectKey`.
-    func sign(_ template: CertificateTemplate, for subjectKey: CertificateKey) throws(CertificateMakingError)
-        -> SignedCertificate
-    {
+    func sign(
+        _ template: CertificateTemplate,
+        for subjectKey: CertificateKey
+    ) throws(CertificateMakingError) -> Certificate {
         let action = "Making a certificate"
         OpenSSLErrors.clear()
         guard let algorithm = template.digest.algorithm(for: key) else {
@@ -211,9 +212,10 @@ struct CertificateSigner {
         guard var signature = key.sign(body, with: template.digest) else { throw CertificateMakingError(action) }
         // The last byte belongs to a number, so the signature stays well-formed.
         if template.breaksSignature { signature[signature.count - 1] ^= 1 }
-        let bytes = DER.sequence(body, algorithm, DER.bitString(signature))
-        guard let certificate = Certificate(encoded: bytes) else { throw CertificateMakingError(action) }
-        return SignedCertificate(certificate: certificate, bytes: bytes)
+        guard let certificate = Certificate(encoded: DER.sequence(body, algorithm, DER.bitString(signature))) else {
+            throw CertificateMakingError(action)
+        }
+        return certificate
     }
 
     /// The part that is signed, TBSCertificate (RFC 5280 section 4.1.2).
@@ -243,11 +245,6 @@ struct CertificateSigner {
         SHA256(publicKey, publicKey.count, &digest)
         return Array(digest.prefix(20))
     }
-}
-
-struct SignedCertificate {
-    let certificate: Certificate
-    let bytes: [UInt8]
 }
 
 extension Certificate {

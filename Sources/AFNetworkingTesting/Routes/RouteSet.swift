@@ -17,7 +17,7 @@
 /// server.install(.echo, users)
 /// ```
 public struct RouteSet: Sendable {
-    private let register: @Sendable (TestServer) -> Void
+    fileprivate let register: @Sendable (TestServer) -> Void
 
     /// Makes a set from a closure that registers its routes. Each installation calls it once.
     public init(_ register: @escaping @Sendable (_ server: TestServer) -> Void) {
@@ -35,10 +35,6 @@ public struct RouteSet: Sendable {
     public static var everything: RouteSet {
         RouteSet(.redirects, .authentication, .cookies, .caching, .ranges, .compression, .slowness, .bytes, .echo)
     }
-
-    fileprivate func install(on server: TestServer) {
-        register(server)
-    }
 }
 
 extension TestServer {
@@ -49,7 +45,7 @@ extension TestServer {
     /// server.install(.digestAuthentication, .ranges)
     /// ```
     public func install(_ sets: RouteSet...) {
-        for set in sets { set.install(on: self) }
+        for set in sets { set.register(self) }
     }
 }
 

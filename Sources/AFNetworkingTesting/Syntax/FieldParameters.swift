@@ -2,7 +2,7 @@
 /// escapes.
 ///
 /// It shares no code with the client's parser, so that a mistake in one does not hide the same mistake in the other.
-struct FieldParameters: Sendable, Equatable {
+struct FieldParameters: Sendable {
     private(set) var pairs: [(name: String, value: String)] = []
 
     /// - Parameter separator: The byte between two parameters.
@@ -17,10 +17,6 @@ struct FieldParameters: Sendable, Equatable {
             let value = Self.takeValue(&rest, separator: separator)
             pairs.append((Self.text(name.trimmed.map(\.asciiLowercased)), Self.text(value)))
         }
-    }
-
-    static func == (one: FieldParameters, other: FieldParameters) -> Bool {
-        one.pairs.elementsEqual(other.pairs) { $0 == $1 }
     }
 
     /// The first value of that name, given in lower case.
