@@ -20,10 +20,7 @@ extension Arguments {
         if targets.count > urls.count { throw .usage("there are more --output than URLs") }
         if isHead, body != nil, !isQuery { throw .usage("--head has no body to send") }
         if body == .upload("-"), urls.count > 1 { throw .usage("standard input can be sent to one URL only") }
-        if resume == .size, targets.count < urls.count, !namesAll {
-            throw .usage("--resume needs an --output for each URL: its size says where to go on")
-        }
-        if resume == .size, outputs.contains("-") {
+        if resume == .size, targets.count < urls.count && !namesAll || outputs.contains("-") {
             throw .usage("--resume needs an --output for each URL: its size says where to go on")
         }
         try checkQuery()

@@ -8,7 +8,7 @@ import Foundation
 
     init(_ arguments: Arguments) throws(TransferFailure) {
         self.arguments = arguments
-        do throws(PolicyFile.Problem) {
+        do throws(FileProblem) {
             file = try PolicyFile(path: arguments.urls.first ?? "")
         } catch {
             throw TransferFailure(.usage, "lint: \(error.message)")
@@ -27,17 +27,10 @@ import Foundation
         } else {
             lines = arguments.hosts.map(cover)
         }
-        if !arguments.isSilent || !arguments.hosts.isEmpty { try write(lines) }
-        return problems.isEmpty ? .done : .problems
-    }
-
-    private func write(_ lines: [String]) throws(TransferFailure) {
-        let text = lines.map { TerminalText.escaped($0) + "\n" }.joined()
-        do throws(SystemFailure) {
-            try Descriptor.standardOutput.write(Data(text.utf8))
-        } catch {
-            throw TransferFailure(.cannotWrite, "cannot write standard output: \(error.text)")
+        if !arguments.isSilent || !arguments.hosts.isEmpty {
+            try Descriptor.show(lines.map { TerminalText.escaped($0) + "\n" }.joined())
         }
+        return problems.isEmpty ? .done : .no
     }
 
     private func summary(_ problems: Int) -> String {
@@ -49,7 +42,7 @@ import Foundation
 
     private static func lines(_ finding: SecurityPolicy.Finding) -> [String] {
         let place = finding.hosts.map { "rule for \($0)" } ?? "the policy"
-        let advice = LintAdvice.text(for: finding.kind).map { ["  change: \($0)"] } ?? []
+        let advice = LintAdvice.texts[finding.kind].map { ["  change: \($0)"] } ?? []
         return ["\(finding.severity): \(place): \(finding.message) (\(finding.kind.rawValue))"] + advice
     }
 
@@ -82,16 +75,9 @@ import Foundation
     }
 }
 
-extension ExitCode {
-    /// The code of lint for problems.
-    static let problems = ExitCode.unsupported
-}
-
 /// How to mend each finding of lint.
 enum LintAdvice {
-    static func text(for kind: SecurityPolicy.Finding.Kind) -> String? { texts[kind] }
-
-    private static let texts: [SecurityPolicy.Finding.Kind: String] = [
+    static let texts: [SecurityPolicy.Finding.Kind: String] = [
         .noBackupPin:
             "make a second key, keep it elsewhere, and add its pin to \"backupPins\" (afnet pins FILE shows it)",
         .sharedBackupPin: "put the pin of a key that is not in use into \"backupPins\"",

@@ -29,9 +29,7 @@ import Foundation
         return try result.get()
     }
 
-    private func follow(
-        _ statuses: AsyncStream<NetworkReachabilityStatus>
-    ) async -> Result<ExitCode, TransferFailure> {
+    private func follow(_ statuses: AsyncStream<NetworkReachabilityStatus>) async -> Result<ExitCode, TransferFailure> {
         var former: String?
         for await status in statuses {
             if arguments.isOnce, status == .unknown { continue }
@@ -46,12 +44,7 @@ import Foundation
     }
 
     private func write(_ line: String) throws(TransferFailure) {
-        let text = "\(Date.now.formatted(.iso8601))  \(TerminalText.escaped(line))\n"
-        do throws(SystemFailure) {
-            try Descriptor.standardOutput.write(Data(text.utf8))
-        } catch {
-            throw TransferFailure(.cannotWrite, "cannot write standard output: \(error.text)")
-        }
+        try Descriptor.show("\(Date.now.formatted(.iso8601))  \(TerminalText.escaped(line))\n")
     }
 
     private static func text(_ status: NetworkReachabilityStatus, _ path: NetworkPath) -> String {

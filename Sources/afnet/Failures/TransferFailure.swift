@@ -31,6 +31,10 @@ struct TransferFailure: Error {
         details = failure.description.split(separator: "\n").dropFirst().map(String.init)
     }
 
+    init(_ error: ArgumentError) {
+        self.init(error.code, error.message)
+    }
+
     /// The library's message names its settings; this adds the options of afnet.
     private static func advice(_ failure: LoadFailure) -> String {
         switch (failure.reason, failure.detail) {
@@ -48,6 +52,17 @@ package struct ArgumentError: Error, Equatable {
 
     static func usage(_ message: String) -> ArgumentError { ArgumentError(code: .usage, message: message) }
     static func badArgument(_ message: String) -> ArgumentError { ArgumentError(code: .badArgument, message: message) }
+}
+
+extension Descriptor {
+    /// Writes the output of a command.
+    static func show(_ text: String) throws(TransferFailure) {
+        do throws(SystemFailure) {
+            try standardOutput.write(Data(text.utf8))
+        } catch {
+            throw TransferFailure(.cannotWrite, "cannot write standard output: \(error.text)")
+        }
+    }
 }
 
 extension Console {

@@ -127,22 +127,15 @@ import Foundation
         line.stopAnimating()
         let (image, _) = try result.get()
         let format = image.format.map { "\($0) " } ?? ""
-        try write(TerminalText.escaped("\(load.name): \(format)\(image.width)×\(image.height)") + "\n")
+        try Descriptor.show(TerminalText.escaped("\(load.name): \(format)\(image.width)×\(image.height)") + "\n")
         var failure: TransferFailure?
-        let view = TerminalPicture(graphics, downloader: downloader) { [self] text in
-            do throws(TransferFailure) { try write(text) } catch { failure = error }
+        let view = TerminalPicture(graphics, downloader: downloader) { text in
+            do throws(TransferFailure) { try Descriptor.show(text) } catch { failure = error }
         }
         view.image = image
         if let failure { throw failure }
     }
 
-    private func write(_ text: String) throws(TransferFailure) {
-        do throws(SystemFailure) {
-            try Descriptor.standardOutput.write(Data(text.utf8))
-        } catch {
-            throw TransferFailure(.cannotWrite, "cannot write standard output: \(error.text)")
-        }
-    }
 }
 
 extension Arguments {

@@ -50,10 +50,7 @@ package struct Raster: Sendable, Equatable {
     package subscript(column: Int, row: Int) -> Pixel? { row < height ? pixels[row * width + column] : nil }
 
     /// The largest size that fits and keeps the proportions.
-    package static func size(
-        of image: Image,
-        fitting bounds: (width: Int, height: Int)
-    ) -> (width: Int, height: Int) {
+    package static func size(of image: Image, fitting bounds: (width: Int, height: Int)) -> (width: Int, height: Int) {
         let factor = min(
             Double(max(bounds.width, 1)) / Double(image.width),
             Double(max(bounds.height, 1)) / Double(image.height),

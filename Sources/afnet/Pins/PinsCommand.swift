@@ -11,20 +11,15 @@ import Foundation
         do throws(ArgumentError) {
             target = try PinsTarget(arguments.urls.first ?? "")
         } catch {
-            throw TransferFailure(error.code, error.message)
+            throw TransferFailure(error)
         }
     }
 
     func run() async throws(TransferFailure) -> ExitCode {
         let report = try await report()
         // A certificate may contain escape sequences.
-        let text = report.lines.map { TerminalText.escaped($0) + "\n" }.joined()
-        do throws(SystemFailure) {
-            try Descriptor.standardOutput.write(Data(text.utf8))
-            return .done
-        } catch {
-            throw TransferFailure(.cannotWrite, "cannot write standard output: \(error.text)")
-        }
+        try Descriptor.show(report.lines.map { TerminalText.escaped($0) + "\n" }.joined())
+        return .done
     }
 
     private func report() async throws(TransferFailure) -> PinsReport {
@@ -44,7 +39,7 @@ import Foundation
     }
 
     private func contents(of path: String) throws(TransferFailure) -> KeyFile {
-        do throws(KeyFile.Problem) {
+        do throws(FileProblem) {
             return try KeyFile(path: path)
         } catch {
             throw TransferFailure(.badArgument, "pins: \(error.message)")

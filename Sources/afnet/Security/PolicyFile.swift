@@ -3,37 +3,27 @@ import Foundation
 
 /// A file with the pins of hosts: a `SecurityPolicy` in JSON, as a program decodes it.
 struct PolicyFile {
-    struct Problem: Error {
-        let message: String
-    }
-
     private static let sizeLimit = 16 << 20
 
     let path: String
     let policy: SecurityPolicy
 
-    init(path: String) throws(Problem) {
+    init(path: String) throws(FileProblem) {
         self.path = path
         do {
-            let data =
-                path == "-"
-                ? try Descriptor.standardInput.readToEnd(limit: Self.sizeLimit)
-                : try Descriptor.contents(of: path, limit: Self.sizeLimit)
-            policy = try Self.read(data)
-        } catch let failure as SystemFailure {
-            throw Problem(message: "\(path): \(failure.text)")
-        } catch let problem as Problem {
-            throw Problem(message: "\(path): \(problem.message)")
+            policy = try Self.read(Descriptor.input(path, limit: Self.sizeLimit))
         } catch {
-            throw Problem(message: "\(path): \(error)")
+            throw FileProblem(error, in: path)
         }
     }
 
-    private static func read(_ data: Data) throws(Problem) -> SecurityPolicy {
+    private static func read(_ data: Data) throws(FileProblem) -> SecurityPolicy {
         guard let object = try? JSONSerialization.jsonObject(with: data) else {
-            throw Problem(message: "it is not JSON")
+            throw FileProblem(message: "it is not JSON")
         }
-        guard var policy = object as? [String: Any] else { throw Problem(message: "it has to be one object, { … }") }
+        guard var policy = object as? [String: Any] else {
+            throw FileProblem(message: "it has to be one object, { … }")
+        }
         try PolicyKeys.check(policy)
         // Host rules need no pinning mode.
         if policy["SSLPinningMode"] == nil { policy["SSLPinningMode"] = 0 }
@@ -42,9 +32,9 @@ struct PolicyFile {
         do {
             return try decoder.decode(SecurityPolicy.self, from: JSONSerialization.data(withJSONObject: policy))
         } catch let error as DecodingError {
-            throw Problem(message: text(error))
+            throw FileProblem(message: text(error))
         } catch {
-            throw Problem(message: "\(error)")
+            throw FileProblem(message: "\(error)")
         }
     }
 
@@ -85,7 +75,7 @@ private enum PolicyKeys {
     private static let set = ["pins", "backupPins", "expiry", "isReportOnly"]
     private static let expiry = ["date", "choice"]
 
-    static func check(_ object: [String: Any]) throws(PolicyFile.Problem) {
+    static func check(_ object: [String: Any]) throws(FileProblem) {
         try check(object, policy, "the policy")
         for (index, item) in (object["hostRules"] as? [Any] ?? []).enumerated() {
             let place = "hostRules[\(index)]"
@@ -97,13 +87,9 @@ private enum PolicyKeys {
         }
     }
 
-    private static func check(
-        _ object: [String: Any],
-        _ known: [String],
-        _ place: String
-    ) throws(PolicyFile.Problem) {
+    private static func check(_ object: [String: Any], _ known: [String], _ place: String) throws(FileProblem) {
         guard let other = object.keys.filter({ !known.contains($0) }).min() else { return }
-        throw PolicyFile.Problem(
+        throw FileProblem(
             message: "\(place) has a name that means nothing, \"\(other)\"; there are \(known.joined(separator: ", "))"
         )
     }

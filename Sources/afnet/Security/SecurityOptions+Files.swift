@@ -30,7 +30,7 @@ extension SecurityOptions {
         inFile path: String,
         _ reportsTo: @escaping @Sendable (PinningReport) -> Void
     ) throws(TransferFailure) -> SecurityPolicy {
-        do throws(PolicyFile.Problem) {
+        do throws(FileProblem) {
             let policy = try PolicyFile(path: path).policy
             policy.reportHandler = reportsTo
             return policy
@@ -40,7 +40,7 @@ extension SecurityOptions {
     }
 
     private static func key(inFile path: String) throws(TransferFailure) -> PublicKeyPin {
-        do throws(KeyFile.Problem) {
+        do throws(FileProblem) {
             return try KeyFile(path: path).pin(of: path)
         } catch {
             throw TransferFailure(.badArgument, "--pin: \(error.message)")

@@ -76,6 +76,11 @@ struct Descriptor {
         return try result.get()
     }
 
+    /// The content of a file; `-` is standard input.
+    static func input(_ path: String, limit: Int = .max) throws(SystemFailure) -> Data {
+        path == "-" ? try standardInput.readToEnd(limit: limit) : try contents(of: path, limit: limit)
+    }
+
     /// A file without a name, which the system deletes when it is closed.
     static func temporary() throws(SystemFailure) -> Descriptor {
         let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"

@@ -24,12 +24,7 @@ import Glibc
     private var formerSize: Int64?
 
     /// - Parameter path: The path of a file; `-` is standard output.
-    init(
-        _ path: String,
-        _ mode: Mode,
-        makesFolders: Bool = false,
-        place: (queue: OutputQueue, index: Int)? = nil
-    ) {
+    init(_ path: String, _ mode: Mode, makesFolders: Bool = false, place: (queue: OutputQueue, index: Int)? = nil) {
         self.path = path == "-" ? nil : path
         self.mode = mode
         self.makesFolders = makesFolders

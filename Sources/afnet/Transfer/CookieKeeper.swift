@@ -17,10 +17,7 @@ import Foundation
     private func load(_ path: String) throws(TransferFailure) {
         let data: Data
         do throws(SystemFailure) {
-            data =
-                path == "-"
-                ? try Descriptor.standardInput.readToEnd(limit: CookieText.sizeLimit)
-                : try Descriptor.contents(of: path, limit: CookieText.sizeLimit)
+            data = try Descriptor.input(path, limit: CookieText.sizeLimit)
         } catch {
             if error.isMissingFile { return }
             throw TransferFailure(.cannotRead, "--cookie-file: \(path): \(error.text)")

@@ -98,7 +98,7 @@ struct FormBody {
 
     private static func contents(of path: String, _ part: FormPart) throws(TransferFailure) -> Data {
         do throws(SystemFailure) {
-            return path == "-" ? try Descriptor.standardInput.readToEnd() : try Descriptor.contents(of: path)
+            return try Descriptor.input(path)
         } catch {
             throw unreadable(path, part, error)
         }

@@ -24,9 +24,7 @@ struct Identity: Sendable {
     /// Whether there are any credentials.
     var mayAnswer: Bool { login != nil || proxyLogin != nil }
 
-    func answer(
-        to challenge: URLAuthenticationChallenge
-    ) -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+    func answer(to challenge: URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?) {
         let space = challenge.protectionSpace
         let method = space.authenticationMethod
         guard [NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest].contains(method),
@@ -34,9 +32,7 @@ struct Identity: Sendable {
         else { return (.performDefaultHandling, nil) }
         if scheme == .digest, method != NSURLAuthenticationMethodHTTPDigest { return (.rejectProtectionSpace, nil) }
         guard challenge.previousFailureCount == 0 else { return (.performDefaultHandling, nil) }
-        return (
-            .useCredential, URLCredential(user: login.user, password: login.password, persistence: .forSession)
-        )
+        return (.useCredential, URLCredential(user: login.user, password: login.password, persistence: .forSession))
     }
 
     private func answer(for space: URLProtectionSpace) -> (Login, LoginScheme)? {

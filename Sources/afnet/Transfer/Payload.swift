@@ -44,10 +44,8 @@ struct Payload {
             }
             return try source(at: path)
         case .json(let pieces): return .memory(try data(of: pieces, joinedBy: ""))
-        case .file("-"): return .memory(try Descriptor.standardInput.readToEnd())
-        case .upload("-") where isKept: return .memory(try Descriptor.standardInput.readToEnd())
-        case .file(let path) where isKept, .upload(let path) where isKept:
-            return .memory(try Descriptor.contents(of: path))
+        case .file(let path) where isKept || path == "-", .upload(let path) where isKept:
+            return .memory(try Descriptor.input(path))
         case .upload("-"): return .standardInput
         case .file(let path), .upload(let path): return try source(at: path)
         }
@@ -73,8 +71,7 @@ struct Payload {
             if index > 0 { data += Data(separator.utf8) }
             switch piece {
             case .text(let text): data += Data(text.utf8)
-            case .file("-", let reading): data += BodyPiece.bytes(try Descriptor.standardInput.readToEnd(), reading)
-            case .file(let path, let reading): data += BodyPiece.bytes(try Descriptor.contents(of: path), reading)
+            case .file(let path, let reading): data += BodyPiece.bytes(try Descriptor.input(path), reading)
             }
         }
         return data

@@ -86,7 +86,7 @@ import Foundation
         do throws(ArgumentError) {
             return try options.configuration()
         } catch {
-            throw TransferFailure(error.code, error.message)
+            throw TransferFailure(error)
         }
     }
 }

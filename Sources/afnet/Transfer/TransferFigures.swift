@@ -156,17 +156,13 @@ struct WriteOut {
                 format.hasPrefix("@") ? Self.contents(of: String(format.dropFirst())) : format
             )
         } catch {
-            throw TransferFailure(error.code, error.message)
+            throw TransferFailure(error)
         }
     }
 
     private static func contents(of path: String) throws(ArgumentError) -> String {
         do throws(SystemFailure) {
-            let data =
-                path == "-"
-                ? try Descriptor.standardInput.readToEnd(limit: sizeLimit)
-                : try Descriptor.contents(of: path, limit: sizeLimit)
-            return String(decoding: data, as: UTF8.self)
+            return String(decoding: try Descriptor.input(path, limit: sizeLimit), as: UTF8.self)
         } catch {
             throw ArgumentError(code: .cannotRead, message: "--write-out: \(path): \(error.text)")
         }

@@ -110,11 +110,7 @@ extension TransferListener {
         MainActor.assumeIsolated { completionHandler(roster[task]?.newBodyStream) }
     }
 
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didFinishCollecting metrics: URLSessionTaskMetrics
-    ) {
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
         MainActor.assumeIsolated { roster[task]?.collected(metrics) }
     }
 
