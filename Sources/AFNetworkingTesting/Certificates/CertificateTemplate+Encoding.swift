@@ -48,10 +48,9 @@ extension CertificateTemplate {
 
     /// The subject in DER.
     func encodedSubject() throws(CertificateMakingError) -> [UInt8] {
-        var parts: [[UInt8]] = []
-        for attribute in subject {
+        let parts = try subject.map { attribute throws(CertificateMakingError) in
             let value = DER.element(attribute.tag, attribute.value)
-            parts.append(DER.set(DER.sequence(try Self.identifier(attribute.identifier), value)))
+            return DER.set(DER.sequence(try Self.identifier(attribute.identifier), value))
         }
         return DER.sequence(parts)
     }
@@ -74,8 +73,9 @@ extension CertificateTemplate {
             all.append(Extension("2.5.29.15", isCritical: true, value: DER.namedBits(keyUsage.rawValue)))
         }
         if let extendedKeyUsage {
-            var purposes: [[UInt8]] = []
-            for purpose in extendedKeyUsage { purposes.append(try Self.identifier(purpose.identifier)) }
+            let purposes = try extendedKeyUsage.map { purpose throws(CertificateMakingError) in
+                try Self.identifier(purpose.identifier)
+            }
             all.append(Extension("2.5.29.37", value: DER.sequence(purposes)))
         }
         if hasKeyIdentifiers {
@@ -99,19 +99,15 @@ extension CertificateTemplate {
     }
 
     fileprivate static func encoded(_ names: [AlternativeName]) throws(CertificateMakingError) -> [[UInt8]] {
-        var all: [[UInt8]] = []
-        for name in names { all.append(try name.encoded()) }
-        return all
+        try names.map { name throws(CertificateMakingError) in try name.encoded() }
     }
 
     private static func encoded(_ extensions: [Extension]) throws(CertificateMakingError) -> [[UInt8]] {
-        var all: [[UInt8]] = []
-        for one in extensions {
+        try extensions.map { one throws(CertificateMakingError) in
             // `false` is the default, which DER leaves out.
             let critical = one.isCritical ? DER.boolean(true) : []
-            all.append(DER.sequence(try identifier(one.identifier), critical, DER.octetString(one.value)))
+            return DER.sequence(try identifier(one.identifier), critical, DER.octetString(one.value))
         }
-        return all
     }
 }
 
