@@ -8,11 +8,9 @@ extension CommandOption {
             "give up after so many seconds; without it, after 60 in which nothing happens",
             for: [.transfer, .images, .pins]
         ) { $0.maximumTime = try Arguments.seconds($1.value, of: $1.name) },
-        CommandOption(
-            "--connect-timeout S",
-            "the same for connecting, and again for TLS",
-            for: .loading
-        ) { $0.connectTime = try Arguments.seconds($1.value, of: $1.name) },
+        CommandOption("--connect-timeout S", "the same for connecting, and again for TLS", for: .loading) {
+            $0.connectTime = try Arguments.seconds($1.value, of: $1.name)
+        },
         CommandOption(
             "--limit-rate RATE",
             "bytes in a second, each way; k, M and G are 1024, 1024k and 1024M",

@@ -38,11 +38,9 @@ extension CommandOption {
         CommandOption("-c, --cookie-jar PATH", "write all cookies to it in the end, and --cookies", for: .loading) {
             ($0.cookies.isOn, $0.cookies.jar) = (true, $1.value)
         },
-        .flag(
-            "-j, --junk-session-cookies",
-            "without those of --cookie-file that end with a session",
-            for: .loading
-        ) { $0.cookies.skipsSessionCookies = true },
+        .flag("-j, --junk-session-cookies", "without those of --cookie-file that end with a session", for: .loading) {
+            $0.cookies.skipsSessionCookies = true
+        },
     ]
 
     static let security: [CommandOption] = [
