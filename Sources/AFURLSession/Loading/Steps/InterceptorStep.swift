@@ -156,9 +156,9 @@ final class InterceptorStep: LoadStep {
         guard load.memory?.foreign == nil else {
             load.leaveForeign(outcome.response)
             // No class has answered about the target of a redirect: begin again where it came from.
-            guard let unsent = load.memory?.takeUnsent(), unsent.keepsBody, let former = unsent.history?.former else {
-                return Interception.Repetition()
-            }
+            guard let unsent = load.memory?.takeUnsent(), let former = unsent.history?.former,
+                unsent.keepsBody || !former.wire.hasBody
+            else { return Interception.Repetition() }
             load.memory?.request = former.request
             return Interception.Repetition(former: former.wire, body: unsent.body)
         }
@@ -258,6 +258,10 @@ extension ExchangeOutcome {
         case .failure, .foreignRedirect: nil
         }
     }
+}
+
+extension WireRequest {
+    fileprivate var hasBody: Bool { body != nil || isStreamed || bodyLength ?? 0 > 0 }
 }
 
 extension LoadError {
