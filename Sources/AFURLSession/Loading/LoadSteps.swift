@@ -25,9 +25,9 @@
 /// | connectivity | there was no network | the wire |
 /// | interceptors | another attempt | interceptors |
 ///
-/// So a stored 401 that redirects does not exist (only 3xx redirect); a 401 goes to credentials, the response to the
-/// request with credentials is judged from the start of the list, and if it is a 302, redirects sends the task to its
-/// target by way of the classes, the cookies and the cache.
+/// An example: a 401 arrives. HSTS and cookies learn from it. Credentials asks the delegate, and sends the request again,
+/// from the cookies on. The cache has a 302 for it by now, and answers. The load judges that as any response: credentials
+/// and cache pass, redirects asks the delegate, and sends the request for the target, from the protocol classes on.
 ///
 /// Steps that a session has no use for are not in its lists.
 struct LoadSteps {
