@@ -52,7 +52,7 @@ public final class NetworkActivityIndicatorManager: Sendable {
         }
     }
 
-    private let state = Lock(State())
+    private let state: Lock<State>
     private let clock: any ActivityClock
     private let post: NotificationPost
     private let notifications = Lock<ActivityNotifications?>(nil)
@@ -77,6 +77,8 @@ public final class NetworkActivityIndicatorManager: Sendable {
     init(clock: any ActivityClock, center: NotificationCenter = .default, post: NotificationPost = .main) {
         self.clock = clock
         self.post = post
+        // What was dropped before concerns no activity of this manager.
+        state = Lock(State(dropCount: post.dropCount))
         let heard = ActivityNotifications(center) { [weak self] in self?.heard($0) }
         notifications.withLock { $0 = heard }
     }

@@ -285,6 +285,20 @@ private final class Hands: ActivityClock {
         try await eventually("none") { indicator.activityCount == 0 }
     }
 
+    @Test func `12.4 what was dropped before the manager was made hides no activity`() async throws {
+        let post = NotificationPost()
+        // This runs on the main queue, which cannot deliver meanwhile.
+        for _ in 0...NotificationPost.room { post.post(Notification.Name("dropped"), self) }
+        let indicator = NetworkActivityIndicatorManager(clock: hands, center: center, post: post)
+        let counts = Heard<Int>()
+        indicator.setActivityCountDidChange { counts.say($0) }
+        // Over before the main queue delivers the notification of its start.
+        center.post(name: .networkingOperationDidStart, object: HTTPRequestOperation(request: site.request("/x")))
+
+        try await counts.wait(for: 1)
+        #expect(counts.all == [1])
+    }
+
     @Test func `14 requests without a URL, and threads at once, do not disturb the count`() async throws {
         var request = site.request("/image.png")
         request.url = nil
