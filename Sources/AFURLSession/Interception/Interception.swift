@@ -4,7 +4,7 @@ import AFWire
 import Foundation
 
 /// The questions to a task's interceptors, and their answers. Confined to the loop.
-final class Interception: TimerTarget {
+final class Interception {
     /// The session sends no request more often, whatever the interceptors say.
     static let mostAttempts = 100
 
@@ -43,8 +43,7 @@ final class Interception: TimerTarget {
     private(set) var hasOwnBody = false
 
     private var job: Task<Void, Never>?
-    private var timer: (id: TimerID, loop: EventLoop)?
-    private var afterwards: (() -> Void)?
+    private var timer: DelayTimer?
 
     init(_ interceptors: [any TaskInterceptor]) {
         self.interceptors = interceptors
@@ -114,24 +113,15 @@ final class Interception: TimerTarget {
         return repetition
     }
 
-    func wait(until time: LoopInstant, on loop: EventLoop, _ afterwards: @escaping () -> Void) {
-        self.afterwards = afterwards
-        timer = (loop.startTimer(at: time, in: .all, for: self), loop)
-    }
-
-    func timerFired(_ timer: TimerID) {
-        self.timer = nil
-        let work = afterwards
-        afterwards = nil
-        work?()
+    func wait(for interval: Duration, on loop: EventLoop, _ afterwards: @escaping () -> Void) {
+        timer = DelayTimer(after: LoopInterval(interval), on: loop, afterwards)
     }
 
     /// Stops waiting for answers.
     func stop() {
         stopAsking()
-        if let timer { timer.loop.cancelTimer(timer.id) }
+        timer?.stop()
         timer = nil
-        afterwards = nil
         takeRepetition()?.body?.close()
     }
 }

@@ -29,7 +29,7 @@ final class EarliestDateStep: LoadStep {
         return .later { [self] reply in
             let loop = load.session.loop
             let answer: (URLSession.DelayedRequestDisposition, URLRequest?) -> Void = { disposition, request in
-                reply { [self] draft, load in answered(disposition, request, &draft, load) }
+                reply { [self] draft, _ in answered(disposition, request, &draft) }
             }
             let bound = LoopBound(confined: answer, on: loop)
             load.session.outbox.post(
@@ -50,16 +50,13 @@ final class EarliestDateStep: LoadStep {
     private func answered(
         _ disposition: URLSession.DelayedRequestDisposition,
         _ request: URLRequest?,
-        _ draft: inout RequestDraft,
-        _ load: Load
+        _ draft: inout RequestDraft
     ) -> Preparation {
-        load.stopClock()
         switch (disposition, request) {
         case (.cancel, _): return .fail(.cancelled)
         case (.useNewRequest, let request?): draft.history?.replacement = request
         case (.useNewRequest, nil), (.continueLoading, _): break
         }
-        load.restartTime()
         return .goOn
     }
 }

@@ -175,7 +175,7 @@ final class InterceptorStep: LoadStep {
     ) -> Preparation {
         guard wait > .zero else { return beginRepetition(interception, &draft, load) }
         return .later { [self] reply in
-            interception.wait(until: load.session.loop.now + wait, on: load.session.loop) {
+            interception.wait(for: wait, on: load.session.loop) {
                 reply { [self] draft, load in beginRepetition(interception, &draft, load) }
             }
         }

@@ -10,24 +10,23 @@ final class ProtocolClassStep: LoadStep {
             let present = load.presentRequest
         else { return goOn(&draft, load) }
         if load.memory?.hasDroppedBody == true { draft.keepsBody = false }
-        let foreign = load.beginForeign(present)
+        _ = load.beginForeign(present)
         let request = load.dressedForClasses(present, keepsBody: draft.keepsBody)
         // Classes are asked about a task, so the request must be the task's current one.
         load.becomes(request)
         return .later { [self] reply in
             door.choose(for: task, request) { choice in
-                reply { [self] draft, load in chosen(choice, foreign, &draft, load) }
+                reply { [self] draft, load in chosen(choice, &draft, load) }
             }
         }
     }
 
     private func chosen(
         _ choice: ProtocolDoor.Choice?,
-        _ foreign: ForeignLoad,
         _ draft: inout RequestDraft,
         _ load: Load
     ) -> Preparation {
-        guard let memory = load.memory else { return .goOn }
+        guard let memory = load.memory, let foreign = memory.foreign else { return .goOn }
         guard let choice else {
             foreign.cancel()
             memory.foreign = nil
