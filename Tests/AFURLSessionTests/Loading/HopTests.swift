@@ -179,6 +179,22 @@ struct HopTests {
         #expect(try await session.outcome(of: offline).error?.code == .resourceUnavailable)
     }
 
+    @Test func `a stored redirect to what is not stored is no response of a task that only the cache may answer`()
+        async throws
+    {
+        let away = ServerReply.status(301).header("Location", "/gone").header("Cache-Control", "max-age=60")
+        server.route("GET", "/moved", away)
+        server.route("GET", "/gone", ServerReply.text("there").header("Cache-Control", "no-store"))
+        let session = cached()
+        #expect(try await session.outcome(of: server.url("/moved")).text == "there")
+
+        var offline = URLRequest(url: server.url("/moved"))
+        offline.cachePolicy = .returnCacheDataDontLoad
+        let outcome = try await session.outcome(of: offline)
+        #expect(outcome.error?.code == .resourceUnavailable && outcome.response == nil)
+        #expect(server.requests.count == 2)
+    }
+
     @Test func `an error may be replaced by what is stored, if that says so`() async throws {
         let isBroken = Lock(false)
         server.route("GET", "/breaks") { _ in

@@ -170,4 +170,33 @@ struct ProtocolRedirectTests {
         let data = try await session.upload(for: URLRequest("POST", server.url("/away")), from: Data("body".utf8)).0
         #expect(String(decoding: data, as: UTF8.self) == "body")
     }
+
+    @Test func `no redirect of a class leads to a file`() async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try Data("secret".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let session = URLSession.loopback { $0.protocolClasses = [FileOnce.self] }
+
+        let outcome = try await session.outcome(of: file)
+        #expect(outcome.error != nil && outcome.data == nil)
+    }
+}
+
+/// Takes a file, sends the task to the same file, and does not take that.
+private final class FileOnce: URLProtocol, @unchecked Sendable {
+    private static let mark = "FileOnce"
+
+    override class func canInit(with request: URLRequest) -> Bool {
+        request.url?.isFileURL == true && property(forKey: mark, in: request) == nil
+    }
+
+    override func startLoading() {
+        var next = request
+        FileOnce.setProperty(true, forKey: FileOnce.mark, in: &next)
+        let url = next.url ?? URL(fileURLWithPath: "/")
+        let response = URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+        client?.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
+    }
+
+    override func stopLoading() {}
 }
