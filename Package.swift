@@ -9,7 +9,7 @@ let strict: [SwiftSetting] = [
 
 let fuzzed: [Target.Dependency] = [
     "AFBase", "AFImages", "AFLoop", "AFNetworking", "AFNetworkingTesting", "AFNetworkingXML", "AFState", "AFTLS",
-    "AFURLSession", "AFVirtualWorld", "AFWire",
+    "AFURLSession", "AFURLTypes", "AFVirtualWorld", "AFWire",
 ]
 
 let package = Package(
@@ -71,10 +71,17 @@ let package = Package(
         // MARK: What is remembered between requests
         .target(name: "AFState", dependencies: ["AFBase", "AFWire", "AFLoop", "AFTLS"], swiftSettings: strict),
 
+        // MARK: Foundation's values
+        .target(
+            name: "AFURLTypes",
+            dependencies: ["AFBase", "AFWire", "AFLoop", "AFTLS", "AFTransport", "AFState"],
+            swiftSettings: strict
+        ),
+
         // MARK: What users import
         .target(
             name: "AFURLSession",
-            dependencies: ["AFBase", "AFWire", "AFLoop", "AFTLS", "AFTransport", "AFState"],
+            dependencies: ["AFBase", "AFWire", "AFLoop", "AFTLS", "AFTransport", "AFState", "AFURLTypes"],
             swiftSettings: strict
         ),
         .target(name: "AFNetworking", dependencies: ["AFBase", "AFURLSession"], swiftSettings: strict),
@@ -224,9 +231,8 @@ let package = Package(
         .testTarget(
             name: "AFNetworkingTests",
             dependencies: [
-                "AFBase", "AFNetworking", "AFURLSession", "AFLoop", "AFTLS", "AFNetworkingTesting", "AFVirtualWorld",
-                "AFFaults",
-                "CAFLinux",
+                "AFBase", "AFNetworking", "AFURLSession", "AFURLTypes", "AFLoop", "AFTLS", "AFNetworkingTesting",
+                "AFVirtualWorld", "AFFaults", "CAFLinux",
             ],
             swiftSettings: strict
         ),
@@ -261,10 +267,9 @@ let package = Package(
         .testTarget(
             name: "AFURLSessionTests",
             dependencies: [
-                "AFBase", "AFState", "AFTransport", "AFURLSession", "AFImages", "AFNetworking", "AFSecurity", "AFWire",
-                "AFLoop",
-                "AFTLS", "AFNetworkingTesting",
-                "AFVirtualWorld", "AFFaults", "CAFLinux", "CAFOpenSSL", "CAFZlib",
+                "AFBase", "AFState", "AFTransport", "AFURLSession", "AFURLTypes", "AFImages", "AFNetworking",
+                "AFSecurity", "AFWire", "AFLoop", "AFTLS", "AFNetworkingTesting", "AFVirtualWorld", "AFFaults",
+                "CAFLinux", "CAFOpenSSL", "CAFZlib",
             ],
             swiftSettings: strict
         ),
@@ -278,8 +283,8 @@ let package = Package(
         .testTarget(
             name: "AFDocumentationTests",
             dependencies: [
-                "AFImages", "AFNetworking", "AFNetworkingXML", "AFSecurity", "AFState", "AFURLSession", "AFTLS",
-                "AFNetworkingTesting",
+                "AFImages", "AFNetworking", "AFNetworkingXML", "AFSecurity", "AFState", "AFURLSession", "AFURLTypes",
+                "AFTLS", "AFNetworkingTesting",
             ],
             swiftSettings: strict
         ),

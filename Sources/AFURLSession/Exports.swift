@@ -1,3 +1,1 @@
-@_exported public import AFState
-@_exported public import AFTLS
-@_exported public import AFTransport
+@_exported public import AFURLTypes

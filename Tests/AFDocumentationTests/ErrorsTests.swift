@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `every reason and every detail has a row`() throws {
-        let source = try Repository.text("Sources/AFURLSession/Errors/LoadFailure+Reason.swift")
+        let source = try Repository.text("Sources/AFURLTypes/Errors/LoadFailure+Reason.swift")
         let reasons = source.matches(of: /= Reason\(rawValue: "(\w+)"\)/).map { String($0.output.1) }
         let details = source.matches(of: /= Detail\(rawValue: "(\w+)"\)/).map { String($0.output.1) }
         let cases = try Self.cases()
@@ -68,7 +68,7 @@ import Testing
         let rows = try Self.rows(under: "Codes of NSURLErrorDomain")
         let codes = Set(rows.compactMap { Int($0.words[0]) })
         let names = Set(rows.map { $0.words[1] })
-        let mapping = try Repository.text("Sources/AFURLSession/Errors/ErrorMapping.swift")
+        let mapping = try Repository.text("Sources/AFURLTypes/Errors/ErrorMapping.swift")
         let made = try Repository.files(in: "Sources", endingWith: ".swift").map(Repository.text)
             .flatMap { $0.matches(of: /URLError\(\.(\w+)/).map { String($0.output.1) } }
         let mapped = try #require(mapping.components(separatedBy: "static func code(for").last)

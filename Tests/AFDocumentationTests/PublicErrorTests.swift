@@ -7,6 +7,7 @@ import Testing
 @testable import AFState
 @testable import AFTLS
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// Every error that users meet says what happened, in each way it can be asked.
 @Suite struct PublicErrorTests {

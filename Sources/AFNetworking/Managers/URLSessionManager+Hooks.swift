@@ -47,7 +47,7 @@ extension URLSessionManager {
     }
 
     /// Sets what returns the next request of a redirected task. Without it the session's
-    /// ``/AFURLSession/RedirectPolicy`` decides.
+    /// ``/AFURLTypes/RedirectPolicy`` decides.
     public func setTaskWillPerformHTTPRedirectionBlock(_ block: TaskWillRedirect?) {
         change { $0.taskWillRedirect = block }
     }

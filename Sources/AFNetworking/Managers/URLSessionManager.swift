@@ -410,7 +410,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         announce(.networkingTaskDidSuspend, task, in: session)
     }
 
-    /// Asks the block for redirects. Without it the session's ``/AFURLSession/RedirectPolicy`` decides.
+    /// Asks the block for redirects. Without it the session's ``/AFURLTypes/RedirectPolicy`` decides.
     open func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

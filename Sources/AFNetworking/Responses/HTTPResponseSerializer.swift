@@ -180,7 +180,7 @@ extension HTTPResponseSerializer {
     /// The domain of errors of response serializers. The codes are those of `NSURLErrorDomain`.
     public static let errorDomain = ResponseValidation.errorDomain
 
-    /// The key of the ``/AFURLSession/URLResponse`` that was refused, in the user info of an error of ``errorDomain``.
+    /// The key of the ``/AFURLTypes/URLResponse`` that was refused, in the user info of an error of ``errorDomain``.
     public static let failingResponseErrorKey = ResponseValidation.responseKey
 
     /// The key of the refused response's body, a `Data`, in the user info of an error of ``errorDomain``.

@@ -179,7 +179,7 @@ extension StoredCookie {
     }
 }
 
-/// An error of the file of an ``/AFURLSession/HTTPCookieStorage``.
+/// An error of the file of an ``/AFURLTypes/HTTPCookieStorage``.
 ///
 /// The cookies in memory are not affected, and loading goes on.
 public struct CookieFileError: Error, Hashable, Sendable, CustomStringConvertible {

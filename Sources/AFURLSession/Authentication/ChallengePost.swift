@@ -181,3 +181,33 @@ final class CredentialDesk {
         return isOfConnection ? [.session, .task] : [.task]
     }
 }
+
+extension URLSession {
+    /// What to do about a challenge.
+    public enum AuthChallengeDisposition: Int, Sendable {
+        /// Use the credential; without one, go on without.
+        case useCredential = 0
+        /// Do what happens without a delegate.
+        case performDefaultHandling = 1
+        /// Fail the task with `URLError.cancelled`.
+        case cancelAuthenticationChallenge = 2
+        /// Try another method, if the server offers one.
+        case rejectProtectionSpace = 3
+    }
+}
+
+extension AuthenticationCourse {
+    /// Takes the answer of the delegate to the last question. If there was no question, the response is delivered.
+    mutating func answered(
+        _ disposition: URLSession.AuthChallengeDisposition,
+        _ credential: URLCredential?,
+        in proven: ProvenCredentials
+    ) -> Step {
+        switch disposition {
+        case .useCredential: answered(.use(credential), in: proven)
+        case .performDefaultHandling: answered(.performDefault, in: proven)
+        case .cancelAuthenticationChallenge: answered(.cancel, in: proven)
+        case .rejectProtectionSpace: answered(.reject, in: proven)
+        }
+    }
+}

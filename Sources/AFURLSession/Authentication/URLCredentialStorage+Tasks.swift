@@ -10,7 +10,7 @@ extension URLCredentialStorage {
         completionHandler(credentials(for: protectionSpace))
     }
 
-    /// As ``defaultCredential(for:)``. The handler is called before this returns.
+    /// As ``/AFURLTypes/URLCredentialStorage/defaultCredential(for:)``. The handler is called before this returns.
     public func getDefaultCredential(
         for space: URLProtectionSpace,
         task: URLSessionTask,
@@ -19,12 +19,12 @@ extension URLCredentialStorage {
         completionHandler(defaultCredential(for: space))
     }
 
-    /// As ``set(_:for:)``.
+    /// As ``/AFURLTypes/URLCredentialStorage/set(_:for:)``.
     public func set(_ credential: URLCredential, for protectionSpace: URLProtectionSpace, task: URLSessionTask) {
         set(credential, for: protectionSpace)
     }
 
-    /// As ``setDefaultCredential(_:for:)``.
+    /// As ``/AFURLTypes/URLCredentialStorage/setDefaultCredential(_:for:)``.
     public func setDefaultCredential(
         _ credential: URLCredential,
         for protectionSpace: URLProtectionSpace,
@@ -33,7 +33,7 @@ extension URLCredentialStorage {
         setDefaultCredential(credential, for: protectionSpace)
     }
 
-    /// As ``remove(_:for:options:)``.
+    /// As ``/AFURLTypes/URLCredentialStorage/remove(_:for:options:)``.
     public func remove(
         _ credential: URLCredential,
         for protectionSpace: URLProtectionSpace,

@@ -3,7 +3,7 @@ import Foundation
 
 /// Which cache the sessions of a configuration use.
 enum CacheSettings: Sendable {
-    /// The value of ``URLCache/shared`` at the time when a session is made.
+    /// The value of ``/AFURLTypes/URLCache/shared`` at the time when a session is made.
     case shared
     case own(URLCache)
     case none
@@ -25,21 +25,9 @@ enum CacheSettings: Sendable {
 extension URLSessionConfiguration {
     /// The cache that keeps responses and answers requests; nil for none.
     ///
-    /// ``URLCache/shared`` for ``default``, and a cache of the configuration's own, in memory only, for ``ephemeral``.
+    /// ``/AFURLTypes/URLCache/shared`` for ``default``, and a cache of the configuration's own, in memory only, for ``ephemeral``.
     public var urlCache: URLCache? {
         get { self[\.cache].cache }
         set { self[\.cache] = newValue.map { .own($0) } ?? .none }
-    }
-}
-
-extension URLCache {
-    /// Where a response may be kept.
-    public enum StoragePolicy: UInt, Sendable {
-        /// In memory and on disk.
-        case allowed = 0
-        /// In memory.
-        case allowedInMemoryOnly = 1
-        /// Nowhere.
-        case notAllowed = 2
     }
 }

@@ -1,6 +1,6 @@
 import AFState
 import AFWire
-public import Foundation
+import Foundation
 
 /// The settings of a configuration that concern cookies.
 struct CookieSettings: Sendable {
@@ -10,12 +10,6 @@ struct CookieSettings: Sendable {
 
     /// For sessions that keep nothing after their end.
     static var ephemeral: CookieSettings { CookieSettings(storage: HTTPCookieStorage()) }
-}
-
-/// The settings of a request that concern cookies.
-struct RequestCookies: Hashable, Sendable {
-    var isHandled = true
-    var mainDocumentURL: URL?
 }
 
 /// The cookies of one task: they are asked for before each of its requests, and taken from each of its responses.
@@ -61,24 +55,8 @@ struct CookieDoor: Sendable {
     }
 }
 
-extension URLRequest {
-    /// Whether the session sends cookies with this request, and stores those of its response. True.
-    public var httpShouldHandleCookies: Bool {
-        get { contents.cookies.isHandled }
-        set { change { $0.cookies.isHandled = newValue } }
-    }
-
-    /// The main document, of which the loaded resource is a part. Cookies of other sites than that document's are
-    /// neither sent nor stored under ``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``. Nil, the default, if the
-    /// resource is its own main document.
-    public var mainDocumentURL: URL? {
-        get { contents.cookies.mainDocumentURL }
-        set { change { $0.cookies.mainDocumentURL = newValue } }
-    }
-}
-
 extension URLSessionConfiguration {
-    /// The store of the cookies; nil for none. The default configuration uses ``HTTPCookieStorage/shared``. An
+    /// The store of the cookies; nil for none. The default configuration uses ``/AFURLTypes/HTTPCookieStorage/shared``. An
     /// ephemeral one has a store of its own, which its copies and all their sessions share.
     public var httpCookieStorage: HTTPCookieStorage? {
         get { self[\.cookies.storage] }

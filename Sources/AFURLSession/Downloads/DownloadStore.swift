@@ -109,14 +109,6 @@ struct DownloadStore: Sendable {
 
 // MARK: - Parts
 
-/// The part of a download that is kept to be resumed.
-struct KeptPart: Hashable, Sendable {
-    let token: String
-    let length: Int64
-    let modified: Int64
-    let digest: UInt64
-}
-
 extension DownloadStore {
     /// Keeps the written bytes to be resumed later. Nil, and nothing is kept, if there are none, the disk fails, or
     /// `describe` returns nil.

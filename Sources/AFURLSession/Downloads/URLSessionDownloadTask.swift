@@ -14,7 +14,7 @@ typealias DownloadCompletion = @Sendable (URL?, URLResponse?, (any Error)?) -> V
 /// When a download fails whose response had a strong entity tag or a reliable date, the bytes that arrived are kept for
 /// seven days, and the error's `userInfo` has resume data under ``NSURLSessionDownloadTaskResumeData``. Resume data
 /// contains the request with its fields: protect it like those. It does not contain what cannot be written down:
-/// ``URLRequest/requestInterceptors`` of the request itself, and properties that a ``URLProtocol`` has set.
+/// ``/AFURLSession/AFURLTypes/URLRequest/requestInterceptors`` of the request itself, and properties that a ``URLProtocol`` has set.
 public final class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     /// A task that loads `request` as a whole.
     convenience init(

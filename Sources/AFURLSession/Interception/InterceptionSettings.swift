@@ -5,6 +5,11 @@ extension KeptInterceptors {
     }
 }
 
+/// The interceptors of a session.
+struct InterceptionSettings: Sendable {
+    var kept = KeptInterceptors()
+}
+
 extension URLSessionConfiguration {
     /// The interceptors that change the session's requests before they are sent, and decide about failed ones. Empty by
     /// default, which costs nothing.

@@ -25,7 +25,7 @@ public import Foundation
 ///
 /// The refresh may use the same session: tasks made in it, or in Swift tasks it makes that are not detached, do not
 /// wait for the token and do not get one. For a task that you make elsewhere set
-/// ``URLRequest/skipsSessionInterceptors``.
+/// ``/AFURLSession/AFURLTypes/URLRequest/skipsSessionInterceptors``.
 public final class TokenInterceptor: TaskInterceptor {
     /// Gets a new token in place of `old`, which a server refused: nil if there was none yet.
     public typealias Refresh = @Sendable (_ old: String?) async throws -> String

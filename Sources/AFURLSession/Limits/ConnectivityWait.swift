@@ -1,6 +1,5 @@
 import AFLoop
 import AFTransport
-import Glibc
 
 /// The wait of one task for a network. Confined to the loop.
 final class ConnectivityWait: ChangeMonitorClient, TimerTarget {
@@ -68,35 +67,27 @@ final class ConnectivityWait: ChangeMonitorClient, TimerTarget {
     func timerFired(_ timer: TimerID) { wake() }
 }
 
-extension LoadError {
-    /// Whether nothing was sent because this machine has no route to the server or the proxy.
-    var isLackOfNetwork: Bool {
-        switch self {
-        case .transfer(.dial(let failure, let report)): failure.isLackOfNetwork(report)
-        case .transfer(.proxy(let failure)):
-            if case .dial(let cause, let report) = failure.cause { cause.isLackOfNetwork(report) } else { false }
-        default: false
+extension Transfer {
+    /// The account of this transfer until now.
+    ///
+    /// - Parameter wait: The task's wait for a network, if there was one.
+    func account(at now: LoopInstant, after wait: ConnectivityWait?) -> LoadAccount {
+        let end = wait?.since ?? now
+        var timings = times.timings(until: end, isReceiving: phase == .receivingBody)
+        if let wait {
+            let waited = LoadFailure.Timing(
+                phase: .waitingForConnectivity,
+                duration: wait.waited + end.duration(to: now)
+            )
+            timings.insert(waited, at: wait.since == nil ? 0 : timings.count)
         }
+        return LoadAccount(timings: timings, attempts: times.dial?.attempts ?? [])
     }
-}
 
-extension DialFailure {
-    func isLackOfNetwork(_ report: DialReport) -> Bool {
-        switch self {
-        case .unresolved(let failure): failure.kind == .unavailable
-        case .unreachable: !report.attempts.isEmpty && report.attempts.allSatisfy(\.isLackOfNetwork)
-        case .unanswered, .forbidden: false
-        }
-    }
-}
-
-extension DialAttempt {
-    /// Whether this machine has no route to the address: not now, or not by a network that the session may use.
-    var isLackOfNetwork: Bool {
-        switch outcome {
-        case .failed(let error): [ENETUNREACH, ENETDOWN, EHOSTUNREACH, ENONET].contains(error.code)
-        case .cellular: true
-        case .connected, .abandoned, .unanswered, .forbidden: false
-        }
+    /// What the error says beside what the transfer was waiting for. A server may answer early and still want the rest
+    /// of the body.
+    var remark: String? {
+        guard phase == .receivingBody, times.requestEnded == nil else { return nil }
+        return "The server answered before it had all of the request's body, and the rest was not sent."
     }
 }

@@ -16,13 +16,13 @@ struct LimitSettings: Sendable {
     var overrides: [HostOverride] = []
     var link = LinkRules()
 
-    var queueInterval: LoopInterval? { LimitSettings.interval(queueTimeout) }
+    var queueInterval: LoopInterval? { LoopInterval.limit(queueTimeout) }
 
     var connectionRules: ConnectionRules {
         ConnectionRules(
-            connect: LimitSettings.interval(connectTimeout),
-            attempt: LimitSettings.interval(connectAttemptTimeout),
-            handshake: LimitSettings.interval(tlsTimeout),
+            connect: LoopInterval.limit(connectTimeout),
+            attempt: LoopInterval.limit(connectAttemptTimeout),
+            handshake: LoopInterval.limit(tlsTimeout),
             filter: addressFilter,
             overrides: overrides
         )
@@ -35,42 +35,6 @@ struct LimitSettings: Sendable {
         if let marking = request.marking { options.mark(marking) }
         options.avoidsCellular = options.avoidsCellular || request.avoidsCellular
         return options
-    }
-
-    /// Only a positive number is a limit.
-    static func interval(_ timeout: TimeInterval?) -> LoopInterval? {
-        guard let timeout, timeout > 0 else { return nil }
-        return LoopInterval(timeout: timeout)
-    }
-}
-
-/// The limits that a request sets for itself.
-struct RequestLimits: Sendable, Hashable {
-    var queueTimeout: TimeInterval?
-    var serviceType: URLRequest.NetworkServiceType?
-    var allowsCellular = true
-    var sendRate: Int?
-}
-
-/// The same in the space of a reference: nearly every request keeps the defaults.
-enum OwnLimits: Sendable, Hashable {
-    case usual
-    indirect case own(RequestLimits)
-
-    var value: RequestLimits {
-        get { if case .own(let limits) = self { limits } else { RequestLimits() } }
-        set { self = newValue == RequestLimits() ? .usual : .own(newValue) }
-    }
-
-    /// The limits in the form the transport takes. Nil if the request sets none.
-    var forTransfer: TransferLimits? {
-        guard case .own(let limits) = self else { return nil }
-        return TransferLimits(
-            queueInterval: LimitSettings.interval(limits.queueTimeout),
-            sendRate: limits.sendRate,
-            marking: limits.serviceType?.marking,
-            avoidsCellular: !limits.allowsCellular
-        )
     }
 }
 

@@ -111,3 +111,10 @@ struct RequestSender {
         }
     }
 }
+
+extension Load {
+    /// The task's request with the `Host` that its session sends.
+    func naming(_ request: URLRequest) -> URLRequest {
+        handle.map { request.naming(hostOf: headers(of: $0, for: request)) } ?? request
+    }
+}

@@ -62,7 +62,7 @@ extension URLSession {
         public static let didReceiveChallenge = DelegateMethods(rawValue: 1)
         /// The task-level method for challenges. Without it the session handles them in the standard way.
         public static let taskDidReceiveChallenge = DelegateMethods(rawValue: 2)
-        /// The method for redirects. Without it the session's ``RedirectPolicy`` decides.
+        /// The method for redirects. Without it the session's ``/AFURLTypes/RedirectPolicy`` decides.
         public static let taskWillPerformHTTPRedirection = DelegateMethods(rawValue: 4)
         /// The method for responses. Without it the session delivers every body, and waits for no answer.
         public static let dataTaskDidReceiveResponse = DelegateMethods(rawValue: 8)

@@ -86,7 +86,7 @@ extension URLSessionConfiguration {
     }
 
     /// Whether the session may send each of its requests before those in front of it have responses, as if its own
-    /// ``URLRequest/httpShouldUsePipelining`` were set. False by default.
+    /// ``/AFURLTypes/URLRequest/httpShouldUsePipelining`` were set. False by default.
     public var httpShouldUsePipelining: Bool {
         get { self[\.usesPipelining] }
         set { self[\.usesPipelining] = newValue }
@@ -224,7 +224,7 @@ extension URLSessionConfiguration {
 
 extension URLSessionConfiguration {
     /// The storage in which the session looks up credentials when a server or proxy asks for them, and stores those
-    /// that a delegate gave and the server accepted. ``URLCredentialStorage/shared``, or for ``ephemeral`` one of its
+    /// that a delegate gave and the server accepted. ``/AFURLTypes/URLCredentialStorage/shared``, or for ``ephemeral`` one of its
     /// own; nil for neither.
     public var urlCredentialStorage: URLCredentialStorage? {
         get { self[\.credentials.storage] }

@@ -94,7 +94,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     ///   - task: The task that the server redirects.
     ///   - response: The redirect.
     ///   - request: The request that the session would send, without anything that must not follow to another origin.
-    ///   Answering with it also allows what ``RedirectPolicy/sendsBodyToOtherOrigins`` would not.
+    ///   Answering with it also allows what ``/AFURLTypes/RedirectPolicy/sendsBodyToOtherOrigins`` would not.
     ///   - completionHandler: Takes the request to send: the one given, or another. With nil the redirect, with its
     ///   body, is the task's response.
     func urlSession(
@@ -306,7 +306,7 @@ extension URLSessionTaskDelegate {
         }
     }
 
-    /// Leaves the decision to the session's ``RedirectPolicy``.
+    /// Leaves the decision to the session's ``/AFURLTypes/RedirectPolicy``.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

@@ -16,7 +16,7 @@ final class StreamRead {
     init(_ minimum: Int, _ maximum: Int, _ timeout: Double, isAwaited: Bool, _ handler: @escaping Handler) {
         self.maximum = max(0, maximum)
         self.minimum = min(max(0, minimum), self.maximum)
-        interval = LimitSettings.interval(timeout)
+        interval = LoopInterval.limit(timeout)
         self.isAwaited = isAwaited
         self.handler = handler
     }
@@ -38,28 +38,10 @@ final class StreamWrite {
 
     init(_ data: Data, _ timeout: Double, isAwaited: Bool, _ handler: @escaping Handler) {
         self.data = data
-        interval = LimitSettings.interval(timeout)
+        interval = LoopInterval.limit(timeout)
         self.isAwaited = isAwaited
         self.handler = handler
     }
 
     var isSent: Bool { sent == data.count }
-}
-
-/// Why an operation on a stream cannot be done.
-enum StreamFailure: Error, Sendable {
-    enum Direction: Sendable {
-        case reading
-        case writing
-    }
-
-    case closed(Direction)
-    /// In plain text the session could not check the pins of the host.
-    case pinned
-    /// The TLS handshake needs both directions, and one is closed.
-    case halfClosed
-    /// The TLS handshake cannot begin: there are unread bytes that came in plain text.
-    case unreadable
-    /// The task was to become streams, and has no delegate that takes them.
-    case nobodyForStreams
 }

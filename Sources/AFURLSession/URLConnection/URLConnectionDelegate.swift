@@ -109,7 +109,7 @@ extension URLConnectionDelegate {
 }
 
 extension URLConnectionDataDelegate {
-    /// Sends the request. The connection follows redirects as ``RedirectPolicy`` allows.
+    /// Sends the request. The connection follows redirects as ``/AFURLTypes/RedirectPolicy`` allows.
     public func connection(
         _ connection: URLConnection,
         willSend request: URLRequest,

@@ -4,6 +4,7 @@ import Glibc
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 @testable import AFWire
 
 extension FuzzTarget {

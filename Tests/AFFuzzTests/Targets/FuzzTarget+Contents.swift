@@ -4,6 +4,7 @@ import Foundation
 import FoundationXML
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension FuzzTarget {
     /// Bodies.

@@ -2,6 +2,7 @@ import Foundation
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 @testable import AFWire
 
 extension FuzzTarget {

@@ -1,4 +1,5 @@
 @testable import AFURLSession
+@testable import AFURLTypes
 @testable import AFWire
 
 extension FuzzTarget {

@@ -2,6 +2,7 @@ import AFLoop
 import AFWire
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension FuzzTarget {
     /// Others that are not HTTP: proxies and the kernel.

@@ -3,6 +3,7 @@ import AFNetworking
 import Foundation
 
 @testable import AFURLSession
+@testable import AFURLTypes
 @testable import AFWire
 
 extension FuzzTarget {

@@ -5,6 +5,7 @@ import Foundation
 @testable import AFState
 @testable import AFTLS
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension FuzzTarget {
     /// Files of ours, which another program may have written. Those with a checksum get a right one: otherwise the

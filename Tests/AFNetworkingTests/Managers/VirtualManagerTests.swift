@@ -5,6 +5,7 @@ import Testing
 
 @testable import AFNetworking
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// Managers whose sessions end and are replaced while tasks run. Each step is drawn from a seed, and can be repeated.
 @Suite("Managers on a virtual network")

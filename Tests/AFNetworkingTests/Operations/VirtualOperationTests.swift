@@ -5,6 +5,7 @@ import Testing
 
 @testable import AFNetworking
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// The stress test of operations with steps from a seed, which can be repeated.
 @Suite("Operations on a virtual network")

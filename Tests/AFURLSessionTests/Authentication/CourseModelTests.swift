@@ -6,6 +6,7 @@ import Testing
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// Random servers, users and delegates, and what must hold whatever they do.
 @Suite("Authentication, at random")

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// One task, as far as authentication goes: its course, and the session it belongs to.
 struct TaskTalk {

@@ -7,6 +7,7 @@ import Testing
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension CacheTests {
     /// Disks that fail, processes that die. Each in a process of its own.

@@ -4,6 +4,7 @@ import Testing
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension CacheTests {
     /// Against models that do the same in the most simple-minded way.

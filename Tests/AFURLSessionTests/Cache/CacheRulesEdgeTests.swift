@@ -5,6 +5,7 @@ import Testing
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension CacheTests {
     /// Where one rule ends and the next begins.

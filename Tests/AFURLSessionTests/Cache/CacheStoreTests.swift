@@ -6,6 +6,7 @@ import Testing
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension CacheTests {
     struct Store {

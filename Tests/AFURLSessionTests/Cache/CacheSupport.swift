@@ -9,6 +9,7 @@ import Testing
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// The cache: its rules, its store, its door, and `URLCache`.
 enum CacheTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension CacheTests {
     struct Public {

@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// Coded bodies through whole sessions, against a real server on the loopback interface.
 struct CodedTaskTests {

@@ -6,6 +6,7 @@ import Testing
 
 @testable import AFTransport
 @testable import AFURLSession
+@testable import AFURLTypes
 
 struct ContentDecoderTests {
     /// A file as servers send them, and what is to become of it. Nil: it is refused.

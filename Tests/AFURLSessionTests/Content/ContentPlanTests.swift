@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 struct ContentPlanTests {
     private func plan(_ values: String..., status: Int = 200) -> ContentPlan {

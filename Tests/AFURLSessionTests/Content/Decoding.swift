@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// Drives a decoder as a task does, with pieces of any size on both sides.
 struct Decoding {

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 #if Brotli || Zstd
     /// The codings that come with the traits `Brotli` and `Zstd`.

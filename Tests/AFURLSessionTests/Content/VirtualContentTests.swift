@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// Coded bodies on the scripted network: deadlines, turns, and who is held up.
 struct VirtualContentTests {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension CookieRules {
     struct Domains {

@@ -8,6 +8,7 @@ import Testing
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension CookieRules {
     struct Files {

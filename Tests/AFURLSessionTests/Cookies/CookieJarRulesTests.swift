@@ -3,6 +3,7 @@ import Testing
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension CookieRules {
     /// The jar and the rules of admission by themselves, without the store around them.

@@ -3,6 +3,7 @@ import Testing
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// The storage model of RFC 6265bis as its text says it, step by step and without any thought of speed, on text that
 /// is all ASCII. Written from the text, not from the sources.

@@ -4,6 +4,7 @@ import Testing
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// Cookies, from the bytes of a line to the file.
 enum CookieRules {

@@ -2,6 +2,7 @@ import Testing
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension CookieRules {
     struct Syntax {

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 struct ResumeRecordTests {
     private func record(

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 struct ErrorMappingTests {
     private static let hostile = "\u{1B}[2J\r\nfake: line\u{0}\u{202E}" + String(repeating: "A", count: 100_000)

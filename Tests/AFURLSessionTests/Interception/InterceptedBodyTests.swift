@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// Refuses so many requests, then tells what it got.
 private func refuse(_ count: Int, on server: TestServer, _ path: String = "/up", status: Int = 503) -> Lock<[Data]> {

@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 @Suite("Interceptors and classes that load")
 struct InterceptedProtocolTests {

@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// A task that is adapted, refused, waits, is adapted and sent again, and lost in the middle of its answer.
 private struct Repeated {

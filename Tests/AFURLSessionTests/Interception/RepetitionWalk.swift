@@ -4,6 +4,7 @@ import AFVirtualWorld
 import Foundation
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// What one task of a walk sends, who has a say in it, and what is done to it meanwhile.
 struct RepetitionPlan {

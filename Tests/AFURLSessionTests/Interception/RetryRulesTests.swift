@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension RetryDecision {
     /// Nil unless something is sent again.

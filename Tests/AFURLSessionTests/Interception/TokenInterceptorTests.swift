@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// A server that wants a token, and gives one out.
 private final class TokenServer: Sendable {

@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// Answers challenges, and writes them down.
 private final class Keyring: URLSessionDataDelegate {

@@ -7,6 +7,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// What goes wrong with caches elsewhere, tried over the whole stack.
 @Suite("Caches, threatened")

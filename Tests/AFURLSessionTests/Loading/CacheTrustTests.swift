@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// Takes any server, but not in the clear.
 private struct Strict: ServerEvaluator {

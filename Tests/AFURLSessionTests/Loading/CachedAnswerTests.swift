@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// What tasks get that are answered from a cache.
 @Suite("Answers from a cache")

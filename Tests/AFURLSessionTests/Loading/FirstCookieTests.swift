@@ -5,6 +5,7 @@ import Testing
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// A public suffix list that is read when the test opens the gate.
 private struct GatedSuffixes {

@@ -6,6 +6,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// What a task carries from one exchange to the next, and what it must not.
 @Suite("From one exchange to the next")

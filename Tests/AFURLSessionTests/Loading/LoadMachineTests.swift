@@ -1,6 +1,7 @@
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// What a load does next, in each state and at each event.
 @Suite struct LoadMachineTests {

@@ -6,6 +6,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 @Suite("What a session has learnt, and forgets")
 struct ResetTests {

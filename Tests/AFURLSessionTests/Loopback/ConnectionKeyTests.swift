@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension ConnectionKey {
     /// All of it at once.

@@ -3,6 +3,7 @@ import Testing
 
 @testable import AFTransport
 @testable import AFURLSession
+@testable import AFURLTypes
 
 private final class Connection: PooledConnection {
     var load = 0

@@ -6,6 +6,7 @@ import Testing
 
 @testable import AFTransport
 @testable import AFURLSession
+@testable import AFURLTypes
 
 struct ReadBufferTests {
     @Test func `small pieces, and those of another page, are not lent`() {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import AFTransport
 @testable import AFURLSession
+@testable import AFURLTypes
 
 private final class Waiter: QueuedWaiter {
     var ticket = WaitTicket()

@@ -6,6 +6,7 @@ import Glibc
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// The kernel itself, on a machine whose cables we may pull. Run by `NamespaceRunTests`.
 @Suite(

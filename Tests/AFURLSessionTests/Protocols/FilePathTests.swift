@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 @Suite("Paths of file URLs")
 struct FilePathTests {

@@ -5,6 +5,7 @@ import Glibc
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 @Suite("Loads of data URLs and files")
 struct LocalLoadTests {

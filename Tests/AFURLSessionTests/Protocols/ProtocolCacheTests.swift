@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 @Suite("What classes of the program have stored")
 struct ProtocolCacheTests {

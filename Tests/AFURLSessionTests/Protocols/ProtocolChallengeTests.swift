@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// Takes the answer to a challenge of a class, and lets the load go on with it.
 private final class AnswerTaker: NSObject, URLAuthenticationChallengeSender {

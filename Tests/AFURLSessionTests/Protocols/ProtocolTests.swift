@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// As such classes are written for Foundation's loading system.
 final class MockURLProtocol: URLProtocol, @unchecked Sendable {

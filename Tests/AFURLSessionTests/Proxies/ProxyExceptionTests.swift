@@ -2,6 +2,7 @@ import AFWire
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension ProxyTests {
     @Suite("Exceptions from proxies")

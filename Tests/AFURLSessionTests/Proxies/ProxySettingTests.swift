@@ -7,6 +7,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension ProxyTests {
     @Suite("Where proxies are set")

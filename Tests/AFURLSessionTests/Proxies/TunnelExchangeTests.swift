@@ -4,6 +4,7 @@ import Testing
 
 @testable import AFTransport
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension ProxyTests {
     @Suite("Asking for a tunnel")

@@ -5,6 +5,7 @@ import Testing
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 
 @Suite("Hosts that want TLS")
 struct HSTSTests {

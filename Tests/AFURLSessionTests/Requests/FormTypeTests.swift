@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// Foundation sends the body of a POST as a form if neither the request nor the session says what it is.
 @Suite("The type of a body that has none")

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 struct RequestTermsTests {
     private typealias URLRequest = AFURLSession.URLRequest

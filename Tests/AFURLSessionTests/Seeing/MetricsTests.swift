@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension SeeingTests {
     /// An entry for everything that was sent, with what is true of it.

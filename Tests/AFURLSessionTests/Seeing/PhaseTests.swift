@@ -2,6 +2,7 @@ import AFLoop
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension SeeingTests {
     /// The order of a transfer's phases, whatever was noted of them.

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension SeeingTests {
     @Suite("What is hidden from those who look on")

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension SeeingTests {
     @Suite("What is a secret by its name")

@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 @Suite("Captured streams whose peer does not read")
 struct CapturedStreamTests {

@@ -2,6 +2,7 @@ import AFVirtualWorld
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 @Suite("Streams: what comes next")
 struct StreamScheduleTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 struct LineSplitterTests {
     /// What comes of a body that arrives in these pieces.

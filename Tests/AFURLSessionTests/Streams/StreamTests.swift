@@ -6,6 +6,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// Bodies read as they arrive, from a real server on the loopback interface.
 struct StreamTests {

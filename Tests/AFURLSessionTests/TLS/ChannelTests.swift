@@ -5,6 +5,7 @@ import Glibc
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension SecuredTests {
     /// A secured channel on a wire that the test holds in its hands.

@@ -4,6 +4,7 @@ import Testing
 
 @testable import AFTLS
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension SecuredTests {
     /// What is decided before, or beside, any handshake.

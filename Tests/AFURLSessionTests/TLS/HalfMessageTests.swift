@@ -6,6 +6,7 @@ import Glibc
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension SecuredTests {
     /// Servers that begin a message of the protocol's own and leave it at that: nothing can be sealed meanwhile.

@@ -2,6 +2,7 @@ import Testing
 
 @testable import AFTransport
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension SecuredTests {
     struct Budget {

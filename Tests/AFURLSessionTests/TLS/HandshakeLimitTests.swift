@@ -3,6 +3,7 @@ import AFTLS
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension SecuredTests {
     /// What a handshake takes from a server that says more than it has to.

@@ -7,6 +7,7 @@ import Testing
 
 @testable import AFTransport
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// A channel whose every read and write the test has laid down.
 final class ScriptedChannel: ByteChannel {

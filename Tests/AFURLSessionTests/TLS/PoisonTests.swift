@@ -4,6 +4,7 @@ import CAFOpenSSL
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension SecuredTests {
     /// Leaves something in OpenSSL's error queue, as others who use OpenSSL on this thread may.

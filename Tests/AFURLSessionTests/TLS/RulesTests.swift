@@ -2,6 +2,7 @@ import AFTLS
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension SecuredTests {
     /// The rules of a session, as each task gets them.

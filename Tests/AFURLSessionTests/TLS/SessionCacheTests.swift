@@ -5,6 +5,7 @@ import Testing
 
 @testable import AFTLS
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension SecuredTests {
     struct SessionCache {

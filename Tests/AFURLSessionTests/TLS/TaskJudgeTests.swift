@@ -6,6 +6,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension SecuredTests {
     /// What one task's delegate has said about a server is said for that delegate's tasks only.

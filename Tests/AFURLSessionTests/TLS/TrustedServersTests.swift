@@ -5,6 +5,7 @@ import Testing
 
 @testable import AFTransport
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension SecuredTests {
     /// What is remembered of servers that were proven once.

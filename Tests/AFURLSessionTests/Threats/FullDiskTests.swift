@@ -8,6 +8,7 @@ import Testing
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// A file system of a mebibyte, in a folder of the test's own.
 private final class SmallDisk: Sendable {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 
 @Suite("Copies of configurations")
 struct SettingsCopyTests {

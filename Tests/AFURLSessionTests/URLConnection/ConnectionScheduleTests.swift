@@ -6,6 +6,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 @Suite("Where a URLConnection calls back")
 struct ConnectionScheduleTests {

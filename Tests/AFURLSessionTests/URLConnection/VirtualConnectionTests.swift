@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 @Suite("URLConnection on a scripted network")
 struct VirtualConnectionTests {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import AFTransport
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// A second protocol beside HTTP/1.1: it answers each request with its own target, in the opposite order of the requests,
 /// and sends nothing.

@@ -43,21 +43,3 @@ extension SessionCore {
         settings.transportSecurity?.covers(endpoint.host, at: world.wallClock()) ?? false
     }
 }
-
-extension URL {
-    /// RFC 6797 §8.3: the port stays, unless it is that of http.
-    var withTLS: URL? {
-        let text = absoluteString
-        guard let endpoint = try? RequestURL(text).endpoint, endpoint.scheme == .http else { return nil }
-        var bytes = Array(text.utf8)
-        let start = "http://".utf8.count
-        let end = bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
-        if endpoint.isDefaultPort, let colon = bytes[start..<end].lastIndex(of: UInt8(ascii: ":")),
-            bytes[(colon + 1)..<end].allSatisfy({ (0x30...0x39).contains($0) })
-        {
-            bytes.removeSubrange(colon..<end)
-        }
-        bytes.replaceSubrange(..<"http".utf8.count, with: "https".utf8)
-        return URL(string: String(decoding: bytes, as: UTF8.self))
-    }
-}

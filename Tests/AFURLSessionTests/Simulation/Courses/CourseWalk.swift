@@ -4,6 +4,7 @@ import Foundation
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// One seeded run: tasks on their way over a map, everything that is done to them, and what was wrong about it.
 final class CourseWalk {

@@ -3,6 +3,7 @@ import AFVirtualWorld
 
 @testable import AFTransport
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// What the pool of one peer has to do, said without any thought of speed: everybody in one list, sorted when needed.
 struct PoolModel {

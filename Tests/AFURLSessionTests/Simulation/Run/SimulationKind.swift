@@ -3,6 +3,7 @@ import AFVirtualWorld
 import Foundation
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// What one seed of a simulation came to.
 struct SimulationOutcome: Sendable {

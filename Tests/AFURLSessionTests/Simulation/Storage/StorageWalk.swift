@@ -3,6 +3,7 @@ import Foundation
 
 @testable import AFState
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// What is kept on a disk, while everything happens to that disk that can: one seed, one store, and a power cut.
 final class StorageWalk {

@@ -1,0 +1,143 @@
+import AFState
+import AFTransport
+import AFWire
+package import Foundation
+
+extension CacheEntry {
+    /// The entry for a response that the program stores. Nil if the response may not be stored.
+    package convenience init?(_ cached: CachedURLResponse, for request: URLRequest, at now: CacheInstant) {
+        let http = cached.response as? HTTPURLResponse
+        guard cached.storagePolicy != .notAllowed, let question = CacheRequest(request),
+            let head = StoredHead(http, storedFor: question, at: now)
+        else { return nil }
+        let isPlain = http.map { type(of: $0) == HTTPURLResponse.self } == true
+        self.init(head, cached, mayGoToDisk: isPlain && !CacheRules.isSecret(head))
+    }
+
+    /// - Parameter mayGoToDisk: Whether the rules allow it to be written to disk, if the response does.
+    package convenience init(_ head: StoredHead, _ cached: CachedURLResponse, mayGoToDisk: Bool) {
+        let userInfo = cached.userInfo.flatMap { userInfo in
+            try? PropertyListSerialization.data(fromPropertyList: userInfo, format: .binary, options: 0)
+        }
+        let isWritable = (100...999).contains(head.status) && (userInfo != nil || cached.userInfo == nil)
+        self.init(
+            head,
+            body: cached.data,
+            presented: cached,
+            userInfo: userInfo,
+            mayGoToDisk: mayGoToDisk && isWritable && cached.storagePolicy == .allowed
+        )
+    }
+
+    /// The response as the program stored it; nil for one that a session stored.
+    private var presentedResponse: CachedURLResponse? { presented as? CachedURLResponse }
+
+    /// The same body with other fields.
+    package func updated(_ head: StoredHead, mayGoToDisk: Bool) -> CacheEntry {
+        let mayGoToDisk = mayGoToDisk && self.mayGoToDisk
+        guard let presented = presentedResponse, let url = presented.response.url else {
+            return CacheEntry(head, body: body, userInfo: userInfo, mayGoToDisk: mayGoToDisk)
+        }
+        let response = HTTPURLResponse(
+            url: url,
+            status: head.status,
+            version: head.version,
+            headers: head.headers,
+            decodes: head.isDecoded
+        )
+        let cached = CachedURLResponse(
+            response: response,
+            data: body,
+            userInfo: presented.userInfo,
+            storagePolicy: mayGoToDisk ? .allowed : .allowedInMemoryOnly
+        )
+        return CacheEntry(head, body: body, presented: cached, userInfo: userInfo, mayGoToDisk: mayGoToDisk)
+    }
+
+    /// The stored response for the program.
+    package func cachedResponse(for url: URL) -> CachedURLResponse {
+        if let presentedResponse { return presentedResponse }
+        return CachedURLResponse(
+            response: response(for: url),
+            data: body,
+            userInfo: decodedUserInfo,
+            storagePolicy: mayGoToDisk ? .allowed : .allowedInMemoryOnly
+        )
+    }
+
+    /// The stored response for a task.
+    ///
+    /// - Parameter age: The value of `Age` in place of the stored one; nil keeps the stored one. An object of a
+    ///   subclass that the program stored is always returned as it is.
+    package func response(for url: URL, age: Int64? = nil) -> HTTPURLResponse {
+        let given = presentedResponse?.response as? HTTPURLResponse
+        if let given, age == nil || type(of: given) != HTTPURLResponse.self { return given }
+        var headers = head.headers
+        if let age { headers.set("Age", "\(age)") }
+        return HTTPURLResponse(
+            url: given?.url ?? url,
+            status: head.status,
+            version: head.version,
+            headers: headers,
+            decodes: head.isDecoded
+        )
+    }
+
+    private var decodedUserInfo: [AnyHashable: Any]? {
+        userInfo.flatMap { data in
+            (try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)) as? [AnyHashable: Any]
+        }
+    }
+}
+
+extension StoredHead {
+    /// The head of a response that the program stores. Nil if the response may not be stored.
+    package init?(_ response: HTTPURLResponse?, storedFor question: CacheRequest, at now: CacheInstant) {
+        guard question.method == .get, !question.hasBody, !question.isPartial,
+            let partition = CachePartition.caller.forCredentials(in: question.headers)
+        else { return nil }
+        let headers = CacheRules.storedFields(response?.headers ?? HTTPHeaders())
+        guard let names = VaryField.names(in: headers), !CacheControl(of: headers).noStore,
+            response?.statusCode != 206, response?.statusCode != 304, !headers.contains("Content-Range")
+        else { return nil }
+        self.init(
+            key: question.key,
+            partition: partition,
+            // A field that the program's request does not have does not matter to the program.
+            vary: names.filter { question.headers.contains($0) }.map { VaryField($0, of: question.headers) },
+            isDecoded: true,
+            status: response?.statusCode ?? 0,
+            version: response?.version ?? .http11,
+            headers: headers,
+            requestTime: now.wall,
+            responseTime: now.wall,
+            responseMonotonic: now.monotonic
+        )
+    }
+}
+
+// MARK: - Requests in the words of the rules
+
+extension CacheRequest {
+    /// Nil if this library could not have made the head.
+    package init?(_ request: WireRequest) {
+        guard let headers = Self.headers(inHead: request.headBytes) else { return nil }
+        let hasBody = (request.bodyLength ?? 0) > 0 || request.isChunked
+        self.init(method: request.method, url: request.url, headers: headers, hasBody: hasBody)
+    }
+
+    /// A request as a caller wrote it, without the fields that a session adds. Nil if no response to it could be
+    /// stored.
+    package init?(_ request: URLRequest) {
+        guard let location = request.url, let url = try? RequestURL(location.absoluteString) else { return nil }
+        let contents = request.contents
+        guard let headers = HTTPHeaders(checking: contents.fields.dictionary ?? [:]) else { return nil }
+        let hasBody = contents.body?.isEmpty == false || contents.bodyStream != nil
+        self.init(method: contents.method, url: url, headers: headers, hasBody: hasBody)
+    }
+
+    private static func headers(inHead head: [UInt8]) -> HTTPHeaders? {
+        guard let end = head.firstIndex(of: UInt8(ascii: "\n")), head.count >= end + 3 else { return nil }
+        return HTTPHeaders(checkingBlock: Array(head[(end + 1)..<(head.count - 2)]))
+    }
+}

@@ -1,0 +1,207 @@
+import AFBase
+import AFLoop
+import AFState
+import AFWire
+public import Foundation
+
+/// Keeps responses, in memory and on disk, to answer later requests.
+///
+/// ```swift
+/// let configuration = URLSessionConfiguration.default
+/// configuration.urlCache = URLCache(memoryCapacity: 8 << 20, diskCapacity: 100 << 20, directory: folder)
+/// let session = URLSession(configuration: configuration)
+/// ```
+///
+/// Sessions use it by the rules of HTTP (RFC 9111) as the private cache of one user. The methods here ignore all dates.
+/// Responses of more than a twentieth of the capacity are not stored, and those used longest ago are removed first.
+/// Several caches, and several processes, may share a folder.
+///
+/// A request whose field `Host` names another host than its URL asks for another resource, so it has entries of its
+/// own. This also holds for the methods here, if the request itself has the field.
+///
+/// A response to a request with an `Authorization` field answers only requests with the same value, and is never
+/// written to disk.
+///
+/// Safe to use from any thread. Methods that look at the disk wait for it. Not open to subclasses: sessions store more
+/// than these methods could be given, and would not call methods that were overridden.
+public final class URLCache: NSObject, Sendable {
+    package let store: CacheStore
+
+    /// The capacities of the shared cache of a program.
+    private static let sharedCapacities = (memory: 4 << 20, disk: 20 << 20)
+    private static let replacement = Lock<URLCache?>(nil)
+    private static let standard = URLCache(
+        memoryCapacity: sharedCapacities.memory,
+        diskCapacity: sharedCapacities.disk,
+        directory: nil
+    )
+
+    /// The cache of sessions whose configuration names no other: 4 MiB in memory, and 20 MiB on disk in the user's
+    /// folder for caches.
+    ///
+    /// A cache that you set is used by sessions that are made later.
+    public class var shared: URLCache {
+        get { replacement.withLock { $0 } ?? standard }
+        set { replacement.withLock { $0 = newValue } }
+    }
+
+    /// A cache with limits in bytes; 0 keeps nothing there.
+    ///
+    /// - Parameters:
+    ///   - memoryCapacity: The most bytes that are kept in memory.
+    ///   - diskCapacity: The most bytes that are kept on disk.
+    ///   - directory: The folder in which the cache makes a folder of its own, for this user alone. It is made at first
+    ///     use if it is missing. Nil is a folder for this program in the user's folder for caches (`XDG_CACHE_HOME`,
+    ///     else `~/.cache`). If the folder cannot be used, or other users could access it, the cache stays in memory
+    ///     only.
+    public init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
+        let path = directory.map { $0.isFileURL ? $0.absoluteURL.path : nil } ?? URLCache.standardPath
+        store = CacheStore(
+            memoryCapacity: memoryCapacity,
+            diskCapacity: diskCapacity,
+            path: diskCapacity > 0 ? path : nil
+        )
+        super.init()
+    }
+
+    /// A cache with limits in bytes, and a folder by its path. A relative path is in this program's folder for caches.
+    public convenience init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
+        let directory = path.map { path in
+            let isAbsolute = path.utf8.first == UInt8(ascii: "/")
+            return isAbsolute ? path : (URLCache.standardPath.map { "\($0)/\(path)" } ?? path)
+        }
+        self.init(
+            memoryCapacity: memoryCapacity,
+            diskCapacity: diskCapacity,
+            directory: directory.map { URL(fileURLWithPath: $0, isDirectory: true) }
+        )
+    }
+
+    package init(store: CacheStore) {
+        self.store = store
+        super.init()
+    }
+
+    /// Read once: another thread may change the environment during a later read.
+    private static let standardPath: String? = {
+        guard let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first else {
+            return nil
+        }
+        let program = ProcessInfo.processInfo.processName.utf8.map { byte in
+            (byte < 0x80 && byte > 0x20 && byte != UInt8(ascii: "/")) ? byte : UInt8(ascii: "_")
+        }
+        let name = String(decoding: program, as: UTF8.self)
+        return caches.path + "/" + (name.isEmpty || name.utf8.first == UInt8(ascii: ".") ? "program" : name)
+    }()
+
+    // MARK: - Limits
+
+    /// The most bytes that are kept in memory. Lowering it releases the responses that no longer fit.
+    public var memoryCapacity: Int {
+        get { store.memoryCapacity }
+        set { store.setMemoryCapacity(newValue) }
+    }
+
+    /// The most bytes that are kept on disk. Lowering it removes the responses that no longer fit. A cache that was
+    /// made without a capacity on disk has no folder, and stays in memory.
+    public var diskCapacity: Int {
+        get { store.diskCapacity }
+        set { store.setDiskCapacity(newValue) }
+    }
+
+    /// How many bytes are kept in memory.
+    public var currentMemoryUsage: Int { store.memoryUsage }
+
+    /// How many bytes are kept on disk.
+    public var currentDiskUsage: Int { store.diskUsage }
+
+    /// The use and the capacity of memory. It contains no path and no URL, which may tell too much.
+    public override var description: String {
+        "URLCache(\(currentMemoryUsage) of \(memoryCapacity) bytes in memory, \(diskCapacity) on disk at most)"
+    }
+
+    // MARK: - Looking, storing, removing
+
+    /// The stored response for a request, however old; nil if there is none.
+    ///
+    /// Of several responses to different header fields, the latest that matches those of the request. The cache does
+    /// not answer requests for parts (`Range`).
+    public func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
+        guard let question = CacheRequest(request), question.method == .get || question.method == .head,
+            !question.hasBody, !question.isPartial, let url = request.url
+        else { return nil }
+        let choose: ([CacheEntry]) -> CacheEntry? = { URLCache.latest($0, for: question) }
+        let entry: CacheEntry? =
+            switch store.glance(at: question.key, choose) {
+            case .nothing: nil
+            case .found(let entry): entry
+            case .unknown: store.load(question.key, choose)
+            }
+        return entry?.cachedResponse(for: url)
+    }
+
+    /// Stores a response, in place of the stored one for such a request.
+    ///
+    /// It answers GET and HEAD requests for the URL. Responses to other methods and to requests for parts are not
+    /// stored, nor is partial content (206), a response that forbids it, or one that depends on more than header fields
+    /// (`Vary: *`).
+    public func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
+        guard let question = CacheRequest(request),
+            let entry = CacheEntry(cachedResponse, for: request, at: store.now)
+        else { return }
+        store.insert(entry) { former in
+            CacheRules.matches(former.head, question, in: [entry.head.partition], decodes: true)
+        }
+        store.catchUp()
+    }
+
+    /// Removes all stored responses for the URL of a request, and for its field `Host` if it has one, whatever its
+    /// other header fields.
+    public func removeCachedResponse(for request: URLRequest) {
+        guard let url = request.url, let target = try? RequestURL(url.absoluteString) else { return }
+        store.forget(CacheRequest(request)?.key ?? CacheKey(target))
+        store.catchUp()
+    }
+
+    /// Removes all responses, also those that are being stored at this moment.
+    public func removeAllCachedResponses() {
+        store.forgetAll()
+        store.catchUp()
+    }
+
+    /// Removes the responses that were received at a time or later.
+    public func removeCachedResponses(since date: Date) {
+        store.removeAll(since: date.wholeSeconds)
+    }
+
+    /// The program decides which of its requests a response may answer, so partitions do not count here, only
+    /// credentials do.
+    private static func latest(_ entries: [CacheEntry], for question: CacheRequest) -> CacheEntry? {
+        guard let own = CachePartition.caller.forCredentials(in: question.headers) else { return nil }
+        let mentioned = entries.filter { entry in
+            let head = entry.head
+            return head.key == question.key && head.partition.credentials == own.credentials
+                && head.vary.allSatisfy { field in
+                    !question.headers.contains(field.name) || VaryField(field.name, of: question.headers) == field
+                }
+        }
+        // The caller cannot use a body that still has its content coding.
+        let readable = mentioned.filter { $0.head.isDecoded || !$0.head.headers.contains("Content-Encoding") }
+        // Of two that were received in the same second, the one that is further behind is the later.
+        return readable.reversed().max {
+            ($0.head.responseTime, $0.head.requestTime) < ($1.head.responseTime, $1.head.requestTime)
+        }
+    }
+}
+
+extension URLCache {
+    /// Where a response may be kept.
+    public enum StoragePolicy: UInt, Sendable {
+        /// In memory and on disk.
+        case allowed = 0
+        /// In memory.
+        case allowedInMemoryOnly = 1
+        /// Nowhere.
+        case notAllowed = 2
+    }
+}

@@ -1,0 +1,356 @@
+import AFState
+import AFTLS
+package import AFWire
+
+/// The authentication of one task: to each of its origins and proxies separately, over all its exchanges. Confined to
+/// the loop.
+///
+/// For each exchange, in this order:
+///
+/// 1. ``prepare(_:in:)`` decides which credentials go with the request. If it returns a function, compute the digest of
+///    the body with it (without a body there is nothing to do).
+/// 2. ``fieldValues(for:bodyDigest:)`` returns the values of `Authorization` and `Proxy-Authorization`. Call it once
+///    for each request: a request that is repeated on another connection without a response keeps its bytes.
+/// 3. ``received(_:_:to:in:)`` takes every final response, also one that asks for nothing, before any other code sees
+///    it, and returns how the task goes on.
+/// 4. After `ask`, and only then, ``answered(_:in:)`` takes the answer of the delegate, or default handling if the
+///    delegate gave none, and returns the same.
+///
+/// ```
+/// var course = AuthenticationCourse()
+/// let exchange = AuthenticationExchange(url, method: "GET")
+/// while true {
+///     let function = course.prepare(exchange, in: proven)
+///     let fields = course.fieldValues(for: exchange, bodyDigest: function.map { digestOfBody($0) })
+///     let head = send(fields)
+///     var step = course.received(head.status, head.headers, to: exchange, in: proven)
+///     while case .ask(let question) = step {
+///         step = course.answered(askDelegate(question), in: proven)
+///     }
+///     guard case .again = step else { break }
+/// }
+/// ```
+///
+/// A task that follows a redirect keeps its course and makes another exchange. What was answered to one party is sent
+/// to no other.
+package struct AuthenticationCourse {
+    /// How the task goes on.
+    package enum Step {
+        /// Deliver this response to the task.
+        case deliver
+        /// Send the same request once more.
+        case again
+        /// Ask the delegate this question, and go on with its answer.
+        case ask(CredentialQuestion)
+        /// The delegate cancels the task.
+        case cancel
+        /// The task fails: the credential cannot be sent in the form that the party wants.
+        case fail(RequestRejection)
+    }
+
+    /// The values of the two fields of the request; nil where the field is left out.
+    package struct FieldValues: Equatable {
+        package var authorization: [UInt8]?
+        package var proxyAuthorization: [UInt8]?
+
+        package init() {}
+    }
+
+    /// What the task knows of one party.
+    private struct Talk {
+        let party: ChallengingParty
+        /// How often the request was repeated because the party asked, since the party last accepted one.
+        var rounds = 0
+        /// The strength of the last offer that the task chose. A party that suddenly offers something weaker is another
+        /// server, or wants the password.
+        var floor = 0
+        /// Offers that the delegate rejected.
+        var declined: [AuthenticationOffer] = []
+        /// Credentials that the party refused.
+        var refused: [AuthenticationAttempt] = []
+        /// From the first URL of this origin that had any.
+        var userInfo: URLUserInfo?
+        /// The credential that a proxy was configured with.
+        var configured: URLCredential?
+        /// What is sent with the next request.
+        var ready: AuthenticationAttempt?
+        /// What was sent with the request under way.
+        var sent: AuthenticationAttempt?
+        var digestAnswer: DigestAnswer?
+    }
+
+    /// A question that the delegate has not answered yet.
+    private struct Asking {
+        let place: Int
+        let offer: AuthenticationOffer
+        /// Weaker offers.
+        let others: ArraySlice<AuthenticationOffer>
+        let proposals: [ProvenCredentials.Proposal]
+    }
+
+    private var talks: [Talk] = []
+    private var asking: Asking?
+    /// How the origin proved itself in its last response.
+    package private(set) var proof = DigestAnswer.Proof.absent
+
+    package init() {}
+
+    // MARK: - Before a request
+
+    /// Decides which credentials go with the request.
+    ///
+    /// - Returns: The function to compute the digest of the body with, if the request has a body and a party wants its
+    ///   digest. At most one of origin and proxy is given a digest: if both want one, the proxy is given none.
+    package mutating func prepare(_ exchange: AuthenticationExchange, in proven: ProvenCredentials) -> DigestFunction? {
+        guard !talks.isEmpty || !proven.isEmpty else { return nil }
+        var function: DigestFunction?
+        for party in exchange.parties {
+            let isOwn = !party.isProxy && exchange.hasOwnAuthorization
+            let known = talks.firstIndex { $0.party == party }
+            if let known { talks[known].sent = nil }
+            let unasked = isOwn ? nil : proven.attempt(for: party, path: exchange.path)
+            guard let attempt = known.flatMap({ talks[$0].ready }) ?? unasked else { continue }
+            if let wanted = attempt.bodyFunction {
+                guard exchange.mayHashBody, function == nil || function == wanted else { continue }
+                function = wanted
+            }
+            talks[known ?? begin(party)].sent = attempt
+        }
+        return function
+    }
+
+    /// The values of the fields for this request. Call it once for each request: every answer of Digest counts its use.
+    ///
+    /// - Parameter bodyDigest: The digest with the function that ``prepare(_:in:)`` returned; nil if there is no body.
+    package mutating func fieldValues(for exchange: AuthenticationExchange, bodyDigest: [UInt8]? = nil) -> FieldValues {
+        var values = FieldValues()
+        guard !talks.isEmpty else { return values }
+        let body = bodyDigest.map(DigestAlgorithm.hexadecimal)
+        for party in exchange.parties {
+            guard let place = talks.firstIndex(where: { $0.party == party && $0.sent != nil }) else { continue }
+            let value = value(at: place, exchange, body)
+            // The nonce is used up. Send nothing: the server asks again.
+            if value == nil { talks[place].sent = nil }
+            if party.isProxy { values.proxyAuthorization = value } else { values.authorization = value }
+        }
+        return values
+    }
+
+    private mutating func value(at place: Int, _ exchange: AuthenticationExchange, _ body: [UInt8]?) -> [UInt8]? {
+        talks[place].digestAnswer = nil
+        switch talks[place].sent?.form {
+        case nil: return nil
+        case .fixed(let value, _): return value.withBytes { Array($0) }
+        case .digest(let session):
+            let answer = session.answer(method: Array(exchange.method.utf8), target: exchange.target, bodyDigest: body)
+            talks[place].digestAnswer = answer
+            return answer?.fieldValue
+        }
+    }
+
+    private mutating func begin(_ party: ChallengingParty) -> Int {
+        talks.append(Talk(party: party))
+        return talks.count - 1
+    }
+
+    // MARK: - After a response
+
+    /// Takes a final response.
+    package mutating func received(
+        _ status: Int,
+        _ headers: HTTPHeaders,
+        to exchange: AuthenticationExchange,
+        in proven: ProvenCredentials
+    ) -> Step {
+        let asker = exchange.asker(status)
+        guard asker != nil || !talks.isEmpty else { return .deliver }
+        settle(status, headers, exchange, asker?.party, proven)
+        guard let asker else { return .deliver }
+        let place = talks.firstIndex { $0.party == asker.party } ?? begin(asker.party)
+        if talks[place].userInfo == nil, !asker.party.isProxy {
+            talks[place].userInfo = exchange.userInfo.flatMap(URLUserInfo.init)
+        }
+        talks[place].configured = asker.party.isProxy ? exchange.proxyCredential : nil
+        let challenges = Challenge.list(in: headers, asker.field)
+        let offers = AuthenticationOffer.list(challenges, mayHashBody: exchange.mayHashBody)
+        if let step = refused(place, offers, proven) { return step }
+        return next(place, offers[...], proven)
+    }
+
+    /// A party that does not ask has accepted what it was given.
+    private mutating func settle(
+        _ status: Int,
+        _ headers: HTTPHeaders,
+        _ exchange: AuthenticationExchange,
+        _ asker: ChallengingParty?,
+        _ proven: ProvenCredentials
+    ) {
+        proof = .absent
+        for party in exchange.parties where party != asker {
+            // The origin has not seen a request that the proxy refused to pass on.
+            if let asker, asker.isProxy, !party.isProxy { continue }
+            guard let place = talks.firstIndex(where: { $0.party == party }) else { continue }
+            guard let attempt = talks[place].sent else { continue }
+            let proof = proof(of: place, headers, proven)
+            if !party.isProxy { self.proof = proof }
+            // The server may send an error before it looks at the credential.
+            let isContent = status < 400 || status == 404 || asker != nil
+            if isContent, !attempt.isAhead, proof != .wrong {
+                proven.remember(attempt, of: party, path: exchange.path)
+            }
+            talks[place].rounds = 0
+            talks[place].ready = nil
+            talks[place].sent = nil
+        }
+    }
+
+    private func proof(of place: Int, _ headers: HTTPHeaders, _ proven: ProvenCredentials) -> DigestAnswer.Proof {
+        guard let answer = talks[place].digestAnswer else { return .absent }
+        let field = talks[place].party.isProxy ? "Proxy-Authentication-Info" : "Authentication-Info"
+        guard let info = headers.firstBytes(field) else { return .absent }
+        let party = talks[place].party
+        return info.withUnsafeBytes { info in
+            answer.check(info) { nonce in proven.clientNonce().map { (proven.uses(of: nonce, by: party), $0) } }
+        }
+    }
+
+    /// Records what the party refused. Returns a step if the same credential is to be sent once more.
+    private mutating func refused(_ place: Int, _ offers: [AuthenticationOffer], _ proven: ProvenCredentials) -> Step? {
+        let party = talks[place].party
+        let sent = talks[place].sent
+        talks[place].sent = nil
+        talks[place].ready = nil
+        // Another realm was sent nothing yet, so it refused nothing.
+        guard let sent, sent.isUnaskedToken || offers.contains(where: { $0.realm == sent.realm }) else { return nil }
+        if let offer = offers.first(where: { renews($0, sent) }) {
+            // The server refused the nonce and did not look at the password.
+            proven.forget(sent, of: party)
+            return answer(place, offer, sent.credential, sent.source, proven)
+        }
+        talks[place].refused.append(sent)
+        proven.forget(sent, of: party)
+        return nil
+    }
+
+    /// Whether only the nonce is too old: the server says so, or it says nothing and the nonce is from an earlier task
+    /// (a server that restarts forgets its nonces).
+    private func renews(_ offer: AuthenticationOffer, _ sent: AuthenticationAttempt) -> Bool {
+        guard case .digest(let challenge) = offer.scheme, let session = sent.digest, offer.realm == sent.realm,
+            challenge.algorithm == session.challenge.algorithm
+        else { return false }
+        return challenge.isStale || (sent.isAhead && challenge.nonce != session.nonce)
+    }
+
+    // MARK: - Asking
+
+    /// Asks the delegate about the strongest offer that is left.
+    private mutating func next(
+        _ place: Int,
+        _ offers: ArraySlice<AuthenticationOffer>,
+        _ proven: ProvenCredentials
+    ) -> Step {
+        asking = nil
+        let talk = talks[place]
+        guard talk.rounds < proven.settings.rounds else { return .deliver }
+        let open = offers.filter { offer in
+            offer.strength >= talk.floor && !talk.declined.contains { $0.isSame(as: offer) }
+        }
+        let proposals = open.map { self.proposals(for: $0, talk, proven) }
+        // Choose an offer for which a token is stored. Without one, choose the strongest that asks for a password.
+        let choice =
+            open.indices.first { open[$0].isBearer && !proposals[$0].isEmpty }
+            ?? open.indices.first { !open[$0].isBearer } ?? open.indices.first
+        guard let choice else { return .deliver }
+        let offer = open[choice]
+        talks[place].floor = offer.strength
+        var others = open
+        others.remove(at: choice)
+        asking = Asking(place: place, offer: offer, others: others[...], proposals: proposals[choice])
+        let question = CredentialQuestion(
+            space: talk.party.space(realm: offer.realm, method: offer.method, scope: offer.scope),
+            proposedCredential: proposals[choice].first?.credential,
+            previousFailureCount: talk.refused.filter { $0.isUnaskedToken || $0.realm == offer.realm }.count
+        )
+        return .ask(question)
+    }
+
+    /// A credential that the party refused is not proposed again.
+    private func proposals(
+        for offer: AuthenticationOffer,
+        _ talk: Talk,
+        _ proven: ProvenCredentials
+    ) -> [ProvenCredentials.Proposal] {
+        let known = proven.proposals(
+            for: offer,
+            of: talk.party,
+            userInfo: talk.userInfo,
+            configured: talk.configured
+        )
+        return known.filter { proposal in
+            !talk.refused.contains {
+                ($0.realm == offer.realm || $0.isUnaskedToken) && $0.credential == proposal.credential
+            }
+        }
+    }
+
+    /// Takes the answer of the delegate to the last question. If there was no question, the response is delivered.
+    package mutating func answered(_ answer: CredentialAnswer, in proven: ProvenCredentials) -> Step {
+        guard let asked = asking else { return .deliver }
+        asking = nil
+        switch answer {
+        case .cancel: return .cancel
+        case .performDefault:
+            guard let proposal = asked.proposals.first(where: \.mayBeSent) else { return .deliver }
+            return self.answer(asked.place, asked.offer, proposal.credential, proposal.source, proven)
+        case .reject:
+            talks[asked.place].declined.append(asked.offer)
+            // The delegate has decided here and not the server.
+            talks[asked.place].floor = 0
+            return next(asked.place, asked.others, proven)
+        case .use(nil): return .deliver
+        case .use(let credential?):
+            let known = asked.proposals.first { $0.credential == credential }
+            return self.answer(asked.place, asked.offer, credential, known?.source ?? .delegate, proven)
+        }
+    }
+
+    private mutating func answer(
+        _ place: Int,
+        _ offer: AuthenticationOffer,
+        _ credential: URLCredential,
+        _ source: AuthenticationAttempt.Source,
+        _ proven: ProvenCredentials
+    ) -> Step {
+        let talk = talks[place]
+        guard talk.rounds < proven.settings.rounds, offer.strength >= talk.floor else { return .deliver }
+        do throws(RequestRejection) {
+            guard let attempt = try proven.attempt(credential, from: source, for: offer, of: talk.party) else {
+                return .deliver
+            }
+            talks[place].ready = attempt
+            talks[place].rounds += 1
+            talks[place].floor = offer.strength
+            return .again
+        } catch {
+            return .fail(error)
+        }
+    }
+}
+
+/// What the session asks the delegate when a server or proxy wants a credential.
+package struct CredentialQuestion: Sendable {
+    package let space: URLProtectionSpace
+    package let proposedCredential: URLCredential?
+    package let previousFailureCount: Int
+}
+
+/// What the delegate answers.
+package enum CredentialAnswer {
+    /// Send this credential; nil goes on without one.
+    case use(URLCredential?)
+    /// Do what happens without a delegate.
+    case performDefault
+    case cancel
+    /// Try another method, if the server offers one.
+    case reject
+}

@@ -1,0 +1,163 @@
+import AFLoop
+import AFState
+import AFTLS
+package import AFWire
+public import Foundation
+
+/// User names and passwords by host, in the format of `~/.netrc`.
+///
+/// A session uses such a file only if its configuration is given one:
+///
+/// ```swift
+/// configuration.netrc = try NetrcFile(contentsOf: URL(fileURLWithPath: "/home/me/.netrc"))
+/// ```
+///
+/// An entry is for exactly the host it names, on any port, and is sent only once that host asks. `default` entries,
+/// which are for every host, and macros are skipped, as are entries without a user or a password.
+public struct NetrcFile: Sendable {
+    private struct Entry: Sendable {
+        let host: String
+        let user: [UInt8]
+        let credential: URLCredential
+    }
+
+    /// The size of the largest file that is read.
+    package static let maximumSize: Int64 = 1 << 20
+
+    private var entries: [Entry] = []
+
+    /// Reads a file. This may wait for the disk.
+    ///
+    /// - Throws: ``NetrcError`` if it cannot be read, if other users may read or change it, or if a line of it is not
+    ///   understood: then no entry of it is used.
+    public init(contentsOf url: URL) throws(NetrcError) {
+        let path = url.path
+        guard url.isFileURL, !path.utf8.contains(0) else { throw NetrcError(.notAFile, at: path) }
+        var bytes = try NetrcFile.read(path)
+        defer { SecretBytes.wipe(&bytes) }
+        try self.init(bytes, path: path)
+    }
+
+    /// Reads a text that is in memory already.
+    ///
+    /// - Throws: ``NetrcError`` if a line is not understood.
+    public init(text: String) throws(NetrcError) {
+        var bytes = Array(text.utf8)
+        defer { SecretBytes.wipe(&bytes) }
+        try self.init(bytes, path: nil)
+    }
+
+    private init(_ bytes: [UInt8], path: String?) throws(NetrcError) {
+        var reader = NetrcReader(bytes)
+        do throws(NetrcReader.Misunderstanding) {
+            while let machine = try reader.next() { add(machine) }
+        } catch {
+            throw NetrcError(.malformed(line: error.line), at: path)
+        }
+    }
+
+    private mutating func add(_ machine: NetrcReader.Machine) {
+        // No URL can have such a host, so the entry is never used.
+        guard let name = machine.name, let user = machine.user, let password = machine.password,
+            let endpoint = try? Endpoint(scheme: .https, host: String(decoding: name, as: UTF8.self))
+        else { return }
+        let credential = URLCredential(
+            user: String(decoding: user, as: UTF8.self),
+            password: String(decoding: password, as: UTF8.self),
+            persistence: .forSession
+        )
+        entries.append(Entry(host: endpoint.host.text, user: user, credential: credential))
+    }
+
+    /// The first entry of a host, or the host's first entry for this user.
+    package func credential(for host: Endpoint.Host, user: [UInt8]?) -> URLCredential? {
+        entries.first { $0.host == host.text && (user == nil || user == $0.user) }?.credential
+    }
+
+    // MARK: - The file
+
+    private static func read(_ path: String) throws(NetrcError) -> [UInt8] {
+        let file: DiskFile
+        let status: FileStatus
+        do throws(SystemCallError) {
+            file = try DiskFile(reading: path)
+            status = try file.status()
+        } catch {
+            throw NetrcError(.unreadable(SystemCallError.text(of: error.code)), at: path)
+        }
+        if !status.isRegular { throw NetrcError(.notAFile, at: path) }
+        if !status.isPrivate { throw NetrcError(.openToOthers, at: path) }
+        if status.size > maximumSize { throw NetrcError(.tooLarge, at: path) }
+        do throws(SystemCallError) {
+            return try contents(of: file, count: Int(status.size))
+        } catch {
+            throw NetrcError(.unreadable(SystemCallError.text(of: error.code)), at: path)
+        }
+    }
+
+    private static func contents(of file: DiskFile, count: Int) throws(SystemCallError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var failure: SystemCallError?
+        let read = bytes.withUnsafeMutableBytes { buffer in
+            do throws(SystemCallError) {
+                return try file.read(into: buffer, at: 0)
+            } catch {
+                failure = error
+                return 0
+            }
+        }
+        if let failure { throw failure }
+        bytes.removeLast(count - read)
+        return bytes
+    }
+}
+
+extension NetrcFile: CustomStringConvertible, CustomReflectable {
+    /// How many entries there are. It contains no password and no user.
+    public var description: String { "NetrcFile(\(entries.count) entries)" }
+
+    /// The description only.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+/// Why a file of passwords is not used.
+public struct NetrcError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Fault: Hashable, Sendable {
+        case notAFile
+        case unreadable(String)
+        case openToOthers
+        case tooLarge
+        case malformed(line: Int)
+    }
+
+    package let fault: Fault
+    /// Where the file is, if it is one.
+    public let path: String?
+
+    package init(_ fault: Fault, at path: String?) {
+        self.fault = fault
+        self.path = path
+    }
+
+    /// The line that is not understood, from 1.
+    public var line: Int? {
+        if case .malformed(let line) = fault { line } else { nil }
+    }
+
+    /// What is wrong, and what to do. It contains nothing of the file's content.
+    public var description: String {
+        let file = path.map { "the netrc file \(PeerText.escaped($0.utf8))" } ?? "the netrc text"
+        switch fault {
+        case .notAFile: return "\(file) is not a regular file; name one by a file URL"
+        case .unreadable(let cause): return "\(file) cannot be read: \(cause)"
+        case .openToOthers: return "\(file) is not yours alone; set its owner, and its permissions to 0600"
+        case .tooLarge: return "\(file) is larger than 1 MiB; this cannot be a list of passwords"
+        case .malformed(let line): return "\(file) is not understood in line \(line); correct that line"
+        }
+    }
+}
+
+extension NetrcError: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
+}

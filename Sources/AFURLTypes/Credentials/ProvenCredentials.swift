@@ -1,0 +1,331 @@
+import AFLoop
+import AFState
+import AFTLS
+package import AFWire
+
+/// What a session knows about credentials: those it may look up, and those that worked and are sent again unasked where
+/// they belong. Confined to the loop.
+///
+/// Each entry belongs to the party it was learnt from: scheme, host, port, role, and the host that a caller's `Host`
+/// names. So nothing that one server said is ever told to another.
+package final class ProvenCredentials {
+    private struct Entry {
+        let party: ChallengingParty
+        let attempt: AuthenticationAttempt
+        var scope: ProtectionScope
+        /// The space under which the storage keeps it; nil if the storage does not.
+        let space: URLProtectionSpace?
+        /// The generation of the storage when the credential was last seen there.
+        var generation: Int
+    }
+
+    private struct LiveSession {
+        let party: ChallengingParty
+        let credential: URLCredential
+        let session: DigestSession
+    }
+
+    private struct LiveNonce {
+        let party: ChallengingParty
+        let uses: NonceUses
+    }
+
+    /// How many realms are kept, of all parties together; above that, the one that was proven first is forgotten.
+    package static let maximumEntries = 256
+    /// Random bytes in each client nonce.
+    static let nonceLength = 16
+    /// How many nonces are kept that are in use or were lately.
+    static let maximumNonces = 256
+
+    package let settings: CredentialSettings
+    private let makeRandom: () -> [UInt8]?
+    private var entries: [Entry] = []
+    /// Tasks that answer the same challenge with the same credential share one session and its key.
+    private var sessions: [LiveSession] = []
+    private var nonces: [LiveNonce] = []
+
+    /// - Parameter random: Returns 16 bytes that cannot be guessed, or nil if the system has none.
+    package init(
+        _ settings: CredentialSettings,
+        random: @escaping () -> [UInt8]? = { try? SystemRandom.bytes(ProvenCredentials.nonceLength) }
+    ) {
+        self.settings = settings
+        makeRandom = random
+    }
+
+    /// A client nonce: 128 bits that cannot be guessed, in hexadecimal.
+    func clientNonce() -> [UInt8]? { makeRandom().map(DigestAlgorithm.hexadecimal) }
+
+    /// Whether there is no credential for any request before its server asks.
+    package var isEmpty: Bool { entries.isEmpty && settings.storage?.isEmpty ?? true }
+
+    // MARK: - Unasked
+
+    /// The credential that a request to `party` is sent with before the party asks.
+    package func attempt(for party: ChallengingParty, path: [UInt8]) -> AuthenticationAttempt? {
+        if !entries.isEmpty, let attempt = proven(for: party, path: path) { return attempt }
+        return party.isProxy ? nil : token(for: party)
+    }
+
+    private func proven(for party: ChallengingParty, path: [UInt8]) -> AuthenticationAttempt? {
+        dropWhatIsGone(party)
+        let own = entries.filter { $0.party == party }
+        let reachable = own.compactMap { entry in entry.scope.reach(to: path).map { (entry.attempt, $0) } }
+        guard var attempt = reachable.max(by: { $0.1 < $1.1 })?.0 else { return nil }
+        attempt.isAhead = true
+        return attempt
+    }
+
+    /// Forgets a credential that the program has since removed or replaced in the storage, or put behind another one.
+    private func dropWhatIsGone(_ party: ChallengingParty) {
+        guard let storage = settings.storage else { return }
+        let generation = storage.generation
+        entries.removeAll { entry in
+            guard entry.party == party, let space = entry.space, entry.generation != generation else { return false }
+            return storage.choice(for: space, user: nil) != entry.attempt.credential
+        }
+        for index in entries.indices where entries[index].party == party { entries[index].generation = generation }
+    }
+
+    private func token(for party: ChallengingParty) -> AuthenticationAttempt? {
+        guard let storage = settings.storage, !storage.isEmpty,
+            party.mayReceivePasswords || settings.sendsPasswordsInClear
+        else { return nil }
+        let space = party.space(realm: nil, method: NSURLAuthenticationMethodHTTPBearer)
+        guard let credential = storage.choice(for: space, user: nil), let token = credential.secretToken,
+            let bearer = try? token.withBytes({ token throws(RequestRejection) in
+                try BearerCredentials(token: token)
+            })
+        else { return nil }
+        return AuthenticationAttempt(
+            realm: nil,
+            credential: credential,
+            source: .storage(space),
+            form: .fixed(SecretBytes(bearer.fieldValue), isToken: true),
+            isAhead: true
+        )
+    }
+
+    // MARK: - Asked
+
+    /// A known credential, and whether it may be sent without asking a delegate.
+    package struct Proposal {
+        package let credential: URLCredential
+        package let source: AuthenticationAttempt.Source
+        let mayBeSent: Bool
+    }
+
+    /// The credentials for an offer, in the order in which they are tried: from the URL or the configuration of the
+    /// proxy, the storage, the netrc file.
+    func proposals(
+        for offer: AuthenticationOffer,
+        of party: ChallengingParty,
+        userInfo: URLUserInfo?,
+        configured: URLCredential?
+    ) -> [Proposal] {
+        let isSafe = !offer.sendsSecret || party.mayReceivePasswords || settings.sendsPasswordsInClear
+        var proposals: [Proposal] = []
+        if let credential = party.isProxy ? configured : userInfo?.credential {
+            proposals.append(Proposal(credential: credential, source: .url, mayBeSent: isSafe))
+        }
+        if let storage = settings.storage {
+            for method in offer.methodsOfStorage {
+                let space = party.space(realm: offer.realm, method: method)
+                guard let credential = storage.choice(for: space, user: userInfo?.user) else { continue }
+                // The program stored it for this method of this place, and has thereby allowed the method.
+                let mayBeSent = isSafe || method == offer.method
+                proposals.append(Proposal(credential: credential, source: .storage(space), mayBeSent: mayBeSent))
+            }
+        }
+        if !party.isProxy,
+            let credential = settings.netrc?.credential(for: party.endpoint.host, user: userInfo?.user)
+        {
+            proposals.append(Proposal(credential: credential, source: .netrc, mayBeSent: isSafe))
+        }
+        return proposals.filter { offer.fits($0.credential) }
+    }
+
+    /// A credential in the form that an offer wants.
+    ///
+    /// - Returns: Nil if the credential is of another kind, or the system has no random numbers or no such digest.
+    /// - Throws: if user name, password or token cannot be sent at all.
+    package func attempt(
+        _ credential: URLCredential,
+        from source: AuthenticationAttempt.Source,
+        for offer: AuthenticationOffer,
+        of party: ChallengingParty
+    ) throws(RequestRejection) -> AuthenticationAttempt? {
+        guard let form = try form(of: credential, for: offer, of: party) else { return nil }
+        return AuthenticationAttempt(realm: offer.realm, credential: credential, source: source, form: form)
+    }
+
+    private func form(
+        of credential: URLCredential,
+        for offer: AuthenticationOffer,
+        of party: ChallengingParty
+    ) throws(RequestRejection) -> AuthenticationAttempt.Form? {
+        switch offer.scheme {
+        case .bearer:
+            guard let token = credential.secretToken else { return nil }
+            let bearer = try token.withBytes { bytes throws(RequestRejection) in try BearerCredentials(token: bytes) }
+            return .fixed(SecretBytes(bearer.fieldValue), isToken: true)
+        case .basic:
+            guard let secret = credential.secretPassword else { return nil }
+            let basic = try secret.user.withBytes { user throws(RequestRejection) in
+                try secret.password.withBytes { password throws(RequestRejection) in
+                    try BasicCredentials(user: user, password: password)
+                }
+            }
+            return .fixed(SecretBytes(basic.field), isToken: false)
+        case .digest(let challenge):
+            return try session(for: challenge, credential, party).map { .digest($0) }
+        }
+    }
+
+    /// Tasks that were given the same nonce share its count.
+    private func session(
+        for challenge: DigestChallenge,
+        _ credential: URLCredential,
+        _ party: ChallengingParty
+    ) throws(RequestRejection) -> DigestSession? {
+        let known = sessions.first { live in
+            live.party == party && live.credential.hasSamePassword(as: credential)
+                && live.session.nonce == challenge.nonce
+                && live.session.challenge.asksTheSame(as: challenge)
+        }
+        if let known { return known.session }
+        guard let secret = credential.secretPassword, let clientNonce = clientNonce() else { return nil }
+        let session = try secret.user.withBytes { user throws(RequestRejection) in
+            try secret.password.withBytes { password throws(RequestRejection) in
+                try DigestSession(
+                    challenge,
+                    user: user,
+                    password: password,
+                    clientNonce: clientNonce,
+                    uses: uses(of: challenge.nonce, by: party)
+                )
+            }
+        }
+        guard let session else { return nil }
+        if sessions.count >= ProvenCredentials.maximumNonces { sessions.removeFirst() }
+        sessions.append(LiveSession(party: party, credential: credential, session: session))
+        return session
+    }
+
+    /// How often a nonce of a party was used.
+    package func uses(of nonce: [UInt8], by party: ChallengingParty) -> NonceUses {
+        if let known = nonces.last(where: { $0.party == party && $0.uses.nonce == nonce }) { return known.uses }
+        if nonces.count >= ProvenCredentials.maximumNonces { nonces.removeFirst() }
+        let uses = NonceUses(nonce)
+        nonces.append(LiveNonce(party: party, uses: uses))
+        return uses
+    }
+
+    // MARK: - Learning
+
+    /// Records that a party has accepted this credential for `path`.
+    package func remember(_ attempt: AuthenticationAttempt, of party: ChallengingParty, path: [UInt8]) {
+        guard attempt.credential.persistence != .none, !attempt.isUnaskedToken else { return }
+        let scope = scope(of: attempt, party, path)
+        if let index = entries.firstIndex(where: { $0.party == party && $0.attempt.isSame(as: attempt) }) {
+            // Another nonce replaces the one of the entry. A credential without a nonce may add a path.
+            guard entries[index].attempt.digest !== attempt.digest || attempt.digest == nil else { return }
+            var merged = entries[index].scope
+            if attempt.digest == nil { merged.formUnion(scope) } else { merged = scope }
+            replace(index, attempt, merged)
+            return
+        }
+        entries.removeAll { $0.party == party && $0.attempt.realm == attempt.realm }
+        if entries.count >= ProvenCredentials.maximumEntries { entries.removeFirst() }
+        let space = kept(attempt, party)
+        let generation = settings.storage?.generation ?? 0
+        entries.append(Entry(party: party, attempt: attempt, scope: scope, space: space, generation: generation))
+    }
+
+    private func replace(_ index: Int, _ attempt: AuthenticationAttempt, _ scope: ProtectionScope) {
+        let old = entries[index]
+        var attempt = attempt
+        attempt.isAhead = false
+        entries[index] = Entry(
+            party: old.party,
+            attempt: attempt,
+            scope: scope,
+            space: old.space,
+            generation: old.generation
+        )
+    }
+
+    /// The space under which the storage keeps the credential; the storage takes it now if the delegate gave it.
+    private func kept(_ attempt: AuthenticationAttempt, _ party: ChallengingParty) -> URLProtectionSpace? {
+        switch attempt.source {
+        case .storage(let space): return space
+        case .url, .netrc: return nil
+        case .delegate:
+            // The storage does not know `Host`: a credential for one named host would be sent to the others at the same
+            // endpoint.
+            guard let storage = settings.storage, party.namedHost == nil else { return nil }
+            let space = party.space(realm: attempt.realm, method: attempt.method)
+            storage.learn(attempt.credential, for: space)
+            return space
+        }
+    }
+
+    private func scope(
+        of attempt: AuthenticationAttempt,
+        _ party: ChallengingParty,
+        _ path: [UInt8]
+    ) -> ProtectionScope {
+        if party.isProxy { return .everything }
+        switch attempt.form {
+        case .fixed(_, isToken: true): return .everything
+        case .fixed(_, isToken: false): return .folder(of: path)
+        case .digest(let session): return .domain(session.challenge.domain, at: party.endpoint)
+        }
+    }
+
+    /// Records that a party has refused this credential.
+    package func forget(_ attempt: AuthenticationAttempt, of party: ChallengingParty) {
+        entries.removeAll { $0.party == party && $0.attempt.isSame(as: attempt) }
+        if let session = attempt.digest { sessions.removeAll { $0.session === session } }
+    }
+
+    /// Forgets everything but how often each nonce was used.
+    package func forgetAll() {
+        entries = []
+        sessions = []
+    }
+}
+
+extension AuthenticationAttempt {
+    /// Whether it is the same credential for the same realm in the same form.
+    package func isSame(as other: AuthenticationAttempt) -> Bool {
+        realm == other.realm && method == other.method && credential == other.credential
+    }
+
+    package var method: String {
+        switch form {
+        case .fixed(_, let isToken):
+            isToken ? NSURLAuthenticationMethodHTTPBearer : NSURLAuthenticationMethodHTTPBasic
+        case .digest: NSURLAuthenticationMethodHTTPDigest
+        }
+    }
+
+    /// A token that the storage keeps for the whole host, sent before the server asked.
+    var isUnaskedToken: Bool { isAhead && realm == nil }
+}
+
+extension URLCredential {
+    /// Whether the user and the password are the same, whatever their persistence.
+    fileprivate func hasSamePassword(as other: URLCredential) -> Bool {
+        secretPassword?.user == other.secretPassword?.user && secretPassword?.password == other.secretPassword?.password
+    }
+}
+
+extension DigestChallenge {
+    /// Whether an answer to one challenge is an answer to the other.
+    fileprivate func asksTheSame(as other: DigestChallenge) -> Bool {
+        algorithm == other.algorithm && namesAlgorithm == other.namesAlgorithm && realm == other.realm
+            && opaque == other.opaque && quality == other.quality && hashesUser == other.hashesUser
+            && wantsUTF8 == other.wantsUTF8
+    }
+}

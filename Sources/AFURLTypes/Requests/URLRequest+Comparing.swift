@@ -1,0 +1,97 @@
+import AFWire
+import Foundation
+
+extension URLRequest: Hashable {
+    /// Requests are equal if the session would send them in the same way. The order of fields does not count.
+    public static func == (one: URLRequest, other: URLRequest) -> Bool {
+        one.url == other.url && one.httpMethod == other.httpMethod && one.cachePolicy == other.cachePolicy
+            && one.timeoutInterval == other.timeoutInterval && one.httpBody == other.httpBody
+            && one.contents.cookies == other.contents.cookies && one.contents.limits == other.contents.limits
+            && one.contents.wire == other.contents.wire && one.bodyStream?.stream === other.bodyStream?.stream
+            && one.redirectPolicy == other.redirectPolicy
+            && one.contents.interception.value.skipsSession == other.contents.interception.value.skipsSession
+            && one.contents.fields.dictionary == other.contents.fields.dictionary
+    }
+
+    /// Feeds URL, method and body into the hasher.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(url)
+        hasher.combine(httpMethod)
+        hasher.combine(httpBody)
+    }
+}
+
+extension URLRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The URL without user name and password.
+    public var description: String {
+        url?.textWithoutUserInfo ?? "url: nil"
+    }
+
+    /// Method, URL and the names of the header fields, without their values: they may be credentials.
+    public var debugDescription: String {
+        let names = contents.fields.map(\.name).joined(separator: ", ")
+        return "\(contents.method) \(description) [\(names)]"
+    }
+
+    /// The parts for a debugger. Header values and the body are shown by their size only.
+    public var customMirror: Mirror {
+        let fields = contents.fields.map { "\($0.name): \($0.value.utf8.count) bytes" }
+        return Mirror(
+            self,
+            children: [
+                ("url", url?.textWithoutUserInfo as Any),
+                ("httpMethod", contents.method),
+                ("cachePolicy", cachePolicy),
+                ("timeoutInterval", timeoutInterval),
+                ("allHTTPHeaderFields", fields),
+                ("httpBody", httpBody.map { "\($0.count) bytes" } as Any),
+            ],
+            displayStyle: .struct
+        )
+    }
+}
+
+extension URLRequest {
+    /// How stored responses may serve a request.
+    public enum CachePolicy: UInt, Sendable {
+        /// By the rules of HTTP.
+        case useProtocolCachePolicy = 0
+        /// From the origin server, whatever the cache holds.
+        case reloadIgnoringLocalCacheData = 1
+        /// From the cache, however old; from the origin server if the cache has none.
+        case returnCacheDataElseLoad = 2
+        /// From the cache, however old; an error if the cache has none.
+        case returnCacheDataDontLoad = 3
+        /// From the origin server; caches on the way are asked not to answer.
+        case reloadIgnoringLocalAndRemoteCacheData = 4
+        /// From the cache after the origin server has confirmed it.
+        case reloadRevalidatingCacheData = 5
+
+        /// The older name of ``reloadIgnoringLocalCacheData``.
+        public static var reloadIgnoringCacheData: CachePolicy { .reloadIgnoringLocalCacheData }
+    }
+}
+
+extension URLRequest {
+    /// Asks for the bytes from an offset to the end, or through the offset `last`, which is included.
+    ///
+    /// Throws a `URLError` if an offset is negative or the range ends before it begins; the request is then unchanged.
+    public mutating func setByteRange(from first: Int64, through last: Int64? = nil) throws {
+        do throws(RequestRejection) {
+            setValue(try ByteRange(from: first, through: last).fieldValue, forHTTPHeaderField: "Range")
+        } catch {
+            throw ErrorMapping.error(LoadFailure(error), url: url)
+        }
+    }
+
+    /// Asks for the last `count` bytes.
+    ///
+    /// Throws a `URLError` if the count is not positive; the request is then unchanged.
+    public mutating func setByteRange(last count: Int64) throws {
+        do throws(RequestRejection) {
+            setValue(try ByteRange(last: count).fieldValue, forHTTPHeaderField: "Range")
+        } catch {
+            throw ErrorMapping.error(LoadFailure(error), url: url)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package import AFLoop
+import AFTransport
+public import Foundation
+
+/// The limits that a request sets for itself.
+package struct RequestLimits: Sendable, Hashable {
+    package var queueTimeout: TimeInterval?
+    package var serviceType: URLRequest.NetworkServiceType?
+    package var allowsCellular = true
+    package var sendRate: Int?
+}
+
+/// The same in the space of a reference: nearly every request keeps the defaults.
+package enum OwnLimits: Sendable, Hashable {
+    case usual
+    indirect case own(RequestLimits)
+
+    package var value: RequestLimits {
+        get { if case .own(let limits) = self { limits } else { RequestLimits() } }
+        set { self = newValue == RequestLimits() ? .usual : .own(newValue) }
+    }
+
+    /// The limits in the form the transport takes. Nil if the request sets none.
+    var forTransfer: TransferLimits? {
+        guard case .own(let limits) = self else { return nil }
+        return TransferLimits(
+            queueInterval: LoopInterval.limit(limits.queueTimeout),
+            sendRate: limits.sendRate,
+            marking: limits.serviceType?.marking,
+            avoidsCellular: !limits.allowsCellular
+        )
+    }
+}
+
+extension LoopInterval {
+    /// Only a positive number is a limit.
+    package static func limit(_ timeout: TimeInterval?) -> LoopInterval? {
+        guard let timeout, timeout > 0 else { return nil }
+        return LoopInterval(timeout: timeout)
+    }
+}
+
+extension URLRequest {
+    /// How long this request may wait for a connection, in seconds, in place of
+    /// ``/AFURLSession/URLSessionConfiguration/queueTimeout``. Nil, the default, or a number that is not positive: the session's
+    /// value applies.
+    public var queueTimeout: TimeInterval? {
+        get { contents.limits.value.queueTimeout }
+        set { change { $0.limits.value.queueTimeout = newValue } }
+    }
+
+    /// How many bytes of its body the session sends in a second, at most. Nil, the default, or a number that is not
+    /// positive: as many as the network takes.
+    ///
+    /// The limit ``/AFURLSession/URLSessionConfiguration/maximumBytesSentPerSecond``, which all requests of a session share, holds as
+    /// well. Waiting for a share does not count against ``timeoutInterval``. Redirected and repeated requests keep the
+    /// limit.
+    public var maximumBytesSentPerSecond: Int? {
+        get { contents.limits.value.sendRate }
+        set { change { $0.limits.value.sendRate = newValue } }
+    }
+
+    /// What the request is for. The session's value unless set.
+    public var networkServiceType: NetworkServiceType {
+        get { contents.limits.value.serviceType ?? .default }
+        set { change { $0.limits.value.serviceType = newValue } }
+    }
+
+    /// Whether the session may send the request over a cellular network. True by default; a session that forbids it for
+    /// all its requests takes precedence.
+    public var allowsCellularAccess: Bool {
+        get { contents.limits.value.allowsCellular }
+        set { change { $0.limits.value.allowsCellular = newValue } }
+    }
+}

@@ -1,0 +1,92 @@
+import AFBase
+import AFTransport
+package import AFWire
+
+extension URLRequest {
+    /// The header fields in the order in which they were set, which is the order of the wire. Those that the session
+    /// adds are not among them.
+    public var headerFields: [(name: String, value: String)] {
+        contents.fields.map { (name: $0.name, value: $0.value) }
+    }
+
+    /// Fields of the session that this request does without, by name and in any case: `Accept`, `User-Agent` and
+    /// `Accept-Encoding`, which every session has, and those of ``/AFURLSession/URLSessionConfiguration/httpAdditionalHeaders``.
+    /// Empty unless set.
+    ///
+    /// The session still sends a field that the request has itself, and those that the exchange needs: `Host` and the
+    /// fields that say how long a body is.
+    public var withheldHeaderFields: Set<String> {
+        get { contents.wire.value.withheld }
+        set { change { $0.wire.value.withheld = Set(newValue.map(ASCII.lowered)) } }
+    }
+
+    /// Whether the session sends the store's cookies for the request together with the request's own field `Cookie`, in
+    /// front of it. False by default: the session sends the field only if the store has no cookies, or is not asked
+    /// (`httpShouldHandleCookies`). Either way the field does not follow a redirect to another origin.
+    public var addsStoredCookies: Bool {
+        get { contents.wire.value.addsStoredCookies }
+        set { change { $0.wire.value.addsStoredCookies = newValue } }
+    }
+
+    /// The value of the field `Cookie`, if the store has cookies for the request.
+    package func cookieField(_ stored: [UInt8]) -> [UInt8] {
+        guard addsStoredCookies, let own = value(forHTTPHeaderField: "Cookie"), !own.isEmpty else { return stored }
+        return stored + Array("; \(own)".utf8)
+    }
+
+    /// Whether the session sends the request as one of HTTP/1.0, for servers that misread HTTP/1.1. False by default.
+    /// Its connection serves no other request, and a body needs a length that is known beforehand.
+    public var usesHTTP10: Bool {
+        get { contents.wire.version == .http10 }
+        set { change { $0.wire.value.version = newValue ? .http10 : .http11 } }
+    }
+}
+
+/// The form in which a request asks to be sent.
+package struct WireForm: Sendable, Hashable {
+    package var version = HTTPVersion.http11
+    /// Fields of the session that the request does without, by their names in lower case.
+    package var withheld: Set<String> = []
+    /// Whether its field `Cookie` goes out behind the cookies of the store.
+    package var addsStoredCookies = false
+}
+
+/// The same in the space of a reference: nearly every request keeps the defaults.
+package enum OwnWire: Sendable, Hashable {
+    case usual
+    indirect case own(WireForm)
+
+    package var value: WireForm {
+        get { if case .own(let form) = self { form } else { WireForm() } }
+        set { self = newValue == WireForm() ? .usual : .own(newValue) }
+    }
+
+    package var version: HTTPVersion { if case .own(let form) = self { form.version } else { .http11 } }
+
+    /// Nil if there are none.
+    package var withheld: Set<String>? {
+        guard case .own(let form) = self, !form.withheld.isEmpty else { return nil }
+        return form.withheld
+    }
+}
+
+/// The request a task was made with, or why the session cannot send it. One word in memory: every queued task has one,
+/// and hardly any is refused.
+package enum OwnRequest {
+    case ready(WireRequest)
+    indirect case refused(RequestRejection)
+
+    package init(_ result: Result<WireRequest, RequestRejection>) {
+        switch result {
+        case .success(let request): self = .ready(request)
+        case .failure(let rejection): self = .refused(rejection)
+        }
+    }
+
+    package func get() throws(RequestRejection) -> WireRequest {
+        switch self {
+        case .ready(let request): return request
+        case .refused(let rejection): throw rejection
+        }
+    }
+}

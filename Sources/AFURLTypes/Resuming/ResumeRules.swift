@@ -1,0 +1,258 @@
+import AFBase
+import AFTransport
+package import AFWire
+import Foundation
+
+/// The validator that shows whether a resource is still the same.
+package enum ResumeValidator: Hashable, Sendable {
+    /// A strong entity tag, quotes included.
+    case entityTag(String)
+    /// A date that is as strong as an entity tag: the resource had not changed for a while.
+    case lastModified(String)
+
+    /// Longer validators are not kept.
+    static let maximumLength = 1024
+
+    package var fieldValue: String {
+        switch self {
+        case .entityTag(let value), .lastModified(let value): value
+        }
+    }
+
+    /// Reads a ``fieldValue`` that was kept.
+    package init?(fieldValue text: String) {
+        if ResumeValidator.isStrong(text) {
+            self = .entityTag(text)
+        } else if ResumeValidator.isDate(text) {
+            self = .lastModified(text)
+        } else {
+            return nil
+        }
+    }
+
+    package init?(_ headers: HTTPHeaders) {
+        if let tag = ResumeValidator.single("ETag", headers), ResumeValidator.isStrong(tag) {
+            self = .entityTag(tag)
+        } else if let date = ResumeValidator.date(headers) {
+            self = .lastModified(date)
+        } else {
+            return nil
+        }
+    }
+
+    /// RFC 9110 §8.8.3: quoted and not weak. Only ASCII, since it has to be sent back byte for byte.
+    package static func isStrong(_ tag: String) -> Bool {
+        let bytes = Array(tag.utf8)
+        guard bytes.count >= 2, bytes.count <= maximumLength, bytes.first == 0x22, bytes.last == 0x22 else {
+            return false
+        }
+        return bytes.dropFirst().dropLast().allSatisfy { $0 == 0x21 || (0x23...0x7E).contains($0) }
+    }
+
+    /// RFC 9110 §8.8.2.2: the date is strong if the response is at least a second younger. Otherwise the resource may
+    /// have changed once more within that second.
+    private static func date(_ headers: HTTPHeaders) -> String? {
+        guard let text = single("Last-Modified", headers), isDate(text),
+            let modified = HTTPDate.seconds(text),
+            let answered = single("Date", headers).flatMap({ HTTPDate.seconds($0) }),
+            answered > modified
+        else { return nil }
+        return text
+    }
+
+    static func isDate(_ text: String) -> Bool {
+        text.utf8.count <= 64 && HTTPDate.seconds(text) != nil
+    }
+
+    static func single(_ name: String, _ headers: HTTPHeaders) -> String? {
+        let values = headers.values(name)
+        return values.count == 1 ? values.first : nil
+    }
+
+    /// Whether a 206 is about the same resource. A 206 without the entity tag that it had to repeat is refused; a date
+    /// need not be repeated (RFC 9110 §15.3.7).
+    package func isRepeated(in headers: HTTPHeaders) -> Bool {
+        switch self {
+        case .entityTag(let tag): headers.values("ETag") == [tag]
+        case .lastModified(let date): [[], [date]].contains(headers.values("Last-Modified"))
+        }
+    }
+}
+
+/// The point from which a download can be resumed.
+package struct ResumePoint: Hashable, Sendable {
+    package var offset: Int64
+    /// The length of the whole, if it was announced.
+    package var total: Int64?
+    package var validator: ResumeValidator
+}
+
+/// The meaning of the response to a request for the rest.
+package enum ResumeAnswer: Hashable, Sendable {
+    /// The body is the rest, up to the byte before `end`.
+    case rest(end: Int64, total: Int64?)
+    /// There is no rest: the part is the whole.
+    case complete
+    /// The body is the whole.
+    case whole
+    /// Another response, which says nothing about the part.
+    case other
+    /// A response that breaks the rules, or is about another resource: ask for the whole.
+    case unusable
+
+    /// RFC 9110 §14.2 to §15.5.17. In doubt the response is unusable.
+    package static func judge(_ status: Int, _ headers: HTTPHeaders, length: Int64, at point: ResumePoint)
+        -> ResumeAnswer
+    {
+        judge(status, headers, length: length, at: point.offset, of: point.total, point.validator)
+    }
+
+    /// - Parameters:
+    ///   - offset: Where the transfer goes on.
+    ///   - known: The length of the whole, if it was announced.
+    ///   - validator: Nil if the resource cannot be identified; then only the offsets must match.
+    package static func judge(
+        _ status: Int,
+        _ headers: HTTPHeaders,
+        length: Int64,
+        at offset: Int64,
+        of known: Int64?,
+        _ validator: ResumeValidator?
+    ) -> ResumeAnswer {
+        switch status {
+        case 206:
+            guard validator?.isRepeated(in: headers) ?? true else { return .unusable }
+            return judgePart(headers, length: length, at: offset, of: known)
+        case 416:
+            guard validator.map({ isRepeatedForSure($0, headers) }) ?? true else { return .unusable }
+            return judgeRefusal(headers, at: offset, of: known)
+        case 200..<300: return .whole
+        default: return .other
+        }
+    }
+
+    private static func judgePart(
+        _ headers: HTTPHeaders,
+        length: Int64,
+        at offset: Int64,
+        of known: Int64?
+    ) -> ResumeAnswer {
+        guard !headers.hasCodedContent, !headers.isMultipart,
+            let range = ResumeValidator.single("Content-Range", headers).flatMap({ ContentRange($0) }),
+            let span = range.span, span.lowerBound == offset
+        else { return .unusable }
+        // The request asked for all bytes from the offset on. A server that sends fewer may have another resource.
+        if let total = range.total, span.upperBound != total - 1 { return .unusable }
+        if let known, span.upperBound != known - 1 || known != range.total ?? known { return .unusable }
+        let count = span.upperBound - span.lowerBound + 1
+        guard length < 0 || length == count else { return .unusable }
+        return .rest(end: span.upperBound + 1, total: range.total ?? known)
+    }
+
+    private static func judgeRefusal(_ headers: HTTPHeaders, at offset: Int64, of known: Int64?) -> ResumeAnswer {
+        guard let range = ResumeValidator.single("Content-Range", headers).flatMap({ ContentRange($0) }),
+            range.span == nil, range.total == offset, known ?? offset == offset
+        else { return .unusable }
+        return .complete
+    }
+
+    private static func isRepeatedForSure(_ validator: ResumeValidator, _ headers: HTTPHeaders) -> Bool {
+        switch validator {
+        case .entityTag(let tag): headers.values("ETag") == [tag]
+        case .lastModified(let date): headers.values("Last-Modified") == [date]
+        }
+    }
+}
+
+extension ResumePoint {
+    /// The point from which this response can be resumed if it ends early: it must be the whole of a resource, without
+    /// content coding, that a validator identifies.
+    package init?(_ response: HTTPURLResponse, to request: URLRequest) {
+        let headers = response.headers
+        guard response.statusCode == 200, request.httpMethod == "GET", request.httpBody?.isEmpty ?? true,
+            request.value(forHTTPHeaderField: "Range") == nil,
+            !headers.hasCodedContent, !headers.refusesRanges,
+            let validator = ResumeValidator(headers)
+        else { return nil }
+        let length = response.expectedContentLength
+        self.init(offset: 0, total: length >= 0 ? length : nil, validator: validator)
+    }
+}
+
+extension HTTPHeaders {
+    /// Offsets of coded content are not offsets of the file.
+    package var hasCodedContent: Bool {
+        values("Content-Encoding").contains { value in
+            value.withUTF8Bytes { bytes in
+                var isCoded = false
+                ByteScanning.forEachListElement(of: bytes) { coding in
+                    isCoded = isCoded || !coding.isEmpty && !ByteScanning.equalsIgnoringCase(coding, "identity")
+                }
+                return isCoded
+            }
+        }
+    }
+
+    fileprivate var isMultipart: Bool {
+        first("Content-Type").flatMap { MediaType($0) }?.type == "multipart"
+    }
+
+    fileprivate var refusesRanges: Bool {
+        values("Accept-Ranges").contains { ASCII.lowered($0) == "none" }
+    }
+}
+
+extension HTTPURLResponse {
+    /// The response that a request for the whole would get, made from one that says that no byte is missing.
+    package func presented(asWholeOf length: Int64) -> HTTPURLResponse? {
+        guard let url else { return nil }
+        var fields = ["Content-Length": "\(length)"]
+        for name in ["ETag", "Last-Modified", "Date"] { fields[name] = value(forHTTPHeaderField: name) }
+        return HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
+    }
+}
+
+extension LoadError {
+    /// Whether the bytes that arrived before the error can be trusted and are worth keeping.
+    package var leavesPart: Bool {
+        switch self {
+        case .transfer(let error): error.leavesPart
+        case .file, .brokenRest: true
+        case .rejected, .redirect, .plainTextForbidden, .cancelled, .bodyTooLong, .content, .notCached,
+            .proxyMisconfigured, .sessionInvalidated, .forked, .noThread, .unaskedPart, .resumeData, .foreign, .local,
+            .stream:
+            false
+        }
+    }
+}
+
+extension TransferError {
+    fileprivate var leavesPart: Bool {
+        switch self {
+        case .dial, .proxy, .handshake, .secured, .cutShort, .channel, .timedOut, .outOfTime, .overdue: true
+        case .wire(let error): error.kind.isEnd
+        case .body, .impossibleSocketPath: false
+        }
+    }
+}
+
+extension HTTP1Error.Kind {
+    /// The peer has closed the connection early, and broken no rule.
+    fileprivate var isEnd: Bool {
+        if case .closed = self { true } else { false }
+    }
+}
+
+extension HTTPURLResponse {
+    /// The bytes that its body has, and their total if that is known (RFC 9110 §14.4); nil if the response does not
+    /// say.
+    package var part: (bytes: ClosedRange<Int64>, total: Int64?)? {
+        guard let text = value(forHTTPHeaderField: "Content-Range"), let range = ContentRange(text),
+            let bytes = range.span
+        else { return nil }
+        return (bytes, range.total)
+    }
+
+    /// Whether offsets count other bytes than those of the decoded body.
+    package var hasCodedContent: Bool { headers.hasCodedContent }
+}
