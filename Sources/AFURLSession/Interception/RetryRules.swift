@@ -21,7 +21,7 @@ public import Foundation
 public struct RetryRules: TaskInterceptor, Hashable {
     /// The methods of RFC 9110 §9.2.2: a server that gets such a request twice does nothing more than one that gets it
     /// once.
-    public static let idempotentMethods: Set<String> = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]
+    public static let idempotentMethods: Set<String> = FailedAttempt.idempotentMethods
 
     /// How often the session sends a request at most, the first time included. 3 by default; with 1 or less it sends
     /// nothing again.
@@ -92,67 +92,5 @@ public struct RetryRules: TaskInterceptor, Hashable {
 extension Duration {
     fileprivate var seconds: Double {
         Double(components.seconds) + Double(components.attoseconds) / 1e18
-    }
-}
-
-/// Why the session did not send a request again although an interceptor asked for it.
-enum RetryRefusal: Sendable, Equatable {
-    /// The session has read its body, and has no other.
-    case bodyIsGone
-    /// The time of the task would be over before the wait is.
-    case waitIsTooLong(Duration)
-    case tooManyAttempts
-
-    var words: String {
-        switch self {
-        case .bodyIsGone:
-            "It was not sent again: a stream cannot be read twice. Answer urlSession(_:task:needNewBodyStream:), or "
-                + "upload from a file or from memory."
-        case .waitIsTooLong(let wait):
-            "It was not sent again: the \(wait.inWords) to wait are more than the task has left. Raise "
-                + "timeoutIntervalForResource if it may take that long."
-        case .tooManyAttempts:
-            "It was not sent again: no task sends more than \(Interception.mostAttempts) times. Let the interceptor "
-                + "give up before that."
-        }
-    }
-}
-
-extension Interception {
-    /// What the error says in addition to why the last attempt failed.
-    var remark: String {
-        let count = attempt > 1 ? "The request was sent \(attempt) times." : nil
-        return [count, refusal?.words].compactMap(\.self).joined(separator: " ")
-    }
-}
-
-/// Reads `Retry-After` (RFC 9110 §10.2.3): seconds, or a date.
-enum RetryAfter {
-    /// The longest delay, a hundred years: more would be as good as never.
-    static let longest: Int64 = 100 * 366 * 24 * 60 * 60
-
-    /// - Parameter now: Seconds since 1970.
-    /// - Returns: Nil if the text is neither seconds nor a date.
-    static func delay(_ text: String, now: Int64) -> Duration? {
-        guard let seconds = seconds(text, now: now) else { return nil }
-        return .seconds(min(max(seconds, 0), longest))
-    }
-
-    private static func seconds(_ text: String, now: Int64) -> Int64? {
-        text.withUTF8Bytes { bytes in
-            let bytes = ByteScanning.trimmingOWS(bytes)
-            guard !bytes.isEmpty, bytes.allSatisfy({ (0x30...0x39).contains($0) }) else {
-                return HTTPDate.seconds(bytes).map { $0.subtractingClamped(now) }
-            }
-            // A number that overflows is still a number.
-            return ByteScanning.decimal(bytes) ?? .max
-        }
-    }
-}
-
-extension Int64 {
-    fileprivate func subtractingClamped(_ other: Int64) -> Int64 {
-        let (difference, overflows) = subtractingReportingOverflow(other)
-        return overflows ? (other > 0 ? .min : .max) : difference
     }
 }

@@ -38,9 +38,6 @@ public final class TokenInterceptor: TaskInterceptor {
         var refresh: SharedRefresh?
     }
 
-    /// The interceptor that gets a token in this Swift task.
-    @TaskLocal static var refresher: ObjectIdentifier?
-
     /// How many former tokens the interceptor remembers.
     fileprivate static let memory = 16
 
@@ -179,7 +176,7 @@ public final class TokenInterceptor: TaskInterceptor {
     private func begin(_ shared: SharedRefresh, after refused: String?) {
         Task.detached(executorPreference: executor) { [self] in
             do {
-                let made = try await TokenInterceptor.$refresher.withValue(ObjectIdentifier(self)) {
+                let made = try await TokenRefresh.$refresher.withValue(ObjectIdentifier(self)) {
                     try await refresh(refused)
                 }
                 ended(shared, made)

@@ -419,3 +419,17 @@ extension URLSessionDataDelegate {
         session.noteMissing(.receivedData, in: self)
     }
 }
+
+extension URLSession {
+    /// What to do about a challenge.
+    public enum AuthChallengeDisposition: Int, Sendable {
+        /// Use the credential; without one, go on without.
+        case useCredential = 0
+        /// Do what happens without a delegate.
+        case performDefaultHandling = 1
+        /// Fail the task with `URLError.cancelled`.
+        case cancelAuthenticationChallenge = 2
+        /// Try another method, if the server offers one.
+        case rejectProtectionSpace = 3
+    }
+}

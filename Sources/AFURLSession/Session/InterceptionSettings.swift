@@ -5,11 +5,6 @@ extension KeptInterceptors {
     }
 }
 
-/// The interceptors of a session.
-struct InterceptionSettings: Sendable {
-    var kept = KeptInterceptors()
-}
-
 extension URLSessionConfiguration {
     /// The interceptors that change the session's requests before they are sent, and decide about failed ones. Empty by
     /// default, which costs nothing.
@@ -37,7 +32,7 @@ extension URLRequest {
 extension URLSession {
     /// Marks a request that is made during the refresh of a token, so that it does not wait for that token.
     func marked(_ request: URLRequest) -> URLRequest {
-        guard !settings.interception.kept.objects.isEmpty, let refresher = TokenInterceptor.refresher else {
+        guard !settings.interception.kept.objects.isEmpty, let refresher = TokenRefresh.refresher else {
             return request
         }
         var request = request
@@ -52,6 +47,12 @@ extension URLSessionTask {
         let own = originalRequest?.contents.interception.value ?? RequestInterception()
         let all = own.kept.interceptors + (own.skipsSession ? [] : session.interceptors)
         guard let refresher = own.refresher else { return all }
-        return all.filter { ($0 as? TokenInterceptor).map(ObjectIdentifier.init) != refresher }
+        return all.filter { ObjectIdentifier($0 as AnyObject) != refresher }
     }
+}
+
+/// The refresh of a token, seen from the requests that it makes.
+enum TokenRefresh {
+    /// The interceptor that gets a token in this Swift task.
+    @TaskLocal static var refresher: ObjectIdentifier?
 }

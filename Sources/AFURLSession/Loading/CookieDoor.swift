@@ -2,16 +2,6 @@ import AFState
 import AFWire
 import Foundation
 
-/// The settings of a configuration that concern cookies.
-struct CookieSettings: Sendable {
-    var storage: HTTPCookieStorage? = .shared
-    var policy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
-    var setsCookies = true
-
-    /// For sessions that keep nothing after their end.
-    static var ephemeral: CookieSettings { CookieSettings(storage: HTTPCookieStorage()) }
-}
-
 /// The cookies of one task: they are asked for before each of its requests, and taken from each of its responses.
 struct CookieDoor: Sendable {
     private let storage: HTTPCookieStorage
@@ -52,27 +42,5 @@ struct CookieDoor: Sendable {
 
     private func question(_ url: RequestURL) -> CookieQuestion {
         CookieQuestion(url: url, mainDocument: mainDocument, policy: policy)
-    }
-}
-
-extension URLSessionConfiguration {
-    /// The store of the cookies; nil for none. The default configuration uses ``/AFURLTypes/HTTPCookieStorage/shared``. An
-    /// ephemeral one has a store of its own, which its copies and all their sessions share.
-    public var httpCookieStorage: HTTPCookieStorage? {
-        get { self[\.cookies.storage] }
-        set { self[\.cookies.storage] = newValue }
-    }
-
-    /// The sites whose cookies are stored and sent: the main document's, unless set. The store has a policy of its own,
-    /// and the stricter one counts.
-    public var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy {
-        get { self[\.cookies.policy] }
-        set { self[\.cookies.policy] = newValue }
-    }
-
-    /// Whether sessions send and store cookies themselves. True.
-    public var httpShouldSetCookies: Bool {
-        get { self[\.cookies.setsCookies] }
-        set { self[\.cookies.setsCookies] = newValue }
     }
 }

@@ -182,20 +182,6 @@ final class CredentialDesk {
     }
 }
 
-extension URLSession {
-    /// What to do about a challenge.
-    public enum AuthChallengeDisposition: Int, Sendable {
-        /// Use the credential; without one, go on without.
-        case useCredential = 0
-        /// Do what happens without a delegate.
-        case performDefaultHandling = 1
-        /// Fail the task with `URLError.cancelled`.
-        case cancelAuthenticationChallenge = 2
-        /// Try another method, if the server offers one.
-        case rejectProtectionSpace = 3
-    }
-}
-
 extension AuthenticationCourse {
     /// Takes the answer of the delegate to the last question. If there was no question, the response is delivered.
     mutating func answered(

@@ -1,6 +1,21 @@
 import AFTransport
 import Foundation
 
+/// The proxy settings of a configuration.
+struct ProxySettings: Sendable {
+    var configuration: ProxyConfiguration?
+    var dictionary: ProxyDictionary?
+    var usesEnvironment = true
+
+    /// - Parameter environment: Read only if the configuration names no proxies.
+    func rules(agentLine: [UInt8], environment: () -> [String: String]) -> ProxySelection {
+        if let configuration { return ProxySelection(configuration, agentLine: agentLine) }
+        if let dictionary { return ProxySelection(dictionary, agentLine: agentLine) }
+        guard usesEnvironment else { return ProxySelection() }
+        return ProxySelection(ProxyEnvironment(environment()), agentLine: agentLine)
+    }
+}
+
 extension URLSessionConfiguration {
     /// The proxies that the session loads through. Nil, the default, leaves it to ``connectionProxyDictionary``, and if
     /// that is nil as well to the environment. ``/AFTransport/ProxyConfiguration/none`` means no proxy at all.

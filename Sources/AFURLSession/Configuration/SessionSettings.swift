@@ -10,6 +10,11 @@ struct ProtocolSettings: Sendable {
     var classes: [AnyClass] = []
 }
 
+/// The interceptors of a session.
+struct InterceptionSettings: Sendable {
+    var kept = KeptInterceptors()
+}
+
 /// A configuration as a session uses it: a value, with every setting in its valid range.
 struct SessionSettings: Sendable {
     static let defaultResourceTimeout: TimeInterval = 7 * 24 * 60 * 60

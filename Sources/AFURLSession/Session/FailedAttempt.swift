@@ -1,3 +1,4 @@
+import AFWire
 public import Foundation
 
 /// An attempt to send a request that failed, or that brought a response with a status of 400 or above.
@@ -63,9 +64,11 @@ public struct FailedAttempt: Sendable {
     /// The code of the error, if it is a `URLError`.
     public var errorCode: URLError.Code? { (error as? URLError)?.code }
 
+    static let idempotentMethods: Set<String> = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]
+
     /// Whether a server that gets the request twice does nothing more than one that gets it once: by its method (RFC
     /// 9110 §9.2.2), or because it has an `Idempotency-Key`.
-    public var isIdempotent: Bool { isIdempotent(by: RetryRules.idempotentMethods) }
+    public var isIdempotent: Bool { isIdempotent(by: FailedAttempt.idempotentMethods) }
 
     func isIdempotent(by methods: Set<String>) -> Bool {
         methods.contains(request.httpMethod ?? "GET")
@@ -76,5 +79,36 @@ public struct FailedAttempt: Sendable {
     public var retryAfter: Duration? {
         guard let text = response?.value(forHTTPHeaderField: "Retry-After") else { return nil }
         return RetryAfter.delay(text, now: date.wholeSeconds)
+    }
+}
+
+/// Reads `Retry-After` (RFC 9110 §10.2.3): seconds, or a date.
+enum RetryAfter {
+    /// The longest delay, a hundred years: more would be as good as never.
+    static let longest: Int64 = 100 * 366 * 24 * 60 * 60
+
+    /// - Parameter now: Seconds since 1970.
+    /// - Returns: Nil if the text is neither seconds nor a date.
+    static func delay(_ text: String, now: Int64) -> Duration? {
+        guard let seconds = seconds(text, now: now) else { return nil }
+        return .seconds(min(max(seconds, 0), longest))
+    }
+
+    private static func seconds(_ text: String, now: Int64) -> Int64? {
+        text.withUTF8Bytes { bytes in
+            let bytes = ByteScanning.trimmingOWS(bytes)
+            guard !bytes.isEmpty, bytes.allSatisfy({ (0x30...0x39).contains($0) }) else {
+                return HTTPDate.seconds(bytes).map { $0.subtractingClamped(now) }
+            }
+            // A number that overflows is still a number.
+            return ByteScanning.decimal(bytes) ?? .max
+        }
+    }
+}
+
+extension Int64 {
+    fileprivate func subtractingClamped(_ other: Int64) -> Int64 {
+        let (difference, overflows) = subtractingReportingOverflow(other)
+        return overflows ? (other > 0 ? .min : .max) : difference
     }
 }
