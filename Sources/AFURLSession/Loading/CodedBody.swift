@@ -1,6 +1,19 @@
 import AFLoop
 import AFTransport
 
+/// A load whose body has a content coding.
+protocol DecodedBodyTarget: AnyObject {
+    /// Whether the load may decode: only the decoding itself pauses its transfer, if anything does.
+    var mayDecode: Bool { get }
+    /// Whether `body` is still the one that the load decodes.
+    func isDecoding(_ body: CodedBody) -> Bool
+    func deliver(decoded bytes: UnsafeRawBufferPointer)
+    func pause(_ reason: Transfer.Pauses)
+    func unpause(_ reason: Transfer.Pauses)
+    func finishReceiving()
+    func fail(_ error: LoadError)
+}
+
 /// A coded body on its way from the transfer to the consumer of its task.
 ///
 /// A read of 256 KiB may decode to a thousand times as much. So this keeps encoded what the consumer has no room for
@@ -9,7 +22,9 @@ import AFTransport
 final class CodedBody: TurnEndTarget {
     private static let workPerTurn = 1 << 20
 
-    private let core: Load
+    private let load: any DecodedBodyTarget
+    private let loop: EventLoop
+    private let page: ContentPage
     private let decoder: Result<ContentDecoder, ContentFailure>
     /// Bytes that were received and not decoded yet, from `start` on.
     @exclusivity(unchecked) private var rest: [UInt8] = []
@@ -24,15 +39,24 @@ final class CodedBody: TurnEndTarget {
     @exclusivity(unchecked) private var hasReceived = false
 
     /// Nil if the body is delivered as it is received.
-    init?(_ plan: ContentPlan, of core: Load) {
+    ///
+    /// - Parameter page: Where the decoder writes.
+    init?(
+        _ plan: ContentPlan,
+        of load: any DecodedBodyTarget,
+        within limits: ContentDecoder.Limits,
+        _ page: ContentPage,
+        on loop: EventLoop
+    ) {
         switch plan {
         case .asItIs: return nil
         case .tooMany: decoder = .failure(.tooManyCodings)
         case .decode(let codings):
-            let limits = core.session.settings.content.limits
             decoder = Result { () throws(ContentFailure) in try ContentDecoder(codings, limits: limits) }
         }
-        self.core = core
+        self.load = load
+        self.page = page
+        self.loop = loop
     }
 
     // MARK: - From the task
@@ -42,7 +66,7 @@ final class CodedBody: TurnEndTarget {
         guard isHungry else { return rest.append(contentsOf: bytes) }
         guard let left = decode(bytes), !isHungry else { return }
         rest = Array(left)
-        core.pause(.undecoded)
+        load.pause(.undecoded)
     }
 
     /// The transfer has delivered the last byte. The task goes on when all of the body is decoded.
@@ -55,7 +79,6 @@ final class CodedBody: TurnEndTarget {
     func goOnSoon() {
         guard !isScheduled else { return }
         isScheduled = true
-        let loop = core.session.loop
         let body = LoopBound(confined: self, on: loop)
         loop.enqueue { body.value.goOn() }
     }
@@ -69,7 +92,7 @@ final class CodedBody: TurnEndTarget {
 
     private func goOn() {
         isScheduled = false
-        guard core.isDecoding(self), core.mayDecode, !isHungry else { return }
+        guard load.isDecoding(self), load.mayDecode, !isHungry else { return }
         let waiting = rest
         let used = waiting.withUnsafeBytes { bytes -> Int? in
             let bytes = UnsafeRawBufferPointer(rebasing: bytes[start...])
@@ -80,23 +103,23 @@ final class CodedBody: TurnEndTarget {
         guard isHungry else { return }
         rest = []
         start = 0
-        core.unpause(.undecoded)
+        load.unpause(.undecoded)
         if hasEnded { finish() }
     }
 
     /// Decodes until the consumer or the task pauses. Returns the rest of the input; nil if the task has ended.
     private func decode(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         countWork()
-        let page = core.session.world.platform.contentPage.value.bytes
+        let page = page.bytes
         var left = bytes
         isHungry = false
         do throws(ContentFailure) {
             let decoder = try decoder.get()
-            while core.mayDecode {
+            while load.mayDecode {
                 switch try decoder.step(&left, into: page, work: &work) {
                 case .piece(let count):
-                    core.deliver(decoded: UnsafeRawBufferPointer(rebasing: page[..<count]))
-                    guard core.isDecoding(self) else { return nil }
+                    load.deliver(decoded: UnsafeRawBufferPointer(rebasing: page[..<count]))
+                    guard load.isDecoding(self) else { return nil }
                 case .hungry:
                     isHungry = true
                     return left
@@ -107,7 +130,7 @@ final class CodedBody: TurnEndTarget {
             }
             return left
         } catch {
-            core.fail(.content(error))
+            load.fail(.content(error))
             return nil
         }
     }
@@ -115,16 +138,16 @@ final class CodedBody: TurnEndTarget {
     private func countWork() {
         guard !isCounting else { return }
         isCounting = true
-        core.session.loop.atTurnEnd(self)
+        loop.atTurnEnd(self)
     }
 
     private func finish() {
         do throws(ContentFailure) {
             // An empty body has no coding, whatever its fields say.
             if hasReceived { try decoder.get().finish() }
-            core.finishReceiving()
+            load.finishReceiving()
         } catch {
-            core.fail(.content(error))
+            load.fail(.content(error))
         }
     }
 }

@@ -2,7 +2,7 @@ import AFLoop
 import AFTransport
 
 /// The wait of one task for a network. Confined to the loop.
-final class ConnectivityWait: ChangeMonitorClient, TimerTarget {
+final class ConnectivityWait: ChangeMonitorClient, TimerTarget, StopsWithLoad {
     private static let first = Duration.seconds(1)
     private static let longest = Duration.seconds(60)
 
@@ -26,7 +26,7 @@ final class ConnectivityWait: ChangeMonitorClient, TimerTarget {
     ///   - deadline: When to stop waiting if the network does not come back.
     ///   - tryAgain: Called when the network may be there, or at the deadline.
     func begin(until deadline: LoopInstant, _ tryAgain: @escaping () -> Void) {
-        end()
+        stop()
         self.tryAgain = tryAgain
         let loop = world.loop
         since = loop.now
@@ -36,7 +36,7 @@ final class ConnectivityWait: ChangeMonitorClient, TimerTarget {
         pause = min(pause + pause, ConnectivityWait.longest)
     }
 
-    func end() {
+    func stop() {
         if let ticket { world.network.value.unwatch(ticket) }
         ticket = nil
         for timer in [retry, limit] {
@@ -48,7 +48,7 @@ final class ConnectivityWait: ChangeMonitorClient, TimerTarget {
 
     private func wake() {
         let tryAgain = tryAgain
-        end()
+        stop()
         tryAgain?()
     }
 
@@ -89,5 +89,13 @@ extension Transfer {
     var remark: String? {
         guard phase == .receivingBody, times.requestEnded == nil else { return nil }
         return "The server answered before it had all of the request's body, and the rest was not sent."
+    }
+}
+
+extension LoadMemory {
+    /// The waits for a network, once there was none.
+    var connectivity: ConnectivityWait? {
+        get { self[ConnectivityWait.self] }
+        set { self[ConnectivityWait.self] = newValue }
     }
 }

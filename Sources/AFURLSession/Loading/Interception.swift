@@ -4,7 +4,7 @@ import AFWire
 import Foundation
 
 /// The questions to a task's interceptors, and their answers. Confined to the loop.
-final class Interception {
+final class Interception: StopsWithLoad {
     /// The session sends no request more often, whatever the interceptors say.
     static let mostAttempts = 100
 
@@ -166,7 +166,7 @@ struct AdaptedRequest: Sendable {
         return AdaptedRequest(
             request: made,
             frozen: Result { () throws(RequestRejection) in
-                try (hasOwnBody ? .request : body).freeze(made, in: task.session)
+                try (hasOwnBody ? .request : body).freeze(made, with: task.session.headers, task.session.settings)
             },
             hasOwnBody: hasOwnBody,
             fields: made.fields(otherThanIn: request)
@@ -224,5 +224,13 @@ extension Interception {
     var remark: String {
         let count = attempt > 1 ? "The request was sent \(attempt) times." : nil
         return [count, refusal?.words].compactMap(\.self).joined(separator: " ")
+    }
+}
+
+extension LoadMemory {
+    /// The questions to the interceptors.
+    var interception: Interception? {
+        get { self[Interception.self] }
+        set { self[Interception.self] = newValue }
     }
 }

@@ -120,7 +120,7 @@ extension Load {
                 try freeze(request, keepsBody ? former : nil, with: headers(of: handle, for: request))
             }
         )
-        if case .refused(let rejection) = wire, entry == .cookies || !hasClassesToAsk {
+        if case .refused(let rejection) = wire, entry == .cookies || !session.steps.hasClassesToAsk() {
             body?.close()
             return .fail(.rejected(rejection), showing: response)
         }
@@ -138,9 +138,6 @@ extension Load {
         becomes(request)
         return .send(draft, from: entry)
     }
-
-    /// Whether the session has classes to ask about a request.
-    var hasClassesToAsk: Bool { session.protocols?.classes.isEmpty == false }
 
     /// What the session adds to a request's fields. Secrets stay in the origin that the task began with.
     func headers(of task: URLSessionTask, for request: URLRequest) -> HeaderDefaults {
@@ -218,7 +215,7 @@ extension Load {
     func startClock() {
         guard isLoading || isHeld, let present = presentRequest else { return }
         let memory = memory(beginningWith: present)
-        if memory.clock == nil { memory.clock = LoadClock(of: self, until: deadlineOfNext) }
+        if memory.clock == nil { memory.clock = LoadClock(of: self, until: deadlineOfNext, on: session.loop) }
     }
 
     /// Leaves the remaining time to an exchange that begins.
@@ -251,4 +248,8 @@ extension LoadError {
     static var tooManyHeads: LoadError {
         .transfer(.wire(HTTP1Error(.limit(.taskHeadBytes), "the heads of all responses are longer than 1 MiB")))
     }
+}
+
+extension Load: LoadClockTarget {
+    func timeIsOver() { fail(.transfer(.outOfTime(isHeld ? .receivingBody : .waitingForHead))) }
 }

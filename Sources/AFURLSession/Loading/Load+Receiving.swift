@@ -69,7 +69,7 @@ extension Load: TransferClient {
     private func deliver(_ response: HTTPURLResponse, to request: WireRequest, isDecoded: Bool) {
         note(response, expecting: request.isHead ? 0 : response.expectedContentLength)
         // Ask the plan first: a `CodedBody` that refuses to be made has been allocated.
-        content = isDecoded || !response.contentPlan.changesLength ? nil : CodedBody(response.contentPlan, of: self)
+        content = isDecoded || !response.contentPlan.changesLength ? nil : codedBody(response.contentPlan)
         consumer.receivedResponse(response, of: self)
     }
 
@@ -167,10 +167,18 @@ extension Load: TransferClient {
 
     // MARK: - Decoding
 
-    /// Whether the load may decode: only the decoding itself pauses its transfer, if anything does.
+    private func codedBody(_ plan: ContentPlan) -> CodedBody? {
+        CodedBody(
+            plan,
+            of: self,
+            within: session.settings.content.limits,
+            session.world.platform.contentPage.value,
+            on: session.loop
+        )
+    }
+
     var mayDecode: Bool { transfer?.pauses.isSubset(of: .undecoded) ?? true }
 
-    /// Whether `body` is still the one that the load decodes.
     func isDecoding(_ body: CodedBody) -> Bool { content === body && isLoading }
 
     func transferMayDecode(_ transfer: Transfer) {
@@ -206,3 +214,5 @@ extension Load: TransferClient {
 
     var expectedBodyLength: Int64 { response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown }
 }
+
+extension Load: DecodedBodyTarget {}

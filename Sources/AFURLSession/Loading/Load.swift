@@ -123,7 +123,7 @@ final class Load {
         keepsMetrics = order.keepsMetrics
         priority = order.priority
         session.add(self)
-        if let events = session.events { trace = TaskTrace(task, events) }
+        if let events = session.events { trace = TaskTrace(task.taskIdentifier, events) }
         if let place = order.madePlace { task.session.forgetMade(at: place) }
     }
 
@@ -143,7 +143,11 @@ final class Load {
     ///
     /// - Returns: Whether the response has already arrived in full.
     func handOver(to other: URLSessionTask, consumer: any TaskConsumer) -> Bool {
-        trace?.became(other)
+        let number = other.taskIdentifier
+        trace?.became(
+            other is URLSessionStreamTask ? .becameStream(task: number) : .becameDownload(task: number),
+            number
+        )
         // The session lists the load, which stays the same.
         snapshot = other.snapshot
         handle = other

@@ -1,19 +1,26 @@
 import AFLoop
 
+/// A load with a deadline.
+protocol LoadClockTarget: AnyObject {
+    var isSuspended: Bool { get }
+    /// The deadline has come.
+    func timeIsOver()
+}
+
 /// Ends a load whose time is over while it has no exchange, and so no deadline of one.
 ///
 /// The time for which the task is suspended does not count.
 final class LoadClock: TimerTarget {
-    private weak var load: Load?
+    private weak var load: (any LoadClockTarget)?
     private let loop: EventLoop
     private var deadline: LoopInstant
     private var timer: TimerID?
     private var suspension: LoopInstant?
 
-    init(of load: Load, until deadline: LoopInstant) {
+    init(of load: any LoadClockTarget, until deadline: LoopInstant, on loop: EventLoop) {
         self.load = load
         self.deadline = deadline
-        loop = load.session.loop
+        self.loop = loop
         if load.isSuspended { suspension = loop.now } else { start() }
     }
 
@@ -47,6 +54,6 @@ final class LoadClock: TimerTarget {
         guard let load else { return }
         // The task was suspended on another thread, and the loop has not heard of it yet.
         guard !load.isSuspended else { return suspend() }
-        load.fail(.transfer(.outOfTime(load.isHeld ? .receivingBody : .waitingForHead)))
+        load.timeIsOver()
     }
 }

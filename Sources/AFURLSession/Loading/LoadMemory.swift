@@ -44,21 +44,13 @@ final class LoadMemory {
         case judging(ExchangeOutcome, next: Int)
     }
 
-    // MARK: What the steps know
+    /// What each step keeps of this load, by its type. Files of steps name theirs in extensions of this class.
+    private var kept: [KeptValue] = []
 
-    var delay: DelayTimer?
-    var interception: Interception?
-    /// The load that takes the place of a transfer.
-    var foreign: ForeignLoad?
-    /// The stored response that the present request asks the server about.
-    var validation: CacheValidation?
-    /// Stores the body of a redirect.
-    var redirectWriter: CacheWriter?
-    var authentication: Authentication?
     /// A proxy's response in place of the tunnel to the server.
     var refusal: HTTPURLResponse?
-    /// The waits for a network, once there was none.
-    var connectivity: ConnectivityWait?
+    /// Stores the body of a redirect.
+    var redirectWriter: CacheWriter?
     /// The request to send again once there is a network, if the proxy's route changes it.
     var unaddressed: WireRequest?
 
@@ -74,10 +66,8 @@ final class LoadMemory {
 
     /// The load has failed or completed: nothing in here goes on.
     func stop() {
-        foreign?.cancel()
-        interception?.stop()
-        connectivity?.end()
-        delay?.stop()
+        for value in kept { value.stop() }
+        kept = []
         clock?.stop()
         clock = nil
         stopWaiting()
@@ -113,4 +103,41 @@ final class LoadMemory {
         if case .preparing(let draft, _) = takeWaiting() { draft.body?.close() }
         postponed = nil
     }
+}
+
+// MARK: - What the steps keep
+
+extension LoadMemory {
+    /// What a step keeps of this load; nil if it keeps nothing.
+    subscript<Value>(_ type: Value.Type) -> Value? {
+        get { kept.lazy.compactMap { $0 as? Kept<Value> }.first?.value }
+        set {
+            let place = kept.firstIndex { $0 is Kept<Value> }
+            switch (place, newValue) {
+            case (let place?, let value?): (kept[place] as? Kept<Value>)?.value = value
+            case (let place?, nil): kept.remove(at: place)
+            case (nil, let value?): kept.append(Kept(value))
+            case (nil, nil): break
+            }
+        }
+    }
+}
+
+/// What a step keeps and must let go when the load ends.
+protocol StopsWithLoad {
+    func stop()
+}
+
+private class KeptValue {
+    func stop() {}
+}
+
+private final class Kept<Value>: KeptValue {
+    var value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+
+    override func stop() { (value as? any StopsWithLoad)?.stop() }
 }

@@ -93,9 +93,17 @@ enum ExchangeOutcome {
     case response(PendingResponse)
     case failure(LoadError)
     /// A response of a source of the session.
-    case foreignResponse(URLResponse, ForeignLoad)
+    case foreignResponse(URLResponse, any TransferSubstitute)
     /// A class of the program sends the task to another request.
-    case foreignRedirect(URLRequest, URLResponse, ForeignLoad)
+    case foreignRedirect(URLRequest, URLResponse, any TransferSubstitute)
+}
+
+/// Loads in place of a transfer: a class of the program, a `data:` URL or a file.
+protocol TransferSubstitute: AnyObject {
+    func pause(_ reason: Transfer.Pauses)
+    func unpause(_ reason: Transfer.Pauses)
+    /// Ends the load: the task hears no more of it.
+    func cancel()
 }
 
 /// What a step makes of an outcome.
@@ -157,5 +165,39 @@ final class PendingResponse {
         isDecoded = hit.isDecoded
         body = [UInt8](hit.body)
         end = .finished
+    }
+}
+
+/// The steps of the loads of a session. `LoadSteps.swift` has their order.
+struct LoadSteps {
+    /// Where a request enters the list.
+    enum Entry {
+        case date, consumer, interceptors, classes, cookies, wire
+    }
+
+    /// The steps that a request passes.
+    var preparing: ContiguousArray<any LoadStep> = []
+    /// The steps that add fields to its head.
+    var dressing: ContiguousArray<any LoadStep> = []
+    /// The steps that learn from the head of a response.
+    var learning: ContiguousArray<any LoadStep> = []
+    /// The steps that judge an outcome.
+    var judging: ContiguousArray<any LoadStep> = []
+    /// Whether the session has classes of the program to ask about a request.
+    var hasClassesToAsk: () -> Bool = { false }
+
+    var interceptorsPlace = 0
+    var classesPlace = 0
+    var cookiesPlace = 0
+
+    func place(of entry: Entry) -> Int {
+        switch entry {
+        case .date: 0
+        case .consumer: 1
+        case .interceptors: interceptorsPlace
+        case .classes: classesPlace
+        case .cookies: cookiesPlace
+        case .wire: preparing.count
+        }
     }
 }

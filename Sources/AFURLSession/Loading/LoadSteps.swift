@@ -30,37 +30,23 @@
 /// and cache pass, redirects asks the delegate, and sends the request for the target, from the protocol classes on.
 ///
 /// Steps that a session has no use for are not in its lists.
-struct LoadSteps {
-    /// Where a request enters the list.
-    enum Entry {
-        case date, consumer, interceptors, classes, cookies, wire
-    }
-
-    /// The steps that a request passes.
-    private(set) var preparing: ContiguousArray<any LoadStep> = []
-    /// The steps that add fields to its head.
-    private(set) var dressing: ContiguousArray<any LoadStep> = []
-    /// The steps that learn from the head of a response.
-    private(set) var learning: ContiguousArray<any LoadStep> = []
-    /// The steps that judge an outcome.
-    private(set) var judging: ContiguousArray<any LoadStep> = []
-
-    private var interceptorsPlace = 0
-    private var classesPlace = 0
-    private var cookiesPlace = 0
-
-    init(for settings: SessionSettings, hasClasses: Bool) {
+extension LoadSteps {
+    init(for settings: SessionSettings, asksRegisteredClasses: Bool, in world: World) {
         let cookies = settings.cookies.setsCookies && settings.cookies.storage != nil ? CookieStep() : nil
         let security = settings.transportSecurity.map(HSTSStep.init)
         let credentials = CredentialStep()
         let cache = CacheStep()
         let interceptors = InterceptorStep()
+        let classes = ProtocolDoor(settings.protocols, asksRegistered: asksRegisteredClasses, in: world)
 
         preparing = [EarliestDateStep(), ConsumerStep()]
         interceptorsPlace = preparing.count
         preparing.append(interceptors)
         classesPlace = preparing.count
-        if hasClasses { preparing.append(ProtocolClassStep()) }
+        if let classes {
+            preparing.append(ProtocolClassStep(classes))
+            hasClassesToAsk = { !classes.classes.isEmpty }
+        }
         preparing.append(LocalSchemeStep())
         if let security { preparing.append(security) }
         cookiesPlace = preparing.count
@@ -77,16 +63,5 @@ struct LoadSteps {
         judging = [credentials, cache, RedirectStep()]
         if settings.limits.waitsForConnectivity { judging.append(ConnectivityStep()) }
         judging.append(interceptors)
-    }
-
-    func place(of entry: Entry) -> Int {
-        switch entry {
-        case .date: 0
-        case .consumer: 1
-        case .interceptors: interceptorsPlace
-        case .classes: classesPlace
-        case .cookies: cookiesPlace
-        case .wire: preparing.count
-        }
     }
 }

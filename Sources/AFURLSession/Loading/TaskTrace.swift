@@ -15,9 +15,9 @@ final class TaskTrace: TransferObserver {
     /// The part of the body that the owner has got, if a monitor keeps bodies.
     private(set) var body: BodyExcerpt?
 
-    init(_ task: URLSessionTask, _ desk: EventDesk) {
+    init(_ task: Int, _ desk: EventDesk) {
         self.desk = desk
-        self.task = task.taskIdentifier
+        self.task = task
         let limit = desk.recorders.map(\.longestBody).max()
         body = limit.map(BodyExcerpt.init)
     }
@@ -40,10 +40,9 @@ final class TaskTrace: TransferObserver {
         note(.suspended)
     }
 
-    func became(_ other: URLSessionTask) {
-        let number = other.taskIdentifier
-        note(other is URLSessionStreamTask ? .becameStream(task: number) : .becameDownload(task: number))
-        task = other.taskIdentifier
+    func became(_ kind: SessionEvent.Kind, _ number: Int) {
+        note(kind)
+        task = number
     }
 
     func completed(_ outcome: SessionEvent.Outcome, _ exchanges: @autoclosure () -> [RecordedExchange]) {
@@ -123,15 +122,6 @@ extension SessionEvent.Challenge {
 }
 
 extension EventDesk {
-    func created(_ task: URLSessionTask) {
-        let request = task.originalRequest
-        guard request != nil || !(task is URLSessionStreamTask) else {
-            return post(.created(method: "STREAM", url: ""), task: task.taskIdentifier)
-        }
-        let url = request?.url.map(SecretMask().url) ?? ""
-        post(.created(method: request?.httpMethod ?? "GET", url: url), task: task.taskIdentifier)
-    }
-
     func challenged(_ task: Int, _ space: URLProtectionSpace) {
         post(.challenged(SessionEvent.Challenge(space, failures: 0)), task: task)
     }

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// While the task is not paused, the load asks its source for events. Pieces have 64 KiB at most, and a turn of the
 /// loop delivers 1 MiB. The deadlines are those of a transfer.
-final class ForeignLoad: TimerTarget {
+final class ForeignLoad: TransferSubstitute, TimerTarget, StopsWithLoad {
     private enum Stage {
         /// No class has taken the request yet.
         case asking
@@ -95,6 +95,8 @@ final class ForeignLoad: TimerTarget {
         stage = .over
         letGo()
     }
+
+    func stop() { cancel() }
 
     /// The deadline of the step that follows this load. The time of a suspension does not count.
     var deadlineOfNext: LoopInstant {
@@ -269,5 +271,13 @@ final class ForeignLoad: TimerTarget {
         let phase: TransferPhase = hasResponse ? .receivingBody : .waitingForHead
         let idle = lastProgress.duration(to: loop.now)
         fail(.transfer(hardDeadline <= loop.now ? .outOfTime(phase) : .timedOut(phase, idle)))
+    }
+}
+
+extension LoadMemory {
+    /// The load that takes the place of a transfer.
+    var foreign: ForeignLoad? {
+        get { self[ForeignLoad.self] }
+        set { self[ForeignLoad.self] = newValue }
     }
 }

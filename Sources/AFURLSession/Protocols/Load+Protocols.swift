@@ -39,20 +39,25 @@ extension Load {
     }
 
     /// Lets a class begin, with the stream it needs.
-    func begin(_ choice: ProtocolDoor.Choice, by foreign: ForeignLoad, keepsBody: Bool) {
-        guard keepsBody, case .streamed = body, let handle else { return start(choice, by: foreign) }
+    func begin(
+        _ choice: ProtocolDoor.Choice,
+        by foreign: ForeignLoad,
+        on worker: any BlockingWorker,
+        keepsBody: Bool
+    ) {
+        guard keepsBody, case .streamed = body, let handle else { return start(choice, by: foreign, on: worker) }
         foreign.pause(.undecided)
         BodyDesk(handle, of: self, on: session.world.platform).supplyStream { [self] stream in
             guard isLoading, memory?.foreign === foreign else { return }
             var request = choice.request
             if let stream { request.httpBodyStream = stream.stream }
             foreign.unpause(.undecided)
-            start(ProtocolDoor.Choice(type: choice.type, request: request), by: foreign)
+            start(ProtocolDoor.Choice(type: choice.type, request: request), by: foreign, on: worker)
         }
     }
 
-    private func start(_ choice: ProtocolDoor.Choice, by foreign: ForeignLoad) {
-        guard let handle, let memory, let door = session.protocols else { return }
+    private func start(_ choice: ProtocolDoor.Choice, by foreign: ForeignLoad, on worker: any BlockingWorker) {
+        guard let handle, let memory else { return }
         memory.request = choice.request
         becomes(choice.request)
         let source = ProtocolSource(
@@ -61,7 +66,7 @@ extension Load {
             of: handle,
             cache: choice.request.mayBeCached(session.settings.cachePolicy) ? session.cache.cache : nil,
             limit: max(session.settings.maximumBodyInMemory, ReadBuffer.size),
-            on: door.worker
+            on: worker
         )
         foreign.begin(source)
     }

@@ -56,3 +56,8 @@ enum TokenRefresh {
     /// The interceptor that gets a token in this Swift task.
     @TaskLocal static var refresher: ObjectIdentifier?
 }
+
+extension SessionCore {
+    /// The interceptors of the session's requests.
+    var interceptors: [any TaskInterceptor] { settings.interception.kept.interceptors }
+}

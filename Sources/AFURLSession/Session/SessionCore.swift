@@ -21,12 +21,8 @@ final class SessionCore {
     let learnsFromHeads: Bool
     private let security: SessionSecurity
     let proxies: SessionProxies
-    /// The URL protocol classes that may load in place of the session, if there may be any.
-    let protocols: ProtocolDoor?
     /// The steps of the session's loads.
     let steps: LoadSteps
-    /// The interceptors of the session's requests.
-    let interceptors: [any TaskInterceptor]
     /// The events for the monitors; nil without monitors.
     let events: EventDesk?
     let requestTimeout: LoopInterval
@@ -69,14 +65,12 @@ final class SessionCore {
         loop = world.loop
         self.events = events
         self.settings = settings
-        interceptors = settings.interception.kept.interceptors
         self.delegate = delegate
         taskDelegate = delegate as? any URLSessionTaskDelegate
         dataDelegate = delegate as? any URLSessionDataDelegate
         deadlines = DeadlineWatch(loop: world.loop)
         cookies = settings.cookies.setsCookies && settings.cookies.policy != .never ? settings.cookies.storage : nil
-        protocols = ProtocolDoor(settings.protocols, asksRegistered: asksRegisteredClasses, in: world)
-        steps = LoadSteps(for: settings, hasClasses: protocols != nil)
+        steps = LoadSteps(for: settings, asksRegisteredClasses: asksRegisteredClasses, in: world)
         cache = CacheDoor(settings.cache.cache, in: world)
         learnsFromHeads = cookies != nil || settings.transportSecurity != nil
         proven = ProvenCredentials(settings.credentials) {

@@ -47,32 +47,3 @@ final class SessionProxies {
         return security.context(retire)
     }
 }
-
-extension SessionCore {
-    /// The kind of connection that a request needs.
-    func connectionKey(for request: WireRequest) throws(LoadError) -> ConnectionKey {
-        let key = try connectionKey(for: request.endpoint)
-        guard let route = key.route, route.tunnels(to: request.endpoint) else { return key }
-        let named = proxies.naming(route, by: request)
-        return named === route ? key : key.led(by: named)
-    }
-
-    /// The kind of connection to an endpoint that no request names: the session's `User-Agent` goes to the proxy.
-    func connectionKey(for endpoint: Endpoint) throws(LoadError) -> ConnectionKey {
-        let security = endpoint.scheme == .https ? currentSecurity() : nil
-        if let path = settings.unixDomainSocketPath {
-            return ConnectionKey(endpoint: endpoint, security: security, way: ConnectionKey.Way(unixPath: path))
-        }
-        if proxies.isEmpty { return ConnectionKey(endpoint: endpoint, security: security) }
-        var way = ConnectionKey.Way()
-        do throws(ProxyConfigurationError) {
-            way.route = try proxies.route(for: endpoint)
-        } catch {
-            throw .proxyMisconfigured(error)
-        }
-        way.proxySecurity = way.route.flatMap { route in
-            proxies.security(for: route) { former, present in pool.replace(former, with: present) }
-        }
-        return ConnectionKey(endpoint: endpoint, security: security, way: way)
-    }
-}

@@ -38,7 +38,7 @@ extension URLSession {
         delegate: (any URLSessionTaskDelegate)?,
         of make: (@escaping @Sendable (Body?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
     ) async throws -> (Body, URLResponse) {
-        let answer = Answer<Body>()
+        let answer = AwaitedResult<Body>()
         let task = make { answer.give($0, $1, $2) }
         task.delegate = delegate
         await withTaskCancellationHandler {
@@ -57,7 +57,7 @@ extension URLSession {
 ///
 /// The value travels in a locked box and not through the continuation, where the thread sanitizer cannot follow it. A
 /// cancelled task may answer before the Swift task waits; then that resumes at once.
-final class Answer<Body: Sendable>: Sendable {
+final class AwaitedResult<Body: Sendable>: Sendable {
     private struct State {
         var continuation: UnsafeContinuation<Void, Never>?
         var result: Result<(Body, URLResponse), any Error>?

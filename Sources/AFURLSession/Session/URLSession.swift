@@ -401,3 +401,14 @@ struct MadeTasks {
 
     var tasks: [URLSessionTask] { entries.compactMap(\.self) }
 }
+
+extension EventDesk {
+    func created(_ task: URLSessionTask) {
+        let request = task.originalRequest
+        guard request != nil || !(task is URLSessionStreamTask) else {
+            return post(.created(method: "STREAM", url: ""), task: task.taskIdentifier)
+        }
+        let url = request?.url.map(SecretMask().url) ?? ""
+        post(.created(method: request?.httpMethod ?? "GET", url: url), task: task.taskIdentifier)
+    }
+}

@@ -171,7 +171,7 @@ extension URLSessionStreamTask {
     }
 }
 
-/// Carries a result to the Swift task that awaits it, in a locked box: see ``Answer``.
+/// Carries a result to the Swift task that awaits it, in a locked box: see ``AwaitedResult``.
 private final class StreamAnswer<Value: Sendable>: Sendable {
     private struct State {
         var continuation: UnsafeContinuation<Void, Never>?

@@ -2,6 +2,9 @@ import AFTransport
 import AFWire
 import Foundation
 
+/// The number of bytes is not known.
+public let NSURLSessionTransferSizeUnknown: Int64 = -1
+
 /// The source of a task's body, as the creator of the task chose it. Indirect, because most tasks have no such choice
 /// and every queued task holds one.
 indirect enum TaskBody: Sendable {
@@ -16,20 +19,19 @@ indirect enum TaskBody: Sendable {
     /// Returns the request in bytes. The length of a file is unknown here: the request is frozen again when the file is
     /// open, and here only to find errors in its other parts.
     ///
-    /// - Parameter defaults: The session's own if nil.
+    /// - Parameter defaults: The fields of the session.
     func freeze(
         _ request: URLRequest,
-        in session: URLSession,
-        with defaults: HeaderDefaults? = nil
+        with defaults: HeaderDefaults,
+        _ settings: SessionSettings
     ) throws(RequestRejection) -> WireRequest {
-        let defaults = defaults ?? session.headers
         var request = request
         var plan = RequestFreezer.BodyPlan.own
         switch self {
         case .request where request.bodyStream != nil: plan = .stream
         case .request:
             // One frozen request serves all tasks, unless a setting of the session applies to it.
-            let isAsked = session.settings.expectsContinueAbove != nil && request.httpBody != nil
+            let isAsked = settings.expectsContinueAbove != nil && request.httpBody != nil
             if !isAsked { return try request.frozen(with: defaults) }
         case .data(let data): request.httpBody = data
         case .file: request.httpBody = nil
@@ -39,7 +41,7 @@ indirect enum TaskBody: Sendable {
             request,
             defaults: defaults,
             plan: plan,
-            expectsContinueAbove: session.settings.expectsContinueAbove
+            expectsContinueAbove: settings.expectsContinueAbove
         )
     }
 

@@ -4,9 +4,6 @@ import AFTransport
 import AFWire
 public import Foundation
 
-/// The number of bytes is not known.
-public let NSURLSessionTransferSizeUnknown: Int64 = -1
-
 // Not final, so the compiler cannot check it: every stored property is immutable or
 // guarded by its own lock.
 /// One request of a session, and its state, response and error.
@@ -127,8 +124,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         _ identifier: Int,
         in session: URLSession,
         body: TaskBody = .request,
-        isAwaited: Bool = false,
-        consumer own: sending (any TaskConsumer)? = nil,
+        consumer: sending any TaskConsumer,
         _ completion: DataCompletion?
     ) {
         let request = session.marked(request)
@@ -137,7 +133,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         self.session = session
         self.body = body
         let frozen = Result { () throws(RequestRejection) in
-            try body.freeze(request, in: session)
+            try body.freeze(request, with: session.headers, session.settings)
         }
         snapshot = Lock(
             Snapshot(
@@ -146,14 +142,6 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
                 completion: completion
             )
         )
-        let consumer: any TaskConsumer =
-            if let own {
-                own
-            } else if let completion {
-                CompletionConsumer(isAwaited: isAwaited, completion)
-            } else {
-                DelegateConsumer()
-            }
         core = session.core.joined { [snapshot] session in
             Load(frozen, body: body, snapshot: snapshot, consumer: consumer, session: session)
         }

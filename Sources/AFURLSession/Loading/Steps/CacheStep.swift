@@ -151,3 +151,11 @@ extension LoadError {
         }
     }
 }
+
+extension LoadMemory {
+    /// The stored response that the present request asks the server about.
+    var validation: CacheValidation? {
+        get { self[CacheValidation.self] }
+        set { self[CacheValidation.self] = newValue }
+    }
+}

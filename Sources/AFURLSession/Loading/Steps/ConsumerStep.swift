@@ -14,7 +14,7 @@ final class ConsumerStep: LoadStep {
         }
         guard let request = draft.history?.replacement, let task = load.handle else { return .goOn }
         do throws(RequestRejection) {
-            draft.wire = .ready(try load.body.freeze(request, in: task.session))
+            draft.wire = .ready(try load.body.freeze(request, with: task.session.headers, load.session.settings))
         } catch {
             return .fail(.rejected(error))
         }

@@ -213,3 +213,11 @@ extension ProxyRoute {
         account.map { URLCredential(user: $0.user, password: $0.password, persistence: .none) }
     }
 }
+
+extension LoadMemory {
+    /// The authentication with the parties that have asked.
+    var authentication: Authentication? {
+        get { self[Authentication.self] }
+        set { self[Authentication.self] = newValue }
+    }
+}

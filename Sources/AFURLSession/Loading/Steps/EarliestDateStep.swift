@@ -62,7 +62,7 @@ final class EarliestDateStep: LoadStep {
 }
 
 /// Calls a function after a while, once.
-final class DelayTimer: TimerTarget {
+final class DelayTimer: TimerTarget, StopsWithLoad {
     private let loop: EventLoop
     private let fire: () -> Void
     private var timer: TimerID?
@@ -81,5 +81,13 @@ final class DelayTimer: TimerTarget {
     func timerFired(_ timer: TimerID) {
         self.timer = nil
         fire()
+    }
+}
+
+extension LoadMemory {
+    /// The wait for the earliest date, or for another attempt.
+    var delay: DelayTimer? {
+        get { self[DelayTimer.self] }
+        set { self[DelayTimer.self] = newValue }
     }
 }

@@ -220,7 +220,7 @@ final class InterceptorStep: LoadStep {
         // The URL protocol class that loaded it may refuse it this time.
         let defaults = load.headers(of: task, for: request)
         let wire = Result { () throws(RequestRejection) in
-            try load.presentBody.freeze(request, in: task.session, with: defaults)
+            try load.presentBody.freeze(request, with: defaults, load.session.settings)
         }
         loadAnew(request, OwnRequest(wire), &draft, load)
         return .goOn
@@ -230,7 +230,7 @@ final class InterceptorStep: LoadStep {
 extension Load {
     /// Whether the task has interceptors.
     fileprivate var isIntercepted: Bool {
-        guard session.interceptors.isEmpty else { return true }
+        guard session.settings.interception.kept.objects.isEmpty else { return true }
         switch request {
         case .ready(let request): return request.hasInterceptors
         case .refused: return handle?.originalRequest?.contents.interception.hasInterceptors == true

@@ -5,8 +5,14 @@ import Foundation
 
 /// Lets the classes of the program load a request in place of the session.
 final class ProtocolClassStep: LoadStep {
+    private let door: ProtocolDoor
+
+    init(_ door: ProtocolDoor) {
+        self.door = door
+    }
+
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
-        guard let door = load.session.protocols, !door.classes.isEmpty, let task = load.handle,
+        guard !door.classes.isEmpty, let task = load.handle,
             let present = load.presentRequest
         else { return goOn(&draft, load) }
         if load.memory?.hasDroppedBody == true { draft.keepsBody = false }
@@ -35,7 +41,7 @@ final class ProtocolClassStep: LoadStep {
             return goOn(&draft, load)
         }
         memory.hasDroppedBody = memory.hasDroppedBody || !draft.keepsBody
-        load.begin(choice, by: foreign, keepsBody: draft.keepsBody)
+        load.begin(choice, by: foreign, on: door.worker, keepsBody: draft.keepsBody)
         return .taken
     }
 

@@ -9,7 +9,7 @@ final class RedirectStep: LoadStep {
         switch outcome {
         case .response(let pending) where pending.mayRedirect:
             pending.transfer == nil ? judgeSoon(pending, load) : judge(pending, load)
-        case .foreignRedirect(let request, let response, let foreign): judge(request, response, foreign, load)
+        case .foreignRedirect(let request, let response, _): judge(request, response, load)
         case .response, .failure, .foreignResponse: .pass
         }
     }
@@ -161,12 +161,7 @@ final class RedirectStep: LoadStep {
 
     // MARK: - Redirects of classes
 
-    private func judge(
-        _ request: URLRequest,
-        _ response: URLResponse,
-        _ foreign: ForeignLoad,
-        _ load: Load
-    ) -> Verdict {
+    private func judge(_ request: URLRequest, _ response: URLResponse, _ load: Load) -> Verdict {
         guard let present = load.presentRequest else { return .pass }
         let redirect: ProtocolRedirect
         do throws(RedirectFailure) {
