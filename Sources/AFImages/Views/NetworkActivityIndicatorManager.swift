@@ -54,7 +54,7 @@ public final class NetworkActivityIndicatorManager: Sendable {
 
     private let state: Lock<State>
     private let clock: any ActivityClock
-    private let post: NotificationPost
+    private let post: NotificationPoster
     private let notifications = Lock<ActivityNotifications?>(nil)
 
     private static let sharedInstance = NetworkActivityIndicatorManager()
@@ -74,7 +74,7 @@ public final class NetworkActivityIndicatorManager: Sendable {
     ///   - clock: Measures the delays.
     ///   - center: Where tasks are announced.
     ///   - post: Posts there, and may drop notifications.
-    init(clock: any ActivityClock, center: NotificationCenter = .default, post: NotificationPost = .main) {
+    init(clock: any ActivityClock, center: NotificationCenter = .default, post: NotificationPoster = .main) {
         self.clock = clock
         self.post = post
         // What was dropped before concerns no activity of this manager.

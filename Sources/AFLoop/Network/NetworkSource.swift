@@ -144,7 +144,7 @@ extension NetworkReading {
     /// Whether every way leads through an interface of the list, and not one that came meanwhile.
     fileprivate var isConsistent: Bool {
         routes.values.allSatisfy { answer in
-            guard case .way(let route) = answer else { return true }
+            guard case .route(let route) = answer else { return true }
             return interface(route.interface) != nil
         }
     }

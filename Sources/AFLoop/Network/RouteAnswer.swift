@@ -5,7 +5,7 @@ import Glibc
 package enum RouteAnswer: Sendable, Hashable {
     /// None: why, as an `errno`.
     case refused(Int32)
-    case way(Route)
+    case route(Route)
 
     /// Reads the answer to a question for one route. Nil if it is none, or is not whole.
     package init?(_ message: NetlinkMessage) {
@@ -26,7 +26,7 @@ package enum RouteAnswer: Sendable, Hashable {
             let leads = type != 0 && type < Netlink.firstRefusal && interface > 0
             self =
                 leads
-                ? .way(Route(interface: interface, isLocal: type == Netlink.localRoute, source: source))
+                ? .route(Route(interface: interface, isLocal: type == Netlink.localRoute, source: source))
                 : .refused(EHOSTUNREACH)
         default: return nil
         }
@@ -54,7 +54,7 @@ extension SocketAddress {
         guard isInternet else { return false }
         // Asking takes no lock that is ever held for long, as listing the interfaces would.
         if scope != 0 { return caf_is_cellular(Int32(truncatingIfNeeded: scope)) }
-        guard case .success(.way(let route)) = KernelNetwork().route(to: self) else { return false }
+        guard case .success(.route(let route)) = KernelNetwork().route(to: self) else { return false }
         return caf_is_cellular(route.interface)
     }
 }

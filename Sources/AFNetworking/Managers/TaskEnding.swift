@@ -63,13 +63,13 @@ struct TaskEnding: Sendable {
             } else {
                 completion?(task.response, outcome.object, outcome.error)
             }
-            NotificationPost.main.post(.networkingTaskDidComplete, task, userInfo(outcome))
+            NotificationPoster.main.post(.networkingTaskDidComplete, task, userInfo(outcome))
         }
         if state.options.isAwaited { call() } else { manager.complete(on: state.options.completionQueue, call) }
     }
 
-    private func userInfo(_ outcome: Outcome) -> NotificationPost.UserInfo {
-        var info: NotificationPost.UserInfo = [Notification.NetworkingTaskKey.responseSerializer: serializer]
+    private func userInfo(_ outcome: Outcome) -> NotificationPoster.UserInfo {
+        var info: NotificationPoster.UserInfo = [Notification.NetworkingTaskKey.responseSerializer: serializer]
         info[Notification.NetworkingTaskKey.serializedResponse] = outcome.object
         info[Notification.NetworkingTaskKey.error] = outcome.error
         info[Notification.NetworkingTaskKey.sessionTaskMetrics] = state.metrics

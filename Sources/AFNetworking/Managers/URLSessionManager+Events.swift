@@ -22,7 +22,7 @@ extension URLSessionManager {
     func announce(_ name: Notification.Name, _ task: URLSessionTask, in session: URLSession) {
         // Under the lock: otherwise the end of the task could be posted first.
         state.withLock { state in
-            if state.records[task, session] != nil { NotificationPost.main.post(name, task) }
+            if state.records[task, session] != nil { NotificationPoster.main.post(name, task) }
         }
     }
 
@@ -78,8 +78,8 @@ extension URLSessionManager {
             guard let record = state.records.remove(task, in: session) else { return false }
             state.records.add(record, of: download, in: session)
             // For observers that count running tasks: no further notification names the data task.
-            NotificationPost.main.post(.networkingTaskDidSuspend, task)
-            NotificationPost.main.post(.networkingTaskDidResume, download)
+            NotificationPoster.main.post(.networkingTaskDidSuspend, task)
+            NotificationPoster.main.post(.networkingTaskDidResume, download)
             return record.becomes(download, after: task)
         }
         if wasCancelled { download.cancel() }

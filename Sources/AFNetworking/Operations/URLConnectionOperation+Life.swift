@@ -125,7 +125,7 @@ extension URLConnectionOperation {
     }
 
     private func post(_ name: Notification.Name) {
-        NotificationPost.main.post(name, self)
+        NotificationPoster.main.post(name, self)
     }
 }
 

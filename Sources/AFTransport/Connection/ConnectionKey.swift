@@ -7,12 +7,12 @@ package struct ConnectionKey: Hashable {
     package private(set) var endpoint: Endpoint
     /// The rules a secured connection is made under; nil for one in the clear.
     package private(set) var security: SecurityContext?
-    /// Nil for the straight way: keys are copied often, and most are of this kind.
-    private var detour: Detour?
+    /// Nil without options: keys are copied often, and most are of this kind.
+    private var shared: SharedOptions?
 
     /// What most connections do without. The compiler makes comparing, hashing and copying, so a field that is added
     /// here is in all three.
-    package struct Way: Hashable {
+    package struct Options: Hashable {
         /// The session's Unix-domain socket, which takes the place of host and port.
         package var unixPath: String?
         /// The proxy on the way, with our credentials for it. Nil: there is none.
@@ -38,20 +38,22 @@ package struct ConnectionKey: Hashable {
             self.judge = judge
         }
 
-        package static var straight: Way { Way() }
+        package static var none: Options { Options() }
     }
 
-    private final class Detour: Hashable {
-        let way: Way
+    private final class SharedOptions: Hashable {
+        let options: Options
 
-        init(_ way: Way) {
-            self.way = way
+        init(_ options: Options) {
+            self.options = options
         }
 
-        static func == (one: Detour, other: Detour) -> Bool { one === other || one.way == other.way }
+        static func == (one: SharedOptions, other: SharedOptions) -> Bool {
+            one === other || one.options == other.options
+        }
 
         func hash(into hasher: inout Hasher) {
-            hasher.combine(way)
+            hasher.combine(options)
         }
     }
 
@@ -60,21 +62,21 @@ package struct ConnectionKey: Hashable {
         self.security = security
     }
 
-    package init(endpoint: Endpoint, security: SecurityContext?, way: Way) {
+    package init(endpoint: Endpoint, security: SecurityContext?, options: Options) {
         self.init(endpoint: endpoint, security: security)
-        self.way = way
+        self.options = options
     }
 
-    package private(set) var way: Way {
-        get { detour?.way ?? .straight }
-        set { detour = newValue == .straight ? nil : Detour(newValue) }
+    package private(set) var options: Options {
+        get { shared?.options ?? .none }
+        set { shared = newValue == .none ? nil : SharedOptions(newValue) }
     }
 
-    package var unixPath: String? { detour?.way.unixPath }
-    package var route: ProxyRoute? { detour?.way.route }
-    package var proxySecurity: SecurityContext? { detour?.way.proxySecurity }
-    package var link: SocketOptions { detour?.way.link ?? SocketOptions() }
-    package var judge: TrustJudge? { detour?.way.judge }
+    package var unixPath: String? { shared?.options.unixPath }
+    package var route: ProxyRoute? { shared?.options.route }
+    package var proxySecurity: SecurityContext? { shared?.options.proxySecurity }
+    package var link: SocketOptions { shared?.options.link ?? SocketOptions() }
+    package var judge: TrustJudge? { shared?.options.judge }
 
     package func isMade(under security: SecurityContext) -> Bool {
         self.security == security || proxySecurity == security
@@ -90,17 +92,17 @@ package struct ConnectionKey: Hashable {
         return copy
     }
 
-    private func copy(way change: (inout Way) -> Void) -> ConnectionKey {
-        var way = way
-        change(&way)
-        return copy { $0.way = way }
+    private func copy(options change: (inout Options) -> Void) -> ConnectionKey {
+        var options = options
+        change(&options)
+        return copy { $0.options = options }
     }
 
     /// The same place by the same way, without the rules. The rules keep what belongs to them under this key: a key
     /// with the rules in it would make them hold themselves.
     package var place: ConnectionKey {
         let free = copy { $0.security = nil }
-        return proxySecurity == nil ? free : free.copy(way: { $0.proxySecurity = nil })
+        return proxySecurity == nil ? free : free.copy(options: { $0.proxySecurity = nil })
     }
 
     /// The key of a connection to the proxy itself. The handshake asks no delegate about a proxy.
@@ -110,11 +112,11 @@ package struct ConnectionKey: Hashable {
             key.endpoint = route.endpoint
             key.security = proxySecurity
         }
-        return end.copy(way: { way in
-            way.unixPath = nil
-            way.route = nil
-            way.proxySecurity = nil
-            way.judge = nil
+        return end.copy(options: { options in
+            options.unixPath = nil
+            options.route = nil
+            options.proxySecurity = nil
+            options.judge = nil
         })
     }
 
@@ -122,23 +124,23 @@ package struct ConnectionKey: Hashable {
     package func renewed(under present: [Int: SecurityContext]) -> ConnectionKey {
         let renewed = copy { $0.security = security.map { present[$0.owner] ?? $0 } }
         guard let proxySecurity else { return renewed }
-        return renewed.copy(way: { $0.proxySecurity = present[proxySecurity.owner] ?? proxySecurity })
+        return renewed.copy(options: { $0.proxySecurity = present[proxySecurity.owner] ?? proxySecurity })
     }
 
     /// The same, secured. Nil: in the clear.
     package func secured(by security: SecurityContext?) -> ConnectionKey { copy { $0.security = security } }
 
     /// The same by another route, for example with other credentials.
-    package func led(by route: ProxyRoute) -> ConnectionKey { copy(way: { $0.route = route }) }
+    package func led(by route: ProxyRoute) -> ConnectionKey { copy(options: { $0.route = route }) }
 
     /// Takes over how packets are marked and which networks they may take.
     package mutating func follow(_ link: SocketOptions) {
-        if link != self.link { self = copy(way: { $0.link = link }) }
+        if link != self.link { self = copy(options: { $0.link = link }) }
     }
 
     /// The same with another judge of trust and identity. Nil: the session's delegate.
     package func judged(by judge: TrustJudge?) -> ConnectionKey {
-        judge == self.judge ? self : copy(way: { $0.judge = judge })
+        judge == self.judge ? self : copy(options: { $0.judge = judge })
     }
 
     /// Where to dial. Nil if the path is no possible socket address.

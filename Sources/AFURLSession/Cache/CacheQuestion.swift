@@ -8,7 +8,7 @@ struct CacheQuestion: Sendable {
     let request: WireRequest
     let policy: URLRequest.CachePolicy
     /// How the server is reached, and why it is trusted; see
-    /// ``CacheDoor/partition(for:security:isDecidedElsewhere:by:through:)``.
+    /// ``CacheAccess/partition(for:security:isDecidedElsewhere:by:through:)``.
     let partition: CachePartition
     /// Whether the task gets bodies without their content coding.
     let decodes: Bool

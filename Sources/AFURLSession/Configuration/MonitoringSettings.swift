@@ -1,5 +1,5 @@
 /// The monitors of a session.
-struct SeeingSettings: Sendable {
+struct MonitoringSettings: Sendable {
     var monitors: [any SessionEventMonitor] = []
     var keepsMetrics = false
 }
@@ -9,13 +9,13 @@ extension URLSessionConfiguration {
     ///
     /// A session without monitors does no work for them.
     public var eventMonitors: [any SessionEventMonitor] {
-        get { self[\.seeing.monitors] }
-        set { self[\.seeing.monitors] = newValue }
+        get { self[\.monitoring.monitors] }
+        set { self[\.monitoring.monitors] = newValue }
     }
 
     /// Whether every task of the session has ``URLSessionTask/metrics`` when it has completed. False.
     public var keepsTaskMetrics: Bool {
-        get { self[\.seeing.keepsMetrics] }
-        set { self[\.seeing.keepsMetrics] = newValue }
+        get { self[\.monitoring.keepsMetrics] }
+        set { self[\.monitoring.keepsMetrics] = newValue }
     }
 }

@@ -44,7 +44,7 @@ struct SessionSettings: Sendable {
     var content = ContentSettings()
     var limits = LimitSettings()
     var protocols = ProtocolSettings()
-    var seeing = SeeingSettings()
+    var monitoring = MonitoringSettings()
     var interception = InterceptionSettings()
     var background = BackgroundSettings()
 

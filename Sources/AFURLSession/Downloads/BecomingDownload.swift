@@ -26,9 +26,9 @@ extension Load {
 
 extension DownloadConsumer {
     /// Takes the response and the bytes that arrived for the former task.
-    func begin(with chunks: [Data], after response: URLResponse, of core: Load) {
+    func begin(with chunks: [Data], after response: URLResponse, of load: Load) {
         hasShownResponse = true
-        receivedResponse(response, of: core)
-        for chunk in chunks { chunk.withUnsafeBytes { receivedBody($0, of: core) } }
+        receivedResponse(response, of: load)
+        for chunk in chunks { chunk.withUnsafeBytes { receivedBody($0, of: load) } }
     }
 }

@@ -5,20 +5,20 @@ import Foundation
 extension DownloadConsumer {
     /// The delegate that is told of the progress: the session's, or the task's own if the caller awaits.
     private func progressDelegate(
-        _ core: Load
+        _ load: Load
     ) -> (delegate: any URLSessionDownloadDelegate, task: URLSessionDownloadTask)? {
         switch receiver {
-        case .delegate: core.downloadDelegate
-        case .waiter: core.ownDownloadDelegate
+        case .delegate: load.downloadDelegate
+        case .waiter: load.ownDownloadDelegate
         case .handler, nil: nil
         }
     }
 
     /// A slow delegate gets one report for several writes.
-    func announce(_ count: Int64, of core: Load) {
-        guard let (delegate, task) = progressDelegate(core), progress.withLock({ $0.add(count) }) else { return }
-        let expected = core.expectedTotal
-        core.session.outbox.post(
+    func announce(_ count: Int64, of load: Load) {
+        guard let (delegate, task) = progressDelegate(load), progress.withLock({ $0.add(count) }) else { return }
+        let expected = load.expectedTotal
+        load.session.outbox.post(
             .block { [progress] in
                 let (written, total) = progress.withLock { $0.take() }
                 guard written > 0 else { return }
@@ -33,10 +33,10 @@ extension DownloadConsumer {
         )
     }
 
-    func announceResumption(at offset: Int64, of core: Load) {
-        guard let (delegate, task) = progressDelegate(core) else { return }
-        let expected = core.expectedTotal
-        core.session.outbox.post(
+    func announceResumption(at offset: Int64, of load: Load) {
+        guard let (delegate, task) = progressDelegate(load) else { return }
+        let expected = load.expectedTotal
+        load.session.outbox.post(
             .block {
                 delegate.urlSession(
                     task.session,
@@ -50,16 +50,16 @@ extension DownloadConsumer {
 
     /// Removes the file after its callback, on the queue of the callback. If that is the network thread, the file's
     /// worker removes it, because the network thread must not wait for a disk.
-    private func remover(of core: Load) -> @Sendable (PublishedFile) -> Void {
-        guard core.session.settings.callsBackOnNetworkThread, let file else { return { $0.removeIfThere() } }
+    private func remover(of load: Load) -> @Sendable (PublishedFile) -> Void {
+        guard load.session.settings.callsBackOnNetworkThread, let file else { return { $0.removeIfThere() } }
         return { file.remove($0) }
     }
 
     /// The delegate may use the file while it is called.
-    func show(_ file: PublishedFile, to core: Load) {
-        guard let (delegate, task) = core.downloadDelegate else { return }
-        let remove = remover(of: core)
-        core.session.outbox.post(
+    func show(_ file: PublishedFile, to load: Load) {
+        guard let (delegate, task) = load.downloadDelegate else { return }
+        let remove = remover(of: load)
+        load.session.outbox.post(
             .block {
                 delegate.urlSession(task.session, downloadTask: task, didFinishDownloadingTo: file.url)
                 remove(file)
@@ -67,24 +67,24 @@ extension DownloadConsumer {
         )
     }
 
-    func deliver(_ file: PublishedFile?, _ error: (any Error)?, of core: Load) {
-        for receiver in resumeReceivers { receiver.give(resumeData, core.session) }
+    func deliver(_ file: PublishedFile?, _ error: (any Error)?, of load: Load) {
+        for receiver in resumeReceivers { receiver.give(resumeData, load.session) }
         resumeReceivers = []
-        let response = core.response
-        let remove = remover(of: core)
+        let response = load.response
+        let remove = remover(of: load)
         switch receiver {
         case .handler(let handler):
-            core.session.outbox.post(
+            load.session.outbox.post(
                 .block {
                     handler(file?.url, response, error)
                     if let file { remove(file) }
                 }
             )
         case .waiter(let handler):
-            core.resumptions.post(.block { handler(file?.url, response, error) })
+            load.resumptions.post(.block { handler(file?.url, response, error) })
         case .delegate:
-            guard let (delegate, task) = core.taskDelegate else { return }
-            core.session.outbox.post(
+            guard let (delegate, task) = load.taskDelegate else { return }
+            load.session.outbox.post(
                 .block { delegate.urlSession(task.session, task: task, didCompleteWithError: error) }
             )
         case nil: break

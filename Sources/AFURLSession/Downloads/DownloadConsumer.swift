@@ -59,8 +59,8 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     private var hasWritten = false
     /// The error to report when the disk takes too long to save.
     private var reported: URLError?
-    /// The core, while a timer needs it.
-    private weak var core: Load?
+    /// The load, while a timer needs it.
+    private weak var load: Load?
     let progress = Lock(WriteProgress())
 
     // MARK: Resuming
@@ -86,35 +86,35 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
 
     // MARK: - From the task
 
-    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: Load) {
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of load: Load) {
         guard stage == .receiving, !ignoresBody else { return }
-        if let restEnd, arrived + Int64(bytes.count) > restEnd { return breakOff(core) }
-        gatherer.add(bytes, from: core.session.world.readBuffer.value)
-        proceed(core)
+        if let restEnd, arrived + Int64(bytes.count) > restEnd { return breakOff(load) }
+        gatherer.add(bytes, from: load.session.world.readBuffer.value)
+        proceed(load)
     }
 
-    private func proceed(_ core: Load) {
-        if gatherer.isFull { writeFull(core) } else { beginPatience(core) }
-        if gatherer.count + inFlight >= DownloadConsumer.highWater { core.pause(.backPressure) }
+    private func proceed(_ load: Load) {
+        if gatherer.isFull { writeFull(load) } else { beginPatience(load) }
+        if gatherer.count + inFlight >= DownloadConsumer.highWater { load.pause(.backPressure) }
     }
 
-    func receivedEnd(of core: Load) {
+    func receivedEnd(of load: Load) {
         guard stage == .receiving else { return }
-        if let restEnd, arrived != restEnd { return breakOff(core) }
+        if let restEnd, arrived != restEnd { return breakOff(load) }
         stage = .finishing
-        endPatience(core)
+        endPatience(load)
         // The transfer has ended, and its deadline with it.
-        core.startClock()
-        if inFlight == 0 { finish(core) }
+        load.startClock()
+        if inFlight == 0 { finish(load) }
     }
 
-    func completed(_ error: (any Error)?, of core: Load) {
+    func completed(_ error: (any Error)?, of load: Load) {
         let published = stage == .done ? published : nil
         let isAbandoned = stage == .saving
         stage = .over
-        endPatience(core)
+        endPatience(load)
         if published == nil { file?.discard(withPart: isAbandoned) }
-        deliver(published, error, of: core)
+        deliver(published, error, of: load)
         file = nil
         receiver = nil
     }
@@ -125,8 +125,8 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         return !hasShownResponse
     }
 
-    func startOver(of core: Load) {
-        endPatience(core)
+    func startOver(of load: Load) {
+        endPatience(load)
         file?.discard()
         file = nil
         inFlight = 0
@@ -140,17 +140,17 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
 
     // MARK: - Writing
 
-    private func writeFull(_ core: Load) {
+    private func writeFull(_ load: Load) {
         guard inFlight == 0 else { return }
-        write(gatherer.takeFull(core.session.world.readBuffer.value), of: core)
+        write(gatherer.takeFull(load.session.world.readBuffer.value), of: load)
     }
 
-    private func write(_ pieces: [LentBytes], of core: Load) {
+    private func write(_ pieces: [LentBytes], of load: Load) {
         let count = pieces.reduce(0) { $0 + $1.range.count }
         inFlight = count
         hasWritten = true
-        let (consumer, bound) = travelling(with: core)
-        let file = fileOpened(core)
+        let (consumer, bound) = travelling(with: load)
+        let file = fileOpened(load)
         file.perform {
             (store: inout DownloadStore) -> FileFailure? in
             do throws(FileFailure) {
@@ -164,41 +164,41 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         }
     }
 
-    private func wrote(_ count: Int, to file: DownloadFile, _ failure: FileFailure?, of core: Load) {
+    private func wrote(_ count: Int, to file: DownloadFile, _ failure: FileFailure?, of load: Load) {
         // The download may have started over with another file.
         guard stage == .receiving || stage == .finishing, file === self.file else { return }
         inFlight = 0
-        if let failure { return fail(failure, core) }
-        announce(Int64(count), of: core)
-        if stage == .finishing { return finish(core) }
-        if gatherer.isFull { writeFull(core) } else { beginPatience(core) }
-        if gatherer.count + inFlight < DownloadConsumer.highWater { core.unpause(.backPressure) }
+        if let failure { return fail(failure, load) }
+        announce(Int64(count), of: load)
+        if stage == .finishing { return finish(load) }
+        if gatherer.isFull { writeFull(load) } else { beginPatience(load) }
+        if gatherer.count + inFlight < DownloadConsumer.highWater { load.unpause(.backPressure) }
     }
 
-    private func fileOpened(_ core: Load) -> DownloadFile {
+    private func fileOpened(_ load: Load) -> DownloadFile {
         if let file { return file }
-        let made = DownloadFile(in: core.session.settings.folderForDownloads, world: core.session.world)
+        let made = DownloadFile(in: load.session.settings.folderForDownloads, world: load.session.world)
         file = made
         return made
     }
 
-    private func travelling(with core: Load) -> (LoopBound<DownloadConsumer>, LoopBound<Load>) {
-        let loop = core.session.loop
-        return (LoopBound(confined: self, on: loop), LoopBound(confined: core, on: loop))
+    private func travelling(with load: Load) -> (LoopBound<DownloadConsumer>, LoopBound<Load>) {
+        let loop = load.session.loop
+        return (LoopBound(confined: self, on: loop), LoopBound(confined: load, on: loop))
     }
 
     // MARK: - The end of the body
 
-    private func finish(_ core: Load) {
+    private func finish(_ load: Load) {
         guard gatherer.count == 0 else {
-            return write(gatherer.takeAll(core.session.world.readBuffer.value), of: core)
+            return write(gatherer.takeAll(load.session.world.readBuffer.value), of: load)
         }
-        guard isWanted(by: core) else {
+        guard isWanted(by: load) else {
             stage = .done
-            return isOvertaken ? core.end(nil) : core.completeIfHeld()
+            return isOvertaken ? load.end(nil) : load.completeIfHeld()
         }
-        let (consumer, bound) = travelling(with: core)
-        fileOpened(core).perform {
+        let (consumer, bound) = travelling(with: load)
+        fileOpened(load).perform {
             (store: inout DownloadStore) -> Result<PublishedFile, FileFailure> in
             Result { () throws(FileFailure) in try store.publish() }
         } then: {
@@ -206,51 +206,51 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         }
     }
 
-    private func isWanted(by core: Load) -> Bool {
-        if case .delegate = receiver { core.downloadDelegate != nil } else { receiver != nil }
+    private func isWanted(by load: Load) -> Bool {
+        if case .delegate = receiver { load.downloadDelegate != nil } else { receiver != nil }
     }
 
-    private func finished(_ result: Result<PublishedFile, FileFailure>, of core: Load) {
+    private func finished(_ result: Result<PublishedFile, FileFailure>, of load: Load) {
         // A task that was cancelled meanwhile has already removed the file.
         guard stage == .finishing else { return }
         switch result {
-        case .failure(let failure): fail(failure, core)
+        case .failure(let failure): fail(failure, load)
         case .success(let file):
             published = file
             stage = .done
-            if case .delegate = receiver { show(file, to: core) }
-            if isOvertaken { core.end(nil) } else { core.completeIfHeld() }
+            if case .delegate = receiver { show(file, to: load) }
+            if isOvertaken { load.end(nil) } else { load.completeIfHeld() }
         }
     }
 
-    private func fail(_ failure: FileFailure, _ core: Load) {
+    private func fail(_ failure: FileFailure, _ load: Load) {
         let error = LoadError.file(failure)
-        if isOvertaken { core.end(core.urlError(error)) } else { core.fail(error) }
+        if isOvertaken { load.end(load.urlError(error)) } else { load.fail(error) }
     }
 
     // MARK: - Patience
 
     /// Starts a timer, so that a slow body is written now and then and its progress can be seen.
-    private func beginPatience(_ core: Load) {
+    private func beginPatience(_ load: Load) {
         guard patienceTimer == nil, gatherer.count > 0 else { return }
-        self.core = core
+        self.load = load
         hasWritten = false
-        let loop = core.session.loop
+        let loop = load.session.loop
         patienceTimer = loop.startTimer(at: loop.now + DownloadConsumer.patience, for: self)
     }
 
-    private func endPatience(_ core: Load) {
-        if let patienceTimer { core.session.loop.cancelTimer(patienceTimer) }
+    private func endPatience(_ load: Load) {
+        if let patienceTimer { load.session.loop.cancelTimer(patienceTimer) }
         patienceTimer = nil
     }
 
     func timerFired(_ timer: TimerID) {
         patienceTimer = nil
-        guard let core else { return }
-        if let reported { return core.end(reported) }
+        guard let load else { return }
+        if let reported { return load.end(reported) }
         guard stage == .receiving else { return }
-        guard !hasWritten, inFlight == 0, gatherer.count > 0 else { return beginPatience(core) }
-        write(gatherer.takeAll(core.session.world.readBuffer.value), of: core)
+        guard !hasWritten, inFlight == 0, gatherer.count > 0 else { return beginPatience(load) }
+        write(gatherer.takeAll(load.session.world.readBuffer.value), of: load)
     }
 }
 
@@ -301,18 +301,18 @@ struct EarlierPart: Sendable {
 }
 
 extension DownloadConsumer {
-    func prepares(for core: Load) -> ConsumerPreparation {
+    func prepares(for load: Load) -> ConsumerPreparation {
         switch origin {
         case .nothing: return .nothing
-        case .flawed(let flaw): core.fail(.resumeData(flaw))
-        case .part(let part): reopen(part.record, core)
+        case .flawed(let flaw): load.fail(.resumeData(flaw))
+        case .part(let part): reopen(part.record, load)
         }
         return .later
     }
 
-    private func reopen(_ record: ResumeRecord, _ core: Load) {
-        let (consumer, bound) = travelling(with: core)
-        fileOpened(core).perform {
+    private func reopen(_ record: ResumeRecord, _ load: Load) {
+        let (consumer, bound) = travelling(with: load)
+        fileOpened(load).perform {
             (store: inout DownloadStore) -> Bool in
             store.reopen(record)
         } then: {
@@ -320,91 +320,91 @@ extension DownloadConsumer {
         }
     }
 
-    private func reopened(_ isThere: Bool, of core: Load) {
+    private func reopened(_ isThere: Bool, of load: Load) {
         guard stage == .receiving, case .part(let part) = origin else { return }
         guard isThere, case .success(let request) = part.rest else {
             origin = .nothing
-            return core.restart()
+            return load.restart()
         }
         point = part.record.point
-        core.restart(with: request, madeFrom: part.restRequest)
+        load.restart(with: request, madeFrom: part.restRequest)
     }
 
-    func receivedResponse(_ response: URLResponse, of core: Load) {
-        guard let request = core.handle?.originalRequest else { return }
+    func receivedResponse(_ response: URLResponse, of load: Load) {
+        guard let request = load.handle?.originalRequest else { return }
         guard let response = response as? HTTPURLResponse else {
             // This response cannot be resumed, and continues no part.
-            if case .part = origin { drop(core) { $0.discard() } }
+            if case .part = origin { drop(load) { $0.discard() } }
             return
         }
         guard case .part(let part) = origin else {
-            guard core.asksForPart || !response.isPartial else { return core.fail(.unaskedPart(response.statusCode)) }
+            guard load.asksForPart || !response.isPartial else { return load.fail(.unaskedPart(response.statusCode)) }
             // The resumed request would ask for its own part again, and not for the missing bytes.
-            return point = core.asksForPart ? nil : ResumePoint(response, to: request)
+            return point = load.asksForPart ? nil : ResumePoint(response, to: request)
         }
         let length = response.expectedContentLength
         switch ResumeAnswer.judge(response.statusCode, response.headers, length: length, at: part.record.point) {
-        case .rest(let end, let total): goOn(to: end, of: total, core)
-        case .complete: beComplete(response, core)
+        case .rest(let end, let total): goOn(to: end, of: total, load)
+        case .complete: beComplete(response, load)
         case .whole:
-            drop(core) { $0.discard() }
+            drop(load) { $0.discard() }
             point = ResumePoint(response, to: request)
         case .other:
             // Keep the part: the same resume data may resume it another time.
-            drop(core) { _ = $0.keep { $0 } }
+            drop(load) { _ = $0.keep { $0 } }
         case .unusable:
-            drop(core) { $0.discard() }
-            core.restart()
+            drop(load) { $0.discard() }
+            load.restart()
         }
     }
 
     /// Goes on without the part.
-    private func drop(_ core: Load, _ work: @escaping @Sendable (inout DownloadStore) -> Void) {
+    private func drop(_ load: Load, _ work: @escaping @Sendable (inout DownloadStore) -> Void) {
         origin = .nothing
         point = nil
-        fileOpened(core).perform(work) {}
+        fileOpened(load).perform(work) {}
     }
 
-    private func goOn(to end: Int64, of total: Int64?, _ core: Load) {
+    private func goOn(to end: Int64, of total: Int64?, _ load: Load) {
         guard let offset = point?.offset else { return }
         point?.total = total
         restEnd = end
         gatherer = DownloadGatherer(at: offset)
         progress.withLock { $0 = WriteProgress(from: offset) }
-        core.continues(from: offset, total: total)
-        announceResumption(at: offset, of: core)
+        load.continues(from: offset, total: total)
+        announceResumption(at: offset, of: load)
     }
 
     /// The part was the whole file, and only the end of the message had been missing. The task shows its owner the
     /// response that the server would have given to a request for the whole.
-    private func beComplete(_ response: HTTPURLResponse, _ core: Load) {
+    private func beComplete(_ response: HTTPURLResponse, _ load: Load) {
         guard let offset = point?.offset else { return }
         ignoresBody = true
         gatherer = DownloadGatherer(at: offset)
-        if let whole = response.presented(asWholeOf: offset) { core.present(whole) }
-        core.continues(from: offset, total: offset)
-        announceResumption(at: offset, of: core)
+        if let whole = response.presented(asWholeOf: offset) { load.present(whole) }
+        load.continues(from: offset, total: offset)
+        announceResumption(at: offset, of: load)
     }
 
     /// RFC 9110 §14.4 leaves this to the client. Bytes beyond the end would be added to a file that the program trusts.
-    private func breakOff(_ core: Load) {
+    private func breakOff(_ load: Load) {
         isRestBroken = true
-        core.fail(.brokenRest)
+        load.fail(.brokenRest)
     }
 }
 
 // MARK: - Keeping a part
 
 extension DownloadConsumer {
-    func settles(_ error: LoadError, reported: URLError, of core: Load) -> Bool {
+    func settles(_ error: LoadError, reported: URLError, of load: Load) -> Bool {
         guard !resumeReceivers.isEmpty || error.leavesPart else { return false }
         switch stage {
         case .finishing where error.isCancelled || error.isOutOfTime && inFlight == 0 && gatherer.count == 0:
             // The cancelled task must deliver a file or resume data, and the file is almost made.
             isOvertaken = true
-            beginLastPatience(reported, core)
+            beginLastPatience(reported, load)
             return true
-        case .receiving, .finishing: return keepPart(reported, core)
+        case .receiving, .finishing: return keepPart(reported, load)
         // The caller that cancelled waits for the part that is being saved.
         case .saving: return true
         case .done, .over: return false
@@ -412,30 +412,30 @@ extension DownloadConsumer {
     }
 
     /// Reports the error after a while, even if the disk hangs.
-    private func beginLastPatience(_ reported: URLError, _ core: Load) {
+    private func beginLastPatience(_ reported: URLError, _ load: Load) {
         guard self.reported == nil else { return }
-        endPatience(core)
-        self.core = core
+        endPatience(load)
+        self.load = load
         self.reported = reported
-        let loop = core.session.loop
+        let loop = load.session.loop
         patienceTimer = loop.startTimer(at: loop.now + DownloadConsumer.savingPatience, for: self)
     }
 
-    private func keepPart(_ reported: URLError, _ core: Load) -> Bool {
+    private func keepPart(_ reported: URLError, _ load: Load) -> Bool {
         if file == nil, case .part(let part) = origin {
             // The part was not opened: its resume data is still valid.
-            end(with: part.data, reported, core)
+            end(with: part.data, reported, load)
             return true
         }
         guard let point = point ?? reopenedPoint, arrived > 0 || reopenedPoint != nil,
-            let request = core.handle?.originalRequest
+            let request = load.handle?.originalRequest
         else { return false }
         stage = .saving
-        beginLastPatience(reported, core)
+        beginLastPatience(reported, load)
         let limit = isRestBroken ? point.offset : nil
-        let pieces = isRestBroken ? [] : gatherer.takeAll(core.session.world.readBuffer.value)
-        let (consumer, bound) = travelling(with: core)
-        fileOpened(core).perform {
+        let pieces = isRestBroken ? [] : gatherer.takeAll(load.session.world.readBuffer.value)
+        let (consumer, bound) = travelling(with: load)
+        fileOpened(load).perform {
             (store: inout DownloadStore) -> Data? in
             // Bytes that cannot be written are not kept, but those that were written before are.
             if !pieces.isEmpty { try? store.append(pieces) }
@@ -451,13 +451,13 @@ extension DownloadConsumer {
         if case .part(let part) = origin, file != nil { part.record.point } else { nil }
     }
 
-    private func end(with data: Data?, _ error: URLError, _ core: Load) {
+    private func end(with data: Data?, _ error: URLError, _ load: Load) {
         guard stage != .over else { return }
         stage = .over
         resumeData = data
-        guard let data else { return core.end(error) }
+        guard let data else { return load.end(error) }
         var details = error.userInfo
         details[NSURLSessionDownloadTaskResumeData] = data
-        core.end(URLError(error.code, userInfo: details))
+        load.end(URLError(error.code, userInfo: details))
     }
 }

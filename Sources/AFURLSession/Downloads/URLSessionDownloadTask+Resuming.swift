@@ -86,7 +86,7 @@ extension URLSessionDownloadTask {
             if wasAlive { fail() }
             return receiver.handler(nil)
         }
-        session.world.loop.enqueue { [self] in core.value.cancel(self, keepingFor: receiver) }
+        session.world.loop.enqueue { [self] in load.value.cancel(self, keepingFor: receiver) }
     }
 
     private func fail() {

@@ -12,7 +12,7 @@ extension Load {
         {
             hearer = delegate
         }
-        let keeps = keepsMetrics || session.settings.seeing.keepsMetrics
+        let keeps = keepsMetrics || session.settings.monitoring.keepsMetrics
         guard hearer != nil || keeps || trace != nil else { return }
         let now = session.loop.now
         let attempts = attempts(of: task)
@@ -32,7 +32,7 @@ extension Load {
         now: LoopInstant
     ) {
         let metrics = URLSessionTaskMetrics(attempts, redirects: memory?.redirects ?? 0, started: started, now: now)
-        if keepsMetrics || session.settings.seeing.keepsMetrics { snapshot.withLock { $0.metrics = metrics } }
+        if keepsMetrics || session.settings.monitoring.keepsMetrics { snapshot.withLock { $0.metrics = metrics } }
         guard let hearer else { return }
         // The collector only keeps the metrics, so its task need not wait for the delegate queue.
         if let collector = ownDelegate as? TaskMetricsCollector { return collector.take(metrics) }
@@ -60,7 +60,7 @@ extension Load {
 
     /// Whether the response to the present exchange proves that the server knows the password.
     func proof(in response: URLResponse?) -> DigestAnswer.Proof {
-        response == nil ? .absent : memory?.authentication?.course.proof ?? .absent
+        response == nil ? .absent : memory?.authentication?.machine.proof ?? .absent
     }
 
     private func outcome(_ error: (any Error)?, after started: LoopInstant, _ now: LoopInstant) -> SessionEvent.Outcome

@@ -9,7 +9,7 @@ extension Load: TransferClient {
 
     var handshakeDelegate: (any HandshakeDelegate)? {
         guard let handle, let endpoint else { return nil }
-        return ChallengeDesk(handle, taskDelegate?.delegate, endpoint, in: session)
+        return HandshakeChallenges(handle, taskDelegate?.delegate, endpoint, in: session)
     }
 
     func presentJudge(of transfer: Transfer) -> TrustJudge? { trustJudge(for: transfer.key.endpoint) }

@@ -37,7 +37,7 @@ extension LoadSteps {
         let credentials = CredentialStep()
         let cache = CacheStep()
         let interceptors = InterceptorStep()
-        let classes = ProtocolDoor(settings.protocols, asksRegistered: asksRegisteredClasses, in: world)
+        let classes = ProtocolClasses(settings.protocols, asksRegistered: asksRegisteredClasses, in: world)
 
         preparing = [EarliestDateStep(), ConsumerStep()]
         interceptorsPlace = preparing.count
@@ -45,7 +45,7 @@ extension LoadSteps {
         classesPlace = preparing.count
         if let classes {
             preparing.append(ProtocolClassStep(classes))
-            hasClassesToAsk = { !classes.classes.isEmpty }
+            hasClassesToAsk = { !classes.all.isEmpty }
         }
         preparing.append(LocalSchemeStep())
         if let security { preparing.append(security) }

@@ -76,7 +76,7 @@ struct RequestSender {
         }
         guard let task = load.handle else { return }
         transfer.prepare()
-        BodyDesk(task, of: load, on: session.world.platform).prepare(load.presentBody, of: request) {
+        BodyPreparer(task, of: load, on: session.world.platform).prepare(load.presentBody, of: request) {
             bodyReady($0, for: transfer)
         }
     }

@@ -41,7 +41,7 @@ extension URLSessionTask {
     ///
     /// A delegate with a method for metrics gets them either way.
     public var keepsMetrics: Bool {
-        get { session.settings.seeing.keepsMetrics || snapshot.withLock { $0.keepsMetrics } }
+        get { session.settings.monitoring.keepsMetrics || snapshot.withLock { $0.keepsMetrics } }
         set { snapshot.withLock { $0.keepsMetrics = newValue } }
     }
 

@@ -7,7 +7,7 @@ import Foundation
 final class TaskTrace: TransferObserver {
     private static let mask = SecretMask()
 
-    private let desk: EventDesk
+    private let events: EventDispatcher
     private var task: Int
     private var exchange: Int?
     private var connection: Int?
@@ -15,15 +15,15 @@ final class TaskTrace: TransferObserver {
     /// The part of the body that the owner has got, if a monitor keeps bodies.
     private(set) var body: BodyExcerpt?
 
-    init(_ task: Int, _ desk: EventDesk) {
-        self.desk = desk
+    init(_ task: Int, _ events: EventDispatcher) {
+        self.events = events
         self.task = task
-        let limit = desk.recorders.map(\.longestBody).max()
+        let limit = events.recorders.map(\.longestBody).max()
         body = limit.map(BodyExcerpt.init)
     }
 
     func note(_ kind: SessionEvent.Kind) {
-        desk.post(kind, task: task, exchange: exchange, connection: connection)
+        events.post(kind, task: task, exchange: exchange, connection: connection)
     }
 
     // MARK: - The task
@@ -47,9 +47,9 @@ final class TaskTrace: TransferObserver {
 
     func completed(_ outcome: SessionEvent.Outcome, _ exchanges: @autoclosure () -> [RecordedExchange]) {
         note(.completed(outcome))
-        guard !desk.recorders.isEmpty else { return }
+        guard !events.recorders.isEmpty else { return }
         let exchanges = exchanges()
-        for recorder in desk.recorders { recorder.record(exchanges, of: task) }
+        for recorder in events.recorders { recorder.record(exchanges, of: task) }
     }
 
     // MARK: - Its exchanges
@@ -121,7 +121,7 @@ extension SessionEvent.Challenge {
     }
 }
 
-extension EventDesk {
+extension EventDispatcher {
     func challenged(_ task: Int, _ space: URLProtectionSpace) {
         post(.challenged(SessionEvent.Challenge(space, failures: 0)), task: task)
     }

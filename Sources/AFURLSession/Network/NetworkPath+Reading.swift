@@ -42,8 +42,8 @@ extension NetworkPath {
         case .closed(let text): (status, interface, reason) = (.unsatisfied, nil, text)
         case .unknown(let text): (status, interface, reason) = (.unknown, nil, text)
         }
-        hasIPv4DefaultRoute = reading.way(to: FarAddresses.ipv4)?.isOpen ?? false
-        hasIPv6DefaultRoute = reading.way(to: FarAddresses.ipv6)?.isOpen ?? false
+        hasIPv4DefaultRoute = reading.decision(to: FarAddresses.ipv4)?.isOpen ?? false
+        hasIPv6DefaultRoute = reading.decision(to: FarAddresses.ipv6)?.isOpen ?? false
         interfaces = reading.interfaces.map { NetworkInterface($0) }
     }
 }
@@ -58,7 +58,7 @@ enum PathVerdict: Hashable {
     init(to addresses: [SocketAddress], called name: String?, in reading: NetworkReading) {
         var reason: String?
         for address in addresses {
-            switch reading.way(to: address) {
+            switch reading.decision(to: address) {
             case .open(let interface):
                 self = .open(interface)
                 return
@@ -72,7 +72,7 @@ enum PathVerdict: Hashable {
     }
 
     static func machine(in reading: NetworkReading) -> PathVerdict {
-        let (ipv4, ipv6) = (reading.way(to: FarAddresses.ipv4), reading.way(to: FarAddresses.ipv6))
+        let (ipv4, ipv6) = (reading.decision(to: FarAddresses.ipv4), reading.decision(to: FarAddresses.ipv6))
         let interfaces = [ipv4, ipv6].compactMap { way in if case .open(let found) = way { found } else { nil } }
         if let best = interfaces.first(where: { $0.kind != .cellular }) ?? interfaces.first { return .open(best) }
         guard case .closed(let first) = ipv4, case .closed(let second) = ipv6 else {
@@ -85,13 +85,13 @@ enum PathVerdict: Hashable {
 
 extension NetworkReading {
     /// Nil if the reading did not ask for the route to this address.
-    func way(to address: SocketAddress?) -> Way? {
+    func decision(to address: SocketAddress?) -> RouteDecision? {
         guard let address, let answer = routes[address] else { return nil }
-        return Way(to: address, by: answer, in: self)
+        return RouteDecision(to: address, by: answer, in: self)
     }
 }
 
-extension Way {
+extension RouteDecision {
     var isOpen: Bool { if case .open = self { true } else { false } }
 }
 

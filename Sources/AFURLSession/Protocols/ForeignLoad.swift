@@ -20,7 +20,7 @@ final class ForeignLoad: TransferSubstitute, TimerTarget, StopsWithLoad {
     private static let workPerTurn = 1 << 20
     private static let pieceSize = 64 << 10
 
-    let core: Load
+    let load: Load
     private let loop: EventLoop
     private let idleInterval: LoopInterval
     private var hardDeadline: LoopInstant
@@ -46,9 +46,9 @@ final class ForeignLoad: TransferSubstitute, TimerTarget, StopsWithLoad {
     private var due = LoopInstant.distantFuture
 
     /// - Parameter request: The request whose timeout counts.
-    init(_ request: URLRequest, of core: Load, hardDeadline: LoopInstant) {
-        let session = core.session
-        self.core = core
+    init(_ request: URLRequest, of load: Load, hardDeadline: LoopInstant) {
+        let session = load.session
+        self.load = load
         loop = session.loop
         idleInterval = request.explicitTimeout.map { LoopInterval(timeout: $0) } ?? session.requestTimeout
         self.hardDeadline = hardDeadline
@@ -168,7 +168,7 @@ final class ForeignLoad: TransferSubstitute, TimerTarget, StopsWithLoad {
             source?.stop()
             source = nil
             watch()
-            core.judge(response: .foreignRedirect(request, response, self))
+            load.judge(response: .foreignRedirect(request, response, self))
         case .challenge(let challenge): ask(challenge)
         case .challengeWithdrawn(let challenge): challenges.removeAll { $0 === challenge }
         }
@@ -184,16 +184,16 @@ final class ForeignLoad: TransferSubstitute, TimerTarget, StopsWithLoad {
 
     /// The response of a load that ends without one: a task that succeeds always has a response.
     private var placeholder: URLResponse {
-        let url = core.presentRequest?.url ?? URL(fileURLWithPath: "/")
+        let url = load.presentRequest?.url ?? URL(fileURLWithPath: "/")
         return URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
     }
 
     private func begin(_ response: URLResponse, _ policy: URLCache.StoragePolicy) {
-        guard !hasResponse, let request = core.presentRequest else { return }
+        guard !hasResponse, let request = load.presentRequest else { return }
         hasResponse = true
         times.responseStarted = loop.now
-        storage = ProtocolStorage(response, to: request, policy, of: core)
-        core.judge(response: .foreignResponse(response, self))
+        storage = ProtocolStorage(response, to: request, policy, of: load)
+        load.judge(response: .foreignResponse(response, self))
     }
 
     private func deliver(_ data: Data, _ work: inout Int) -> Bool {
@@ -206,7 +206,7 @@ final class ForeignLoad: TransferSubstitute, TimerTarget, StopsWithLoad {
             work -= piece.count
             times.responseBodyBytes += Int64(piece.count)
             noteProgress()
-            piece.withUnsafeBytes { core.deliver($0) }
+            piece.withUnsafeBytes { load.deliver($0) }
         }
         offset = 0
         return true
@@ -217,28 +217,28 @@ final class ForeignLoad: TransferSubstitute, TimerTarget, StopsWithLoad {
     private func finish() {
         stage = .over
         times.responseEnded = loop.now
-        storage?.finish(core)
+        storage?.finish(load)
         letGo()
-        core.finishReceiving()
+        load.finishReceiving()
     }
 
     private func fail(_ error: LoadError) {
         stage = .over
         letGo()
-        core.judge(error)
+        load.judge(error)
     }
 
     // MARK: - Challenges
 
     private func ask(_ challenge: URLAuthenticationChallenge) {
         challenges.append(challenge)
-        core.ask(challenge) { [weak self, weak challenge] disposition, credential in
+        load.ask(challenge) { [weak self, weak challenge] disposition, credential in
             guard let self, let challenge else { return }
             guard let place = challenges.firstIndex(where: { $0 === challenge }) else { return }
             challenges.remove(at: place)
             noteProgress()
             source?.answer(challenge, disposition, credential)
-            if disposition == .cancelAuthenticationChallenge { core.fail(.cancelled) }
+            if disposition == .cancelAuthenticationChallenge { load.fail(.cancelled) }
         }
     }
 

@@ -40,23 +40,23 @@ extension Load {
 
     /// Lets a class begin, with the stream it needs.
     func begin(
-        _ choice: ProtocolDoor.Choice,
+        _ choice: ProtocolClasses.Choice,
         by foreign: ForeignLoad,
         on worker: any BlockingWorker,
         keepsBody: Bool
     ) {
         guard keepsBody, case .streamed = body, let handle else { return start(choice, by: foreign, on: worker) }
         foreign.pause(.undecided)
-        BodyDesk(handle, of: self, on: session.world.platform).supplyStream { [self] stream in
+        BodyPreparer(handle, of: self, on: session.world.platform).supplyStream { [self] stream in
             guard isLoading, memory?.foreign === foreign else { return }
             var request = choice.request
             if let stream { request.httpBodyStream = stream.stream }
             foreign.unpause(.undecided)
-            start(ProtocolDoor.Choice(type: choice.type, request: request), by: foreign, on: worker)
+            start(ProtocolClasses.Choice(type: choice.type, request: request), by: foreign, on: worker)
         }
     }
 
-    private func start(_ choice: ProtocolDoor.Choice, by foreign: ForeignLoad, on worker: any BlockingWorker) {
+    private func start(_ choice: ProtocolClasses.Choice, by foreign: ForeignLoad, on worker: any BlockingWorker) {
         guard let handle, let memory else { return }
         memory.request = choice.request
         becomes(choice.request)
@@ -81,8 +81,9 @@ extension Load {
         let method = challenge.protectionSpace.authenticationMethod
         let isOfServer = [NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate]
             .contains(method)
-        let levels: [ChallengePost.Level] = isOfServer ? [.session, .task] : CredentialDesk.levels(for: method)
-        ChallengePost(handle, taskDelegate?.delegate, in: session).ask(levels) { sender in
+        let levels: [ChallengeDelivery.Level] =
+            isOfServer ? [.session, .task] : CredentialChallenges.levels(for: method)
+        ChallengeDelivery(handle, taskDelegate?.delegate, in: session).ask(levels) { sender in
             URLAuthenticationChallenge(authenticationChallenge: challenge, sender: sender)
         } _: { given in
             answered(given?.disposition ?? .performDefaultHandling, given?.credential)

@@ -11,7 +11,7 @@ final class ProtocolSource: LoadSource {
 
     /// - Parameter cache: Where to look for a stored response for the class.
     init(
-        _ choice: ProtocolDoor.Choice,
+        _ choice: ProtocolClasses.Choice,
         for load: ForeignLoad,
         of task: URLSessionTask,
         cache: URLCache?,
@@ -67,7 +67,7 @@ private final class ProtocolObject: Sendable {
     private var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
     func start(
-        _ choice: ProtocolDoor.Choice,
+        _ choice: ProtocolClasses.Choice,
         for task: URLSessionTask,
         cache: URLCache?,
         _ client: ProtocolClient

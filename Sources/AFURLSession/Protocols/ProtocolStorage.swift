@@ -18,10 +18,10 @@ final class ProtocolStorage {
         _ response: URLResponse,
         to request: URLRequest,
         _ policy: URLCache.StoragePolicy,
-        of core: Load
+        of load: Load
     ) {
-        let request = core.naming(request)
-        guard policy != .notAllowed, let response = response as? HTTPURLResponse, let cache = core.session.cache.cache,
+        let request = load.naming(request)
+        guard policy != .notAllowed, let response = response as? HTTPURLResponse, let cache = load.session.cache.cache,
             let question = CacheRequest(request),
             let head = StoredHead(response, storedFor: question, at: cache.store.now),
             CacheRules.mayStore(head, for: question) != .no
@@ -39,19 +39,19 @@ final class ProtocolStorage {
     }
 
     /// The body is complete: stores it unless the delegate objects.
-    func finish(_ core: Load) {
+    func finish(_ load: Load) {
         guard let body else { return }
         let proposal = CachedURLResponse(response: response, data: body, userInfo: nil, storagePolicy: policy)
         let (cache, request) = (cache, request)
-        let worker = core.session.world.workers.sharedWorker()
+        let worker = load.session.world.workers.sharedWorker()
         let store: @Sendable (CachedURLResponse) -> Void = { response in
             worker.run { cache.storeCachedResponse(response, for: request) }
         }
-        guard core.consumer.asksAboutCaching, let (delegate, task) = core.dataDelegate,
-            !core.session.isMissing(.willCacheResponse, in: delegate)
+        guard load.consumer.asksAboutCaching, let (delegate, task) = load.dataDelegate,
+            !load.session.isMissing(.willCacheResponse, in: delegate)
         else { return store(proposal) }
         let isAnswered = Lock(false)
-        core.session.outbox.post(
+        load.session.outbox.post(
             .block {
                 delegate.urlSession(task.session, dataTask: task, willCacheResponse: proposal) { answer in
                     let isFirst = isAnswered.withLock { isAnswered in

@@ -14,18 +14,18 @@ extension SessionCore {
     func connectionKey(for endpoint: Endpoint) throws(LoadError) -> ConnectionKey {
         let security = endpoint.scheme == .https ? currentSecurity() : nil
         if let path = settings.unixDomainSocketPath {
-            return ConnectionKey(endpoint: endpoint, security: security, way: ConnectionKey.Way(unixPath: path))
+            return ConnectionKey(endpoint: endpoint, security: security, options: ConnectionKey.Options(unixPath: path))
         }
         if proxies.isEmpty { return ConnectionKey(endpoint: endpoint, security: security) }
-        var way = ConnectionKey.Way()
+        var options = ConnectionKey.Options()
         do throws(ProxyConfigurationError) {
-            way.route = try proxies.route(for: endpoint)
+            options.route = try proxies.route(for: endpoint)
         } catch {
             throw .proxyMisconfigured(error)
         }
-        way.proxySecurity = way.route.flatMap { route in
+        options.proxySecurity = options.route.flatMap { route in
             proxies.security(for: route) { former, present in pool.replace(former, with: present) }
         }
-        return ConnectionKey(endpoint: endpoint, security: security, way: way)
+        return ConnectionKey(endpoint: endpoint, security: security, options: options)
     }
 }

@@ -14,7 +14,7 @@ final class SessionCore {
     /// The cookie storage, if the session sends and keeps cookies.
     let cookies: HTTPCookieStorage?
     let proven: ProvenCredentials
-    let cache: CacheDoor
+    let cache: CacheAccess
     /// The stored responses that the cache is asking servers about in the background.
     @exclusivity(unchecked) var refreshes: Set<CacheEntryID> = []
     /// Whether cookies or HSTS are on: then the session reads the heads of responses for them.
@@ -24,7 +24,7 @@ final class SessionCore {
     /// The steps of the session's loads.
     let steps: LoadSteps
     /// The events for the monitors; nil without monitors.
-    let events: EventDesk?
+    let events: EventDispatcher?
     let requestTimeout: LoopInterval
     let resourceTimeout: LoopInterval
     /// Callbacks for the delegate queue.
@@ -59,7 +59,7 @@ final class SessionCore {
         delegate: (any URLSessionDelegate)?,
         callbacks: any CallbackExecutor,
         asksRegisteredClasses: Bool = false,
-        events: EventDesk?
+        events: EventDispatcher?
     ) {
         self.world = world
         loop = world.loop
@@ -71,7 +71,7 @@ final class SessionCore {
         deadlines = DeadlineWatch(loop: world.loop)
         cookies = settings.cookies.setsCookies && settings.cookies.policy != .never ? settings.cookies.storage : nil
         steps = LoadSteps(for: settings, asksRegisteredClasses: asksRegisteredClasses, in: world)
-        cache = CacheDoor(settings.cache.cache, in: world)
+        cache = CacheAccess(settings.cache.cache, in: world)
         learnsFromHeads = cookies != nil || settings.transportSecurity != nil
         proven = ProvenCredentials(settings.credentials) {
             var generator = SystemRandomNumberGenerator()
@@ -94,19 +94,19 @@ final class SessionCore {
 
     private var runningTasks: Int { tasks.count - freePlaces.count }
 
-    func add(_ core: Load) {
+    func add(_ load: Load) {
         if let place = freePlaces.popLast() {
-            core.place = place
-            tasks[place] = core
+            load.place = place
+            tasks[place] = load
         } else {
-            core.place = tasks.count
-            tasks.append(core)
+            load.place = tasks.count
+            tasks.append(load)
         }
     }
 
-    func remove(_ core: Load) {
-        tasks[core.place] = nil
-        freePlaces.append(core.place)
+    func remove(_ load: Load) {
+        tasks[load.place] = nil
+        freePlaces.append(load.place)
         finishInvalidationIfIdle()
     }
 
@@ -187,9 +187,9 @@ final class SessionCore {
         let last = isInvalidated ? invalidating : session
         isInvalidated = true
         invalidating = nil
-        for task in session.madeTasks where task.cancelIfSuspended() { task.core.value.reconcile(task) }
+        for task in session.madeTasks where task.cancelIfSuspended() { task.load.value.reconcile(task) }
         if cancelling {
-            for core in tasks { core?.fail(.cancelled) }
+            for load in tasks { load?.fail(.cancelled) }
         }
         invalidating = last
         finishInvalidationIfIdle()

@@ -77,7 +77,7 @@ public final class URLSession: NSObject, Sendable {
     let headers: HeaderDefaults
     let core: LoopBound<SessionCore>
     /// The events for the monitors; nil without monitors.
-    private let events: EventDesk?
+    private let events: EventDispatcher?
     private let callbacks: any CallbackExecutor
     private let ownConfiguration: URLSessionConfiguration
     let state: Lock<State>
@@ -128,7 +128,7 @@ public final class URLSession: NSObject, Sendable {
         ownConfiguration = URLSessionConfiguration(settings)
         state = Lock(State(tls: settings.tls, delegate: delegate))
         tellsTaskStates = delegate is any URLSessionTaskStateDelegate
-        let events = EventDesk(settings.seeing.monitors, in: world)
+        let events = EventDispatcher(settings.monitoring.monitors, in: world)
         self.events = events
         core = LoopBound(
             SessionCore(
@@ -402,7 +402,7 @@ struct MadeTasks {
     var tasks: [URLSessionTask] { entries.compactMap(\.self) }
 }
 
-extension EventDesk {
+extension EventDispatcher {
     func created(_ task: URLSessionTask) {
         let request = task.originalRequest
         guard request != nil || !(task is URLSessionStreamTask) else {

@@ -14,39 +14,39 @@ extension Load {
         let session = former.session
         let task = session.make { URLSessionStreamTask(continuing: former, $0) }
         session.forgetMade(task)
-        let desk = StreamDesk()
-        let isComplete = handOver(to: task, consumer: desk)
+        let connector = StreamConnector()
+        let isComplete = handOver(to: task, consumer: connector)
         self.session.outbox.post(
             .block { delegate.urlSession(session, dataTask: former, didBecome: task) }
         )
         if task.state == .canceling { return fail(.cancelled) }
-        if isComplete || !giveConnection(to: desk, after: chunks) {
-            desk.take(bodyOf: self, after: chunks)
+        if isComplete || !giveConnection(to: connector, after: chunks) {
+            connector.take(bodyOf: self, after: chunks)
             unpause(.unanswered)
             if isComplete { finishReceiving() }
         }
-        desk.proceed()
+        connector.proceed()
     }
 
     /// Gives the connection itself to the stream task, if only the end of the connection ends the body: then its bytes
     /// may be anything. False if the body has an end of its own.
-    private func giveConnection(to desk: StreamDesk, after chunks: [Data]) -> Bool {
+    private func giveConnection(to connector: StreamConnector, after chunks: [Data]) -> Bool {
         guard let response = response as? HTTPURLResponse, response.isEndedByClose, content == nil, let transfer,
             let channel = transfer.surrenderChannel()
         else { return false }
         let secured = transfer.key.security == nil ? nil : channel as? TLSChannel
         let early = chunks.isEmpty ? channel : EarlyChannel(chunks, before: channel)
-        desk.take(early, of: self, secured: secured, key: transfer.key, number: transfer.times.connection?.number)
-        desk.startLifetime(until: transfer.hardDeadline, of: self)
+        connector.take(early, of: self, secured: secured, key: transfer.key, number: transfer.times.connection?.number)
+        connector.startLifetime(until: transfer.hardDeadline, of: self)
         return true
     }
 }
 
-extension StreamDesk {
+extension StreamConnector {
     /// Reads only: the server would take what is written for another request.
-    fileprivate func take(bodyOf core: Load, after chunks: [Data]) {
+    fileprivate func take(bodyOf load: Load, after chunks: [Data]) {
         outgoing = .closed
-        take(BodyChannel(chunks, of: core), of: core)
+        take(BodyChannel(chunks, of: load), of: load)
     }
 }
 

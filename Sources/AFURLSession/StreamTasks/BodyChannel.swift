@@ -13,12 +13,12 @@ final class BodyChannel: ByteChannel {
     private var taken = 0
     private var count: Int
     private var isFull = false
-    private weak var core: Load?
+    private weak var load: Load?
 
-    init(_ pieces: [Data], of core: Load) {
+    init(_ pieces: [Data], of load: Load) {
         self.pieces = pieces
         count = pieces.reduce(0) { $0 + $1.count }
-        self.core = core
+        self.load = load
     }
 
     /// Makes the server wait if it sends more than the task reads.
@@ -27,7 +27,7 @@ final class BodyChannel: ByteChannel {
         count += bytes.count
         guard count >= BodyChannel.highWater, !isFull else { return }
         isFull = true
-        core?.pause(.backPressure)
+        load?.pause(.backPressure)
     }
 
     func end() {
@@ -51,14 +51,14 @@ final class BodyChannel: ByteChannel {
         count -= filled
         if isFull, count < BodyChannel.highWater / 2 {
             isFull = false
-            core?.unpause(.backPressure)
+            load?.unpause(.backPressure)
         }
         guard filled == 0 else { return .bytes(filled) }
         return hasEnded ? .end : .wouldBlock
     }
 
     /// No code asks for it here: the body may come from a file.
-    var remoteAddress: SocketAddress { core?.transfer?.times.connection?.remote ?? .nowhere }
+    var remoteAddress: SocketAddress { load?.transfer?.times.connection?.remote ?? .nowhere }
     var localAddress: SocketAddress? { nil }
 
     func finishConnecting() throws(SystemCallError) {}
@@ -69,9 +69,9 @@ final class BodyChannel: ByteChannel {
 
     /// A reader that stops goes on when more has arrived, or when it is told to.
     func continueNextTurn() {
-        guard let core else { return }
-        let bound = LoopBound(confined: self, on: core.session.loop)
-        core.session.loop.enqueue { bound.value.handler?.channelReady() }
+        guard let load else { return }
+        let bound = LoopBound(confined: self, on: load.session.loop)
+        load.session.loop.enqueue { bound.value.handler?.channelReady() }
     }
 }
 

@@ -180,11 +180,11 @@ final class CapturedEnd: ChannelHandler {
         state.flags.withLock { $0.isAnnounced = false }
         guard let channel else { return }
         var isMore = false
-        for _ in 0..<StreamDesk.stepsPerTurn {
+        for _ in 0..<StreamConnector.stepsPerTurn {
             isMore = receive(from: channel)
             guard self.channel != nil, isMore else { break }
         }
-        for _ in 0..<StreamDesk.stepsPerTurn where self.channel != nil {
+        for _ in 0..<StreamConnector.stepsPerTurn where self.channel != nil {
             guard send(to: channel) else { break }
         }
         guard self.channel != nil else { return }

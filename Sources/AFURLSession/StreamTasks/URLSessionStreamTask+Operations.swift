@@ -5,14 +5,14 @@ public import Foundation
 
 extension URLSessionStreamTask {
     convenience init(to address: StreamAddress, _ identifier: Int, in session: URLSession) {
-        self.init(address.frozen, identifier, in: session, consumer: StreamDesk())
+        self.init(address.frozen, identifier, in: session, consumer: StreamConnector())
     }
 
     /// Gives an operation to the loop. Operations arrive there in the order of the calls.
-    private func ask(_ job: @escaping @Sendable (StreamDesk, SessionCore) -> Void) {
+    private func ask(_ job: @escaping @Sendable (StreamConnector, SessionCore) -> Void) {
         session.world.enqueue { [self] in
-            guard let desk = core.value.consumer as? StreamDesk else { return }
-            job(desk, session.core.value)
+            guard let connector = load.value.consumer as? StreamConnector else { return }
+            job(connector, session.core.value)
         }
     }
 
@@ -70,14 +70,14 @@ extension URLSessionStreamTask {
         _ handler: @escaping StreamRead.Handler
     ) {
         if let error = unavailability { return handler(nil, false, error) }
-        ask { desk, session in
-            desk.add(StreamRead(minBytes, maxBytes, timeout, isAwaited: isAwaited, handler), in: session)
+        ask { connector, session in
+            connector.add(StreamRead(minBytes, maxBytes, timeout, isAwaited: isAwaited, handler), in: session)
         }
     }
 
     /// Closes the reading direction, after the reads before this call. The task drops what arrives from then on.
     public func closeRead() {
-        ask { desk, session in desk.closeReading(in: session) }
+        ask { connector, session in connector.closeReading(in: session) }
     }
 }
 
@@ -111,15 +111,15 @@ extension URLSessionStreamTask {
     private func write(_ data: Data, _ timeout: TimeInterval, isAwaited: Bool, _ handler: @escaping StreamWrite.Handler)
     {
         if let error = unavailability { return handler(error) }
-        ask { desk, session in
-            desk.add(StreamWrite(data, timeout, isAwaited: isAwaited, handler), in: session)
+        ask { connector, session in
+            connector.add(StreamWrite(data, timeout, isAwaited: isAwaited, handler), in: session)
         }
     }
 
     /// Closes the writing direction, after the writes before this call: the peer then reads to the end. Reading goes
     /// on.
     public func closeWrite() {
-        ask { desk, session in desk.closeWriting(in: session) }
+        ask { connector, session in connector.closeWriting(in: session) }
     }
 }
 
@@ -135,7 +135,7 @@ extension URLSessionStreamTask {
     /// for the server's. To a host that the session's evaluator has pins for, the task reads and writes nothing before
     /// this. On a connection that has TLS already it does nothing.
     public func startSecureConnection() {
-        ask { desk, session in desk.secure(in: session) }
+        ask { connector, session in connector.secure(in: session) }
     }
 
     /// Does nothing: a connection with TLS keeps it.
@@ -148,7 +148,7 @@ extension URLSessionStreamTask {
     /// task has completed, and the session makes no more calls for it. Without a delegate that has the method the task
     /// fails.
     public func captureStreams() {
-        ask { desk, session in desk.capture(in: session) }
+        ask { connector, session in connector.capture(in: session) }
     }
 }
 

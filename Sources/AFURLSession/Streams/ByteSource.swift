@@ -75,9 +75,9 @@ final class ByteSource: Sendable {
     }
 
     private func goOn() {
-        task.session.world.enqueue { [core = task.core, mailbox] in
+        task.session.world.enqueue { [load = task.load, mailbox] in
             // More of the same read may have come meanwhile.
-            if !mailbox.isFull { core.value.unpause(.backPressure) }
+            if !mailbox.isFull { load.value.unpause(.backPressure) }
         }
     }
 }

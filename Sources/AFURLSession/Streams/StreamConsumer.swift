@@ -17,26 +17,26 @@ final class StreamConsumer: TaskConsumer {
         self.mailbox = mailbox
     }
 
-    func receivedResponse(_ response: URLResponse, of core: Load) {
-        resume(mailbox.receive(response), of: core)
+    func receivedResponse(_ response: URLResponse, of load: Load) {
+        resume(mailbox.receive(response), of: load)
     }
 
-    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: Load) {
-        let loan = core.session.world.readBuffer.value.lend(bytes)
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of load: Load) {
+        let loan = load.session.world.readBuffer.value.lend(bytes)
         let piece = loan.map(StreamPiece.init) ?? StreamPiece(copying: bytes)
-        let (waiters, isFull) = mailbox.add(piece, leaving: StreamConsumer.highWater - core.longestPiece)
-        if isFull { core.pause(.backPressure) }
-        resume(waiters, of: core)
+        let (waiters, isFull) = mailbox.add(piece, leaving: StreamConsumer.highWater - load.longestPiece)
+        if isFull { load.pause(.backPressure) }
+        resume(waiters, of: load)
     }
 
-    func completed(_ error: (any Error)?, of core: Load) {
-        guard core.announcesMetrics else { return resume(mailbox.end(error), of: core) }
+    func completed(_ error: (any Error)?, of load: Load) {
+        guard load.announcesMetrics else { return resume(mailbox.end(error), of: load) }
         // Readers look into the mailbox themselves: the end must not be there before the metrics.
-        core.resumptions.post(.block { [mailbox] in for waiter in mailbox.end(error) { waiter.resume() } })
+        load.resumptions.post(.block { [mailbox] in for waiter in mailbox.end(error) { waiter.resume() } })
     }
 
-    private func resume(_ waiters: [UnsafeContinuation<Void, Never>], of core: Load) {
+    private func resume(_ waiters: [UnsafeContinuation<Void, Never>], of load: Load) {
         guard !waiters.isEmpty else { return }
-        core.session.resumptions.post(.block { for waiter in waiters { waiter.resume() } })
+        load.session.resumptions.post(.block { for waiter in waiters { waiter.resume() } })
     }
 }

@@ -20,27 +20,27 @@ final class CompletionConsumer: TaskConsumer {
         self.handler = handler
     }
 
-    func receivedResponse(_ response: URLResponse, of core: Load) {}
+    func receivedResponse(_ response: URLResponse, of load: Load) {}
 
-    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: Load) {
-        let limit = core.session.settings.maximumBodyInMemory
-        guard body.count + bytes.count <= limit else { return core.fail(.bodyTooLong(limit: limit)) }
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of load: Load) {
+        let limit = load.session.settings.maximumBodyInMemory
+        guard body.count + bytes.count <= limit else { return load.fail(.bodyTooLong(limit: limit)) }
         guard body.isEmpty else { return body.append(contentsOf: bytes) }
         body = Data(bytes)
-        let announced = min(core.expectedBodyLength, CompletionConsumer.maximumReservation)
+        let announced = min(load.expectedBodyLength, CompletionConsumer.maximumReservation)
         if announced > bytes.count { body.reserveCapacity(Int(announced)) }
     }
 
     var mayStartOver: Bool { true }
 
-    func startOver(of core: Load) {
+    func startOver(of load: Load) {
         body = Data()
     }
 
-    func completed(_ error: (any Error)?, of core: Load) {
+    func completed(_ error: (any Error)?, of load: Load) {
         guard let handler else { return }
-        let outbox = isAwaited ? core.resumptions : core.session.outbox
-        outbox.post(.completion(handler, error == nil ? body : nil, core.response, error))
+        let outbox = isAwaited ? load.resumptions : load.session.outbox
+        outbox.post(.completion(handler, error == nil ? body : nil, load.response, error))
         self.handler = nil
         body = Data()
     }

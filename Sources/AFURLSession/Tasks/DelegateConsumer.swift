@@ -51,16 +51,16 @@ final class DelegateConsumer: TaskConsumer {
     /// Whether the delegate has got the response and has not answered yet.
     private(set) var isHolding = false
 
-    func receivedResponse(_ response: URLResponse, of core: Load) {
-        guard let (delegate, task) = core.dataDelegate,
-            !core.session.isMissing(.receivedResponse, in: delegate)
+    func receivedResponse(_ response: URLResponse, of load: Load) {
+        guard let (delegate, task) = load.dataDelegate,
+            !load.session.isMissing(.receivedResponse, in: delegate)
         else { return }
         isHolding = true
-        core.pause(.unanswered)
-        let loop = core.session.loop
+        load.pause(.unanswered)
+        let loop = load.session.loop
         let consumer = LoopBound(confined: self, on: loop)
-        let bound = LoopBound(confined: core, on: loop)
-        core.session.outbox.post(
+        let bound = LoopBound(confined: load, on: loop)
+        load.session.outbox.post(
             .block {
                 delegate.urlSession(task.session, dataTask: task, didReceive: response) { disposition in
                     loop.enqueue { consumer.value.answered(disposition, of: bound.value) }
@@ -69,23 +69,23 @@ final class DelegateConsumer: TaskConsumer {
         )
     }
 
-    private func answered(_ disposition: URLSession.ResponseDisposition, of core: Load) {
+    private func answered(_ disposition: URLSession.ResponseDisposition, of load: Load) {
         guard isHolding else { return }
         isHolding = false
         switch disposition {
-        case .cancel: core.fail(.cancelled)
+        case .cancel: load.fail(.cancelled)
         case .allow:
-            announce(of: core)
-            core.unpause(.unanswered)
-            core.completeIfHeld()
-        case .becomeDownload: core.becomeDownload(after: mailbox.withLock { $0.chunks })
-        case .becomeStream: core.becomeStream(after: mailbox.withLock { $0.chunks })
+            announce(of: load)
+            load.unpause(.unanswered)
+            load.completeIfHeld()
+        case .becomeDownload: load.becomeDownload(after: mailbox.withLock { $0.chunks })
+        case .becomeStream: load.becomeStream(after: mailbox.withLock { $0.chunks })
         }
     }
 
-    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: Load) {
-        guard core.dataDelegate != nil else { return }
-        let loan = core.session.world.readBuffer.value.lend(bytes)
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of load: Load) {
+        guard load.dataDelegate != nil else { return }
+        let loan = load.session.world.readBuffer.value.lend(bytes)
         let isFull = mailbox.withLock { mailbox in
             if let loan {
                 mailbox.add(loan.pieces(of: DelegateConsumer.chunkSize), count: bytes.count)
@@ -95,29 +95,29 @@ final class DelegateConsumer: TaskConsumer {
             mailbox.isFull = mailbox.count >= DelegateConsumer.highWater
             return mailbox.isFull
         }
-        if isFull { core.pause(.backPressure) }
+        if isFull { load.pause(.backPressure) }
         guard !isHolding else { return }
-        announce(of: core)
+        announce(of: load)
         // The server goes on sending, so it would be long before the loop is quiet.
-        if isFull { core.session.outbox.hurry() }
+        if isFull { load.session.outbox.hurry() }
     }
 
-    func completed(_ error: (any Error)?, of core: Load) {
-        guard let (delegate, task) = core.taskDelegate else { return }
-        core.session.outbox.post(.block { delegate.urlSession(task.session, task: task, didCompleteWithError: error) })
+    func completed(_ error: (any Error)?, of load: Load) {
+        guard let (delegate, task) = load.taskDelegate else { return }
+        load.session.outbox.post(.block { delegate.urlSession(task.session, task: task, didCompleteWithError: error) })
     }
 
     // MARK: - The mailbox
 
-    private func announce(of core: Load) {
+    private func announce(of load: Load) {
         let needsAnnouncement = mailbox.withLock { mailbox in
             guard mailbox.count > 0, !mailbox.isAnnounced else { return false }
             mailbox.isAnnounced = true
             return true
         }
-        guard needsAnnouncement, let (delegate, task) = core.dataDelegate else { return }
-        let bound = LoopBound(confined: core, on: core.session.loop)
-        core.session.outbox.post(
+        guard needsAnnouncement, let (delegate, task) = load.dataDelegate else { return }
+        let bound = LoopBound(confined: load, on: load.session.loop)
+        load.session.outbox.post(
             .block { [mailbox] in
                 for chunk in DelegateConsumer.empty(mailbox, of: bound) {
                     delegate.urlSession(task.session, dataTask: task, didReceive: chunk)
@@ -126,12 +126,12 @@ final class DelegateConsumer: TaskConsumer {
         )
     }
 
-    private static func empty(_ mailbox: Lock<Mailbox>, of core: LoopBound<Load>) -> [Data] {
+    private static func empty(_ mailbox: Lock<Mailbox>, of load: LoopBound<Load>) -> [Data] {
         let (chunks, wasFull) = mailbox.withLock { mailbox in
             defer { mailbox = Mailbox() }
             return (mailbox.chunks, mailbox.isFull)
         }
-        if wasFull { core.loop.enqueue { core.value.unpause(.backPressure) } }
+        if wasFull { load.loop.enqueue { load.value.unpause(.backPressure) } }
         return chunks
     }
 }

@@ -14,22 +14,22 @@ protocol TaskConsumer: AnyObject {
     var mayStartOver: Bool { get }
 
     /// The owner has suspended the task, or resumed it.
-    func suspended(_ isSuspended: Bool, of core: Load)
+    func suspended(_ isSuspended: Bool, of load: Load)
     /// Whether the task completes without telling its owner.
     var endsSilently: Bool { get }
     /// Called before the session sends the request.
     func prepares(for load: Load) -> ConsumerPreparation
-    func receivedResponse(_ response: URLResponse, of core: Load)
-    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: Load)
+    func receivedResponse(_ response: URLResponse, of load: Load)
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of load: Load)
     /// The body is complete. If the consumer has still work to do with it, `isHolding` is true.
-    func receivedEnd(of core: Load)
+    func receivedEnd(of load: Load)
     /// The task has failed. True if the consumer has work to do before the task reports `error`; when it is done, it
-    /// calls `end` of the core. Called again if the task is cancelled meanwhile.
-    func settles(_ error: LoadError, reported: URLError, of core: Load) -> Bool
+    /// calls `end` of the load. Called again if the task is cancelled meanwhile.
+    func settles(_ error: LoadError, reported: URLError, of load: Load) -> Bool
     /// Drop what was received: another response will come.
-    func startOver(of core: Load)
+    func startOver(of load: Load)
     /// Called last. The task's state is completed before the callbacks that this posts arrive.
-    func completed(_ error: (any Error)?, of core: Load)
+    func completed(_ error: (any Error)?, of load: Load)
 }
 
 /// What a consumer has to do before the session sends the request.
@@ -44,10 +44,10 @@ enum ConsumerPreparation {
 extension TaskConsumer {
     var asksAboutCaching: Bool { false }
     var mayStartOver: Bool { false }
-    func startOver(of core: Load) {}
+    func startOver(of load: Load) {}
     var endsSilently: Bool { false }
-    func suspended(_ isSuspended: Bool, of core: Load) {}
+    func suspended(_ isSuspended: Bool, of load: Load) {}
     func prepares(for load: Load) -> ConsumerPreparation { .nothing }
-    func receivedEnd(of core: Load) {}
-    func settles(_ error: LoadError, reported: URLError, of core: Load) -> Bool { false }
+    func receivedEnd(of load: Load) {}
+    func settles(_ error: LoadError, reported: URLError, of load: Load) -> Bool { false }
 }

@@ -16,7 +16,7 @@ public final class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
         _ request: URLRequest,
         _ identifier: Int,
         in session: URLSession,
-        consumer: any TaskConsumer,
+        consumer: sending any TaskConsumer,
         _ completion: DataCompletion?
     ) {
         super.init(request, identifier, in: session, consumer: consumer, completion)

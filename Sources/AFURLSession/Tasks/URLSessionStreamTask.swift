@@ -30,7 +30,7 @@ public final class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
         _ request: Result<WireRequest, RequestRejection>,
         _ identifier: Int,
         in session: URLSession,
-        consumer: any TaskConsumer
+        consumer: sending any TaskConsumer
     ) {
         super.init(streamTo: request, identifier, in: session, consumer: consumer)
     }

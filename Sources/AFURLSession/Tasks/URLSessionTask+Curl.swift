@@ -53,9 +53,9 @@ extension URLSessionTask {
     }
 
     private func addCookies(to command: inout CurlCommand, for request: URLRequest, _ frozen: WireRequest) {
-        guard let door = CookieDoor(session.settings.cookies, request.contents.cookies) else { return }
-        door.judgeWaiting()
-        guard let value = door.field(for: frozen.url, now: session.world.wallClock())
+        guard let access = CookieAccess(session.settings.cookies, request.contents.cookies) else { return }
+        access.judgeWaiting()
+        guard let value = access.field(for: frozen.url, now: session.world.wallClock())
         else { return }
         _ = command.remove("Cookie")
         command.fields.append(("Cookie", HTTPText.decode(request.cookieField(value))))

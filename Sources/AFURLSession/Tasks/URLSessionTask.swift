@@ -114,7 +114,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
     /// The session that made the task.
     public let session: URLSession
     let snapshot: Lock<Snapshot>
-    let core: LoopBound<Load>
+    let load: LoopBound<Load>
     /// The source of the body.
     let body: TaskBody
 
@@ -142,7 +142,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
                 completion: completion
             )
         )
-        core = session.core.joined { [snapshot] session in
+        load = session.core.joined { [snapshot] session in
             Load(frozen, body: body, snapshot: snapshot, consumer: consumer, session: session)
         }
         super.init()
@@ -160,7 +160,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         self.session = session
         body = .request
         snapshot = Lock(Snapshot(currentRequest: .unknown, expectedToSend: NSURLSessionTransferSizeUnknown))
-        core = session.core.joined { [snapshot] session in
+        load = session.core.joined { [snapshot] session in
             Load(address, body: .request, snapshot: snapshot, consumer: consumer, session: session)
         }
         super.init()
@@ -179,7 +179,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
                 return snapshot
             }
         )
-        core = other.core
+        load = other.load
         super.init()
         if let progress = snapshot.withLock({ $0.progress }) { obey(progress) }
     }
@@ -240,7 +240,7 @@ extension URLSessionTask {
     /// once, the snapshot decides, and the job that runs last reads it.
     private func reconcile() {
         if let reason = session.world.unavailability() { return failHere(reason) }
-        core.loop.enqueue { [self] in core.value.reconcile(self) }
+        load.loop.enqueue { [self] in load.value.reconcile(self) }
     }
 
     /// Calls back on the calling thread: a child made by `fork` has no other.
@@ -302,7 +302,7 @@ extension URLSessionTask {
         set {
             let clamped = newValue.isNaN ? URLSessionTask.defaultPriority : min(max(newValue, 0), 1)
             snapshot.withLock { $0.priority = clamped }
-            session.world.enqueue { [core] in core.value.priorityChanged(to: clamped) }
+            session.world.enqueue { [load] in load.value.priorityChanged(to: clamped) }
         }
     }
 

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// ```
 /// network thread               │ where the connection is scheduled
-/// ConnectionEar ──▶ events ────┼──▶ deliver ──▶ delegate
+/// ConnectionDelegateProxy ──▶ events ────┼──▶ deliver ──▶ delegate
 ///      ▲  task of the hidden   │       │
 ///      │  session              │       │ the first event is the question what to send
 ///      └───────────────────────┼───────┘
@@ -35,7 +35,7 @@ final class ConnectionCore: Sendable {
         var events: [ConnectionEvent] = []
         var next = 0
         var waitingBytes = 0
-        var post: (any ConnectionPost)?
+        var scheduler: (any DeliveryScheduler)?
         var schedule = 0
         /// Whether a delivery is on its way, or the present one will look again.
         var isAnnounced = false
@@ -81,7 +81,7 @@ final class ConnectionCore: Sendable {
 
     deinit {
         // A run loop would keep its timer.
-        state.withLock { $0.post }?.close()
+        state.withLock { $0.scheduler }?.close()
     }
 
     var currentRequest: URLRequest {
@@ -97,17 +97,17 @@ final class ConnectionCore: Sendable {
 
     // MARK: - Scheduling
 
-    private func replacePost(_ make: (DeliveryBell) -> (any ConnectionPost)?) {
+    private func replaceScheduler(_ make: (ScheduledDelivery) -> (any DeliveryScheduler)?) {
         let schedule = state.withLock { state in
             state.schedule += 1
             return state.schedule
         }
-        let made = make(DeliveryBell(core: self, schedule: schedule))
-        let (former, wakes) = state.withLock { state -> ((any ConnectionPost)?, Bool) in
+        let made = make(ScheduledDelivery(core: self, schedule: schedule))
+        let (former, wakes) = state.withLock { state -> ((any DeliveryScheduler)?, Bool) in
             // Another thread has scheduled it since, or the connection is over.
             guard state.schedule == schedule, state.stage != .over else { return (made, false) }
-            let former = state.post
-            state.post = made
+            let former = state.scheduler
+            state.scheduler = made
             state.isAnnounced = made != nil && state.hasEvents && !state.isDelivering
             return (former, state.isAnnounced)
         }
@@ -115,32 +115,34 @@ final class ConnectionCore: Sendable {
         if wakes { made?.wake() }
     }
 
-    private var runLoopPost: RunLoopPost? { state.withLock { $0.post as? RunLoopPost } }
+    private var runLoopScheduler: RunLoopScheduler? { state.withLock { $0.scheduler as? RunLoopScheduler } }
 
     func schedule(in runLoop: RunLoop, _ mode: RunLoop.Mode) {
-        let former = runLoopPost.flatMap { $0.runLoop === runLoop ? $0.modes : nil } ?? []
+        let former = runLoopScheduler.flatMap { $0.runLoop === runLoop ? $0.modes : nil } ?? []
         guard !former.contains(mode) else { return }
-        replacePost { RunLoopPost(runLoop, former + [mode], $0) }
+        replaceScheduler { RunLoopScheduler(runLoop, former + [mode], $0) }
     }
 
     func unschedule(from runLoop: RunLoop, _ mode: RunLoop.Mode) {
-        guard let post = runLoopPost, post.runLoop === runLoop, post.modes.contains(mode) else { return }
-        let rest = post.modes.filter { $0 != mode }
-        replacePost { rest.isEmpty ? nil : RunLoopPost(runLoop, rest, $0) }
+        guard let scheduler = runLoopScheduler, scheduler.runLoop === runLoop, scheduler.modes.contains(mode) else {
+            return
+        }
+        let rest = scheduler.modes.filter { $0 != mode }
+        replaceScheduler { rest.isEmpty ? nil : RunLoopScheduler(runLoop, rest, $0) }
     }
 
     func schedule(on queue: OperationQueue?) {
-        if let queue { return replacePost { QueuePost(queue: queue, bell: $0) } }
-        if state.withLock({ $0.post is QueuePost }) { replacePost { _ in nil } }
+        if let queue { return replaceScheduler { QueueScheduler(queue: queue, delivery: $0) } }
+        if state.withLock({ $0.scheduler is QueueScheduler }) { replaceScheduler { _ in nil } }
     }
 
     func schedule(onNetworkThreadIn modes: [RunLoop.Mode]) {
         let world = sessions.world
-        replacePost { NetworkPost(world: world, modes: LoopModes(modes), bell: $0) }
+        replaceScheduler { NetworkScheduler(world: world, modes: LoopModes(modes), delivery: $0) }
     }
 
     private func scheduleHere() {
-        guard state.withLock({ $0.post == nil }) else { return }
+        guard state.withLock({ $0.scheduler == nil }) else { return }
         // The network thread runs no loop of Foundation's.
         if sessions.world.loop.isOnLoop { return schedule(onNetworkThreadIn: [.default]) }
         schedule(in: .current, .default)
@@ -166,21 +168,21 @@ final class ConnectionCore: Sendable {
             return state.end()
         }
         former.task?.cancel()
-        former.post?.close()
+        former.scheduler?.close()
     }
 
     // MARK: - From the network thread
 
     func post(_ event: ConnectionEvent) {
-        let post = state.withLock { state -> (any ConnectionPost)? in
+        let scheduler = state.withLock { state -> (any DeliveryScheduler)? in
             guard state.stage == .asking || state.stage == .loading else { return nil }
             state.events.append(event)
             state.waitingBytes += event.byteCount
             guard !state.isAnnounced, !state.isDelivering else { return nil }
-            state.isAnnounced = state.post != nil
-            return state.post
+            state.isAnnounced = state.scheduler != nil
+            return state.scheduler
         }
-        post?.wake()
+        scheduler?.wake()
     }
 
     /// Suspends the task while too many bytes wait for the delegate, which makes the server wait, and resumes it after
@@ -199,8 +201,8 @@ final class ConnectionCore: Sendable {
 
     func noteMissing(_ method: OptionalMethod) {
         let task = state.withLock { $0.task }
-        guard let task, let ear = task.delegate else { return }
-        task.session.noteMissing(method, in: ear)
+        guard let task, let proxy = task.delegate else { return }
+        task.session.noteMissing(method, in: proxy)
     }
 
     // MARK: - Delivery
@@ -218,13 +220,13 @@ final class ConnectionCore: Sendable {
     }
 
     private func take(for schedule: Int) -> (ConnectionEvent, ConnectionListener?, URLConnection)? {
-        let (taken, next) = state.withLock { state -> (Taken?, (any ConnectionPost)?) in
+        let (taken, next) = state.withLock { state -> (Taken?, (any DeliveryScheduler)?) in
             guard state.schedule == schedule, let connection = state.connection, let event = state.takeEvent() else {
                 state.isDelivering = false
                 // The program has scheduled the connection elsewhere meanwhile: go on there.
                 guard state.hasEvents, !state.isAnnounced else { return (nil, nil) }
-                state.isAnnounced = state.post != nil
-                return (nil, state.post)
+                state.isAnnounced = state.scheduler != nil
+                return (nil, state.scheduler)
             }
             return (Taken(event, state.listener, connection, state.isTaskHeldUp), nil)
         }
@@ -262,7 +264,7 @@ final class ConnectionCore: Sendable {
             return state.end()
         }
         guard let former else { return }
-        former.post?.close()
+        former.scheduler?.close()
         lastCall()
     }
 
@@ -293,9 +295,10 @@ final class ConnectionCore: Sendable {
         in session: URLSession
     ) {
         let judge = identity.map(TrustJudge.named) ?? .own(UniqueNumber.next())
-        let ear = ConnectionEar.make(for: listener?.delegate, self, judge)
-        let task = listener?.download == nil ? session.dataTask(with: request) : ear.downloadTask(request, in: session)
-        task.delegate = ear
+        let proxy = ConnectionDelegateProxy.make(for: listener?.delegate, self, judge)
+        let task =
+            listener?.download == nil ? session.dataTask(with: request) : proxy.downloadTask(request, in: session)
+        task.delegate = proxy
         let isWanted = state.withLock { state in
             guard state.stage == .asking else { return false }
             state.stage = .loading

@@ -48,7 +48,7 @@ package final class ConnectionSessions: Sendable {
 
     /// The session for a caller that blocks its thread until the response is there.
     func sessionForWaiting() -> URLSession {
-        guard ProtocolDoor.isCalling else { return usual }
+        guard ProtocolClasses.isCalling else { return usual }
         return ConnectionSessions.made(withoutClasses) {
             let settings = configuration.copied()
             settings.protocolClasses = nil

@@ -261,7 +261,7 @@ private final class Hands: ActivityClock {
     }
 
     @Test func `12.4 a task whose last notification was dropped does not count forever`() async throws {
-        let post = NotificationPost()
+        let post = NotificationPoster()
         let indicator = NetworkActivityIndicatorManager(clock: hands, center: center, post: post)
         let operation = HTTPRequestOperation(request: site.request("/waiting/1"))
         relay(operation, [.networkingOperationDidStart])
@@ -275,7 +275,7 @@ private final class Hands: ActivityClock {
         lost.cancel()
         try await eventually("the end") { lost.state == .completed && operation.isFinished }
         // This runs on the main queue, which cannot deliver meanwhile.
-        for _ in 0...NotificationPost.room { post.post(Notification.Name("dropped"), self) }
+        for _ in 0...NotificationPoster.room { post.post(Notification.Name("dropped"), self) }
         #expect(indicator.activityCount == 2)
 
         let next = task("/waiting/3")
@@ -286,9 +286,9 @@ private final class Hands: ActivityClock {
     }
 
     @Test func `12.4 what was dropped before the manager was made hides no activity`() async throws {
-        let post = NotificationPost()
+        let post = NotificationPoster()
         // This runs on the main queue, which cannot deliver meanwhile.
-        for _ in 0...NotificationPost.room { post.post(Notification.Name("dropped"), self) }
+        for _ in 0...NotificationPoster.room { post.post(Notification.Name("dropped"), self) }
         let indicator = NetworkActivityIndicatorManager(clock: hands, center: center, post: post)
         let counts = Heard<Int>()
         indicator.setActivityCountDidChange { counts.say($0) }

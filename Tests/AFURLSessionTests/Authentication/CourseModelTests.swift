@@ -156,7 +156,7 @@ struct CourseModelTests {
         _ task: inout TaskTalk,
         _ server: Server,
         _ random: inout SeededGenerator
-    ) -> AuthenticationCourse.Step {
+    ) -> AuthenticationMachine.Step {
         switch random.pick(0...9) {
         case 0: task.answer(nil, .rejectProtectionSpace)
         case 1: task.answer(nil, .performDefaultHandling)

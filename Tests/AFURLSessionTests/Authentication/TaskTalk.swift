@@ -7,7 +7,7 @@ import Testing
 
 /// One task, as far as authentication goes: its course, and the session it belongs to.
 struct TaskTalk {
-    var course = AuthenticationCourse()
+    var course = AuthenticationMachine()
     let proven: ProvenCredentials
 
     init(_ proven: ProvenCredentials) {
@@ -24,7 +24,7 @@ struct TaskTalk {
         _ status: Int,
         _ fields: [(String, String)] = [],
         to exchange: AuthenticationExchange
-    ) -> AuthenticationCourse.Step {
+    ) -> AuthenticationMachine.Step {
         var headers = HTTPHeaders()
         for (name, value) in fields { headers.append(name, value) }
         return course.received(status, headers, to: exchange, in: proven)
@@ -34,7 +34,7 @@ struct TaskTalk {
     mutating func challenge(
         _ challenge: String,
         to exchange: AuthenticationExchange
-    ) -> AuthenticationCourse.Step {
+    ) -> AuthenticationMachine.Step {
         _ = send(exchange)
         return receive(401, [("WWW-Authenticate", challenge)], to: exchange)
     }
@@ -42,7 +42,7 @@ struct TaskTalk {
     mutating func answer(
         _ credential: URLCredential?,
         _ disposition: URLSession.AuthChallengeDisposition = .useCredential
-    ) -> AuthenticationCourse.Step {
+    ) -> AuthenticationMachine.Step {
         course.answered(disposition, credential, in: proven)
     }
 
@@ -61,7 +61,7 @@ struct TaskTalk {
         let authorization: String?
         let proxyAuthorization: String?
 
-        init(_ values: AuthenticationCourse.FieldValues) {
+        init(_ values: AuthenticationMachine.FieldValues) {
             authorization = values.authorization.map { String(decoding: $0, as: UTF8.self) }
             proxyAuthorization = values.proxyAuthorization.map { String(decoding: $0, as: UTF8.self) }
         }
@@ -109,7 +109,7 @@ extension ChallengingParty {
     }
 }
 
-extension AuthenticationCourse.Step {
+extension AuthenticationMachine.Step {
     var question: CredentialQuestion? {
         if case .ask(let question) = self { question } else { nil }
     }

@@ -11,7 +11,7 @@ import Testing
 @testable import AFURLSession
 @testable import AFURLTypes
 
-/// The cache: its rules, its store, its door, and `URLCache`.
+/// The cache: its rules, its store, its access, and `URLCache`.
 enum CacheTests {
     /// `./dev kills` asks for every call.
     static let killsAll = ProcessInfo.processInfo.environment["AFNET_KILLS"] == "all"
@@ -175,13 +175,13 @@ final class CacheScene {
     }
 }
 
-/// A door on a virtual loop.
+/// A access on a virtual loop.
 final class DoorScene {
     let virtual = VirtualWorld()
     let clocks = CacheClocks()
     let cache: URLCache
     let world: World
-    private let door: LoopBound<CacheDoor>
+    private let access: LoopBound<CacheAccess>
     private let disk: CacheScene?
 
     /// - Parameter disk: Is there for as long as this.
@@ -197,14 +197,14 @@ final class DoorScene {
             workers: virtual.workers,
             wallClock: { clocks.wall }
         )
-        door = LoopBound(CacheDoor(self.cache, in: world), on: loop)
+        access = LoopBound(CacheAccess(self.cache, in: world), on: loop)
     }
 
     /// Runs on the loop, and until nothing happens any more.
-    func onLoop<Result: Sendable>(_ body: @escaping @Sendable (CacheDoor) throws -> Result) throws -> Result {
+    func onLoop<Result: Sendable>(_ body: @escaping @Sendable (CacheAccess) throws -> Result) throws -> Result {
         let result = Lock<Swift.Result<Result, any Error>?>(nil)
-        virtual.loop.enqueue { [door] in
-            let made = Swift.Result { try body(door.value) }
+        virtual.loop.enqueue { [access] in
+            let made = Swift.Result { try body(access.value) }
             result.withLock { $0 = made }
         }
         virtual.advance(by: .seconds(1))
@@ -222,8 +222,8 @@ final class DoorScene {
 
     func lookUp(_ question: CacheQuestion) throws -> CacheFinding {
         let findings = Lock<[CacheFinding]>([])
-        try onLoop { door in
-            door.lookUp(question) { finding in findings.withLock { $0.append(finding) } }
+        try onLoop { access in
+            access.lookUp(question) { finding in findings.withLock { $0.append(finding) } }
         }
         let all = findings.withLock { $0 }
         #expect(all.count == 1)
@@ -238,13 +238,13 @@ final class DoorScene {
         status: Int = 200,
         isDecoded: Bool = true
     ) throws {
-        try onLoop { door in
-            let writer = door.beginStore(
+        try onLoop { access in
+            let writer = access.beginStore(
                 status,
                 .http11,
                 CacheTests.headers(fields),
                 for: question,
-                sent: door.moment(),
+                sent: access.moment(),
                 isDecoded: isDecoded
             )
             Array(body.utf8).withUnsafeBytes { writer?.append($0) }

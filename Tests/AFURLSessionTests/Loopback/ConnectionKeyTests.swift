@@ -21,16 +21,16 @@ extension ConnectionKey {
         self.init(
             endpoint: endpoint,
             security: security,
-            way: Way(unixPath: unixPath, route: route, proxySecurity: proxySecurity, link: link, judge: judge)
+            options: Options(unixPath: unixPath, route: route, proxySecurity: proxySecurity, link: link, judge: judge)
         )
     }
 }
 
-extension ConnectionKey.Way {
-    fileprivate func without(_ change: (inout ConnectionKey.Way) -> Void) -> ConnectionKey.Way {
-        var way = self
-        change(&way)
-        return way
+extension ConnectionKey.Options {
+    fileprivate func without(_ change: (inout ConnectionKey.Options) -> Void) -> ConnectionKey.Options {
+        var options = self
+        change(&options)
+        return options
     }
 }
 
@@ -164,9 +164,9 @@ struct ConnectionKeyTests {
         for key in try keys() {
             let place = key.place
             #expect(place.security == nil && place.proxySecurity == nil && place.endpoint == key.endpoint)
-            var way = place.way
-            way.proxySecurity = key.proxySecurity
-            #expect(way == key.way)
+            var options = place.options
+            options.proxySecurity = key.proxySecurity
+            #expect(options == key.options)
             #expect(place.place == place)
         }
     }
@@ -180,13 +180,13 @@ struct ConnectionKeyTests {
         var background = key
         background.follow(LinkRules(serviceType: .background).socketOptions)
         #expect(background.proxyKey?.link == background.link && background.proxyKey != key.proxyKey)
-        #expect(key.proxyKey?.way == .straight)
+        #expect(key.proxyKey?.options == .straight)
         #expect(try keys().allSatisfy { ($0.proxyKey == nil) == ($0.route == nil) })
     }
 
     /// A field that is new must be in `keys()` above and in the changes below.
     @Test func `T-TLS-11 no field is left out where keys are compared, hashed and copied`() throws {
-        typealias Change = (inout ConnectionKey.Way) -> Void
+        typealias Change = (inout ConnectionKey.Options) -> Void
         let changes: [String: Change] = [
             "unixPath": { $0.unixPath = "/run/a" },
             "route": { [proxy] in $0.route = proxy },
@@ -194,32 +194,33 @@ struct ConnectionKeyTests {
             "link": { $0.link = LinkRules(serviceType: .voice).socketOptions },
             "judge": { $0.judge = .own(1) },
         ]
-        let usual = ConnectionKey.Way()
+        let usual = ConnectionKey.Options()
         #expect(Set(Mirror(reflecting: usual).children.compactMap(\.label)) == Set(changes.keys))
         let plain = ConnectionKey(endpoint: endpoint, security: context(1))
         #expect(Set(Mirror(reflecting: plain).children.compactMap(\.label)) == ["endpoint", "security", "detour"])
 
         for (name, change) in changes {
-            var way = usual
-            change(&way)
-            let key = ConnectionKey(endpoint: endpoint, security: context(1), way: way)
-            let same = ConnectionKey(endpoint: endpoint, security: context(1), way: way)
+            var options = usual
+            change(&options)
+            let key = ConnectionKey(endpoint: endpoint, security: context(1), options: options)
+            let same = ConnectionKey(endpoint: endpoint, security: context(1), options: options)
             #expect(key != plain && key == same && key.hashValue == same.hashValue, "\(name)")
             #expect(Set([plain, key, same]).count == 2, "\(name)")
 
             // Each copy has it, unless it is what the copy is about.
-            var copies: [ConnectionKey.Way] = [
-                key.secured(by: nil).way, key.renewed(under: [:]).way, key.renewed(under: [0: context(9)]).way,
+            var copies: [ConnectionKey.Options] = [
+                key.secured(by: nil).options, key.renewed(under: [:]).options,
+                key.renewed(under: [0: context(9)]).options,
             ]
-            if name != "proxySecurity" { copies.append(key.place.way) }
-            if name != "route" { copies.append(key.led(by: proxy).led(by: proxy).way.without { $0.route = nil }) }
-            if name != "judge" { copies.append(key.judged(by: .own(7)).way.without { $0.judge = nil }) }
+            if name != "proxySecurity" { copies.append(key.place.options) }
+            if name != "route" { copies.append(key.led(by: proxy).led(by: proxy).options.without { $0.route = nil }) }
+            if name != "judge" { copies.append(key.judged(by: .own(7)).options.without { $0.judge = nil }) }
             if name != "link" {
                 var other = key
                 other.follow(LinkRules(allowsCellular: false).socketOptions)
-                copies.append(other.way.without { $0.link = SocketOptions() })
+                copies.append(other.options.without { $0.link = SocketOptions() })
             }
-            for (number, copy) in copies.enumerated() { #expect(copy == way, "\(name), copy \(number)") }
+            for (number, copy) in copies.enumerated() { #expect(copy == options, "\(name), copy \(number)") }
         }
     }
 }

@@ -14,7 +14,8 @@ struct KernelNetworkTests {
         #expect(reading.interfaces.map(\.kind) == [.loopback, .wifi])
         #expect(reading.interfaces.map { $0.addresses.map(\.host) } == [["127.0.0.1"], ["192.0.2.1"]])
         #expect(
-            Way(to: KernelScript.far, by: reading.routes[KernelScript.far], in: reading) == .open(reading.interfaces[1])
+            RouteDecision(to: KernelScript.far, by: reading.routes[KernelScript.far], in: reading)
+                == .open(reading.interfaces[1])
         )
         #expect(script.conversations == 1)
     }
@@ -139,7 +140,7 @@ struct KernelNetworkTests {
         #expect(script.conversations == 2)
         #expect(
             reading.routes[KernelScript.far]
-                == .way(Route(interface: 2, source: SocketAddress(ipv4: "192.0.2.1", port: 0)))
+                == .route(Route(interface: 2, source: SocketAddress(ipv4: "192.0.2.1", port: 0)))
         )
     }
 

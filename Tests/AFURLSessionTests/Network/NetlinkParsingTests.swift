@@ -37,10 +37,10 @@ struct NetlinkParsingTests {
 
     @Test func `a route leads by an interface, or refuses, or is an error`() throws {
         let way = try RouteAnswer(first(NetlinkBytes.route(by: 2, from: [192, 0, 2, 1])))
-        #expect(way == .way(Route(interface: 2, source: SocketAddress(ipv4: "192.0.2.1", port: 0))))
+        #expect(way == .route(Route(interface: 2, source: SocketAddress(ipv4: "192.0.2.1", port: 0))))
         #expect(
             try RouteAnswer(first(NetlinkBytes.route(by: 1, from: nil, type: 2)))
-                == .way(Route(interface: 1, isLocal: true))
+                == .route(Route(interface: 1, isLocal: true))
         )
         // Blackhole, unreachable, prohibit, throw; and one that says nothing of an interface.
         for type in UInt8(6)...9 {

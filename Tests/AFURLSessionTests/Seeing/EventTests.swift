@@ -215,15 +215,17 @@ extension SeeingTests {
             }
         }
 
-        private func desk(_ slow: Slow) throws -> EventDesk { try #require(EventDesk([slow], in: .system)) }
+        private func dispatcher(_ slow: Slow) throws -> EventDispatcher {
+            try #require(EventDispatcher([slow], in: .system))
+        }
 
         @Test("events for a slow monitor are bounded, and missed ones counted, T-RES-48")
         func bounded() async throws {
             let slow = Slow()
-            let desk = try desk(slow)
+            let dispatcher = try dispatcher(slow)
             let total = 20_000
-            for number in 1...total { desk.post(.retried, task: number) }
-            desk.post(.resumed, task: 0)
+            for number in 1...total { dispatcher.post(.retried, task: number) }
+            dispatcher.post(.resumed, task: 0)
             slow.open()
 
             try await slow.tape.events.wait { $0.contains { $0.kind == .resumed } }
@@ -232,19 +234,19 @@ extension SeeingTests {
                 if case .missed(let count) = kind { sum + count } else { sum }
             }
             #expect(missed > 0 && missed + kinds.count { $0 == .retried } == total)
-            #expect(kinds.count <= 2 * EventDesk.capacity)
+            #expect(kinds.count <= 2 * EventDispatcher.capacity)
         }
 
         @Test("counts of bytes come as one while a monitor is busy, and never overtake, T-RES-48")
         func coalesced() async throws {
             let slow = Slow()
-            let desk = try desk(slow)
-            desk.post(.created(method: "GET", url: ""), task: 1)
+            let dispatcher = try dispatcher(slow)
+            dispatcher.post(.created(method: "GET", url: ""), task: 1)
             // The first is with the monitor; these wait.
-            for count in 1...1000 { desk.post(.bytesReceived(total: Int64(count)), task: 1, exchange: 1) }
-            desk.post(.suspended, task: 1, exchange: 1)
-            for count in 1001...2000 { desk.post(.bytesReceived(total: Int64(count)), task: 1, exchange: 1) }
-            desk.post(.resumed, task: 1, exchange: 1)
+            for count in 1...1000 { dispatcher.post(.bytesReceived(total: Int64(count)), task: 1, exchange: 1) }
+            dispatcher.post(.suspended, task: 1, exchange: 1)
+            for count in 1001...2000 { dispatcher.post(.bytesReceived(total: Int64(count)), task: 1, exchange: 1) }
+            dispatcher.post(.resumed, task: 1, exchange: 1)
             slow.open()
 
             try await slow.tape.events.wait { $0.contains { $0.kind == .resumed } }
@@ -287,9 +289,9 @@ extension SeeingTests {
             #expect(paper.text.value == "1970-01-01T00:00:00.000Z task 7 sent 5 bytes of the body\n")
         }
 
-        @Test("without monitors there is no desk")
+        @Test("without monitors there is no dispatcher")
         func absent() {
-            #expect(EventDesk([], in: .system) == nil)
+            #expect(EventDispatcher([], in: .system) == nil)
         }
     }
 }

@@ -7,11 +7,11 @@ import Foundation
 final class CookieStep: LoadStep {
     /// Waits while the session still reads the public suffix list, and so does not know which cookies it may send.
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
-        guard load.session.cookies?.hasWaiting == true, let door = door(of: load) else { return .goOn }
+        guard load.session.cookies?.hasWaiting == true, let access = access(of: load) else { return .goOn }
         return .later { reply in
             let loop = load.session.loop
             let waiting = LoopBound(confined: reply, on: loop)
-            let mustWait = door.mustWait {
+            let mustWait = access.mustWait {
                 loop.enqueue(in: .all) { waiting.value { _, _ in .goOn } }
             }
             if !mustWait { reply { _, _ in .goOn } }
@@ -19,18 +19,18 @@ final class CookieStep: LoadStep {
     }
 
     func addFields(to fields: inout [HeadField], of request: WireRequest, _ load: Load, isRepeated: Bool) {
-        guard !isRepeated, let cookies = load.session.cookies, !cookies.isEmpty, let door = door(of: load),
-            let value = door.field(for: request.url, now: load.session.world.wallClock())
+        guard !isRepeated, let cookies = load.session.cookies, !cookies.isEmpty, let access = access(of: load),
+            let value = access.field(for: request.url, now: load.session.world.wallClock())
         else { return }
         fields.append(HeadField("Cookie", load.presentRequest?.cookieField(value) ?? value))
     }
 
     func learn(from head: ResponseHead, of transfer: Transfer, _ load: Load) {
         guard head.setsCookies, !transfer.isRefusedByProxy(head) else { return }
-        door(of: load)?.receive(head.headers, from: transfer.request.url, now: load.session.world.wallClock())
+        access(of: load)?.receive(head.headers, from: transfer.request.url, now: load.session.world.wallClock())
     }
 
-    private func door(of load: Load) -> CookieDoor? {
-        load.presentRequest.flatMap { CookieDoor(load.session.settings.cookies, $0.contents.cookies) }
+    private func access(of load: Load) -> CookieAccess? {
+        load.presentRequest.flatMap { CookieAccess(load.session.settings.cookies, $0.contents.cookies) }
     }
 }

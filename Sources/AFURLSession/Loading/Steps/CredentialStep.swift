@@ -5,7 +5,7 @@ import Foundation
 
 /// What a load knows of its authentication with servers and proxies, and the exchange that it is about.
 struct Authentication {
-    var course = AuthenticationCourse()
+    var machine = AuthenticationMachine()
     var exchange: AuthenticationExchange
 }
 
@@ -37,14 +37,14 @@ final class CredentialStep: LoadStep {
         for exchange: AuthenticationExchange,
         body: Data?,
         _ load: Load
-    ) -> AuthenticationCourse.FieldValues {
-        guard let present = load.presentRequest else { return AuthenticationCourse.FieldValues() }
+    ) -> AuthenticationMachine.FieldValues {
+        guard let present = load.presentRequest else { return AuthenticationMachine.FieldValues() }
         let former = load.memory?.authentication
         var authentication = former ?? Authentication(exchange: exchange)
-        let function = authentication.course.prepare(exchange, in: load.session.proven)
+        let function = authentication.machine.prepare(exchange, in: load.session.proven)
         let bodyDigest = function.flatMap { digest(of: body, $0) }
-        let values = authentication.course.fieldValues(for: exchange, bodyDigest: bodyDigest)
-        if former != nil || values != AuthenticationCourse.FieldValues() {
+        let values = authentication.machine.fieldValues(for: exchange, bodyDigest: bodyDigest)
+        if former != nil || values != AuthenticationMachine.FieldValues() {
             load.memory(beginningWith: present).authentication = authentication
         }
         return values
@@ -96,7 +96,7 @@ final class CredentialStep: LoadStep {
         if load.memory?.authentication != nil { noteTunnel(of: transfer, load) }
         var authentication =
             load.memory?.authentication ?? Authentication(exchange: exchange(of: pending.request, load))
-        let step = authentication.course.received(
+        let step = authentication.machine.received(
             status,
             pending.response.headers,
             to: authentication.exchange,
@@ -110,7 +110,7 @@ final class CredentialStep: LoadStep {
         return take(step, pending, load)
     }
 
-    private func take(_ step: AuthenticationCourse.Step, _ pending: PendingResponse, _ load: Load) -> Verdict {
+    private func take(_ step: AuthenticationMachine.Step, _ pending: PendingResponse, _ load: Load) -> Verdict {
         switch step {
         case .deliver: return .pass
         case .again:
@@ -130,16 +130,16 @@ final class CredentialStep: LoadStep {
         _ question: CredentialQuestion,
         after response: HTTPURLResponse,
         _ load: Load,
-        _ take: @escaping (AuthenticationCourse.Step, Load) -> Verdict
+        _ take: @escaping (AuthenticationMachine.Step, Load) -> Verdict
     ) -> Verdict {
         guard let task = load.handle else { return .pass }
         load.trace?.challenged(question.space, failures: question.previousFailureCount)
-        let desk = CredentialDesk(task, load.taskDelegate?.delegate, in: load.session)
+        let challenges = CredentialChallenges(task, load.taskDelegate?.delegate, in: load.session)
         return .later { reply in
-            desk.ask(question, after: response) { disposition, credential in
+            challenges.ask(question, after: response) { disposition, credential in
                 reply { load, _ in
                     guard var authentication = load.memory?.authentication else { return .pass }
-                    let step = authentication.course.answered(disposition, credential, in: load.session.proven)
+                    let step = authentication.machine.answered(disposition, credential, in: load.session.proven)
                     load.memory?.authentication = authentication
                     return take(step, load)
                 }
@@ -170,7 +170,7 @@ final class CredentialStep: LoadStep {
     private func noteTunnel(of transfer: Transfer, _ load: Load) {
         guard let route = transfer.key.route, let exchange = exchange(through: route, to: transfer.request.endpoint)
         else { return }
-        _ = load.memory?.authentication?.course.received(200, HTTPHeaders(), to: exchange, in: load.session.proven)
+        _ = load.memory?.authentication?.machine.received(200, HTTPHeaders(), to: exchange, in: load.session.proven)
     }
 
     /// A proxy may ask for a credential that the load has, or may get from its delegate.
@@ -181,14 +181,14 @@ final class CredentialStep: LoadStep {
         else { return .pass }
         let memory = load.memory(beginningWith: present)
         var authentication = memory.authentication ?? Authentication(exchange: exchange)
-        let step = authentication.course.received(head.status, head.headers, to: exchange, in: load.session.proven)
+        let step = authentication.machine.received(head.status, head.headers, to: exchange, in: load.session.proven)
         memory.authentication = authentication
         let response = HTTPURLResponse(url: transfer.request.location, head: head)
         return take(step, of: error, response, load)
     }
 
     private func take(
-        _ step: AuthenticationCourse.Step,
+        _ step: AuthenticationMachine.Step,
         of error: LoadError,
         _ response: HTTPURLResponse,
         _ load: Load

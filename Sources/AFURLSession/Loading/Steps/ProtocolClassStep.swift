@@ -5,14 +5,14 @@ import Foundation
 
 /// Lets the classes of the program load a request in place of the session.
 final class ProtocolClassStep: LoadStep {
-    private let door: ProtocolDoor
+    private let classes: ProtocolClasses
 
-    init(_ door: ProtocolDoor) {
-        self.door = door
+    init(_ classes: ProtocolClasses) {
+        self.classes = classes
     }
 
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
-        guard !door.classes.isEmpty, let task = load.handle,
+        guard !classes.all.isEmpty, let task = load.handle,
             let present = load.presentRequest
         else { return goOn(&draft, load) }
         if load.memory?.hasDroppedBody == true { draft.keepsBody = false }
@@ -21,14 +21,14 @@ final class ProtocolClassStep: LoadStep {
         // Classes are asked about a task, so the request must be the task's current one.
         load.becomes(request)
         return .later { [self] reply in
-            door.choose(for: task, request) { choice in
+            classes.choose(for: task, request) { choice in
                 reply { [self] draft, load in chosen(choice, &draft, load) }
             }
         }
     }
 
     private func chosen(
-        _ choice: ProtocolDoor.Choice?,
+        _ choice: ProtocolClasses.Choice?,
         _ draft: inout RequestDraft,
         _ load: Load
     ) -> Preparation {
@@ -41,7 +41,7 @@ final class ProtocolClassStep: LoadStep {
             return goOn(&draft, load)
         }
         memory.hasDroppedBody = memory.hasDroppedBody || !draft.keepsBody
-        load.begin(choice, by: foreign, on: door.worker, keepsBody: draft.keepsBody)
+        load.begin(choice, by: foreign, on: classes.worker, keepsBody: draft.keepsBody)
         return .taken
     }
 

@@ -80,7 +80,7 @@ package final class VirtualMachine: NetworkSource {
 extension VirtualMachine.State {
     fileprivate func route(to address: SocketAddress) -> RouteAnswer {
         if let answer = routes[address] { return answer }
-        if address.isLoopback { return .way(Route(interface: 1, isLocal: true, source: address)) }
-        return defaults[address.isIPv6].map { .way($0) } ?? .refused(ENETUNREACH)
+        if address.isLoopback { return .route(Route(interface: 1, isLocal: true, source: address)) }
+        return defaults[address.isIPv6].map { .route($0) } ?? .refused(ENETUNREACH)
     }
 }

@@ -6,54 +6,54 @@ import Foundation
 
 // Changes of the stream as a whole.
 
-extension StreamDesk: HandshakeClient {
+extension StreamConnector: HandshakeClient {
     /// True if a change is done, and the operations after it may begin.
-    func change(_ channel: any ByteChannel, for core: Load) -> Bool {
+    func change(_ channel: any ByteChannel, for load: Load) -> Bool {
         switch schedule.nextChange {
         case nil: return false
         case .captured?:
             schedule.changeDone()
-            capture(for: core)
+            capture(for: load)
             return false
         case .secured? where secured != nil:
             schedule.changeDone()
             return true
         case .secured?:
             schedule.changeDone()
-            secure(channel, for: core)
+            secure(channel, for: load)
             return false
         }
     }
 
     // MARK: - TLS
 
-    private func secure(_ channel: any ByteChannel, for core: Load) {
-        guard incoming.isOpen, outgoing.isOpen, let present = key else { return core.fail(.stream(.halfClosed)) }
+    private func secure(_ channel: any ByteChannel, for load: Load) {
+        guard incoming.isOpen, outgoing.isOpen, let present = key else { return load.fail(.stream(.halfClosed)) }
         let early = channel as? EarlyChannel
-        guard early?.isEmpty ?? true else { return core.fail(.stream(.unreadable)) }
-        let session = core.session
+        guard early?.isEmpty ?? true else { return load.fail(.stream(.unreadable)) }
+        let session = load.session
         let security = session.currentSecurity()
-        let key = present.secured(by: security).judged(by: core.trustJudge)
+        let key = present.secured(by: security).judged(by: load.trustJudge)
         self.key = key
         session.world.platform.trustStores.prefetch(security.configuration.anchors)
         let raw = early?.channel ?? channel
         let handshake = Handshake(raw, to: key, under: security, platform: session.world.platform, client: self)
         self.handshake = handshake
         self.channel = nil
-        startPatience(of: handshake, for: core)
+        startPatience(of: handshake, for: load)
         note(.tlsStarted(host: key.endpoint.host.text))
         handshake.start()
     }
 
-    private func startPatience(of handshake: Handshake, for core: Load) {
-        let session = core.session
+    private func startPatience(of handshake: Handshake, for load: Load) {
+        let session = load.session
         let own = session.pool.rules.handshake
         let usual = session.requestTimeout
         let isOwn = (own?.nanoseconds ?? .max) < usual.nanoseconds
         let interval = isOwn ? own ?? usual : usual
-        startPatience(interval) { [weak core] in
+        startPatience(interval) { [weak load] in
             let time = Duration.nanoseconds(interval.nanoseconds)
-            core?.fail(isOwn ? .transfer(.overdue(.tls, .securing, time)) : .transfer(.timedOut(.securing, time)))
+            load?.fail(isOwn ? .transfer(.overdue(.tls, .securing, time)) : .transfer(.timedOut(.securing, time)))
         }
     }
 
@@ -62,7 +62,7 @@ extension StreamDesk: HandshakeClient {
     func hasAskerLeft(_ handshake: Handshake) -> Bool { false }
 
     func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)? {
-        core?.handshakeDelegate
+        load?.handshakeDelegate
     }
 
     func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel) {
@@ -78,24 +78,24 @@ extension StreamDesk: HandshakeClient {
     }
 
     func handshakeFailed(_ handshake: Handshake, _ failure: HandshakeFailure) {
-        core?.fail(.transfer(.handshake(failure)))
+        load?.fail(.transfer(.handshake(failure)))
     }
 
     private func note(_ kind: @autoclosure () -> SessionEvent.Kind) {
-        guard let events = core?.session.events else { return }
+        guard let events = load?.session.events else { return }
         events.post(kind(), connection: connection)
     }
 
     // MARK: - Capturing
 
-    private func capture(for core: Load) {
+    private func capture(for load: Load) {
         guard let (delegate, task) = streamDelegate, let channel, !(channel is BodyChannel) else {
-            return core.fail(.stream(.nobodyForStreams))
+            return load.fail(.stream(.nobodyForStreams))
         }
-        let link = link(to: channel, for: core)
+        let link = link(to: channel, for: load)
         let (input, output) = (CapturedInputStream(link), CapturedOutputStream(link))
         let handed = HandedStreams(input: input, output: output)
-        core.session.outbox.post(
+        load.session.outbox.post(
             .block {
                 delegate.urlSession(
                     task.session,
@@ -105,12 +105,12 @@ extension StreamDesk: HandshakeClient {
                 )
             }
         )
-        core.finishReceiving()
+        load.finishReceiving()
     }
 
-    private func link(to channel: any ByteChannel, for core: Load) -> CapturedLink {
-        let (endpoint, secured, connection) = (core.endpoint, secured, connection)
-        let (session, tolerates) = (core.session, toleratesMissingFarewell)
+    private func link(to channel: any ByteChannel, for load: Load) -> CapturedLink {
+        let (endpoint, secured, connection) = (load.endpoint, secured, connection)
+        let (session, tolerates) = (load.session, toleratesMissingFarewell)
         let events = session.events
         let end = CapturedEnd(channel, on: session.loop, patience: session.requestTimeout) { error in
             let cause = secured?.failure.map { LoadError.transfer(.secured($0, .receivingBody, .notAsked)) }

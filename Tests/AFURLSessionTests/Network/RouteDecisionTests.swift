@@ -3,20 +3,20 @@ import Glibc
 import Testing
 
 @Suite("Ways by which packets leave")
-struct WayTests {
+struct RouteDecisionTests {
     struct Row: Sendable, CustomStringConvertible {
         var to = "198.51.100.7"
         var interface: InterfaceState?
         var from: String?
         var isLocal = false
         var refusal: Int32?
-        let obstacle: Way.Obstacle?
+        let obstacle: RouteDecision.Obstacle?
         let description: String
 
         var answer: RouteAnswer {
             if let refusal { return .refused(refusal) }
             let source = from.flatMap { SocketAddress(ipv4: $0, port: 0) ?? SocketAddress(ipv6: $0, port: 0) }
-            return .way(Route(interface: interface?.index ?? 99, isLocal: isLocal, source: source))
+            return .route(Route(interface: interface?.index ?? 99, isLocal: isLocal, source: source))
         }
     }
 
@@ -123,7 +123,7 @@ struct WayTests {
         let interfaces = [row.interface].compactMap { $0 }
         let reading = NetworkReading(interfaces: interfaces, routes: [address: row.answer])
 
-        let way = Way(to: address, by: row.answer, in: reading)
+        let way = RouteDecision(to: address, by: row.answer, in: reading)
 
         if let obstacle = row.obstacle {
             #expect(way == .closed(obstacle))

@@ -3,46 +3,46 @@ import Dispatch
 import Foundation
 
 /// Reaches, from the network thread, the place where a connection calls its delegate.
-protocol ConnectionPost: Sendable {
-    /// Rings the bell there, once or more, at a time when no code of the connection runs. From any thread.
+protocol DeliveryScheduler: Sendable {
+    /// Calls the delivery there, once or more, at a time when no code of the connection runs. From any thread.
     func wake()
     /// The connection needs it no longer.
     func close()
 }
 
 /// Tells a connection that this is the place where it is scheduled, and that it may call its delegate.
-struct DeliveryBell: Sendable {
+struct ScheduledDelivery: Sendable {
     weak let core: ConnectionCore?
     /// The number of its schedule: the connection may have another by now.
     let schedule: Int
 
-    func ring() {
+    func deliver() {
         core?.deliver(for: schedule)
     }
 }
 
 /// Calls the delegate on the network thread.
-struct NetworkPost: ConnectionPost {
+struct NetworkScheduler: DeliveryScheduler {
     let world: World
     let modes: LoopModes
-    let bell: DeliveryBell
+    let delivery: ScheduledDelivery
 
     func wake() {
         // Without a network thread there is only the caller's.
-        guard world.unavailability() == nil else { return bell.ring() }
-        world.loop.enqueue(in: modes) { [bell] in bell.ring() }
+        guard world.unavailability() == nil else { return delivery.deliver() }
+        world.loop.enqueue(in: modes) { [delivery] in delivery.deliver() }
     }
 
     func close() {}
 }
 
 /// Calls the delegate on a queue.
-struct QueuePost: ConnectionPost {
+struct QueueScheduler: DeliveryScheduler {
     let queue: OperationQueue
-    let bell: DeliveryBell
+    let delivery: ScheduledDelivery
 
     func wake() {
-        queue.addOperation(CallbackOperation(block: { [bell] in bell.ring() }))
+        queue.addOperation(CallbackOperation(block: { [delivery] in delivery.deliver() }))
     }
 
     func close() {}
@@ -55,8 +55,8 @@ struct QueuePost: ConnectionPost {
 /// Only one thing wakes a sleeping run loop on Linux: another thread moves the date of a timer. Each connection has one
 /// timer, in its modes; so a loop with a connection also has something to wait for. For the main loop it uses the main
 /// queue where it can: a program with an `async` main does not run the loop.
-final class RunLoopPost: ConnectionPost, @unchecked Sendable {
-    private enum Clapper {
+final class RunLoopScheduler: DeliveryScheduler, @unchecked Sendable {
+    private enum WakingTimer {
         case own(RunLoopTimer)
         /// For the loop of another thread, which only Foundation can reach.
         case foundation(Timer)
@@ -67,28 +67,28 @@ final class RunLoopPost: ConnectionPost, @unchecked Sendable {
 
     let runLoop: RunLoop
     let modes: [RunLoop.Mode]
-    private let bell: DeliveryBell
-    private let clapper: Clapper
+    private let delivery: ScheduledDelivery
+    private let timer: WakingTimer
     private let usesMainQueue: Bool
 
-    init(_ runLoop: RunLoop, _ modes: [RunLoop.Mode], _ bell: DeliveryBell) {
+    init(_ runLoop: RunLoop, _ modes: [RunLoop.Mode], _ delivery: ScheduledDelivery) {
         self.runLoop = runLoop
         self.modes = modes
-        self.bell = bell
+        self.delivery = delivery
         let isCommon = modes.contains { $0 == .default || $0 == .common }
         usesMainQueue = isCommon && runLoop === RunLoop.main
-        clapper = RunLoopPost.clapper(in: runLoop, modes) {
-            bell.ring()
+        timer = RunLoopScheduler.timer(in: runLoop, modes) {
+            delivery.deliver()
             // Makes `run(mode:before:)` return, as input does and timers do not.
             endRunLoopPass()
         }
     }
 
-    private static func clapper(
+    private static func timer(
         in runLoop: RunLoop,
         _ modes: [RunLoop.Mode],
         _ block: @escaping @Sendable () -> Void
-    ) -> Clapper {
+    ) -> WakingTimer {
         let place: RunLoopTimer.Place? =
             runLoop === RunLoop.main ? .main : runLoop === RunLoop.current ? .current : nil
         if let place, let timer = RunLoopTimer(in: place, modes: modes.map(\.rawValue), block) { return .own(timer) }
@@ -98,15 +98,15 @@ final class RunLoopPost: ConnectionPost, @unchecked Sendable {
     }
 
     func wake() {
-        if usesMainQueue { return DispatchQueue.main.async { [bell] in bell.ring() } }
-        switch clapper {
+        if usesMainQueue { return DispatchQueue.main.async { [delivery] in delivery.deliver() } }
+        switch timer {
         case .own(let timer): timer.fire()
         case .foundation(let timer): timer.fireDate = Date()
         }
     }
 
     func close() {
-        switch clapper {
+        switch timer {
         case .own(let timer): timer.invalidate()
         case .foundation(let timer): timer.invalidate()
         }

@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 
 /// Connects a session's tasks with the URL protocol classes that may load them. Confined to the loop.
-final class ProtocolDoor {
+final class ProtocolClasses {
     /// The class that loads, and its request.
     struct Choice: Sendable {
         let type: URLProtocol.Type
@@ -31,13 +31,13 @@ final class ProtocolDoor {
     }
 
     /// The classes in the order in which the session asks them.
-    var classes: [URLProtocol.Type] { asksRegistered ? configured + ProtocolRegistry.classes : configured }
+    var all: [URLProtocol.Type] { asksRegistered ? configured + ProtocolRegistry.classes : configured }
 
     /// Runs all code of the classes, one call at a time: classes that were written for one thread keep their state
     /// without locks, and one that blocks delays no other session.
     var worker: any BlockingWorker {
         if let ownWorker { return ownWorker }
-        let made = world.workers.ownWorker(ProtocolDoor.workerLabel)
+        let made = world.workers.ownWorker(ProtocolClasses.workerLabel)
         ownWorker = made
         return made
     }
@@ -47,7 +47,7 @@ final class ProtocolDoor {
     /// - Parameter done: Called once, on the loop, in a later turn. Nil if no class does.
     func choose(for task: URLSessionTask, _ request: URLRequest, _ done: @escaping (Choice?) -> Void) {
         let loop = world.loop
-        let classes = classes
+        let classes = all
         let bound = LoopBound(confined: done, on: loop)
         worker.run {
             let type = classes.first { $0.canInit(with: task) }

@@ -6,8 +6,8 @@ package import Foundation
 ///
 /// If no thread serves the main queue, notifications pile up together with the bodies of their responses. So at most
 /// 4096 wait; beyond that the oldest are dropped.
-package final class NotificationPost: Sendable {
-    package static let main = NotificationPost()
+package final class NotificationPoster: Sendable {
+    package static let main = NotificationPoster()
     package static let room = 4096
 
     package typealias UserInfo = [AnyHashable: Any]
@@ -79,16 +79,16 @@ package final class NotificationPost: Sendable {
     }
 }
 
-extension NotificationPost.State {
+extension NotificationPoster.State {
     /// Drops the oldest notification if there are too many. True if the caller must start to release dropped ones.
     fileprivate mutating func makeRoom() -> Bool {
-        guard waiting.count - skipped > NotificationPost.room, let oldest = waiting[skipped] else { return false }
+        guard waiting.count - skipped > NotificationPoster.room, let oldest = waiting[skipped] else { return false }
         dropped.append(oldest)
         dropCount += 1
         // Nil takes its place: removing the first element would move all others each time.
         waiting[skipped] = nil
         skipped += 1
-        if skipped == NotificationPost.room {
+        if skipped == NotificationPoster.room {
             waiting.removeFirst(skipped)
             skipped = 0
         }

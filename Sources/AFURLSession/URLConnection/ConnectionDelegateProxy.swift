@@ -7,7 +7,7 @@ import Foundation
 ///
 /// There is one class of it for each class of delegates: sessions remember which classes of delegates lack a method,
 /// and this is their delegate.
-final class ConnectionEar<Delegate: AnyObject>: ConnectionHearing {
+final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionHearing {
     private let core: ConnectionCore
     let trustJudge: TrustJudge
     /// Splits a body that stands for several responses.
@@ -141,19 +141,19 @@ final class ConnectionEar<Delegate: AnyObject>: ConnectionHearing {
     }
 }
 
-/// A `ConnectionEar` for any class of delegates.
+/// A `ConnectionDelegateProxy` for any class of delegates.
 protocol ConnectionHearing: URLSessionDataDelegate, URLSessionDownloadDelegate, TrustJudging {
     func downloadTask(_ request: URLRequest, in session: URLSession) -> URLSessionTask
 }
 
-extension ConnectionEar where Delegate == ConnectionCore {
+extension ConnectionDelegateProxy where Delegate == ConnectionCore {
     /// Makes one of the class that belongs to the delegate's class.
     static func make(
         for delegate: (any URLConnectionDelegate)?,
         _ core: ConnectionCore,
         _ judge: TrustJudge
     ) -> any ConnectionHearing {
-        guard let delegate else { return ConnectionEar<ConnectionCore>(core, judge) }
+        guard let delegate else { return ConnectionDelegateProxy<ConnectionCore>(core, judge) }
         return opened(delegate, core, judge)
     }
 
@@ -162,6 +162,6 @@ extension ConnectionEar where Delegate == ConnectionCore {
         _ core: ConnectionCore,
         _ judge: TrustJudge
     ) -> any ConnectionHearing {
-        ConnectionEar<Kind>(core, judge)
+        ConnectionDelegateProxy<Kind>(core, judge)
     }
 }

@@ -3,7 +3,7 @@ import AFWire
 import Foundation
 
 /// The cookies of one task: they are asked for before each of its requests, and taken from each of its responses.
-struct CookieDoor: Sendable {
+struct CookieAccess: Sendable {
     private let storage: HTTPCookieStorage
     private let policy: CookiePolicy
     private let mainDocument: CookieQuestion.MainDocument

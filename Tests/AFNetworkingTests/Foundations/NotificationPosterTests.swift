@@ -8,7 +8,7 @@ import Testing
 
 /// What happens to notifications while no thread serves the main queue.
 @Suite struct NotificationPostTests {
-    private static let room = NotificationPost.room
+    private static let room = NotificationPoster.room
 
     /// Blocks the main queue until the test opens it. Notifications posted meanwhile wait, in order.
     private final class HeldMainQueue: Sendable {
@@ -38,13 +38,13 @@ import Testing
         }
     }
 
-    private func heard(_ name: Notification.Name, _ body: (NotificationPost) -> Void) async throws -> [Int] {
+    private func heard(_ name: Notification.Name, _ body: (NotificationPoster) -> Void) async throws -> [Int] {
         let heard = Heard<Int>()
         let token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { notification in
             heard.say(notification.userInfo?["number"] as? Int ?? -1)
         }
         defer { NotificationCenter.default.removeObserver(token) }
-        let post = NotificationPost()
+        let post = NotificationPoster()
         let main = HeldMainQueue()
         body(post)
         main.goOn()
@@ -94,7 +94,7 @@ import Testing
 
     @Test func `a notification that an observer posts is delivered after the others`() async throws {
         let name = Notification.Name("post \(UUID())")
-        let post = NotificationPost()
+        let post = NotificationPoster()
         let heard = Heard<Int>()
         let token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { notification in
             let number = notification.userInfo?["number"] as? Int ?? -1

@@ -8,14 +8,14 @@ import Foundation
 ///
 /// A handshake concerns the whole session, so the session-level method of its delegate is asked first, and the
 /// task-level method if the delegate has no session-level one.
-final class ChallengeDesk: HandshakeDelegate {
-    private static let levels: [ChallengePost.Level] = [.session, .task]
+final class HandshakeChallenges: HandshakeDelegate {
+    private static let levels: [ChallengeDelivery.Level] = [.session, .task]
 
-    private let post: ChallengePost
+    private let post: ChallengeDelivery
     private let endpoint: Endpoint
     /// A strong reference: `post` answers at once, before it asks, if the task is gone.
     private let task: URLSessionTask
-    private let events: EventDesk?
+    private let events: EventDispatcher?
 
     init(
         _ task: URLSessionTask,
@@ -23,18 +23,18 @@ final class ChallengeDesk: HandshakeDelegate {
         _ endpoint: Endpoint,
         in session: SessionCore
     ) {
-        post = ChallengePost(task, taskDelegate, in: session)
+        post = ChallengeDelivery(task, taskDelegate, in: session)
         self.endpoint = endpoint
         self.task = task
         events = session.events
     }
 
-    var mayBeAsked: Bool { post.mayAsk(ChallengeDesk.levels) }
+    var mayBeAsked: Bool { post.mayAsk(HandshakeChallenges.levels) }
 
     func ask(_ question: HandshakeQuestion, _ answer: @escaping (HandshakeAnswer) -> Void) {
         let space = space(for: question)
         events?.challenged(task.taskIdentifier, space)
-        post.ask(ChallengeDesk.levels) { sender in
+        post.ask(HandshakeChallenges.levels) { sender in
             URLAuthenticationChallenge(
                 protectionSpace: space,
                 proposedCredential: nil,

@@ -11,23 +11,23 @@ import Foundation
 /// One per `SessionCore`. For each exchange of a task, that is for each hop of a course:
 ///
 /// ```
-/// 1  let partition = door.partition(for: endpoint, security: …, isDecidedElsewhere: …, through: …)
+/// 1  let partition = access.partition(for: endpoint, security: …, isDecidedElsewhere: …, through: …)
 ///    let question = CacheQuestion(request: frozen, policy: …, partition: partition, decodes: …)
-/// 2  door.lookUp(question) { finding in … }     called once: at once, or in a later turn
+/// 2  access.lookUp(question) { finding in … }     called once: at once, or in a later turn
 ///      .network(fields)               send, with the fields the request lacks
 ///      .serve(hit)                    hit.unconfirmed(at: now): its response, its body, end; no will-cache, no cookies
 ///      .validate(hit, fields)         send with the fields; go on with 3
 ///      .serveAndValidate(hit, fields) answer as for .serve; send for the cache alone; 3 and 4
 ///      .fail                          fail(.notCached)
 /// 3  head of a response to .validate or .serveAndValidate:
-///      304: door.confirm(hit, head.headers, sent: …, mayStore: …)
+///      304: access.confirm(hit, head.headers, sent: …, mayStore: …)
 ///             .serve(hit)     answer with it as it is
 ///             .ask            send once more, without the fields
-///      an error (5xx, or none): door.mayReplaceError(status, with: hit) → answer with hit as for .serve
+///      an error (5xx, or none): access.mayReplaceError(status, with: hit) → answer with hit as for .serve
 ///      anything else: 4
 /// 4  head of any other final response, from the network:
-///      door.note(head.status, head.headers, to: frozen)       removes what is outdated by it
-///      let writer = door.beginStore(head.status, version, headers, for: question, sent: …, isDecoded: …)
+///      access.note(head.status, head.headers, to: frozen)       removes what is outdated by it
+///      let writer = access.beginStore(head.status, version, headers, for: question, sent: …, isDecoded: …)
 ///    body, as the task gets it:  writer?.append(bytes)
 ///    complete, decoded, wanted:  ask the delegate with writer.proposal(at: url), then
 ///                                writer.finish() or writer.finish(as: answer)
@@ -37,7 +37,7 @@ import Foundation
 /// A 304 to a request that was not sent with the fields of 2 goes to the task as it is. Do not give responses from the
 /// cache to `note` or `beginStore`, nor their `Set-Cookie` to the cookie storage. Bodies are stored as the task gets
 /// them: a hit passes by the decoder (`hit.isDecoded`).
-final class CacheDoor {
+final class CacheAccess {
     let cache: URLCache?
     private let world: World
     /// Tells the session apart from all other sessions of the process.
@@ -56,7 +56,7 @@ final class CacheDoor {
 
     private var store: CacheStore? { cache?.store }
 
-    private var now: CacheInstant { CacheDoor.now(in: world) }
+    private var now: CacheInstant { CacheAccess.now(in: world) }
 
     private static func now(in world: World) -> CacheInstant {
         CacheInstant(wall: world.wallClock(), monotonic: world.loop.now.nanoseconds / 1_000_000_000)
@@ -119,7 +119,7 @@ final class CacheDoor {
             && !CacheRequest.mentionsCaches(frozen.headBytes)
         if isPlain { return done(.network(HTTPHeaders())) }
         guard let request = CacheRequest(frozen) else { return done(.network(HTTPHeaders())) }
-        let look = CacheLook(request, question, request.mayBeAnswered ? store : nil)
+        let look = CacheLookUp(request, question, request.mayBeAnswered ? store : nil)
         guard let store, request.mayBeAnswered, look.mayBeAnswered else {
             return done(look.finding(nil, now: now))
         }
@@ -130,7 +130,7 @@ final class CacheDoor {
         }
     }
 
-    private func ask(_ store: CacheStore, _ look: CacheLook, _ done: @escaping (CacheFinding) -> Void) {
+    private func ask(_ store: CacheStore, _ look: CacheLookUp, _ done: @escaping (CacheFinding) -> Void) {
         let inquiry = DiskInquiry(on: world.loop, done)
         // A request that may not be sent to the server waits for the disk, however long it takes.
         if case .network(let fields) = look.finding(nil, now: now) {
@@ -140,13 +140,13 @@ final class CacheDoor {
                 return .network(fields)
             }
         }
-        let bound = LoopBound(confined: (door: self, inquiry: inquiry), on: world.loop)
+        let bound = LoopBound(confined: (access: self, inquiry: inquiry), on: world.loop)
         ownWorker().run { [world] in
             let entry = store.load(look.request.key, look.choose)
             world.enqueue {
-                let (door, inquiry) = bound.value
-                door.isDiskHanging = false
-                inquiry.answer(look.finding(entry, now: CacheDoor.now(in: world)))
+                let (access, inquiry) = bound.value
+                access.isDiskHanging = false
+                inquiry.answer(look.finding(entry, now: CacheAccess.now(in: world)))
             }
         }
     }

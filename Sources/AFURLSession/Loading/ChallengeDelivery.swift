@@ -8,7 +8,7 @@ import Foundation
 /// Only asking a delegate shows whether it has a method for challenges. If it has none, the next one is asked.
 ///
 /// It keeps no task and no delegate alive: a delegate may keep a challenge for ever without an answer.
-final class ChallengePost {
+final class ChallengeDelivery {
     /// Which method of a delegate.
     enum Level {
         case session
@@ -144,17 +144,17 @@ final class CompletionSender: NSObject, URLAuthenticationChallengeSender {
 ///
 /// A password concerns one request, so only the task-level method is asked. NTLM and Negotiate would concern the
 /// connection: for them the session-level method is asked first.
-final class CredentialDesk {
-    private let post: ChallengePost
+final class CredentialChallenges {
+    private let post: ChallengeDelivery
 
     init(_ task: URLSessionTask, _ taskDelegate: (any URLSessionTaskDelegate)?, in session: SessionCore) {
-        post = ChallengePost(task, taskDelegate, in: session)
+        post = ChallengeDelivery(task, taskDelegate, in: session)
     }
 
     /// Asks for one answer.
     ///
     /// - Parameters:
-    ///   - question: What ``AuthenticationCourse`` asks.
+    ///   - question: What ``AuthenticationMachine`` asks.
     ///   - response: The response with that status.
     ///   - answer: Called once, on the loop; at once, with default handling, if no delegate has a method for it.
     func ask(
@@ -162,7 +162,7 @@ final class CredentialDesk {
         after response: URLResponse,
         _ answer: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        post.ask(CredentialDesk.levels(for: question.space.authenticationMethod)) { sender in
+        post.ask(CredentialChallenges.levels(for: question.space.authenticationMethod)) { sender in
             URLAuthenticationChallenge(
                 protectionSpace: question.space,
                 proposedCredential: question.proposedCredential,
@@ -176,13 +176,13 @@ final class CredentialDesk {
         }
     }
 
-    static func levels(for method: String) -> [ChallengePost.Level] {
+    static func levels(for method: String) -> [ChallengeDelivery.Level] {
         let isOfConnection = [NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate].contains(method)
         return isOfConnection ? [.session, .task] : [.task]
     }
 }
 
-extension AuthenticationCourse {
+extension AuthenticationMachine {
     /// Takes the answer of the delegate to the last question. If there was no question, the response is delivered.
     mutating func answered(
         _ disposition: URLSession.AuthChallengeDisposition,

@@ -16,7 +16,7 @@ import Glibc
 ///
 /// Metrics, rules, and which addresses are preferred, tentative or deprecated, are the kernel's: it has taken them into
 /// account when it says by which interface and from which address it would send.
-package enum Way: Sendable, Hashable {
+package enum RouteDecision: Sendable, Hashable {
     case open(InterfaceState)
     case closed(Obstacle)
 
@@ -37,12 +37,12 @@ package enum Way: Sendable, Hashable {
         switch answer {
         case nil: self = .closed(.noRoute(ENETUNREACH))
         case .refused(let code): self = .closed(.noRoute(code))
-        case .way(let route):
+        case .route(let route):
             guard let interface = reading.interface(route.interface) else {
                 self = .closed(.noRoute(ENODEV))
                 return
             }
-            self = Way.obstacle(for: address, route, interface).map(Way.closed) ?? .open(interface)
+            self = RouteDecision.obstacle(for: address, route, interface).map(RouteDecision.closed) ?? .open(interface)
         }
     }
 
@@ -59,7 +59,7 @@ package enum Way: Sendable, Hashable {
     }
 }
 
-extension Way.Obstacle: CustomStringConvertible {
+extension RouteDecision.Obstacle: CustomStringConvertible {
     package var description: String {
         switch self {
         case .noRoute(let code): "there is no route (\(SystemCallError.text(of: code)), errno \(code))"

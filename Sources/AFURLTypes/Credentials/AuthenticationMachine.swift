@@ -17,7 +17,7 @@ package import AFWire
 ///    delegate gave none, and returns the same.
 ///
 /// ```
-/// var course = AuthenticationCourse()
+/// var course = AuthenticationMachine()
 /// let exchange = AuthenticationExchange(url, method: "GET")
 /// while true {
 ///     let function = course.prepare(exchange, in: proven)
@@ -33,7 +33,7 @@ package import AFWire
 ///
 /// A task that follows a redirect keeps its course and makes another exchange. What was answered to one party is sent
 /// to no other.
-package struct AuthenticationCourse {
+package struct AuthenticationMachine {
     /// How the task goes on.
     package enum Step {
         /// Deliver this response to the task.

@@ -6,16 +6,16 @@ import Foundation
 
 /// Prepares the body of one task before a connection is chosen: a body that cannot be read must not cost a connection.
 /// It asks the delegate for streams.
-final class BodyDesk: StreamProvider {
+final class BodyPreparer: StreamProvider {
     typealias Prepared = Result<(request: WireRequest, body: any BodySource), LoadError>
 
     let platform: Platform
     private let task: URLSessionTask
-    private weak var core: Load?
+    private weak var load: Load?
 
-    init(_ task: URLSessionTask, of core: Load, on platform: Platform) {
+    init(_ task: URLSessionTask, of load: Load, on platform: Platform) {
         self.task = task
-        self.core = core
+        self.load = load
         self.platform = platform
     }
 
@@ -24,8 +24,8 @@ final class BodyDesk: StreamProvider {
         switch body {
         case .file(let url): openFile(url, done)
         case .streamed:
-            supplyStream { [self] in openStream($0 ?? core?.presentRequest?.bodyStream, for: request, done) }
-        case .request, .data: openStream(core?.presentRequest?.bodyStream, for: request, done)
+            supplyStream { [self] in openStream($0 ?? load?.presentRequest?.bodyStream, for: request, done) }
+        case .request, .data: openStream(load?.presentRequest?.bodyStream, for: request, done)
         }
     }
 
@@ -38,17 +38,17 @@ final class BodyDesk: StreamProvider {
         }
     }
 
-    var maySupplyStreams: Bool { core?.taskDelegate != nil }
+    var maySupplyStreams: Bool { load?.taskDelegate != nil }
 
     func supplyStream(_ done: @escaping (HandedStream?) -> Void) {
         let question = Question(done)
-        guard let core, let (delegate, task) = core.taskDelegate else {
+        guard let load, let (delegate, task) = load.taskDelegate else {
             // Without a delegate, too, the answer comes in a later turn.
             let bound = LoopBound(confined: question, on: platform.loop)
             return platform.loop.enqueue { bound.value.answer(nil) }
         }
         let bound = LoopBound(confined: question, on: platform.loop)
-        core.session.outbox.post(
+        load.session.outbox.post(
             .block {
                 delegate.urlSession(
                     task.session,
@@ -67,11 +67,11 @@ final class BodyDesk: StreamProvider {
     private func openFile(_ url: URL, _ done: @escaping (Prepared) -> Void) {
         let worker = platform.workers.sharedWorker()
         let loop = platform.loop
-        let desk = LoopBound(confined: self, on: loop)
+        let preparer = LoopBound(confined: self, on: loop)
         let bound = LoopBound(confined: done, on: loop)
         worker.run {
-            let opened = BodyDesk.open(url)
-            loop.enqueue { bound.value(desk.value.freeze(opened, worker)) }
+            let opened = BodyPreparer.open(url)
+            loop.enqueue { bound.value(preparer.value.freeze(opened, worker)) }
         }
     }
 
@@ -99,12 +99,12 @@ final class BodyDesk: StreamProvider {
     }
 
     private func frozen(announcing length: Int64) -> Result<WireRequest, LoadError> {
-        guard let core, let request = core.presentRequest else { return .failure(.cancelled) }
+        guard let load, let request = load.presentRequest else { return .failure(.cancelled) }
         do throws(RequestRejection) {
             return .success(
                 try RequestFreezer.freeze(
                     request,
-                    defaults: core.headers(of: task, for: request),
+                    defaults: load.headers(of: task, for: request),
                     plan: .length(Int(length)),
                     expectsContinueAbove: task.session.settings.expectsContinueAbove
                 )

@@ -4,7 +4,7 @@ import AFWire
 import Foundation
 
 /// One look-up in the cache, on its way to the disk and back.
-struct CacheLook: Sendable {
+struct CacheLookUp: Sendable {
     let request: CacheRequest
     private let policy: URLRequest.CachePolicy
     private let partitions: [CachePartition]

@@ -9,7 +9,7 @@ import Testing
 @testable import AFURLTypes
 
 @Suite("Challenges of servers, put to delegates")
-struct CredentialDeskTests {
+struct CredentialChallengesTests {
     /// Answers in a way a test chooses.
     private final class TaskLevel: URLSessionDataDelegate {
         let challenges = Lock<[URLAuthenticationChallenge]>([])
@@ -67,8 +67,8 @@ struct CredentialDeskTests {
         let response = try #require(HTTPURLResponse(url: url, statusCode: 401, httpVersion: nil, headerFields: nil))
         let answers = Lock<[String]>([])
         session.world.enqueue {
-            let desk = CredentialDesk(task, delegate, in: session.core.value)
-            desk.ask(question, after: response) { disposition, credential in
+            let challenges = CredentialChallenges(task, delegate, in: session.core.value)
+            challenges.ask(question, after: response) { disposition, credential in
                 answers.withLock { $0.append("\(disposition.rawValue) \(credential?.user ?? "-")") }
             }
         }

@@ -6,8 +6,8 @@ import Foundation
 
 /// Carries the events of one session to its monitors.
 ///
-/// Any thread puts events into a mailbox of limited size; a queue of the desk's own empties it.
-final class EventDesk: ConnectionObserver, Sendable {
+/// Any thread puts events into a mailbox of limited size; a queue of its own empties it.
+final class EventDispatcher: ConnectionObserver, Sendable {
     static let capacity = 4096
     /// The rest of the mailbox is for events of tasks themselves.
     static let detailCapacity = 3072
@@ -70,7 +70,7 @@ final class EventDesk: ConnectionObserver, Sendable {
     }
 }
 
-extension EventDesk {
+extension EventDispatcher {
     func connection(_ number: Int, _ event: TransportEvent) {
         post(SessionEvent.Kind(event), connection: number)
     }
@@ -100,14 +100,14 @@ extension SessionEvent.Kind {
     }
 }
 
-extension EventDesk.Mailbox {
+extension EventDispatcher.Mailbox {
     fileprivate mutating func add(_ event: SessionEvent) {
         if let task = event.task, let place = latest[task], waiting[place].kind.isSuperseded(by: event.kind),
             waiting[place].exchange == event.exchange
         {
             return waiting[place] = event
         }
-        let limit = event.kind.concernsTask ? EventDesk.capacity : EventDesk.detailCapacity
+        let limit = event.kind.concernsTask ? EventDispatcher.capacity : EventDispatcher.detailCapacity
         // The last place is for the event that says how many are missing.
         guard waiting.count < limit - 1 else { return missed += 1 }
         noteMissed()

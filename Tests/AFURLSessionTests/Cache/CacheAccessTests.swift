@@ -98,16 +98,21 @@ extension CacheTests {
                 scene.question(try frozen("https://a.test/page"), partition: partition)
             }
             let endpoint = try RequestURL("https://a.test/").endpoint
-            let partitions = try scene.onLoop { door in
+            let partitions = try scene.onLoop { access in
                 func context(_ id: Int, _ fingerprint: [UInt8]) -> SecurityContext {
                     SecurityContext(id: id, TLSConfiguration(), nil, fingerprint, sessionsPerPeer: 1)
                 }
                 return [
-                    door.partition(for: endpoint, security: context(1, [1]), isDecidedElsewhere: false, through: nil),
-                    door.partition(for: endpoint, security: context(2, [2]), isDecidedElsewhere: false, through: nil),
-                    door.partition(for: endpoint, security: context(1, [1]), isDecidedElsewhere: true, through: nil),
-                    door.partition(for: endpoint, security: context(1, [1]), isDecidedElsewhere: false, through: "/s"),
-                    door.partition(for: endpoint, security: nil, isDecidedElsewhere: false, through: nil),
+                    access.partition(for: endpoint, security: context(1, [1]), isDecidedElsewhere: false, through: nil),
+                    access.partition(for: endpoint, security: context(2, [2]), isDecidedElsewhere: false, through: nil),
+                    access.partition(for: endpoint, security: context(1, [1]), isDecidedElsewhere: true, through: nil),
+                    access.partition(
+                        for: endpoint,
+                        security: context(1, [1]),
+                        isDecidedElsewhere: false,
+                        through: "/s"
+                    ),
+                    access.partition(for: endpoint, security: nil, isDecidedElsewhere: false, through: nil),
                 ]
             }
             #expect(Set(partitions).count == 5)
@@ -127,13 +132,13 @@ extension CacheTests {
             let question = scene.question(try frozen())
             let (body, fields) = (Array("complete".utf8), fresh)
             for count in 0...body.count {
-                try scene.onLoop { door in
-                    let writer = door.beginStore(
+                try scene.onLoop { access in
+                    let writer = access.beginStore(
                         200,
                         .http11,
                         headers(fields),
                         for: question,
-                        sent: door.moment(),
+                        sent: access.moment(),
                         isDecoded: true
                     )
                     for byte in body[..<count] { [byte].withUnsafeBytes { writer?.append($0) } }
@@ -154,10 +159,17 @@ extension CacheTests {
             try scene.store(String(repeating: "x", count: 2000), fresh, for: question)
             #expect(isNetwork(try scene.lookUp(question)))
             let fields = fresh
-            let isStoring = try scene.onLoop { door in
+            let isStoring = try scene.onLoop { access in
                 let announced = headers(fields + [("Content-Length", "999999999999")])
-                return door.beginStore(200, .http11, announced, for: question, sent: door.moment(), isDecoded: true)?
-                    .isStoring
+                return access.beginStore(
+                    200,
+                    .http11,
+                    announced,
+                    for: question,
+                    sent: access.moment(),
+                    isDecoded: true
+                )?
+                .isStoring
             }
             #expect(isStoring == false)
         }
@@ -204,9 +216,9 @@ extension CacheTests {
             scene.virtual.advance(by: .seconds(20))
             guard case .validate(let hit, let fields) = try scene.lookUp(question) else { throw CancellationError() }
             #expect(fields == headers([("If-None-Match", "\"1\"")]))
-            let body = try scene.onLoop { door -> Data? in
+            let body = try scene.onLoop { access -> Data? in
                 let news = headers([("Cache-Control", "max-age=100"), ("ETag", "\"1\""), ("Content-Length", "0")])
-                guard case .serve(let renewed) = door.confirm(hit, news, sent: door.moment()) else { return nil }
+                guard case .serve(let renewed) = access.confirm(hit, news, sent: access.moment()) else { return nil }
                 #expect(renewed.response.statusCode == 200)
                 #expect(renewed.response.value(forHTTPHeaderField: "Content-Length") == "4")
                 return renewed.body
@@ -230,9 +242,11 @@ extension CacheTests {
                     case .validate(let hit, _) = try scene.lookUp(question)
                 else { throw CancellationError() }
 
-                try scene.onLoop { door in
+                try scene.onLoop { access in
                     let news = headers([("Cache-Control", "max-age=10"), ("ETag", "\"1\""), ("X-Round", "\(round)")])
-                    guard case .serve = door.confirm(hit, news, sent: door.moment()) else { throw CancellationError() }
+                    guard case .serve = access.confirm(hit, news, sent: access.moment()) else {
+                        throw CancellationError()
+                    }
                 }
                 disk.store.catchUp()
 
@@ -248,8 +262,8 @@ extension CacheTests {
             let question = scene.question(try frozen(), policy: .reloadRevalidatingCacheData)
             try scene.store("body", fresh, for: question)
             guard case .validate(let hit, _) = try scene.lookUp(question) else { throw CancellationError() }
-            let asks = try scene.onLoop { door in
-                guard case .ask = door.confirm(hit, headers([("ETag", "\"2\"")]), sent: door.moment()) else {
+            let asks = try scene.onLoop { access in
+                guard case .ask = access.confirm(hit, headers([("ETag", "\"2\"")]), sent: access.moment()) else {
                     return false
                 }
                 return true
@@ -264,20 +278,20 @@ extension CacheTests {
             try scene.store("body", fresh, for: question)
             guard case .validate(let hit, _) = try scene.lookUp(question) else { throw CancellationError() }
             let loop = scene.virtual.loop
-            let writer = try scene.onLoop { [fresh] door in
-                let made = door.beginStore(
+            let writer = try scene.onLoop { [fresh] access in
+                let made = access.beginStore(
                     200,
                     .http11,
                     headers(fresh),
                     for: question,
-                    sent: door.moment(),
+                    sent: access.moment(),
                     isDecoded: true
                 )
                 return LoopBound(confined: made, on: loop)
             }
             scene.cache.removeAllCachedResponses()
-            try scene.onLoop { [fresh] door in
-                guard case .serve(let hit) = door.confirm(hit, headers(fresh), sent: door.moment()) else {
+            try scene.onLoop { [fresh] access in
+                guard case .serve(let hit) = access.confirm(hit, headers(fresh), sent: access.moment()) else {
                     throw CancellationError()
                 }
                 #expect(hit.body == Data("body".utf8))
@@ -305,27 +319,27 @@ extension CacheTests {
             let scene = DoorScene()
             let question = scene.question(try frozen())
             let fields = fresh
-            try scene.onLoop { door in
-                let first = door.beginStore(
+            try scene.onLoop { access in
+                let first = access.beginStore(
                     200,
                     .http11,
                     headers(fields),
                     for: question,
-                    sent: door.moment(),
+                    sent: access.moment(),
                     isDecoded: true
                 )
-                door.lookUp(question) { finding in
+                access.lookUp(question) { finding in
                     guard case .network = finding else {
                         Issue.record("a task waits for another")
                         return
                     }
                 }
-                let second = door.beginStore(
+                let second = access.beginStore(
                     200,
                     .http11,
                     headers(fields),
                     for: question,
-                    sent: door.moment(),
+                    sent: access.moment(),
                     isDecoded: true
                 )
                 Array("second".utf8).withUnsafeBytes { second?.append($0) }
@@ -363,8 +377,8 @@ extension CacheTests {
             scene.virtual.workers.take(duration)
             let question = scene.question(try frozen(), policy: policy)
             let findings = Findings()
-            let isEarly = try scene.onLoop { door in
-                door.lookUp(question) { findings.take($0) }
+            let isEarly = try scene.onLoop { access in
+                access.lookUp(question) { findings.take($0) }
                 return !findings.all.isEmpty
             }
             #expect(!isEarly)
@@ -426,14 +440,14 @@ extension CacheTests {
             let (question, fields) = (scene.question(try frozen()), fresh)
             let url = try #require(URL(string: "http://a.test/page"))
             func finish(_ change: @escaping @Sendable (CachedURLResponse) -> CachedURLResponse?) throws {
-                try scene.onLoop { door in
+                try scene.onLoop { access in
                     let writer = try #require(
-                        door.beginStore(
+                        access.beginStore(
                             200,
                             .http11,
                             headers(fields),
                             for: question,
-                            sent: door.moment(),
+                            sent: access.moment(),
                             isDecoded: true
                         )
                     )
@@ -507,21 +521,21 @@ extension CacheTests {
             #expect(try shown(own) === own)
         }
 
-        @Test func `a door without a cache lets everything pass`() throws {
+        @Test func `a access without a cache lets everything pass`() throws {
             let virtual = DoorScene()
             let question = virtual.question(try frozen())
             let world = virtual.world
             let isPassed = try virtual.onLoop { [fresh] _ in
-                let door = CacheDoor(nil, in: world)
+                let access = CacheAccess(nil, in: world)
                 var passed = 0
-                door.lookUp(question) { if case .network = $0 { passed += 1 } }
-                door.note(200, HTTPHeaders(), to: question.request)
-                let writer = door.beginStore(
+                access.lookUp(question) { if case .network = $0 { passed += 1 } }
+                access.note(200, HTTPHeaders(), to: question.request)
+                let writer = access.beginStore(
                     200,
                     .http11,
                     headers(fresh),
                     for: question,
-                    sent: door.moment(),
+                    sent: access.moment(),
                     isDecoded: true
                 )
                 return passed == 1 && writer == nil

@@ -12,7 +12,7 @@ import Foundation
 ///                         ▼  │
 ///                        securing
 /// ```
-final class StreamDesk: TaskConsumer {
+final class StreamConnector: TaskConsumer {
     /// The state of one direction.
     enum Side {
         case open
@@ -28,8 +28,8 @@ final class StreamDesk: TaskConsumer {
     static let stepsPerTurn = 16
 
     var schedule = StreamSchedule<StreamRead, StreamWrite>()
-    /// The task's core, as long as the task runs.
-    private(set) var core: Load?
+    /// The task's load, as long as the task runs.
+    private(set) var load: Load?
     var channel: (any ByteChannel)?
     /// The TLS channel, if the session has checked the server: the channel itself, or the one beneath it.
     var secured: TLSChannel?
@@ -45,7 +45,7 @@ final class StreamDesk: TaskConsumer {
     private var lifetime: StreamClock?
     var incoming = Side.open
     var outgoing = Side.open
-    /// Whether the desk drops what arrives.
+    /// Whether the connector drops what arrives.
     var drops = false
     /// Whether the program has the streams: they go on without the task.
     private(set) var isCaptured = false
@@ -59,18 +59,18 @@ final class StreamDesk: TaskConsumer {
     var isHolding: Bool { channel is BodyChannel && incoming.isOpen }
     var endsSilently: Bool { isCaptured }
 
-    func prepares(for core: Load) -> ConsumerPreparation {
-        self.core = core
+    func prepares(for load: Load) -> ConsumerPreparation {
+        self.load = load
         for clock in clocks { clock.start() }
         do throws(RequestRejection) {
-            connect(to: try core.request.get().endpoint, for: core)
+            connect(to: try load.request.get().endpoint, for: load)
         } catch {
-            core.fail(.rejected(error))
+            load.fail(.rejected(error))
         }
         return .loadsItself
     }
 
-    func suspended(_ isSuspended: Bool, of core: Load) {
+    func suspended(_ isSuspended: Bool, of load: Load) {
         if isSuspended {
             for clock in clocks { clock.stop() }
         } else {
@@ -80,21 +80,21 @@ final class StreamDesk: TaskConsumer {
     }
 
     /// The data task's delegate has already got the response.
-    func receivedResponse(_ response: URLResponse, of core: Load) {}
+    func receivedResponse(_ response: URLResponse, of load: Load) {}
 
-    func receivedBody(_ bytes: UnsafeRawBufferPointer, of core: Load) {
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of load: Load) {
         (channel as? BodyChannel)?.append(bytes)
         proceed()
     }
 
-    func receivedEnd(of core: Load) {
+    func receivedEnd(of load: Load) {
         // The task calls this again when it ends by itself.
         guard let body = channel as? BodyChannel, !body.hasEnded else { return }
         body.end()
         proceed()
     }
 
-    func completed(_ error: (any Error)?, of core: Load) {
+    func completed(_ error: (any Error)?, of load: Load) {
         isOver = true
         ending = error
         for clock in clocks { clock.stop() }
@@ -103,15 +103,15 @@ final class StreamDesk: TaskConsumer {
         handshake?.cancel()
         if !isCaptured {
             channel?.close()
-            noteClosed(core.session)
+            noteClosed(load.session)
         }
         (attempt, handshake, channel, secured) = (nil, nil, nil, nil)
-        let session = core.session
+        let session = load.session
         let (reads, writes) = (schedule.takeReads(), schedule.takeWrites())
         for read in reads { finish(read, false, ending ?? closedError(.reading), in: session) }
         for write in writes { finish(write, ending ?? closedError(.writing), in: session) }
-        self.core = nil
-        guard !isCaptured, let (delegate, task) = core.taskDelegate else { return }
+        self.load = nil
+        guard !isCaptured, let (delegate, task) = load.taskDelegate else { return }
         session.outbox.post(.block { delegate.urlSession(task.session, task: task, didCompleteWithError: error) })
     }
 
@@ -168,13 +168,13 @@ final class StreamDesk: TaskConsumer {
     private func reason(_ direction: StreamFailure.Direction) -> any Error {
         if let ending { return ending }
         let side = direction == .reading ? incoming : outgoing
-        if let failure = side.failure, let core { return core.urlError(failure) }
+        if let failure = side.failure, let load { return load.urlError(failure) }
         return closedError(direction)
     }
 
     private func closedError(_ direction: StreamFailure.Direction) -> any Error {
         let error = LoadError.stream(.closed(direction))
-        return core?.urlError(error) ?? error.urlError(for: nil)
+        return load?.urlError(error) ?? error.urlError(for: nil)
     }
 
     // MARK: - Completing operations
@@ -196,15 +196,15 @@ final class StreamDesk: TaskConsumer {
 
     /// Tells the delegate, if it hears about streams.
     func tell(_ call: @escaping @Sendable (any URLSessionStreamDelegate, URLSessionStreamTask) -> Void) {
-        guard let (delegate, task) = streamDelegate, let core else { return }
-        core.session.outbox.post(.block { call(delegate, task) })
+        guard let (delegate, task) = streamDelegate, let load else { return }
+        load.session.outbox.post(.block { call(delegate, task) })
     }
 
     /// As `dataDelegate`, for streams.
     var streamDelegate: (delegate: any URLSessionStreamDelegate, task: URLSessionStreamTask)? {
-        guard let core, let task = core.handle as? URLSessionStreamTask else { return nil }
-        let own = core.listener(as: (any URLSessionStreamDelegate).self)
-        return (own ?? core.session.delegate as? any URLSessionStreamDelegate).map { ($0, task) }
+        guard let load, let task = load.handle as? URLSessionStreamTask else { return nil }
+        let own = load.listener(as: (any URLSessionStreamDelegate).self)
+        return (own ?? load.session.delegate as? any URLSessionStreamDelegate).map { ($0, task) }
     }
 
     // MARK: - Time
@@ -220,37 +220,37 @@ final class StreamDesk: TaskConsumer {
     {
         guard let interval else { return nil }
         let clock = StreamClock(interval, on: session.loop, over)
-        if let core, !core.isSuspended { clock.start() }
+        if let load, !load.isSuspended { clock.start() }
         return clock
     }
 
     private func isOverdue(_ read: StreamRead) {
-        guard let core, let interval = read.interval else { return }
+        guard let load, let interval = read.interval else { return }
         let late = TransferError.timedOut(attempt?.phase ?? .receivingBody, .nanoseconds(interval.nanoseconds))
-        fail(reading: .transfer(late), of: core)
+        fail(reading: .transfer(late), of: load)
     }
 
     private func isOverdue(_ write: StreamWrite) {
-        guard let core, let interval = write.interval else { return }
+        guard let load, let interval = write.interval else { return }
         let late = TransferError.timedOut(attempt?.phase ?? .sending, .nanoseconds(interval.nanoseconds))
         let error = LoadError.transfer(late)
         outgoing = .failed(error)
-        for write in schedule.takeWrites() { finish(write, core.urlError(error), in: core.session) }
+        for write in schedule.takeWrites() { finish(write, load.urlError(error), in: load.session) }
         proceed()
     }
 
     /// Fails this read and all others: a caller could misread bytes that come after a gap.
-    private func fail(reading error: LoadError, of core: Load) {
+    private func fail(reading error: LoadError, of load: Load) {
         incoming = .failed(error)
-        for read in schedule.takeReads() { finish(read, false, core.urlError(error), in: core.session) }
+        for read in schedule.takeReads() { finish(read, false, load.urlError(error), in: load.session) }
         proceed()
     }
 
     /// Limits how long the present change of the connection may take.
     func startPatience(_ interval: LoopInterval, _ over: @escaping () -> Void) {
-        guard let core else { return }
+        guard let load else { return }
         stopPatience()
-        patience = clock(of: interval, in: core.session, over)
+        patience = clock(of: interval, in: load.session, over)
     }
 
     func stopPatience() {
@@ -258,19 +258,19 @@ final class StreamDesk: TaskConsumer {
         patience = nil
     }
 
-    func startLifetime(until deadline: LoopInstant, of core: Load) {
-        let loop = core.session.loop
+    func startLifetime(until deadline: LoopInstant, of load: Load) {
+        let loop = load.session.loop
         let interval = LoopInterval(loop.now.duration(to: deadline))
-        lifetime = clock(of: interval, in: core.session) { [weak core] in
-            core?.fail(.transfer(.outOfTime(.receivingBody)))
+        lifetime = clock(of: interval, in: load.session) { [weak load] in
+            load?.fail(.transfer(.outOfTime(.receivingBody)))
         }
     }
 
     // MARK: - Connecting
 
-    private func connect(to endpoint: Endpoint, for core: Load) {
-        let session = core.session
-        startLifetime(until: core.hardDeadline, of: core)
+    private func connect(to endpoint: Endpoint, for load: Load) {
+        let session = load.session
+        startLifetime(until: load.hardDeadline, of: load)
         do throws(LoadError) {
             let key = try session.streamKey(to: endpoint)
             guard let target = session.pool.rules.target(for: key) else { throw .transfer(.impossibleSocketPath) }
@@ -286,25 +286,25 @@ final class StreamDesk: TaskConsumer {
             )
             self.attempt = attempt
             connection = number
-            startPatience(session.requestTimeout) { [weak self, weak core] in
+            startPatience(session.requestTimeout) { [weak self, weak load] in
                 let phase = self?.attempt?.phase ?? .connecting
-                core?.fail(.transfer(.timedOut(phase, .nanoseconds(session.requestTimeout.nanoseconds))))
+                load?.fail(.transfer(.timedOut(phase, .nanoseconds(session.requestTimeout.nanoseconds))))
             }
             attempt.start(target)
         } catch {
-            core.fail(error)
+            load.fail(error)
         }
     }
 
     /// Takes the place of a data task, with the bytes that its connection still has.
     func take(
         _ channel: any ByteChannel,
-        of core: Load,
+        of load: Load,
         secured: TLSChannel? = nil,
         key: ConnectionKey? = nil,
         number: Int? = nil
     ) {
-        self.core = core
+        self.load = load
         self.channel = channel
         self.secured = secured
         self.key = key
@@ -320,7 +320,7 @@ final class StreamDesk: TaskConsumer {
     }
 }
 
-extension StreamDesk: ConnectionAttemptClient {
+extension StreamConnector: ConnectionAttemptClient {
     func attemptSucceeded(_ attempt: ConnectionAttempt, _ channel: any ByteChannel) {
         self.attempt = nil
         stopPatience()
@@ -333,7 +333,7 @@ extension StreamDesk: ConnectionAttemptClient {
 
     func attemptFailed(_ attempt: ConnectionAttempt, _ error: TransferError) {
         self.attempt = nil
-        core?.fail(.transfer(error))
+        load?.fail(.transfer(error))
     }
 
     func isAwaited(_ attempt: ConnectionAttempt) -> Bool { true }

@@ -6,56 +6,56 @@ import Foundation
 
 // Reading and writing.
 
-extension StreamDesk: ChannelHandler {
+extension StreamConnector: ChannelHandler {
     func channelReady() {
         proceed()
     }
 
     /// Does all operations that can be done now.
     func proceed() {
-        guard let core, !core.isSuspended else { return }
+        guard let load, !load.isSuspended else { return }
         while let channel, handshake == nil {
-            guard mayMove(channel, for: core) else { return core.fail(.stream(.pinned)) }
-            write(to: channel, for: core)
+            guard mayMove(channel, for: load) else { return load.fail(.stream(.pinned)) }
+            write(to: channel, for: load)
             guard self.channel === channel else { return }
-            read(from: channel, for: core)
-            guard self.channel === channel, change(channel, for: core) else { break }
+            read(from: channel, for: load)
+            guard self.channel === channel, change(channel, for: load) else { break }
         }
         endIfOver()
     }
 
     /// Whether the stream may carry bytes: in plain text the session could not check the pins of the host.
-    private func mayMove(_ channel: any ByteChannel, for core: Load) -> Bool {
+    private func mayMove(_ channel: any ByteChannel, for load: Load) -> Bool {
         guard schedule.nextIncoming != nil || schedule.nextOutgoing != nil || schedule.nextChange == .captured else {
             return true
         }
         // The session has applied the same rules to a task that began as a request.
-        guard secured == nil, core.transfer == nil, let endpoint = core.endpoint else { return true }
-        return !core.session.forbidsPlainText(to: Endpoint(scheme: .http, host: endpoint.host, port: endpoint.port))
+        guard secured == nil, load.transfer == nil, let endpoint = load.endpoint else { return true }
+        return !load.session.forbidsPlainText(to: Endpoint(scheme: .http, host: endpoint.host, port: endpoint.port))
     }
 
     private func endIfOver() {
-        guard let core, !incoming.isOpen, !outgoing.isOpen, schedule.nextChange == nil else { return }
-        if let failure = incoming.failure ?? outgoing.failure { return core.fail(failure) }
-        if core.isHeld { core.completeIfHeld() } else { core.finishReceiving() }
+        guard let load, !incoming.isOpen, !outgoing.isOpen, schedule.nextChange == nil else { return }
+        if let failure = incoming.failure ?? outgoing.failure { return load.fail(failure) }
+        if load.isHeld { load.completeIfHeld() } else { load.finishReceiving() }
     }
 
     // MARK: - Writing
 
-    private func write(to channel: any ByteChannel, for core: Load) {
-        for _ in 0..<StreamDesk.stepsPerTurn {
+    private func write(to channel: any ByteChannel, for load: Load) {
+        for _ in 0..<StreamConnector.stepsPerTurn {
             switch schedule.nextOutgoing {
             case nil: return
             case .close?:
                 guard channel.isFlushed else { return }
                 schedule.outgoingDone()
-                closeWriting(to: channel, for: core)
+                closeWriting(to: channel, for: load)
             case .write(let write)?:
                 guard !write.isSent else {
                     // The TLS channel still holds encrypted bytes that the kernel has not taken.
                     guard channel.isFlushed else { return }
                     schedule.outgoingDone()
-                    finish(write, nil, in: core.session)
+                    finish(write, nil, in: load.session)
                     continue
                 }
                 guard channel.isWritable else { return }
@@ -64,76 +64,76 @@ extension StreamDesk: ChannelHandler {
                 }) {
                 case .bytes(let count):
                     write.sent += count
-                    core.snapshot.withLock { $0.sent += Int64(count) }
+                    load.snapshot.withLock { $0.sent += Int64(count) }
                 case .wouldBlock: return
-                case .failed(let error): return sendingFailed(error, for: core)
+                case .failed(let error): return sendingFailed(error, for: load)
                 }
             }
         }
         channel.continueNextTurn()
     }
 
-    private func closeWriting(to channel: any ByteChannel, for core: Load) {
+    private func closeWriting(to channel: any ByteChannel, for load: Load) {
         channel.endWriting()
         outgoing = .closed
-        let error = core.urlError(.stream(.closed(.writing)))
-        for write in schedule.takeWrites() { finish(write, error, in: core.session) }
+        let error = load.urlError(.stream(.closed(.writing)))
+        for write in schedule.takeWrites() { finish(write, error, in: load.session) }
         tell { delegate, task in delegate.urlSession(task.session, writeClosedFor: task) }
     }
 
     /// The peer takes no more bytes. Its earlier bytes are in the kernel's receive buffer, and a read may wait for
     /// them.
-    private func sendingFailed(_ error: SystemCallError, for core: Load) {
+    private func sendingFailed(_ error: SystemCallError, for load: Load) {
         if let channel {
             while case .read(let read)? = schedule.nextIncoming, channel.isReadable {
-                let (result, _) = fill(read, from: channel, for: core)
+                let (result, _) = fill(read, from: channel, for: load)
                 guard case .bytes = result else { break }
-                if read.isFull { done(read, false, for: core) }
+                if read.isFull { done(read, false, for: load) }
             }
             if case .read(let read)? = schedule.nextIncoming, read.isEnough, !read.data.isEmpty {
-                done(read, false, for: core)
+                done(read, false, for: load)
             }
         }
-        core.fail(loadError(error, .sending))
+        load.fail(loadError(error, .sending))
     }
 
     // MARK: - Reading
 
-    private func read(from channel: any ByteChannel, for core: Load) {
-        for _ in 0..<StreamDesk.stepsPerTurn {
+    private func read(from channel: any ByteChannel, for load: Load) {
+        for _ in 0..<StreamConnector.stepsPerTurn {
             switch schedule.nextIncoming {
             case nil:
                 guard drops, channel.isReadable else { return }
-                guard drop(from: channel, for: core) else { return }
+                guard drop(from: channel, for: load) else { return }
             case .close?:
                 schedule.incomingDone()
-                closeReading(from: channel, for: core)
+                closeReading(from: channel, for: load)
             case .read(let read)?:
                 guard !read.isFull else {
-                    done(read, false, for: core)
+                    done(read, false, for: load)
                     continue
                 }
                 guard channel.isReadable else {
-                    if read.isEnough { done(read, false, for: core) } else { return }
+                    if read.isEnough { done(read, false, for: load) } else { return }
                     continue
                 }
-                guard take(read, from: channel, for: core) else { return }
+                guard take(read, from: channel, for: load) else { return }
             }
         }
         channel.continueNextTurn()
     }
 
     /// False if the stream is at its end.
-    private func take(_ read: StreamRead, from channel: any ByteChannel, for core: Load) -> Bool {
-        let (result, error) = fill(read, from: channel, for: core)
+    private func take(_ read: StreamRead, from channel: any ByteChannel, for load: Load) -> Bool {
+        let (result, error) = fill(read, from: channel, for: load)
         switch result {
         case .bytes: return true
         case .wouldBlock:
             guard read.isEnough else { return false }
-            done(read, false, for: core)
+            done(read, false, for: load)
             return true
-        case .end: inputEnded(channel, for: core)
-        case .failed: if let error { core.fail(loadError(error, .receivingBody)) }
+        case .end: inputEnded(channel, for: load)
+        case .failed: if let error { load.fail(loadError(error, .receivingBody)) }
         }
         return false
     }
@@ -141,54 +141,54 @@ extension StreamDesk: ChannelHandler {
     private func fill(
         _ read: StreamRead,
         from channel: any ByteChannel,
-        for core: Load
+        for load: Load
     ) -> (ChannelRead, SystemCallError?) {
-        let page = core.session.world.readBuffer.value.forReading()
+        let page = load.session.world.readBuffer.value.forReading()
         let room = UnsafeMutableRawBufferPointer(rebasing: page[..<min(page.count, read.maximum - read.data.count)])
         let result = channel.read(into: room)
         switch result {
         case .bytes(let count):
             read.data.append(contentsOf: UnsafeRawBufferPointer(rebasing: room[..<count]))
-            if !(channel is BodyChannel) { core.snapshot.withLock { $0.received += Int64(count) } }
+            if !(channel is BodyChannel) { load.snapshot.withLock { $0.received += Int64(count) } }
             return (result, nil)
         case .failed(let error): return (result, error)
         case .wouldBlock, .end: return (result, nil)
         }
     }
 
-    private func done(_ read: StreamRead, _ isAtEnd: Bool, for core: Load) {
+    private func done(_ read: StreamRead, _ isAtEnd: Bool, for load: Load) {
         schedule.incomingDone()
-        finish(read, isAtEnd, nil, in: core.session)
+        finish(read, isAtEnd, nil, in: load.session)
     }
 
     /// Completes all reads with the bytes there are: no more will come.
-    private func inputEnded(_ channel: any ByteChannel, for core: Load) {
+    private func inputEnded(_ channel: any ByteChannel, for load: Load) {
         if let secured, secured.isTruncated, !toleratesMissingFarewell {
-            return core.fail(.transfer(.cutShort))
+            return load.fail(.transfer(.cutShort))
         }
         incoming = .closed
-        for read in schedule.takePresentReads() { finish(read, true, nil, in: core.session) }
-        let error = core.urlError(.stream(.closed(.reading)))
-        for read in schedule.takeReads() { finish(read, false, error, in: core.session) }
+        for read in schedule.takePresentReads() { finish(read, true, nil, in: load.session) }
+        let error = load.urlError(.stream(.closed(.reading)))
+        for read in schedule.takeReads() { finish(read, false, error, in: load.session) }
         tell { delegate, task in delegate.urlSession(task.session, readClosedFor: task) }
     }
 
-    private func closeReading(from channel: any ByteChannel, for core: Load) {
+    private func closeReading(from channel: any ByteChannel, for load: Load) {
         incoming = .closed
         drops = true
-        let error = core.urlError(.stream(.closed(.reading)))
-        for read in schedule.takeReads() { finish(read, false, error, in: core.session) }
+        let error = load.urlError(.stream(.closed(.reading)))
+        for read in schedule.takeReads() { finish(read, false, error, in: load.session) }
         tell { delegate, task in delegate.urlSession(task.session, readClosedFor: task) }
     }
 
     /// Drops what the peer goes on sending: otherwise it would have to wait for ever, or get a reset. False if there is
     /// nothing more.
-    private func drop(from channel: any ByteChannel, for core: Load) -> Bool {
-        switch channel.read(into: core.session.world.readBuffer.value.forReading()) {
+    private func drop(from channel: any ByteChannel, for load: Load) -> Bool {
+        switch channel.read(into: load.session.world.readBuffer.value.forReading()) {
         case .bytes: return true
         case .wouldBlock: break
         case .end: drops = false
-        case .failed(let error): core.fail(loadError(error, .receivingBody))
+        case .failed(let error): load.fail(loadError(error, .receivingBody))
         }
         return false
     }
