@@ -8,7 +8,7 @@ import Foundation
 /// Asks and fills the cache for the tasks of a session. Confined to the loop, and never waits: its own worker does what
 /// may wait for the disk.
 ///
-/// One per `SessionCore`. For each exchange of a task, that is for each hop of a course:
+/// One per `SessionCore`. For each exchange of a task, that is for each hop:
 ///
 /// ```
 /// 1  let partition = access.partition(for: endpoint, security: …, isDecidedElsewhere: …, through: …)

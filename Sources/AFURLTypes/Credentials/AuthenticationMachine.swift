@@ -17,21 +17,21 @@ package import AFWire
 ///    delegate gave none, and returns the same.
 ///
 /// ```
-/// var course = AuthenticationMachine()
+/// var machine = AuthenticationMachine()
 /// let exchange = AuthenticationExchange(url, method: "GET")
 /// while true {
-///     let function = course.prepare(exchange, in: proven)
-///     let fields = course.fieldValues(for: exchange, bodyDigest: function.map { digestOfBody($0) })
+///     let function = machine.prepare(exchange, in: proven)
+///     let fields = machine.fieldValues(for: exchange, bodyDigest: function.map { digestOfBody($0) })
 ///     let head = send(fields)
-///     var step = course.received(head.status, head.headers, to: exchange, in: proven)
+///     var step = machine.received(head.status, head.headers, to: exchange, in: proven)
 ///     while case .ask(let question) = step {
-///         step = course.answered(askDelegate(question), in: proven)
+///         step = machine.answered(askDelegate(question), in: proven)
 ///     }
 ///     guard case .again = step else { break }
 /// }
 /// ```
 ///
-/// A task that follows a redirect keeps its course and makes another exchange. What was answered to one party is sent
+/// A task that follows a redirect keeps its machine and makes another exchange. What was answered to one party is sent
 /// to no other.
 package struct AuthenticationMachine {
     /// How the task goes on.

@@ -5,9 +5,9 @@ import Testing
 @testable import AFURLSession
 @testable import AFURLTypes
 
-/// One task, as far as authentication goes: its course, and the session it belongs to.
+/// One task, as far as authentication goes: its machine, and the session it belongs to.
 struct TaskTalk {
-    var course = AuthenticationMachine()
+    var machine = AuthenticationMachine()
     let proven: ProvenCredentials
 
     init(_ proven: ProvenCredentials) {
@@ -16,8 +16,8 @@ struct TaskTalk {
 
     /// What is sent for `exchange`.
     mutating func send(_ exchange: AuthenticationExchange, bodyDigest: [UInt8]? = nil) -> Sent {
-        _ = course.prepare(exchange, in: proven)
-        return Sent(course.fieldValues(for: exchange, bodyDigest: bodyDigest))
+        _ = machine.prepare(exchange, in: proven)
+        return Sent(machine.fieldValues(for: exchange, bodyDigest: bodyDigest))
     }
 
     mutating func receive(
@@ -27,7 +27,7 @@ struct TaskTalk {
     ) -> AuthenticationMachine.Step {
         var headers = HTTPHeaders()
         for (name, value) in fields { headers.append(name, value) }
-        return course.received(status, headers, to: exchange, in: proven)
+        return machine.received(status, headers, to: exchange, in: proven)
     }
 
     /// Sends without being asked, and is asked for this.
@@ -43,7 +43,7 @@ struct TaskTalk {
         _ credential: URLCredential?,
         _ disposition: URLSession.AuthChallengeDisposition = .useCredential
     ) -> AuthenticationMachine.Step {
-        course.answered(disposition, credential, in: proven)
+        machine.answered(disposition, credential, in: proven)
     }
 
     /// Goes through a whole round, from the challenge to the accepted answer.

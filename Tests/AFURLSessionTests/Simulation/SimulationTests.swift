@@ -48,7 +48,7 @@ struct SimulationTests {
         conversation.run()
         #expect(conversation.conclude() == [])
 
-        #expect(try CourseWalk(seed: 793_950).run() == [])
+        #expect(try SiteWalk(seed: 793_950).run() == [])
     }
 
     @Test(arguments: 0..<60)

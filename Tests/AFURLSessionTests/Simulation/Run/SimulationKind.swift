@@ -61,7 +61,7 @@ enum SimulationKind: String, CaseIterable, Sendable {
     }
 
     private static func walk(_ seed: UInt64, _ traced: Bool) throws -> SimulationOutcome {
-        let walk = try CourseWalk(seed: seed, traced: traced)
+        let walk = try SiteWalk(seed: seed, traced: traced)
         let start = walk.world.now
         var outcome = SimulationOutcome(violations: walk.run())
         outcome.add(walk.world, since: start)

@@ -1,7 +1,7 @@
 import AFVirtualWorld
 
 /// What one task of a walk wants, what those who are asked answer, and what is done to it meanwhile.
-struct CoursePlan {
+struct SitePlan {
     enum Style: CaseIterable {
         case delegate, completion, download
     }
@@ -35,12 +35,12 @@ struct CoursePlan {
 
     var content: [UInt8] { body == .none ? [] : TaskPlan.pattern("up \(name)", bodySize) }
 
-    static func random(_ number: Int, _ map: CourseMap, isCalm: Bool, _ random: inout SeededGenerator) -> CoursePlan {
+    static func random(_ number: Int, _ map: SiteMap, isCalm: Bool, _ random: inout SeededGenerator) -> SitePlan {
         let last = map.places.count - 1
         let body = random.chance(60) ? Body.none : random.pick([Body.data, .stream])
         let style = random.pick([Style.delegate, .delegate, .completion, .download])
         let elsewhere = RedirectAnswer.elsewhere(random.pick(0...last))
-        return CoursePlan(
+        return SitePlan(
             name: "t\(number)",
             start: random.pick(0...last),
             style: style,

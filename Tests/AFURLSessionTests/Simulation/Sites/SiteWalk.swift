@@ -7,27 +7,27 @@ import Foundation
 @testable import AFURLTypes
 
 /// One seeded run: tasks on their way over a map, everything that is done to them, and what was wrong about it.
-final class CourseWalk {
+final class SiteWalk {
     let world: VirtualWorld
-    let map: CourseMap
-    let plans: [CoursePlan]
+    let map: SiteMap
+    let plans: [SitePlan]
     let isCalm: Bool
-    private let book: CourseBook
+    private let book: SiteBook
     /// Where the cache and downloads are kept.
     private let disk: VirtualDisk
     private let isCached: Bool
     private var session: URLSession?
-    private var delegate: CourseDelegate
+    private var delegate: SiteDelegate
     private var tasks: [URLSessionTask] = []
 
     init(seed: UInt64, traced: Bool = false) throws {
         var random = SeededGenerator(seed: seed ^ 0xC0)
         let isCalm = random.chance(40)
         self.isCalm = isCalm
-        let map = CourseMap(isCalm: isCalm, &random)
+        let map = SiteMap(isCalm: isCalm, &random)
         self.map = map
-        plans = (0..<random.pick(1...8)).map { CoursePlan.random($0, map, isCalm: isCalm, &random) }
-        book = CourseBook(Dictionary(plans.map { ($0.name, $0.content) }) { first, _ in first })
+        plans = (0..<random.pick(1...8)).map { SitePlan.random($0, map, isCalm: isCalm, &random) }
+        book = SiteBook(Dictionary(plans.map { ($0.name, $0.content) }) { first, _ in first })
         world = VirtualWorld(seed: seed)
         world.hasVirtualDate = true
         if traced { world.startTracing() }
@@ -37,7 +37,7 @@ final class CourseWalk {
         disk = try VirtualDisk(faults: world.faults)
         world.faults.arm(FaultPoint.allCases.filter { $0.isKind || !isCalm }, share: random.pick([0, 5, 15, 30]))
         disk.mount()
-        delegate = CourseDelegate(plans, map, world.clock)
+        delegate = SiteDelegate(plans, map, world.clock)
         serve()
         makeSession(perHost: random.pick([1, 2, 6]), delay: random.pick([0...0, 0...20_000_000]))
         for plan in plans { makeTask(plan) }
@@ -47,7 +47,7 @@ final class CourseWalk {
         for host in 0..<map.hosts {
             let (map, book) = (map, book)
             world.serve("host\(host).test") {
-                let server = CourseServer(map, book, host: host)
+                let server = SiteServer(map, book, host: host)
                 return HTTPResponder { server.answer($0, $1, $2) }
             }
         }
@@ -75,12 +75,12 @@ final class CourseWalk {
         self.session = session
     }
 
-    private func makeTask(_ plan: CoursePlan) {
+    private func makeTask(_ plan: SitePlan) {
         guard let session, let url = URL(string: map.places[plan.start].url) else { return }
         var request = URLRequest(url: url)
         request.httpMethod = plan.method
         request.setValue(plan.name, forHTTPHeaderField: "X-Task")
-        request.setValue(CourseMap.password(map.places[plan.start].host), forHTTPHeaderField: "X-Api-Key")
+        request.setValue(SiteMap.password(map.places[plan.start].host), forHTTPHeaderField: "X-Api-Key")
         if plan.body == .data { request.httpBody = Data(plan.content) }
         if plan.body == .stream { request.httpBodyStream = InputStream(data: Data(plan.content)) }
         let task: URLSessionTask =
@@ -128,7 +128,7 @@ final class CourseWalk {
         return isRight ? [] : ["\(names.count) files of downloads left, \(resumable) can be gone on with"]
     }
 
-    private func judge(_ plan: CoursePlan, _ task: URLSessionTask) -> [String] {
+    private func judge(_ plan: SitePlan, _ task: URLSessionTask) -> [String] {
         let record = delegate.record(plan.name)
         var found: [String] = []
         if record.ends != 1 { found.append("ended \(record.ends) times; it is \(task.state)") }
@@ -142,7 +142,7 @@ final class CourseWalk {
         return found.map { "\(plan.name): \($0) \(record.events)" }
     }
 
-    private func order(_ events: [CourseDelegate.Event], _ plan: CoursePlan) -> [String] {
+    private func order(_ events: [SiteDelegate.Event], _ plan: SitePlan) -> [String] {
         var found: [String] = []
         let redirects = events.count { if case .redirect = $0 { true } else { false } }
         if redirects > 20 { found.append("\(redirects) redirects") }
@@ -161,12 +161,12 @@ final class CourseWalk {
         return found
     }
 
-    private func success(_ record: CourseDelegate.Record, _ plan: CoursePlan) -> [String] {
+    private func success(_ record: SiteDelegate.Record, _ plan: SitePlan) -> [String] {
         guard let response = record.response, let place = map.place(response.url?.path ?? "") else {
             return ["success without a response"]
         }
         var found: [String] = []
-        let expected = response.statusCode == 401 ? CourseMap.refusal : place.body
+        let expected = response.statusCode == 401 ? SiteMap.refusal : place.body
         if record.body != Data(expected) {
             found.append("\(record.body.count) bytes of \(expected.count), or others, with \(response.statusCode)")
         }
@@ -178,6 +178,6 @@ final class CourseWalk {
     }
 }
 
-extension CourseDelegate.Event {
+extension SiteDelegate.Event {
     fileprivate var isResponse: Bool { if case .response = self { true } else { false } }
 }

@@ -2,7 +2,7 @@ import AFVirtualWorld
 import Foundation
 
 /// What the servers of a simulated world have, and where it leads: places that answer, send on, or ask who is there.
-struct CourseMap {
+struct SiteMap {
     enum Kind {
         case content
         case redirect(Int, to: Int)

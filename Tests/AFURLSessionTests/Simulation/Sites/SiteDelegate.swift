@@ -5,7 +5,7 @@ import AFVirtualWorld
 import Foundation
 
 /// Writes down what the tasks of a walk tell, and answers as planned, when planned.
-final class CourseDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate {
+final class SiteDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate {
     enum Event: Equatable {
         case sent, stream, challenge, redirect(Int), response(Int), data, caching, file, metrics, end
     }
@@ -18,12 +18,12 @@ final class CourseDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate {
         var ends = 0
     }
 
-    private let plans: [String: CoursePlan]
+    private let plans: [String: SitePlan]
     private let places: [String]
     private let clock: ThreadBound<VirtualClock>
     private let records = Lock<[String: Record]>([:])
 
-    init(_ plans: [CoursePlan], _ map: CourseMap, _ clock: VirtualClock) {
+    init(_ plans: [SitePlan], _ map: SiteMap, _ clock: VirtualClock) {
         self.plans = Dictionary(plans.map { ($0.name, $0) }) { first, _ in first }
         places = map.places.map(\.url)
         self.clock = ThreadBound(clock)
@@ -43,7 +43,7 @@ final class CourseDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate {
         }
     }
 
-    private func plan(_ task: URLSessionTask, _ event: Event) -> CoursePlan? {
+    private func plan(_ task: URLSessionTask, _ event: Event) -> SitePlan? {
         guard let name = task.originalRequest?.value(forHTTPHeaderField: "X-Task") else { return nil }
         records.withLock { $0[name, default: Record()].events.append(event) }
         return plans[name]
@@ -87,7 +87,7 @@ final class CourseDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate {
         guard let plan = plan(task, .challenge) else { return completionHandler(.performDefaultHandling, nil) }
         let space = challenge.protectionSpace
         let number = space.host.dropFirst(4).prefix { $0.isNumber }
-        let password = CourseMap.password(Int(number) ?? -1)
+        let password = SiteMap.password(Int(number) ?? -1)
         let credential = URLCredential(user: "me", password: password, persistence: .forSession)
         later(plan.patience[1]) {
             switch plan.challengeAnswer {

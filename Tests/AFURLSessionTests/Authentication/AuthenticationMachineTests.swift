@@ -5,8 +5,8 @@ import Testing
 @testable import AFURLSession
 @testable import AFURLTypes
 
-@Suite("The course of authentication")
-struct CourseTests {
+@Suite("The machine of authentication")
+struct AuthenticationMachineTests {
     private static let digest = "Digest realm=r, nonce=n, qop=auth"
 
     // MARK: - Asking and answering
@@ -656,7 +656,7 @@ struct CourseTests {
         _ = task.answer(.user())
         _ = task.send(exchange)
         #expect(task.receive(200, [("Authentication-Info", "rspauth=\"0\"")], to: exchange).name == "deliver")
-        #expect(task.course.proof == .wrong)
+        #expect(task.machine.proof == .wrong)
         var later = TaskTalk(proven)
         #expect(later.send(exchange).authorization == nil)
     }
@@ -670,10 +670,10 @@ struct CourseTests {
         _ = task.answer(.user())
         _ = task.send(exchange)
         _ = task.receive(302, [("Authentication-Info", "rspauth=\"0\"")], to: exchange)
-        #expect(task.course.proof == .wrong)
+        #expect(task.machine.proof == .wrong)
         _ = task.send(other)
         _ = task.receive(200, to: other)
-        #expect(task.course.proof == .absent)
+        #expect(task.machine.proof == .absent)
     }
 
     @Test("an old nonce that the server has forgotten costs one round and no failure, T-AUT-09")
@@ -700,7 +700,7 @@ struct CourseTests {
         var task = TaskTalk(.ofTest())
         _ = task.challenge(only, to: exchange)
         _ = task.answer(.user())
-        #expect(task.course.prepare(exchange, in: task.proven) == .sha256)
+        #expect(task.machine.prepare(exchange, in: task.proven) == .sha256)
         let one = task.send(exchange, bodyDigest: [UInt8](repeating: 1, count: 32))
         let other = task.send(exchange, bodyDigest: [UInt8](repeating: 2, count: 32))
         #expect(one.parameter("qop") == "auth-int" && one.parameter("response") != other.parameter("response"))
@@ -856,7 +856,7 @@ struct CourseTests {
 
     // MARK: - Nothing shown
 
-    @Test("no dump of a course or of what a session has learnt holds a secret, T-AUT-20")
+    @Test("no dump of a machine or of what a session has learnt holds a secret, T-AUT-20")
     func secrets() throws {
         let proven = ProvenCredentials.ofTest()
         var text = ""
@@ -865,8 +865,8 @@ struct CourseTests {
             let exchange = try AuthenticationExchange.get("https://a.test/")
             let credential = challenge == "Bearer realm=q" ? URLCredential(bearerToken: "canary-word") : .user()
             _ = task.pass(challenge, credential, to: exchange)
-            dump(task.course, to: &text)
-            text += String(reflecting: task.course)
+            dump(task.machine, to: &text)
+            text += String(reflecting: task.machine)
             text += "\(credential) \(credential.debugDescription) \(String(reflecting: credential))"
         }
         dump(proven, to: &text)

@@ -2,7 +2,7 @@ import AFVirtualWorld
 import Foundation
 
 /// What the servers of a walk have to complain about.
-final class CourseBook {
+final class SiteBook {
     private(set) var violations: [String] = []
     private(set) var requests = 0
     private let bodies: [String: [UInt8]]
@@ -14,37 +14,37 @@ final class CourseBook {
 
     func report(_ violation: String) { violations.append(violation) }
 
-    func check(_ request: VirtualRequest, at place: CourseMap.Place, _ moment: HTTPResponder.Moment) {
+    func check(_ request: VirtualRequest, at place: SiteMap.Place, _ moment: HTTPResponder.Moment) {
         guard moment == .complete else { return }
         requests += 1
         let name = request.headers.first("X-Task") ?? ""
         let who = "\(name) at \(place.number)"
-        if let shown = request.headers.first("Authorization"), shown != CourseBook.basic(place.host) {
+        if let shown = request.headers.first("Authorization"), shown != SiteBook.basic(place.host) {
             report("\(who): credentials for another host")
         }
-        if let key = request.headers.first("X-Api-Key"), key != CourseMap.password(place.host) {
+        if let key = request.headers.first("X-Api-Key"), key != SiteMap.password(place.host) {
             report("\(who): a secret of another origin")
         }
         for cookie in (request.headers.first("Cookie") ?? "").split(separator: ";") {
-            if !cookie.hasSuffix("=\(CourseMap.password(place.host))") { report("\(who): a cookie of another host") }
+            if !cookie.hasSuffix("=\(SiteMap.password(place.host))") { report("\(who): a cookie of another host") }
         }
         if let body = bodies[name], !request.body.isEmpty, request.body != body {
             report("\(who): \(request.body.count) bytes of \(body.count) arrived, or others")
         }
     }
 
-    static func basic(_ host: Int) -> String { HTTPBasic.value("me", CourseMap.password(host)) }
+    static func basic(_ host: Int) -> String { HTTPBasic.value("me", SiteMap.password(host)) }
 }
 
 /// One host's side of a connection.
-final class CourseServer {
-    private let map: CourseMap
-    private let book: CourseBook
+final class SiteServer {
+    private let map: SiteMap
+    private let book: SiteBook
     private let host: Int
     /// The request that has been answered.
     private var answered = -1
 
-    init(_ map: CourseMap, _ book: CourseBook, host: Int) {
+    init(_ map: SiteMap, _ book: SiteBook, host: Int) {
         self.map = map
         self.book = book
         self.host = host
@@ -66,14 +66,14 @@ final class CourseServer {
         var body: [UInt8]?
     }
 
-    private func reply(to request: VirtualRequest, _ place: CourseMap.Place) -> Reply {
+    private func reply(to request: VirtualRequest, _ place: SiteMap.Place) -> Reply {
         let coding = place.isCoded ? "Content-Encoding: gzip\r\n" : ""
         if place.wantsPassword, request.headers.first("Authorization") == nil {
-            let body = place.isCoded ? CourseMap.codedRefusal : CourseMap.refusal
+            let body = place.isCoded ? SiteMap.codedRefusal : SiteMap.refusal
             return Reply(status: 401, fields: coding + "WWW-Authenticate: Basic realm=\"r\"\r\n", body: body)
         }
         var fields = coding + place.keeping.fields
-        if place.setsCookie { fields += "Set-Cookie: c\(place.number)=\(CourseMap.password(host)); Path=/\r\n" }
+        if place.setsCookie { fields += "Set-Cookie: c\(place.number)=\(SiteMap.password(host)); Path=/\r\n" }
         if request.headers.first("If-None-Match") != nil { return Reply(status: 304, fields: fields) }
         if case .redirect(let status, let next) = place.kind {
             let target = map.places[next]
@@ -85,7 +85,7 @@ final class CourseServer {
 
     // MARK: - On its way
 
-    private func deliver(_ reply: Reply, _ place: CourseMap.Place, _ client: ServerEnd) {
+    private func deliver(_ reply: Reply, _ place: SiteMap.Place, _ client: ServerEnd) {
         var fields = reply.fields
         var body = reply.body ?? []
         if place.fate == .announcesClose { fields += "Connection: close\r\n" }

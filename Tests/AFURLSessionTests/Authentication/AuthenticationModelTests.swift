@@ -10,7 +10,7 @@ import Testing
 
 /// Random servers, users and delegates, and what must hold whatever they do.
 @Suite("Authentication, at random")
-struct CourseModelTests {
+struct AuthenticationModelTests {
     /// A server that checks what it gets by itself.
     private struct Server {
         let host: String

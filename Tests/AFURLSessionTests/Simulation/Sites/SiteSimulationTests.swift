@@ -6,7 +6,7 @@ import Testing
 ///
 /// `AFNET_COURSE_SEEDS` sets how many courses are run, and `AFNET_COURSE_SEED` replays a single one with its trace.
 @Suite("Simulated courses")
-struct CourseSimulationTests {
+struct SiteSimulationTests {
     private static let batches = 10
     private static let seeds = number("AFNET_COURSE_SEEDS") ?? 300
 
@@ -18,21 +18,21 @@ struct CourseSimulationTests {
     func `whatever is met on the way and done meanwhile, a task ends once, rightly, and leaves nothing`(
         batch: Int
     ) throws {
-        guard CourseSimulationTests.number("AFNET_COURSE_SEED") == nil else { return }
-        let each = (CourseSimulationTests.seeds + CourseSimulationTests.batches - 1) / CourseSimulationTests.batches
+        guard SiteSimulationTests.number("AFNET_COURSE_SEED") == nil else { return }
+        let each = (SiteSimulationTests.seeds + SiteSimulationTests.batches - 1) / SiteSimulationTests.batches
         for seed in (batch * each)..<((batch + 1) * each) {
-            let walk = try CourseWalk(seed: UInt64(seed))
+            let walk = try SiteWalk(seed: UInt64(seed))
             for violation in walk.run().prefix(3) {
                 Issue.record(
-                    "seed \(seed): \(violation)\nAFNET_COURSE_SEED=\(seed) swift test --filter CourseSimulationTests"
+                    "seed \(seed): \(violation)\nAFNET_COURSE_SEED=\(seed) swift test --filter SiteSimulationTests"
                 )
             }
         }
     }
 
     @Test func `one course can be replayed with its trace`() throws {
-        guard let seed = CourseSimulationTests.number("AFNET_COURSE_SEED") else { return }
-        let walk = try CourseWalk(seed: UInt64(seed), traced: true)
+        guard let seed = SiteSimulationTests.number("AFNET_COURSE_SEED") else { return }
+        let walk = try SiteWalk(seed: UInt64(seed), traced: true)
         let violations = walk.run()
         print(walk.world.trace.joined(separator: "\n"))
         for place in walk.map.places {
