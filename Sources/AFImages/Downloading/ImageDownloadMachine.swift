@@ -85,7 +85,7 @@ struct ImageDownloadMachine<Key: Hashable & Sendable, Waiter: Sendable>: Sendabl
     }
 
     /// The program itself has resumed or cancelled the task of ``next()``: the download does not count as running.
-    mutating func wasStartedElsewhere(_ download: Int) {
+    mutating func startedElsewhere(_ download: Int) {
         guard entries[download]?.isRunning == true else { return }
         entries[download]?.isRunning = false
         active -= 1

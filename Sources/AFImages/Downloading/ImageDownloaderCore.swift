@@ -161,7 +161,7 @@ final class ImageDownloaderCore: Sendable {
             if download.task.state == .suspended {
                 download.task.resume()
             } else {
-                state.withLock { $0.machine.wasStartedElsewhere(number) }
+                state.withLock { $0.machine.startedElsewhere(number) }
             }
         }
     }

@@ -27,7 +27,7 @@ extension URLSessionManager {
         state.withLock { $0.records.beginMaking() }
         let task = task(session)
         let record = record(task)
-        TaskBeingMade.current?.isMade(task, record, by: self)
+        TaskBeingMade.current?.note(task, record, by: self)
         let fate = state.withLock { state in
             let end = state.records.endMaking(task, in: session)
             guard state.mayStillEndTasks(of: session) else { return Fate.late }
@@ -166,7 +166,7 @@ final class TaskBeingMade: Sendable {
     }
 
     /// Called for each new task, before the program has it.
-    func isMade(_ task: URLSessionTask, _ record: TaskRecord, by manager: URLSessionManager) {
+    func note(_ task: URLSessionTask, _ record: TaskRecord, by manager: URLSessionManager) {
         let isFirst = made.withLock { made in
             // A first task that was released does not count.
             guard made.task == nil, made.first == nil, ObjectIdentifier(manager) == self.manager else { return false }

@@ -78,7 +78,7 @@ protocol ExchangeClient: AnyObject {
     /// The exchange begins to send it.
     func exchangeBegins(on exchange: any Exchange)
     /// The exchange sends it ahead. Until its turn comes, the requests before it are to blame for the wait.
-    func follows(on exchange: any Exchange)
+    func follow(on exchange: any Exchange)
     /// All of a request that follows others is sent.
     func sentAhead()
     /// Its turn has come: the next response is its own.

@@ -84,7 +84,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     /// Pipelines a request.
     func append(_ client: any ExchangeClient) {
         pipeline.append(client)
-        client.follows(on: self)
+        client.follow(on: self)
     }
 
     func close() {

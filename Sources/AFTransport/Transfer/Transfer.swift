@@ -273,7 +273,7 @@ package final class Transfer: PoolClient, DeadlineClient {
             && !request.closesConnection
     }
 
-    func follows(on exchange: any Exchange) {
+    func follow(on exchange: any Exchange) {
         exchangeBegins(on: exchange)
         stage = .following(exchange)
         phase = .queued

@@ -301,7 +301,7 @@ struct EarlierPart: Sendable {
 }
 
 extension DownloadConsumer {
-    func prepares(for load: Load) -> ConsumerPreparation {
+    func prepare(for load: Load) -> ConsumerPreparation {
         switch origin {
         case .nothing: return .nothing
         case .flawed(let flaw): load.fail(.resumeData(flaw))
@@ -371,7 +371,7 @@ extension DownloadConsumer {
         restEnd = end
         gatherer = DownloadGatherer(at: offset)
         progress.withLock { $0 = WriteProgress(from: offset) }
-        load.continues(from: offset, total: total)
+        load.count(from: offset, total: total)
         announceResumption(at: offset, of: load)
     }
 
@@ -382,7 +382,7 @@ extension DownloadConsumer {
         ignoresBody = true
         gatherer = DownloadGatherer(at: offset)
         if let whole = response.presented(asWholeOf: offset) { load.present(whole) }
-        load.continues(from: offset, total: offset)
+        load.count(from: offset, total: offset)
         announceResumption(at: offset, of: load)
     }
 
@@ -396,7 +396,7 @@ extension DownloadConsumer {
 // MARK: - Keeping a part
 
 extension DownloadConsumer {
-    func settles(_ error: LoadError, reported: URLError, of load: Load) -> Bool {
+    func settle(_ error: LoadError, reported: URLError, of load: Load) -> Bool {
         guard !resumeReceivers.isEmpty || error.leavesPart else { return false }
         switch stage {
         case .finishing where error.isCancelled || error.isOutOfTime && inFlight == 0 && gatherer.count == 0:

@@ -25,7 +25,7 @@ struct CookieAccess: Sendable {
 
     /// Calls `body`, on another thread, when the cookies that have arrived are judged and may be sent; false if none
     /// wait.
-    func mustWait(_ body: @escaping @Sendable () -> Void) -> Bool {
+    func waitForJudgement(_ body: @escaping @Sendable () -> Void) -> Bool {
         guard storage.hasWaiting else { return false }
         storage.whenJudged(body)
         return true

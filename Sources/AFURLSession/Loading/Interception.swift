@@ -83,7 +83,7 @@ final class Interception: StopsWithLoad {
     }
 
     /// Another request takes the place of all earlier ones.
-    func beginsAnew() {
+    func beginAnew() {
         given = nil
     }
 
@@ -95,7 +95,7 @@ final class Interception: StopsWithLoad {
     // MARK: - Sending again
 
     /// Prepares the next attempt. If it never begins, `stop` closes the body that was kept for it.
-    func begins(_ repetition: Repetition, after status: Int?, waiting wait: Duration) {
+    func begin(_ repetition: Repetition, after status: Int?, waiting wait: Duration) {
         attempt += 1
         if let status { statuses.append(status) }
         self.repetition = repetition

@@ -52,7 +52,7 @@ extension Load: TransferClient {
         let response = HTTPURLResponse(url: transfer.request.location, head: head, decodes: session.decodesContent)
         // No step wants the only response of a load that succeeds.
         if head.status < 300, memory == nil {
-            if acceptsResponse() { receive(response, to: transfer.request, transfer) }
+            if acceptResponse() { receive(response, to: transfer.request, transfer) }
         } else {
             judge(response: .response(PendingResponse(response, of: transfer)))
         }
@@ -196,7 +196,7 @@ extension Load: TransferClient {
     // MARK: - From the consumer
 
     /// Counts the bytes of an earlier task, which the response continues.
-    func continues(from offset: Int64, total: Int64?) {
+    func count(from offset: Int64, total: Int64?) {
         let expected = total ?? NSURLSessionTransferSizeUnknown
         snapshot.withLock { snapshot in
             snapshot.received = offset

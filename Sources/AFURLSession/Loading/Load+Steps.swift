@@ -65,7 +65,7 @@ extension Load {
     /// The response is there, and no step has to judge it.
     ///
     /// - Returns: Whether to deliver it.
-    func acceptsResponse() -> Bool {
+    func acceptResponse() -> Bool {
         take(.head) == .judge && take(.accepted) == .deliver
     }
 

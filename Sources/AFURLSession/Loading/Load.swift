@@ -186,13 +186,13 @@ final class Load {
             memory?.foreign?.cancel()
             memory?.interception?.stop()
             let reported = urlError(error)
-            if consumer.settles(error, reported: reported, of: self) { return }
+            if consumer.settle(error, reported: reported, of: self) { return }
             guard take(.saved) == .complete else { return }
             complete(error.foreign ?? reported)
         case .hurry:
             // A consumer that saves waits for a disk, which may hang. A caller that cancels does not wait, unless it
             // asks for what is saved.
-            guard error.isCancelled, !consumer.settles(error, reported: urlError(error), of: self) else { return }
+            guard error.isCancelled, !consumer.settle(error, reported: urlError(error), of: self) else { return }
             guard take(.saved) == .complete else { return }
             complete(urlError(error))
         default: break

@@ -44,7 +44,7 @@ struct RequestSender {
             key.route != nil || session.settings.limits.waitsForConnectivity || load.memory?.interception != nil
         if let trace = load.trace {
             transfer.observer = trace
-            trace.begins(request)
+            trace.began(request)
         }
         load.transfer = transfer
         rememberForRetry(request, by: key.route)

@@ -54,7 +54,7 @@ final class TaskTrace: TransferObserver {
 
     // MARK: - Its exchanges
 
-    func begins(_ request: WireRequest) {
+    func began(_ request: WireRequest) {
         nextExchange()
         note(.fetchStarted(method: request.method, url: TaskTrace.mask.url(request.location)))
     }

@@ -59,7 +59,7 @@ final class StreamConnector: TaskConsumer {
     var isHolding: Bool { channel is BodyChannel && incoming.isOpen }
     var endsSilently: Bool { isCaptured }
 
-    func prepares(for load: Load) -> ConsumerPreparation {
+    func prepare(for load: Load) -> ConsumerPreparation {
         self.load = load
         for clock in clocks { clock.start() }
         do throws(RequestRejection) {
@@ -126,7 +126,7 @@ final class StreamConnector: TaskConsumer {
         guard !isOver, incoming.isOpen else { return finish(read, false, reason(.reading), in: session) }
         schedule.add(incoming: .read(read))
         read.clock = clock(of: read.interval, in: session) { [weak self, weak read] in
-            if let read { self?.isOverdue(read) }
+            if let read { self?.endOverdue(read) }
         }
         proceed()
     }
@@ -135,7 +135,7 @@ final class StreamConnector: TaskConsumer {
         guard !isOver, outgoing.isOpen else { return finish(write, reason(.writing), in: session) }
         schedule.add(outgoing: .write(write))
         write.clock = clock(of: write.interval, in: session) { [weak self, weak write] in
-            if let write { self?.isOverdue(write) }
+            if let write { self?.endOverdue(write) }
         }
         proceed()
     }
@@ -224,13 +224,13 @@ final class StreamConnector: TaskConsumer {
         return clock
     }
 
-    private func isOverdue(_ read: StreamRead) {
+    private func endOverdue(_ read: StreamRead) {
         guard let load, let interval = read.interval else { return }
         let late = TransferError.timedOut(attempt?.phase ?? .receivingBody, .nanoseconds(interval.nanoseconds))
         fail(reading: .transfer(late), of: load)
     }
 
-    private func isOverdue(_ write: StreamWrite) {
+    private func endOverdue(_ write: StreamWrite) {
         guard let load, let interval = write.interval else { return }
         let late = TransferError.timedOut(attempt?.phase ?? .sending, .nanoseconds(interval.nanoseconds))
         let error = LoadError.transfer(late)

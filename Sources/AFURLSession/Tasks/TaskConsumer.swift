@@ -18,14 +18,14 @@ protocol TaskConsumer: AnyObject {
     /// Whether the task completes without telling its owner.
     var endsSilently: Bool { get }
     /// Called before the session sends the request.
-    func prepares(for load: Load) -> ConsumerPreparation
+    func prepare(for load: Load) -> ConsumerPreparation
     func receivedResponse(_ response: URLResponse, of load: Load)
     func receivedBody(_ bytes: UnsafeRawBufferPointer, of load: Load)
     /// The body is complete. If the consumer has still work to do with it, `isHolding` is true.
     func receivedEnd(of load: Load)
     /// The task has failed. True if the consumer has work to do before the task reports `error`; when it is done, it
     /// calls `end` of the load. Called again if the task is cancelled meanwhile.
-    func settles(_ error: LoadError, reported: URLError, of load: Load) -> Bool
+    func settle(_ error: LoadError, reported: URLError, of load: Load) -> Bool
     /// Drop what was received: another response will come.
     func startOver(of load: Load)
     /// Called last. The task's state is completed before the callbacks that this posts arrive.
@@ -47,7 +47,7 @@ extension TaskConsumer {
     func startOver(of load: Load) {}
     var endsSilently: Bool { false }
     func suspended(_ isSuspended: Bool, of load: Load) {}
-    func prepares(for load: Load) -> ConsumerPreparation { .nothing }
+    func prepare(for load: Load) -> ConsumerPreparation { .nothing }
     func receivedEnd(of load: Load) {}
-    func settles(_ error: LoadError, reported: URLError, of load: Load) -> Bool { false }
+    func settle(_ error: LoadError, reported: URLError, of load: Load) -> Bool { false }
 }

@@ -49,7 +49,7 @@ import Testing
                 if tasks[number] == false {
                     tasks[number] = true
                 } else {
-                    machine.wasStartedElsewhere(number)
+                    machine.startedElsewhere(number)
                 }
             }
             check()

@@ -6,7 +6,7 @@ import AFWire
 final class ConsumerStep: LoadStep {
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
         load.restartTime()
-        switch load.consumer.prepares(for: load) {
+        switch load.consumer.prepare(for: load) {
         case .nothing: break
         // It calls `restart`.
         case .later: return .later { _ in }

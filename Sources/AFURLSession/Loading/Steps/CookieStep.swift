@@ -11,10 +11,10 @@ final class CookieStep: LoadStep {
         return .later { reply in
             let loop = load.session.loop
             let waiting = LoopBound(confined: reply, on: loop)
-            let mustWait = access.mustWait {
+            let waits = access.waitForJudgement {
                 loop.enqueue(in: .all) { waiting.value { _, _ in .goOn } }
             }
-            if !mustWait { reply { _, _ in .goOn } }
+            if !waits { reply { _, _ in .goOn } }
         }
     }
 

@@ -16,7 +16,7 @@ final class InterceptorStep: LoadStep {
         let memory = load.memory(beginningWith: present)
         let interception = memory.interception ?? Interception(interceptors)
         memory.interception = interception
-        interception.beginsAnew()
+        interception.beginAnew()
         return adapt(interception, load) { [self] adapted, draft, load in
             interception.note(adapted)
             loadAnew(adapted.request, OwnRequest(adapted.frozen), &draft, load)
@@ -133,7 +133,7 @@ final class InterceptorStep: LoadStep {
         }
         load.trace?.retries(as: interception.attempt + 1, after: wait)
         let repetition = leaveAttempt(outcome, load)
-        interception.begins(repetition, after: outcome.response?.statusCode, waiting: wait)
+        interception.begin(repetition, after: outcome.response?.statusCode, waiting: wait)
         return .send(RequestDraft(load.request), from: .interceptors)
     }
 
