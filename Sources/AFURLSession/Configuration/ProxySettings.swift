@@ -26,10 +26,10 @@ extension URLSessionConfiguration {
         set { self[\.proxies.configuration] = newValue }
     }
 
-    /// The same in the form of Apple's URL loading system: `HTTPSEnable`, `HTTPSProxy`, `HTTPSPort` and their like, whose
-    /// names (`kCFNetworkProxiesHTTPSEnable`) are in `AFSecurity`. An empty dictionary means no proxy. An entry that
-    /// cannot be used fails the requests it is meant for. Automatic configuration (`ProxyAutoConfigEnable`) cannot be
-    /// used.
+    /// The same in the form of Apple's URL loading system: `HTTPSEnable`, `HTTPSProxy`, `HTTPSPort` and their like,
+    /// whose names (`kCFNetworkProxiesHTTPSEnable`) are in `AFSecurity`. An empty dictionary means no proxy. An entry
+    /// that cannot be used fails the requests it is meant for. Automatic configuration (`ProxyAutoConfigEnable`) cannot
+    /// be used.
     public var connectionProxyDictionary: [AnyHashable: Any]? {
         get { self[\.proxies.dictionary]?.dictionary }
         set { self[\.proxies.dictionary] = newValue.map(ProxyDictionary.init) }

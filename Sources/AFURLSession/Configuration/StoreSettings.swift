@@ -26,7 +26,8 @@ enum CacheSettings: Sendable {
 extension URLSessionConfiguration {
     /// The cache that keeps responses and answers requests; nil for none.
     ///
-    /// ``/AFURLTypes/URLCache/shared`` for ``default``, and a cache of the configuration's own, in memory only, for ``ephemeral``.
+    /// ``/AFURLTypes/URLCache/shared`` for ``default``, and a cache of the configuration's own, in memory only, for
+    /// ``ephemeral``.
     public var urlCache: URLCache? {
         get { self[\.cache].cache }
         set { self[\.cache] = newValue.map { .own($0) } ?? .none }
@@ -44,8 +45,8 @@ struct CookieSettings: Sendable {
 }
 
 extension URLSessionConfiguration {
-    /// The store of the cookies; nil for none. The default configuration uses ``/AFURLTypes/HTTPCookieStorage/shared``. An
-    /// ephemeral one has a store of its own, which its copies and all their sessions share.
+    /// The store of the cookies; nil for none. The default configuration uses ``/AFURLTypes/HTTPCookieStorage/shared``.
+    /// An ephemeral one has a store of its own, which its copies and all their sessions share.
     public var httpCookieStorage: HTTPCookieStorage? {
         get { self[\.cookies.storage] }
         set { self[\.cookies.storage] = newValue }

@@ -9,8 +9,8 @@ extension URLSessionConfiguration {
     ///
     /// This time, ``connectTimeout``, ``connectAttemptTimeout`` and ``tlsTimeout`` run beside
     /// ``timeoutIntervalForRequest``, which counts all waiting, and ``timeoutIntervalForResource``. The first that is
-    /// over ends the task. The error says which one it was (``/AFURLTypes/LoadFailure/detail``) and how long each phase took
-    /// (``/AFURLTypes/LoadFailure/timings``).
+    /// over ends the task. The error says which one it was (``/AFURLTypes/LoadFailure/detail``) and how long each phase
+    /// took (``/AFURLTypes/LoadFailure/timings``).
     public var queueTimeout: TimeInterval? {
         get { self[\.limits.queueTimeout] }
         set { self[\.limits.queueTimeout] = newValue }

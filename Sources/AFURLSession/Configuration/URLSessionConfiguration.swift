@@ -103,15 +103,15 @@ extension URLSessionConfiguration {
 // MARK: - TLS versions under Foundation's names
 
 extension URLSessionConfiguration {
-    /// The oldest version of TLS that the session speaks: ``/AFTransport/TLSConfiguration/minimumVersion`` by another name. It
-    /// speaks none before 1.2; setting one means 1.2.
+    /// The oldest version of TLS that the session speaks: ``/AFTransport/TLSConfiguration/minimumVersion`` by another
+    /// name. It speaks none before 1.2; setting one means 1.2.
     public var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t {
         get { tls.minimumVersion.number }
         set { tls.minimumVersion = TLSVersion(atLeast: newValue) }
     }
 
-    /// The newest version of TLS that the session speaks: ``/AFTransport/TLSConfiguration/maximumVersion`` by another name. It
-    /// speaks none before 1.2; setting one means 1.2.
+    /// The newest version of TLS that the session speaks: ``/AFTransport/TLSConfiguration/maximumVersion`` by another
+    /// name. It speaks none before 1.2; setting one means 1.2.
     public var tlsMaximumSupportedProtocolVersion: tls_protocol_version_t {
         get { tls.maximumVersion.number }
         set { tls.maximumVersion = TLSVersion(atLeast: newValue) }
@@ -224,8 +224,8 @@ extension URLSessionConfiguration {
 
 extension URLSessionConfiguration {
     /// The storage in which the session looks up credentials when a server or proxy asks for them, and stores those
-    /// that a delegate gave and the server accepted. ``/AFURLTypes/URLCredentialStorage/shared``, or for ``ephemeral`` one of its
-    /// own; nil for neither.
+    /// that a delegate gave and the server accepted. ``/AFURLTypes/URLCredentialStorage/shared``, or for ``ephemeral``
+    /// one of its own; nil for neither.
     public var urlCredentialStorage: URLCredentialStorage? {
         get { self[\.credentials.storage] }
         set { self[\.credentials.storage] = newValue }

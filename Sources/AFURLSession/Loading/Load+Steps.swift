@@ -152,8 +152,8 @@ extension Load {
 
     // MARK: - Waiting
 
-    /// - Parameter begin: Gets the ticket of the wait. It refers to the load weakly: a delegate that never answers does not
-    ///   keep the task alive.
+    /// - Parameter begin: Gets the ticket of the wait. It refers to the load weakly: a delegate that never answers does
+    ///   not keep the task alive.
     private func wait(_ waiting: LoadMemory.Waiting, isTimed: Bool, _ begin: (UInt32) -> Void) {
         guard let request = presentRequest else { return }
         memory(beginningWith: request).wait(waiting)

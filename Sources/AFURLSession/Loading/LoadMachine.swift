@@ -9,9 +9,9 @@
 ///  any of them ──── fail ───▶ saving ──────────────────────────────────────────────────────┘ saved
 /// ```
 ///
-/// Suspension and waits lie across the states. A *wait* has a ticket: only the answer with the ticket of the present wait
-/// counts. What changes the state ends the wait, so each wait gets one answer at most, and an answer that comes too late
-/// does nothing.
+/// Suspension and waits lie across the states. A *wait* has a ticket: only the answer with the ticket of the present
+/// wait counts. What changes the state ends the wait, so each wait gets one answer at most, and an answer that comes
+/// too late does nothing.
 struct LoadMachine {
     enum State: UInt8, CaseIterable {
         /// The task was not resumed yet.
@@ -216,8 +216,8 @@ struct LoadMachine {
 
     func isWaiting(with ticket: UInt32) -> Bool { isWaiting && ticket == self.ticket }
 
-    /// The answer to a wait has come. It ends the wait, unless the task is suspended: then the load asks again when it is
-    /// resumed.
+    /// The answer to a wait has come. It ends the wait, unless the task is suspended: then the load asks again when it
+    /// is resumed.
     mutating func answer(_ ticket: UInt32) -> Answer {
         guard isWaiting(with: ticket) else { return .tooLate }
         guard !isSuspended else { return .onResumption }

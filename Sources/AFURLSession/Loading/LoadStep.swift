@@ -3,9 +3,9 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// One concern of a load: what it does to a request about to leave, and what it makes of an outcome. `LoadSteps` has the
-/// order. A step is confined to the loop, keeps what it knows of a load in the load's `LoadMemory`, and calls no other
-/// step.
+/// One concern of a load: what it does to a request about to leave, and what it makes of an outcome. `LoadSteps` has
+/// the order. A step is confined to the loop, keeps what it knows of a load in the load's `LoadMemory`, and calls no
+/// other step.
 protocol LoadStep: AnyObject {
     /// The request is about to leave.
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation

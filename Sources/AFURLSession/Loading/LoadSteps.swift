@@ -25,9 +25,10 @@
 /// | connectivity | there was no network | the wire |
 /// | interceptors | another attempt | interceptors |
 ///
-/// An example: a 401 arrives. HSTS and cookies learn from it. Credentials asks the delegate, and sends the request again,
-/// from the cookies on. The cache has a 302 for it by now, and answers. The load judges that as any response: credentials
-/// and cache pass, redirects asks the delegate, and sends the request for the target, from the protocol classes on.
+/// An example: a 401 arrives. HSTS and cookies learn from it. Credentials asks the delegate, and sends the request
+/// again, from the cookies on. The cache has a 302 for it by now, and answers. The load judges that as any response:
+/// credentials and cache pass, redirects asks the delegate, and sends the request for the target, from the protocol
+/// classes on.
 ///
 /// Steps that a session has no use for are not in its lists.
 extension LoadSteps {

@@ -15,21 +15,21 @@
 /// One task stays one task: however often the session sends its request, it has one response, one completion, and one
 /// ``URLSessionTask/progress``.
 ///
-/// The session asks the interceptors of ``/AFURLSession/AFURLTypes/URLRequest/requestInterceptors`` first, then those of
-/// ``URLSessionConfiguration/requestInterceptors``, each list in its order. It calls all of them away from the network
-/// thread and from the delegate queue, in a Swift task that it cancels together with the URL session task. While they
-/// work, `timeoutIntervalForRequest` stands still and `timeoutIntervalForResource` does not.
+/// The session asks the interceptors of ``/AFURLSession/AFURLTypes/URLRequest/requestInterceptors`` first, then those
+/// of ``URLSessionConfiguration/requestInterceptors``, each list in its order. It calls all of them away from the
+/// network thread and from the delegate queue, in a Swift task that it cancels together with the URL session task.
+/// While they work, `timeoutIntervalForRequest` stands still and `timeoutIntervalForResource` does not.
 public protocol TaskInterceptor: Sendable {
     /// Changes a request before the session sends it.
     ///
     /// The session calls this for the first attempt and for each further one, with the request as the task's owner made
     /// it, changed by the interceptors before this one. An error thrown here fails the task, and is its error.
     ///
-    /// The session does not call it for redirects: there, the rules of the ``/AFURLTypes/RedirectPolicy`` decide what goes along.
-    /// Header fields that an interceptor adds or changes never go to another origin, whatever their names are. Once a
-    /// redirect has led to another origin, further attempts go there as the redirect said, without a call of this
-    /// method. After a redirect within the origin the session calls it with the request of that redirect, which already
-    /// has the fields set here: set fields, do not add values to them.
+    /// The session does not call it for redirects: there, the rules of the ``/AFURLTypes/RedirectPolicy`` decide what
+    /// goes along. Header fields that an interceptor adds or changes never go to another origin, whatever their names
+    /// are. Once a redirect has led to another origin, further attempts go there as the redirect said, without a call
+    /// of this method. After a redirect within the origin the session calls it with the request of that redirect, which
+    /// already has the fields set here: set fields, do not add values to them.
     ///
     /// - Parameters:
     ///   - request: The request that the session would send. You may change its URL, method, fields and body.

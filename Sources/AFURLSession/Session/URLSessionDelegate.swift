@@ -18,8 +18,8 @@ public protocol URLSessionDelegate: AnyObject, Sendable {
     ///
     /// To trust the server of `challenge.protectionSpace.serverTrust`, whatever the standard evaluation says, answer
     /// `.useCredential` with `URLCredential(trust:)` of exactly that trust. `.performDefaultHandling` is the standard
-    /// evaluation. The session does not ask about a server that a ``/AFTransport/TLSConfiguration/evaluator`` has refused. Without
-    /// this method it asks ``URLSessionTaskDelegate``.
+    /// evaluation. The session does not ask about a server that a ``/AFTransport/TLSConfiguration/evaluator`` has
+    /// refused. Without this method it asks ``URLSessionTaskDelegate``.
     func urlSession(
         _ session: URLSession,
         didReceive challenge: URLAuthenticationChallenge,

@@ -10,7 +10,8 @@ public import Foundation
 /// When a download fails whose response had a strong entity tag or a reliable date, the bytes that arrived are kept for
 /// seven days, and the error's `userInfo` has resume data under ``NSURLSessionDownloadTaskResumeData``. Resume data
 /// contains the request with its fields: protect it like those. It does not contain what cannot be written down:
-/// ``/AFURLSession/AFURLTypes/URLRequest/requestInterceptors`` of the request itself, and properties that a ``URLProtocol`` has set.
+/// ``/AFURLSession/AFURLTypes/URLRequest/requestInterceptors`` of the request itself, and properties that a
+/// ``URLProtocol`` has set.
 public final class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     init(
         _ request: URLRequest,
@@ -37,8 +38,8 @@ public let URLSessionDownloadTaskResumeData = NSURLSessionDownloadTaskResumeData
 
 /// Receives the files of download tasks that have no completion handler.
 ///
-/// For each task, in this order: ``urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`` if it was resumed,
-/// progress, the file, metrics, completion.
+/// For each task, in this order: ``urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`` if it was
+/// resumed, progress, the file, metrics, completion.
 @preconcurrency
 public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
     /// The download is complete. Its file is at `location` until this method returns: move it, or open it, before.

@@ -217,7 +217,8 @@ extension URLCredentialStorage {
     }
 }
 
-/// For ``URLCredentialStorage/remove(_:for:options:)``: whether credentials of persistence `synchronizable` are removed.
+/// For ``URLCredentialStorage/remove(_:for:options:)``: whether credentials of persistence `synchronizable` are
+/// removed.
 public let NSURLCredentialStorageRemoveSynchronizableCredentials =
     "NSURLCredentialStorageRemoveSynchronizableCredentials"
 

@@ -8,7 +8,8 @@ extension URLRequest {
     ///
     /// A body that is text and no longer than 64 KiB stands in the command. If it is not text, `printf` makes it from
     /// the numbers of its bytes, through a pipe. The command reads a longer body, or a stream, from standard input.
-    /// ``/AFURLSession/URLSessionTask/curlCommand(masksSecrets:followsRedirects:sensitiveFields:)`` also has what a session adds.
+    /// ``/AFURLSession/URLSessionTask/curlCommand(masksSecrets:followsRedirects:sensitiveFields:)`` also has what a
+    /// session adds.
     ///
     /// - Parameters:
     ///   - masksSecrets: Whether `***` stands in place of credentials, cookies and keys in header fields and of query

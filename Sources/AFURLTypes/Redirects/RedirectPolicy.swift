@@ -35,8 +35,8 @@ public struct RedirectPolicy: Hashable, Sendable, Codable {
     public init() {}
 
     /// Whether two URLs have one origin. It reads them as a request does, which is not always how `URL` reads them. If
-    /// no request can be made for one of them, as with the scheme of a ``/AFURLSession/URLProtocol``, they have one origin if they
-    /// are the same up to their paths.
+    /// no request can be made for one of them, as with the scheme of a ``/AFURLSession/URLProtocol``, they have one
+    /// origin if they are the same up to their paths.
     public static func haveSameOrigin(_ one: URL, _ other: URL) -> Bool {
         let (one, other) = (one.absoluteString, other.absoluteString)
         guard let first = try? RequestURL(one), let second = try? RequestURL(other) else {

@@ -42,8 +42,8 @@ extension LoopInterval {
 
 extension URLRequest {
     /// How long this request may wait for a connection, in seconds, in place of
-    /// ``/AFURLSession/URLSessionConfiguration/queueTimeout``. Nil, the default, or a number that is not positive: the session's
-    /// value applies.
+    /// ``/AFURLSession/URLSessionConfiguration/queueTimeout``. Nil, the default, or a number that is not positive: the
+    /// session's value applies.
     public var queueTimeout: TimeInterval? {
         get { contents.limits.value.queueTimeout }
         set { change { $0.limits.value.queueTimeout = newValue } }
@@ -52,9 +52,9 @@ extension URLRequest {
     /// How many bytes of its body the session sends in a second, at most. Nil, the default, or a number that is not
     /// positive: as many as the network takes.
     ///
-    /// The limit ``/AFURLSession/URLSessionConfiguration/maximumBytesSentPerSecond``, which all requests of a session share, holds as
-    /// well. Waiting for a share does not count against ``timeoutInterval``. Redirected and repeated requests keep the
-    /// limit.
+    /// The limit ``/AFURLSession/URLSessionConfiguration/maximumBytesSentPerSecond``, which all requests of a session
+    /// share, holds as well. Waiting for a share does not count against ``timeoutInterval``. Redirected and repeated
+    /// requests keep the limit.
     public var maximumBytesSentPerSecond: Int? {
         get { contents.limits.value.sendRate }
         set { change { $0.limits.value.sendRate = newValue } }

@@ -10,8 +10,8 @@ extension URLRequest {
     }
 
     /// Fields of the session that this request does without, by name and in any case: `Accept`, `User-Agent` and
-    /// `Accept-Encoding`, which every session has, and those of ``/AFURLSession/URLSessionConfiguration/httpAdditionalHeaders``.
-    /// Empty unless set.
+    /// `Accept-Encoding`, which every session has, and those of
+    /// ``/AFURLSession/URLSessionConfiguration/httpAdditionalHeaders``. Empty unless set.
     ///
     /// The session still sends a field that the request has itself, and those that the exchange needs: `Host` and the
     /// fields that say how long a body is.

@@ -1,8 +1,8 @@
 import AFTransport
 import AFWire
 
-/// Starts the task's time, lets the consumer do what it has to do first, and puts the delegate's request in place of the task's. A download that
-/// resumes sends its own request instead.
+/// Starts the task's time, lets the consumer do what it has to do first, and puts the delegate's request in place of
+/// the task's. A download that resumes sends its own request instead.
 final class ConsumerStep: LoadStep {
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
         load.restartTime()

@@ -20,8 +20,8 @@ final class CredentialStep: LoadStep {
 
     // MARK: - Before a request
 
-    /// Adds the credentials for a request, asked for or not. If the request goes another time, they replace those of the
-    /// first time: the server may have seen them, and RFC 7616 §3.4 lets it refuse a count that it has seen.
+    /// Adds the credentials for a request, asked for or not. If the request goes another time, they replace those of
+    /// the first time: the server may have seen them, and RFC 7616 §3.4 lets it refuse a count that it has seen.
     func addFields(to fields: inout [HeadField], of request: WireRequest, _ load: Load, isRepeated: Bool) {
         guard hasCredentials(load) else { return }
         if isRepeated, load.memory?.authentication == nil { return }

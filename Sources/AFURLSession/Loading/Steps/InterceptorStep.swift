@@ -3,8 +3,8 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// Lets interceptors change a request before the session sends it, and decide whether it goes again. The task's owner does
-/// not hear of the outcome while an interceptor may ask for another attempt.
+/// Lets interceptors change a request before the session sends it, and decide whether it goes again. The task's owner
+/// does not hear of the outcome while an interceptor may ask for another attempt.
 final class InterceptorStep: LoadStep {
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
         if let interception = load.memory?.interception, let wait = interception.takeWait() {

@@ -2,8 +2,8 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// Loads what needs no network: `data:` URLs and files. Only the owner of the task can name these: no redirect of a server
-/// or of a class leads here. What else the session cannot send fails here.
+/// Loads what needs no network: `data:` URLs and files. Only the owner of the task can name these: no redirect of a
+/// server or of a class leads here. What else the session cannot send fails here.
 final class LocalSchemeStep: LoadStep {
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
         guard case .refused(let rejection) = draft.wire else { return .goOn }

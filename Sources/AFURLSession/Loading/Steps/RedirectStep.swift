@@ -14,8 +14,8 @@ final class RedirectStep: LoadStep {
         }
     }
 
-    /// Decides about a stored redirect in a later turn of the loop: the target may be a stored redirect as well, and each
-    /// further one would be a few calls deeper on the stack.
+    /// Decides about a stored redirect in a later turn of the loop: the target may be a stored redirect as well, and
+    /// each further one would be a few calls deeper on the stack.
     private func judgeSoon(_ pending: PendingResponse, _ load: Load) -> Verdict {
         .later { [self] reply in
             let waiting = LoopBound(
