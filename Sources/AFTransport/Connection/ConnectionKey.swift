@@ -38,7 +38,7 @@ package struct ConnectionKey: Hashable {
             self.judge = judge
         }
 
-        package static var none: Options { Options() }
+        package static var usual: Options { Options() }
     }
 
     private final class SharedOptions: Hashable {
@@ -68,8 +68,8 @@ package struct ConnectionKey: Hashable {
     }
 
     package private(set) var options: Options {
-        get { shared?.options ?? .none }
-        set { shared = newValue == .none ? nil : SharedOptions(newValue) }
+        get { shared?.options ?? .usual }
+        set { shared = newValue == .usual ? nil : SharedOptions(newValue) }
     }
 
     package var unixPath: String? { shared?.options.unixPath }

@@ -62,7 +62,11 @@ final class Load {
     /// Tells the machine what happens.
     ///
     /// - Returns: What the load has to do.
-    func take(_ event: LoadMachine.Event) -> LoadMachine.Action { machine.handle(event) }
+    func take(_ event: LoadMachine.Event) -> LoadMachine.Action {
+        let action = machine.handle(event)
+        assert(action != .impossible, "\(event) while \(state)")
+        return action
+    }
 
     func beginWait() -> UInt32 { machine.beginWait() }
     func isWaiting(with ticket: UInt32) -> Bool { machine.isWaiting(with: ticket) }

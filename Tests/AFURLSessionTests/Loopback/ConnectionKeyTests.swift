@@ -180,7 +180,7 @@ struct ConnectionKeyTests {
         var background = key
         background.follow(LinkRules(serviceType: .background).socketOptions)
         #expect(background.proxyKey?.link == background.link && background.proxyKey != key.proxyKey)
-        #expect(key.proxyKey?.options == .straight)
+        #expect(key.proxyKey?.options == .usual)
         #expect(try keys().allSatisfy { ($0.proxyKey == nil) == ($0.route == nil) })
     }
 

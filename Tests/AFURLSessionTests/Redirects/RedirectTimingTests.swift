@@ -1,3 +1,4 @@
+import AFBase
 import AFLoop
 import AFURLSession
 import AFVirtualWorld
@@ -77,6 +78,57 @@ struct RedirectTimingTests {
         world.script("b.test", .expectRequest, .delay(.seconds(4)), .reply(Self.ok), .again)
 
         #expect(world.load("http://a.test/").all.last == .finished)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-RED-21 a task suspended while its delegate decides goes on with the first answer`() {
+        let answers = Lock<[RedirectDelegate.Completion]>([])
+        let delegate = RedirectDelegate { _, _, completion in answers.withLock { $0.append(completion) } }
+        let world = VirtualWorld()
+        world.configure { $0.timeoutIntervalForResource = 30 }
+        world.script("a.test", .expectRequest, .reply(Self.away), .reply("12345"))
+        world.script("b.test", .expectRequest, .reply(Self.ok), .again)
+        let task = world.session.dataTask(with: URLRequest(url: URL(string: "http://a.test/")!))
+        task.delegate = delegate
+        task.resume()
+        world.run(limit: .seconds(5)) { answers.withLock { !$0.isEmpty } }
+
+        task.suspend()
+        world.advance(by: .seconds(100))
+        // Both answers come during the suspension, and the first one counts.
+        let proposed = delegate.questions.withLock { $0[0].request }
+        for request in [proposed, nil] { answers.withLock { $0[0] }(request) }
+        world.advance(by: .seconds(100))
+        #expect(world.network.connections.count == 1 && task.state == .suspended)
+
+        task.resume()
+        world.run(limit: .seconds(5)) { task.state == .completed }
+        #expect((task.response as? HTTPURLResponse)?.statusCode == 200 && task.error == nil)
+        #expect(world.network.connections.count == 2)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `a delegate that never answers keeps no response alive`() {
+        let answers = Lock<[RedirectDelegate.Completion]>([])
+        let delegate = RedirectDelegate { _, _, completion in answers.withLock { $0.append(completion) } }
+        let world = VirtualWorld()
+        world.script("a.test", .expectRequest, .reply(Self.away), .reply("12345"))
+        weak var response: URLResponse?
+        weak var finished: URLSessionTask?
+        do {
+            let task = world.session.dataTask(with: URLRequest(url: URL(string: "http://a.test/")!))
+            task.delegate = delegate
+            task.resume()
+            world.run(limit: .seconds(5)) { answers.withLock { !$0.isEmpty } }
+            task.cancel()
+            world.run(limit: .seconds(5)) { task.state == .completed }
+            (response, finished) = (task.response, task)
+        }
+        world.run(limit: .seconds(10))
+
+        // The completion is still here, and nothing that it was about.
+        #expect(answers.withLock { $0.count } == 1)
+        #expect(response == nil && finished == nil)
         #expect(world.finish() == [])
     }
 
