@@ -24,6 +24,17 @@ extension HTTPHeaders {
         }
     }
 
+    /// The first line of the field `name`, byte for byte, with its end.
+    package func line(_ name: String) -> [UInt8]? {
+        withName(name) { name, bytes in
+            var lines = FieldLines(bytes)
+            while let line = lines.next() {
+                if ByteScanning.equalsIgnoringCase(line.name, name) { return Array(line.whole) }
+            }
+            return nil
+        }
+    }
+
     /// All values of the field `name`, each line its own.
     package func values(_ name: String) -> [String] {
         withName(name) { name, bytes in

@@ -32,7 +32,11 @@ package struct HTTPHeaders: Sendable {
 
     package var isEmpty: Bool { fieldCount == 0 }
 
+    /// How long the block of lines is.
+    package var byteCount: Int { storage.count - Int(fieldsStart) }
+
     /// The block of lines, as sent or as received, without the empty line after it.
+    @inline(__always)
     package func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         try storage.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[Int(fieldsStart)...])) }
     }
@@ -58,14 +62,49 @@ package struct HTTPHeaders: Sendable {
     /// Adds a field whose value is not necessarily UTF-8, such as an entity tag to be
     /// sent back as it came. The caller has validated both parts.
     package mutating func append(_ name: String, bytes value: UnsafeRawBufferPointer) {
-        storage.reserveCapacity(storage.count + name.utf8.count + value.count + 4)
-        storage.append(contentsOf: name.utf8)
+        name.withUTF8Bytes { append($0, value) }
+    }
+
+    /// The same for a value in an array of its own.
+    package mutating func append(_ name: String, _ value: [UInt8]) {
+        value.withUnsafeBytes { append(name, bytes: $0) }
+    }
+
+    package mutating func append(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+        reserve(name.count + value.count + 4)
+        storage.append(contentsOf: name)
         storage.append(0x3A)
         storage.append(0x20)
         storage.append(contentsOf: value)
         storage.append(0x0D)
         storage.append(0x0A)
         fieldCount += 1
+    }
+
+    /// Adds all fields of another block after the others.
+    package mutating func append(contentsOf other: HTTPHeaders) {
+        if storage.isEmpty {
+            self = other
+        } else {
+            other.withBytes { storage.append(contentsOf: $0) }
+            fieldCount += other.fieldCount
+        }
+    }
+
+    /// Makes room for so many bytes of lines.
+    package mutating func reserve(_ byteCount: Int) {
+        storage.reserveCapacity(storage.count + byteCount)
+    }
+
+    /// Adds fields after the others, which lose those of the same names.
+    package mutating func replace(with fields: HTTPHeaders) {
+        fields.forEach { name, _ in remove(HTTPHeaders.text(name)) }
+        append(contentsOf: fields)
+    }
+
+    /// Adds those of the fields whose names are not there.
+    package mutating func add(lacking fields: HTTPHeaders) {
+        fields.forEach { name, value in if !contains(HTTPHeaders.text(name)) { append(name, value) } }
     }
 
     /// Gives the field `name` one value, where it first stood, or at the end if it

@@ -67,6 +67,26 @@ import Testing
         #expect(headers.count == 1)
     }
 
+    @Test func `fields of another block go behind, in place of those of their names, or only if they are lacking`() {
+        let headers = Self.headers([("A", "1"), ("B", "2"), ("a", "3")])
+        let others = Self.headers([("C", "4"), ("b", "5")])
+
+        var appended = headers
+        appended.append(contentsOf: others)
+        var replaced = headers
+        replaced.replace(with: others)
+        var completed = headers
+        completed.add(lacking: others)
+        var empty = HTTPHeaders()
+        empty.append(contentsOf: others)
+
+        #expect(Self.text(appended) == "A: 1\r\nB: 2\r\na: 3\r\nC: 4\r\nb: 5\r\n" && appended.count == 5)
+        #expect(Self.text(replaced) == "A: 1\r\na: 3\r\nC: 4\r\nb: 5\r\n" && replaced.count == 4)
+        #expect(Self.text(completed) == "A: 1\r\nB: 2\r\na: 3\r\nC: 4\r\n" && completed.count == 4)
+        #expect(empty == others && empty.byteCount == 12)
+        #expect(headers.line("b") == Array("B: 2\r\n".utf8) && headers.line("c") == nil)
+    }
+
     @Test func `received fields can be changed and keep the rest as it was`() {
         var headers = Self.received(Array("A:1\r\nB:  2 \r\nC: 3\r\n".utf8)) ?? HTTPHeaders()
 
