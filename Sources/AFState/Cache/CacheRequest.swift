@@ -57,23 +57,6 @@ package struct CacheRequest: Sendable {
         headers.contains("If-None-Match") || headers.contains("If-Modified-Since") || headers.contains("If-Match")
             || headers.contains("If-Unmodified-Since")
     }
-
-    // MARK: - Before anything is read
-
-    /// Whether the head has a field that tells caches what to do. Allocates nothing.
-    package static func mentionsCaches(_ head: [UInt8]) -> Bool {
-        head.withUnsafeBytes { bytes in
-            var start = 0
-            while let lineEnd = ByteScanning.firstIndex(of: 0x0A, in: bytes, from: start) {
-                start = lineEnd + 1
-                guard start < bytes.count, bytes[start] | 0x20 == UInt8(ascii: "c"), start + 14 <= bytes.count
-                else { continue }
-                let name = UnsafeRawBufferPointer(rebasing: bytes[start..<start + 14])
-                if ByteScanning.equalsIgnoringCase(name, "cache-control:") { return true }
-            }
-            return false
-        }
-    }
 }
 
 extension CacheControl {

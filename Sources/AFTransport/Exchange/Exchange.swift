@@ -80,7 +80,7 @@ protocol ExchangeClient: AnyObject {
     /// The exchange sends it ahead. Until its turn comes, the requests before it are to blame for the wait.
     func follow(on exchange: any Exchange)
     /// All of a request that follows others is sent.
-    func sentAhead()
+    func sentAhead(headBytes: Int)
     /// Its turn has come: the next response is its own.
     func leads(on exchange: any Exchange)
     func sent(headBytes: Int, bodyBytes: Int)

@@ -57,11 +57,14 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         self.client = client
         let request = client.request
         machine = ExchangeMachine(keepsAlive: !request.closesConnection)
-        decoder = ResponseDecoder(method: request.isHead ? .head : .other, allowsLeadingEmptyLine: !isReused)
+        decoder = ResponseDecoder(
+            method: request.head.traits.isHead ? .head : .other,
+            allowsLeadingEmptyLine: !isReused
+        )
         hasReceived = false
         client.exchangeBegins(on: self)
         writer.start(request, client.body, patience: limits.continuePatience, on: loop, for: self)
-        ownRate = request.limits?.sendRate.flatMap { RateLimit($0, on: loop) }
+        ownRate = request.terms.limits?.sendRate.flatMap { RateLimit($0, on: loop) }
         if client.outlastsPeers || client.isHeldUp { channel.probePeer() }
         guard !channel.isReadable else { return peerSpokeFirst() }
         write()
@@ -403,7 +406,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         self.client = client
         machine = ExchangeMachine()
         perform(.requestFinished)
-        decoder = ResponseDecoder(method: client.request.isHead ? .head : .other)
+        decoder = ResponseDecoder(method: client.request.head.traits.isHead ? .head : .other)
         writer.reset()
         hasReceived = false
         client.leads(on: self)

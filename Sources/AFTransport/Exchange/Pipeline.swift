@@ -1,3 +1,5 @@
+import AFWire
+
 /// Pipelined requests: sent on one connection ahead of the answers before them.
 ///
 /// Their answers come in this order, and nothing else tells which request they belong to (RFC 9112 §9.3.2). So no
@@ -11,6 +13,7 @@ struct Pipeline {
     private struct Follower {
         /// Nil when it has left.
         var client: (any ExchangeClient)?
+        let headBytes: Int
         /// Where it ends in all that was ever appended.
         let end: Int
     }
@@ -29,9 +32,11 @@ struct Pipeline {
     var hasUnsent: Bool { sent < appended }
 
     mutating func append(_ client: any ExchangeClient) {
-        bytes += client.request.headBytes
-        appended += client.request.headBytes.count
-        followers.append(Follower(client: client, end: appended))
+        let request = client.request
+        let start = bytes.count
+        HeadWriter.append(request.head, request.body.framing, to: &bytes)
+        appended += bytes.count - start
+        followers.append(Follower(client: client, headBytes: bytes.count - start, end: appended))
     }
 
     /// The request whose turn it is. Nil if it has left, or is not sent: then what is there to be read cannot be its
@@ -67,7 +72,7 @@ struct Pipeline {
             offset = 0
         }
         for follower in followers where follower.end > before && follower.end <= sent {
-            follower.client?.sentAhead()
+            follower.client?.sentAhead(headBytes: follower.headBytes)
         }
     }
 }

@@ -17,6 +17,9 @@ final class RequestWriter {
         case bodyFailed(BodyFailure)
     }
 
+    /// Most heads are shorter.
+    private static let keptCapacity = 2048
+
     @exclusivity(unchecked) private var body: (any BodySource)?
     /// The same as `body`, if the request waits for `100 Continue`.
     @exclusivity(unchecked) private var gate: ContinueGate?
@@ -36,8 +39,7 @@ final class RequestWriter {
         gate = nil
         isChunked = false
         headCount = 0
-        framing = []
-        framingSent = 0
+        clearFraming()
         sentHead = 0
         chunkLeft = 0
         isAtEnd = true
@@ -54,14 +56,14 @@ final class RequestWriter {
         for client: any BodyClient
     ) {
         reset()
-        headCount = request.headBytes.count
-        framing = request.headBytes
+        HeadWriter.append(request.head, request.body.framing, to: &framing)
+        headCount = framing.count
         guard let body else { return }
-        if request.expectation?.isContinue == true { gate = ContinueGate(body, patience: patience, on: loop) }
+        if request.head.expectsContinue { gate = ContinueGate(body, patience: patience, on: loop) }
         let source: any BodySource = gate ?? body
         source.client = client
         self.body = source
-        isChunked = request.isChunked
+        isChunked = request.body.isChunked
         isAtEnd = false
     }
 
@@ -140,13 +142,17 @@ final class RequestWriter {
             let headBytes = min(framingBytes, headCount - sentHead)
             framingSent += framingBytes
             sentHead += headBytes
-            if framingSent == framing.count {
-                framing = []
-                framingSent = 0
-            }
+            if framingSent == framing.count { clearFraming() }
             if count > framingBytes { consume(count - framingBytes) }
             return .moved(headBytes: headBytes, bodyBytes: count - framingBytes)
         }
+    }
+
+    /// Keeps the memory for the next request, unless it is much.
+    private func clearFraming() {
+        framingSent = 0
+        if framing.isEmpty { return }
+        framing.removeAll(keepingCapacity: framing.capacity <= RequestWriter.keptCapacity)
     }
 
     private func consume(_ count: Int) {

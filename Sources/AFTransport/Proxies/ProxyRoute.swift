@@ -72,13 +72,12 @@ package final class ProxyRoute: Sendable {
         kind.isSOCKS ? self : ProxyRoute(self, authorization: field, agentLine: agentLine)
     }
 
-    /// The same way for a request with this head. A request for a tunnel has its `User-Agent`, and no other field of
+    /// The same way for a request with these fields. A request for a tunnel has its `User-Agent`, and no other field of
     /// it. A `User-Agent` among the fields for tunnels comes first.
-    package func naming(agentOf head: [UInt8]) -> ProxyRoute {
+    package func naming(agentOf fields: HTTPHeaders) -> ProxyRoute {
         guard !kind.isSOCKS, !tunnelLines.nameAgent else { return self }
-        let line = HeadField.userAgent.line(in: head)
-        guard agentLine[...] != line.map({ head[$0] }) ?? [] else { return self }
-        return ProxyRoute(self, authorization: authorization, agentLine: line.map { Array(head[$0]) } ?? [])
+        let line = fields.line("User-Agent") ?? []
+        return line == agentLine ? self : ProxyRoute(self, authorization: authorization, agentLine: line)
     }
 
     /// Whether the proxy only passes bytes on.
@@ -129,7 +128,7 @@ package struct TunnelLines: Hashable, Sendable {
             }
         }
         bytes = lines
-        nameAgent = HeadField.userAgent.line(in: lines) != nil
+        nameAgent = fields.keys.contains { HTTPText.isSameName($0, "User-Agent") }
     }
 
     private static func line(_ name: String, _ value: String) throws(RequestRejection) -> [UInt8] {
@@ -150,22 +149,10 @@ extension WireRequest {
     /// credentials for the proxy (RFC 9112 §3.2.2). By any other way it is sent unchanged.
     func addressed(by route: ProxyRoute?) -> WireRequest {
         guard let route, !route.tunnels(to: endpoint) else { return self }
-        var head = headBytes
-        var added = 0
-        let isAnswered = HeadField("Proxy-Authorization", []).line(in: head) != nil
-        if !isAnswered, let authorization = route.authorization, let place = endOfHostLine(head) {
-            let line = Array("Proxy-Authorization: \(authorization)\r\n".utf8)
-            head.insert(contentsOf: line, at: place)
-            added += line.count
+        return changing { head in
+            head.isAbsolute = true
+            guard let authorization = route.authorization, !head.fields.contains("Proxy-Authorization") else { return }
+            head.fields.append("Proxy-Authorization", authorization)
         }
-        let place = Array("\(endpoint.scheme.text)://\(endpoint.hostField)".utf8)
-        head.insert(contentsOf: place, at: method.utf8.count + 1)
-        return WireRequest(self, headBytes: head, expectation: expectation?.moved(by: added + place.count))
-    }
-
-    /// `Host` is always the first field.
-    private func endOfHostLine(_ head: [UInt8]) -> Int? {
-        guard let first = head.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-        return head[(first + 1)...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 }
     }
 }

@@ -137,7 +137,9 @@ package final class Transfer: PoolClient, DeadlineClient {
         stage = .waiting
         phase = .queued
         times.queueStarted = loop.now
-        if let interval = request.limits?.queueInterval ?? pool.queueInterval { queueDeadline = loop.now + interval }
+        if let interval = request.terms.limits?.queueInterval ?? pool.queueInterval {
+            queueDeadline = loop.now + interval
+        }
         noteProgress()
         watch()
         if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
@@ -269,7 +271,7 @@ package final class Transfer: PoolClient, DeadlineClient {
     /// RFC 9112 §9.3.2: an idempotent request may be pipelined. Not with a body, which the peer may stop taking, and
     /// never a second time: the request may have been to blame for the end of the first connection.
     var mayBePipelined: Bool {
-        asksForPipelining && !hasRetried && !wasSentAhead && request.isIdempotent && body == nil
+        asksForPipelining && !hasRetried && !wasSentAhead && request.head.traits.isIdempotent && body == nil
             && !request.closesConnection
     }
 
@@ -279,8 +281,8 @@ package final class Transfer: PoolClient, DeadlineClient {
         phase = .queued
     }
 
-    func sentAhead() {
-        times.requestHeadBytes = Int64(request.headBytes.count)
+    func sentAhead(headBytes: Int) {
+        times.requestHeadBytes = Int64(headBytes)
         requestSent()
     }
 
@@ -382,15 +384,15 @@ package final class Transfer: PoolClient, DeadlineClient {
     /// RFC 9110 §9.2.2: only what is idempotent, or what provably was not acted on, is sent again by itself. And only
     /// once, and only if the connection had been used before, when its death is explained by its age.
     func mayRetry(reused: Bool, unprocessed: Bool) -> Bool {
-        reused && !hasRetried && (request.isIdempotent || unprocessed) && body?.mayReplay != false
+        reused && !hasRetried && (request.head.traits.isIdempotent || unprocessed) && body?.mayReplay != false
     }
 
     /// A server that answers 417 cannot say beforehand whether it wants a body. RFC 9110 §10.1.1 has the client repeat
     /// the request without the expectation.
-    var mayDropExpectation: Bool { request.expectation != nil && body?.mayReplay != false }
+    var mayDropExpectation: Bool { request.head.fields.contains("Expect") && body?.mayReplay != false }
 
     func dropExpectation() {
-        request = request.withoutExpectation
+        request = request.changing { $0.fields.remove("Expect") }
     }
 
     func retry() {

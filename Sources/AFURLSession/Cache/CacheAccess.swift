@@ -65,13 +65,13 @@ final class CacheAccess {
     /// Whether the cache might have an answer to a request. Quick: for the requests of most programs it has none.
     func mayHelp(_ request: WireRequest, _ policy: URLRequest.CachePolicy) -> Bool {
         guard policy == .useProtocolCachePolicy else { return true }
-        guard request.method == "GET" || request.method == "HEAD" else { return false }
+        guard request.head.method == "GET" || request.head.method == "HEAD" else { return false }
         // A request that only the cache may answer (`only-if-cached`) must fail even if nothing is stored.
-        return store?.isSurelyEmpty == false || CacheRequest.mentionsCaches(request.headBytes)
+        return store?.isSurelyEmpty == false || request.mentionsCaches
     }
 
     /// Whether the response to a request might have to be stored, or might replace a stored one. Quick as well.
-    func mayStore(answerTo request: WireRequest) -> Bool { store != nil && request.method == "GET" }
+    func mayStore(answerTo request: WireRequest) -> Bool { store != nil && request.head.method == "GET" }
 
     /// The time of an instant of the loop's clock, on both clocks.
     func moment(of instant: LoopInstant?) -> CacheInstant {
@@ -116,9 +116,9 @@ final class CacheAccess {
         let frozen = question.request
         let isPlain =
             (store?.isSurelyEmpty ?? true) && question.policy == .useProtocolCachePolicy
-            && !CacheRequest.mentionsCaches(frozen.headBytes)
+            && !frozen.mentionsCaches
         if isPlain { return done(.network(HTTPHeaders())) }
-        guard let request = CacheRequest(frozen) else { return done(.network(HTTPHeaders())) }
+        let request = CacheRequest(frozen)
         let look = CacheLookUp(request, question, request.mayBeAnswered ? store : nil)
         guard let store, request.mayBeAnswered, look.mayBeAnswered else {
             return done(look.finding(nil, now: now))
@@ -217,9 +217,8 @@ final class CacheAccess {
     }
 
     func note(_ status: Int, _ headers: HTTPHeaders, to frozen: WireRequest) {
-        guard let store, frozen.method != "GET", store.mayHoldOutdated, let request = CacheRequest(frozen) else {
-            return
-        }
+        guard let store, frozen.method != "GET", store.mayHoldOutdated else { return }
+        let request = CacheRequest(frozen)
         if request.method == .head {
             guard status == 200 else { return }
             noteHead(status, headers, to: request, store)
@@ -255,10 +254,10 @@ final class CacheAccess {
     ) -> CacheWriter? {
         guard let store, question.request.method == "GET",
             // A response of no use to the cache may still replace a stored one.
-            CacheRules.mayBeOfUse(status, headers) || store.mayHoldOutdated,
-            let request = CacheRequest(question.request),
-            let partition = question.partition.forCredentials(in: request.headers)
+            CacheRules.mayBeOfUse(status, headers) || store.mayHoldOutdated
         else { return nil }
+        let request = CacheRequest(question.request)
+        guard let partition = question.partition.forCredentials(in: request.headers) else { return nil }
         let came = now
         let fields = CacheRules.storedFields(headers)
         let head = StoredHead(

@@ -116,7 +116,7 @@ extension Load {
     /// field.
     var asksForPart: Bool {
         guard let sent = transfer?.request else { return presentRequest?.value(forHTTPHeaderField: "Range") != nil }
-        return HeadField("Range", []).line(in: sent.headBytes) != nil
+        return sent.head.fields.contains("Range")
     }
 }
 

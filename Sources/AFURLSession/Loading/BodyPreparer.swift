@@ -33,7 +33,7 @@ final class BodyPreparer: StreamProvider {
 
     private func openStream(_ stream: HandedStream?, for request: WireRequest, _ done: @escaping (Prepared) -> Void) {
         guard let stream else { return done(.failure(.transfer(.body(.noStream)))) }
-        StreamBody.open(stream, announced: request.bodyLength.map(Int64.init), self) { opened in
+        StreamBody.open(stream, announced: request.body.length.map(Int64.init), self) { opened in
             done(opened.map { (request, $0) }.mapError { .transfer(.body($0)) })
         }
     }

@@ -27,7 +27,7 @@ final class CacheRefresh: TransferClient {
             var key = try? session.connectionKey(for: request),
             session.refreshes.insert(hit.entry.id).inserted
         else { return }
-        key.follow(session.settings.limits.socketOptions(for: request.limits))
+        key.follow(session.settings.limits.socketOptions(for: request.terms.limits))
         let refresh = CacheRefresh(hit, question, session)
         let transfer = Transfer(
             request,
@@ -35,7 +35,7 @@ final class CacheRefresh: TransferClient {
             pool: session.pool,
             loop: session.loop,
             deadlines: session.deadlines,
-            idleInterval: request.idleInterval ?? session.requestTimeout,
+            idleInterval: request.terms.idleInterval ?? session.requestTimeout,
             hardDeadline: session.loop.now + session.resourceTimeout,
             asksForPipelining: false,
             client: refresh

@@ -32,11 +32,11 @@ extension Load {
 
     /// The request with the fields that the steps add to its head.
     func dressed(_ request: WireRequest, isRepeated: Bool = false) -> WireRequest {
-        var fields: [HeadField] = []
+        var fields = HTTPHeaders()
         for step in session.steps.dressing {
             step.addFields(to: &fields, of: request, self, isRepeated: isRepeated)
         }
-        return request.replacing(fields)
+        return fields.isEmpty ? request : request.changing { $0.fields.replace(with: fields) }
     }
 
     // MARK: - Leaving an exchange
@@ -131,7 +131,7 @@ extension Load {
         history.former = (memory.request, former)
         draft.history = history
         // A body that the request itself holds can be sent again.
-        if keepsBody, (try? wire.get())?.body == nil { draft.body = body } else { body?.close() }
+        if keepsBody, (try? wire.get())?.body.data == nil { draft.body = body } else { body?.close() }
         if !keepsBody { memory.hasDroppedBody = true }
         leave(response)
         memory.request = request
@@ -169,11 +169,11 @@ extension Load {
         var plan = request.bodyStream == nil ? RequestFreezer.BodyPlan.own : .stream
         if let former {
             plan = .own
-            if former.isStreamed {
+            if former.body.isStreamed {
                 plan = .stream
-            } else if former.body == nil, let length = former.bodyLength {
+            } else if former.body.data == nil, let length = former.body.length {
                 plan = .length(length)
-            } else if let data = former.body, request.httpBody == nil || isBodyTheTasks(request) {
+            } else if let data = former.body.data, request.httpBody == nil || isBodyTheTasks(request) {
                 request.httpBody = data
             }
         }
@@ -240,7 +240,7 @@ extension Load {
 extension HTTPURLResponse {
     /// RFC 9110 §6.4.1: some requests and some statuses have responses without a body, whatever the fields say.
     fileprivate func hasBody(to request: WireRequest) -> Bool {
-        !request.isHead && statusCode != 204 && statusCode != 304
+        !request.head.traits.isHead && statusCode != 204 && statusCode != 304
     }
 }
 

@@ -67,7 +67,7 @@ extension Load: TransferClient {
 
     /// Delivers the task's response.
     private func deliver(_ response: HTTPURLResponse, to request: WireRequest, isDecoded: Bool) {
-        note(response, expecting: request.isHead ? 0 : response.expectedContentLength)
+        note(response, expecting: request.head.traits.isHead ? 0 : response.expectedContentLength)
         // Ask the plan first: a `CodedBody` that refuses to be made has been allocated.
         content = isDecoded || !response.contentPlan.changesLength ? nil : codedBody(response.contentPlan)
         consumer.receivedResponse(response, of: self)

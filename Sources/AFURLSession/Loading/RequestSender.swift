@@ -24,7 +24,7 @@ struct RequestSender {
         if let route = key.route {
             for step in session.steps.dressing { key = step.address(key, by: route, of: load) }
         }
-        key.follow(session.settings.limits.socketOptions(for: request.limits))
+        key.follow(session.settings.limits.socketOptions(for: request.terms.limits))
         if let judge = load.trustJudge(for: request.endpoint) { key = key.judged(by: judge) }
         load.stopClock()
         let transfer = Transfer(
@@ -33,9 +33,9 @@ struct RequestSender {
             pool: session.pool,
             loop: session.loop,
             deadlines: session.deadlines,
-            idleInterval: request.idleInterval ?? session.requestTimeout,
+            idleInterval: request.terms.idleInterval ?? session.requestTimeout,
             hardDeadline: load.hardDeadline,
-            asksForPipelining: request.asksForPipelining ?? session.settings.usesPipelining,
+            asksForPipelining: request.terms.asksForPipelining ?? session.settings.usesPipelining,
             client: load
         )
         // Keep the body if it may have to go again: a proxy may ask for credentials, the task may have to wait for a
@@ -72,7 +72,7 @@ struct RequestSender {
         if let body = draft.body { return sendAgain(body, of: request, with: transfer) }
         guard !load.isPrepared(for: request) else {
             let request = draft.isDressed ? request : load.dressed(request)
-            return transfer.start(request, priority: load.priority, body: request.body.map(DataBody.init))
+            return transfer.start(request, priority: load.priority, body: request.body.data.map(DataBody.init))
         }
         guard let task = load.handle else { return }
         transfer.prepare()
@@ -104,7 +104,7 @@ struct RequestSender {
         switch result {
         case .failure(let error): load.fail(error)
         case .success((let request, let body)):
-            let expected = request.bodyLength.map(Int64.init) ?? NSURLSessionTransferSizeUnknown
+            let expected = request.body.length.map(Int64.init) ?? NSURLSessionTransferSizeUnknown
             load.snapshot.withLock { $0.expectedToSend = expected }
             rememberForRetry(request, by: transfer.key.route)
             transfer.start(load.dressed(request), priority: load.priority, body: body)

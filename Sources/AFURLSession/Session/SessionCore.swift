@@ -80,7 +80,10 @@ final class SessionCore {
         requestTimeout = settings.requestTimeout
         resourceTimeout = settings.resourceTimeout
         security = SessionSecurity(settings.tls, connectionsPerHost: settings.maximumConnectionsPerHost)
-        let rules = settings.proxies.rules(agentLine: headers.userAgentLine, environment: world.environment)
+        let rules = settings.proxies.rules(
+            agentLine: headers.all.line("User-Agent") ?? [],
+            environment: world.environment
+        )
         proxies = SessionProxies(rules, connectionsPerHost: settings.maximumConnectionsPerHost)
         pool = ConnectionPool(platform: world.platform, settings: settings.pool, observer: events)
         outbox = CallbackOutbox(loop: world.loop, executor: callbacks)

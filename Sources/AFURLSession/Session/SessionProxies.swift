@@ -22,10 +22,11 @@ final class SessionProxies {
 
     /// The route for a request whose `User-Agent` differs from the session's; most requests use the session's.
     func naming(_ route: ProxyRoute, by request: WireRequest) -> ProxyRoute {
-        if let lastNamed, lastNamed.number == route.number, lastNamed.naming(agentOf: request.headBytes) === lastNamed {
+        if let lastNamed, lastNamed.number == route.number, lastNamed.naming(agentOf: request.head.fields) === lastNamed
+        {
             return lastNamed
         }
-        let named = route.naming(agentOf: request.headBytes)
+        let named = route.naming(agentOf: request.head.fields)
         if named !== route { lastNamed = named }
         return named
     }

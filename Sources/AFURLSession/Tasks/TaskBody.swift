@@ -48,7 +48,7 @@ indirect enum TaskBody: Sendable {
     /// Whether there is nothing to do before a connection is chosen.
     func isPrepared(for request: WireRequest) -> Bool {
         switch self {
-        case .request, .data: !request.isStreamed
+        case .request, .data: !request.body.isStreamed
         case .file, .streamed: false
         }
     }
@@ -57,6 +57,10 @@ indirect enum TaskBody: Sendable {
     func expectedLength(_ frozen: OwnRequest) -> Int64 {
         if case .file = self { return NSURLSessionTransferSizeUnknown }
         guard let request = try? frozen.get() else { return 0 }
-        return request.isChunked ? NSURLSessionTransferSizeUnknown : Int64(request.bodyLength ?? 0)
+        return switch request.body.framing {
+        case .none: 0
+        case .length(let length): Int64(length)
+        case .chunked: NSURLSessionTransferSizeUnknown
+        }
     }
 }

@@ -31,7 +31,7 @@ extension URLSessionTask {
         guard let frozen = try? RequestFreezer.freeze(request, defaults: defaults(for: request), plan: plan) else {
             return command
         }
-        command.fields = HeadText.fields(of: frozen.headBytes).filter { field in
+        command.fields = frozen.sentFields.fields.filter { field in
             // `curl` sends the host of the URL by itself.
             !HTTPText.isSameName(field.name, "Host") || field.value != frozen.endpoint.hostField
         }

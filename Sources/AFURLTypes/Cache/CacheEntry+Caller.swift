@@ -119,11 +119,9 @@ extension StoredHead {
 // MARK: - Requests in the words of the rules
 
 extension CacheRequest {
-    /// Nil if this library could not have made the head.
-    package init?(_ request: WireRequest) {
-        guard let headers = Self.headers(inHead: request.headBytes) else { return nil }
-        let hasBody = (request.bodyLength ?? 0) > 0 || request.isChunked
-        self.init(method: request.method, url: request.url, headers: headers, hasBody: hasBody)
+    package init(_ request: WireRequest) {
+        let hasBody = (request.body.length ?? 0) > 0 || request.body.isChunked
+        self.init(method: request.method, url: request.url, headers: request.sentFields, hasBody: hasBody)
     }
 
     /// A request as a caller wrote it, without the fields that a session adds. Nil if no response to it could be
@@ -134,10 +132,5 @@ extension CacheRequest {
         guard let headers = HTTPHeaders(checking: contents.fields.dictionary ?? [:]) else { return nil }
         let hasBody = contents.body?.isEmpty == false || contents.bodyStream != nil
         self.init(method: contents.method, url: url, headers: headers, hasBody: hasBody)
-    }
-
-    private static func headers(inHead head: [UInt8]) -> HTTPHeaders? {
-        guard let end = head.firstIndex(of: UInt8(ascii: "\n")), head.count >= end + 3 else { return nil }
-        return HTTPHeaders(checkingBlock: Array(head[(end + 1)..<(head.count - 2)]))
     }
 }

@@ -3,11 +3,11 @@ import AFTransport
 package import AFWire
 import Foundation
 
-/// Turns a request into the bytes that go on the wire, or refuses it.
+/// Turns a request into the one that goes on the wire, or refuses it.
 ///
-/// The order of the head: request line, `Host`, the caller's fields in their order, the cache policy's, the session's
-/// defaults, the type of a POST's body if none of them has it, framing and connection. The table at ``ReservedField``
-/// says what happens to fields that the caller may not set.
+/// The order of the fields: the caller's in their order, the cache policy's, the session's defaults, the type of a
+/// POST's body if none of them has it, and those that a load adds. The table at ``ReservedField`` says what happens to
+/// fields that the caller may not set.
 package enum RequestFreezer {
     /// The body that the request will have.
     package enum BodyPlan: Sendable {
@@ -47,15 +47,16 @@ package enum RequestFreezer {
         let fields = contents.fields
         let length = try length(of: contents, method, plan)
         let isStreamed = if case .stream = plan { true } else { false }
-        let isChunked = isStreamed && length == nil
-        let hasBody = (length ?? 0) > 0 || isChunked
+        let framing = length.map(RequestFraming.length) ?? (isStreamed ? .chunked : .none)
+        let hasBody = (length ?? 0) > 0 || framing == .chunked
         if hasBody, !method.mayHaveBody { throw RequestRejection(.body, .bodyNotAllowed) }
         let version = contents.wire.version
-        if isChunked, version == .http10 { throw RequestRejection(.body, .lengthUnknown) }
+        if framing == .chunked, version == .http10 { throw RequestRejection(.body, .lengthUnknown) }
 
-        var head = try HeadAssembly(
+        var head = try RequestHead(
             target,
             method: contents.method,
+            traits: method,
             version: version,
             fields: fields,
             defaults: defaults
@@ -66,30 +67,22 @@ package enum RequestFreezer {
         try head.add(fields, hasBody: mayExpect)
         if mayExpect { head.addExpectation(of: defaults, butFor: isWithheld) }
         if mayExpect, let expectsContinueAbove, Int64(length ?? .max) > expectsContinueAbove { head.expectContinue() }
-        if request.cachePolicy == .reloadIgnoringLocalAndRemoteCacheData { head.addNoCache(fields) }
+        if request.cachePolicy == .reloadIgnoringLocalAndRemoteCacheData { head.addNoCache() }
         head.add(defaults, lackingIn: fields, butFor: isWithheld)
         if hasBody, let type = impliedType(ofBodyIn: contents) { head.addType(type, lackingIn: defaults) }
-        let bytes = try head.finish(bodyLength: length, isChunked: isChunked)
+        try HeadWriter.checkLength(of: head, framing)
 
         return WireRequest(
-            url: target,
+            head: head,
+            body: WireRequest.Body(data: ownBody(of: contents, plan), framing: framing, isStreamed: isStreamed),
+            terms: WireRequest.Terms(
+                idleInterval: contents.explicitTimeout.map { LoopInterval(timeout: $0) },
+                asksForPipelining: contents.explicitPipelining,
+                limits: contents.limits.forTransfer,
+                notes: RequestNotes(contents).bits
+            ),
             location: url,
-            defaults: defaults,
-            idleInterval: contents.explicitTimeout.map { LoopInterval(timeout: $0) },
-            asksForPipelining: contents.explicitPipelining,
-            limits: contents.limits.forTransfer,
-            notes: RequestNotes(contents).bits,
-            method: contents.method,
-            isIdempotent: method.isIdempotent,
-            isHead: method.isHead,
-            headBytes: bytes,
-            body: ownBody(of: contents, plan),
-            bodyLength: length,
-            isStreamed: isStreamed,
-            isChunked: isChunked,
-            expectation: head.expectation,
-            // RFC 9112 §9.3: in HTTP/1.0 a connection is for one request, unless both sides say otherwise.
-            closesConnection: head.closesConnection || version == .http10
+            defaults: defaults
         )
     }
 

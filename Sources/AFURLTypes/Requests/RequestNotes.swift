@@ -26,8 +26,8 @@ struct RequestNotes {
 
 extension WireRequest {
     /// The cache policy that the request itself names, if it does.
-    package var cachePolicy: URLRequest.CachePolicy? { RequestNotes(bits: notes).cachePolicy }
+    package var cachePolicy: URLRequest.CachePolicy? { RequestNotes(bits: terms.notes).cachePolicy }
 
     /// Whether the caller has set interceptors for this request.
-    package var hasInterceptors: Bool { RequestNotes(bits: notes).hasInterceptors }
+    package var hasInterceptors: Bool { RequestNotes(bits: terms.notes).hasInterceptors }
 }

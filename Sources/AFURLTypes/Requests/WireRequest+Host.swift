@@ -8,9 +8,7 @@ extension WireRequest {
     /// Cookies, TLS, redirects and stored credentials go by the URL. A response to such a request may answer only
     /// requests that name the same host.
     package var namedHost: [UInt8]? {
-        let field = HeadField("Host", [])
-        guard let line = field.line(in: headBytes) else { return nil }
-        let name = headBytes[line].dropFirst(5).filter { $0 > UInt8(ascii: " ") }.map(ASCII.folded)
+        let name = head.host.map(ASCII.folded)
         return name.elementsEqual(endpoint.hostField.utf8) ? nil : name
     }
 }

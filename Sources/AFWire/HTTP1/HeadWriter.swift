@@ -2,15 +2,63 @@
 ///
 /// The code that put the parts together has validated them; nothing is checked twice.
 package enum HeadWriter {
-    /// Appends request line, fields and empty line.
-    package static func append(_ head: RequestHead, to buffer: inout [UInt8]) {
-        let fieldBytes = head.headers.withBytes { $0.count }
-        buffer.reserveCapacity(buffer.count + head.method.utf8.count + head.target.utf8.count + fieldBytes + 14)
-        buffer.append(contentsOf: head.method.utf8)
-        buffer.append(0x20)
-        buffer.append(contentsOf: head.target.utf8)
-        append(" HTTP/1.1\r\n", to: &buffer)
-        append(head.headers, to: &buffer)
+    /// Appends request line, `Host`, fields, framing, `Connection` and the empty line.
+    package static func append(_ head: RequestHead, _ framing: RequestFraming, to buffer: inout [UInt8]) {
+        // Every request comes by here: the closure would copy the head, but not a pointer, and makes room once.
+        withUnsafePointer(to: head) { head in
+            buffer.append(addingCapacity: bound(of: head.pointee)) { output in
+                output.append(utf8: head.pointee.method)
+                output.append(0x20)
+                if head.pointee.isAbsolute {
+                    let place = head.pointee.url.endpoint
+                    output.append(utf8: "\(place.scheme.text)://\(place.hostField)")
+                }
+                head.pointee.url.target.withUnsafeBytes { output.append($0) }
+                output.append(head.pointee.version == .http11 ? " HTTP/1.1\r\nHost: " : " HTTP/1.0\r\nHost: ")
+                head.pointee.host.withUnsafeBytes { output.append($0) }
+                output.append(0x0D)
+                output.append(0x0A)
+                head.pointee.fields.withBytes { output.append($0) }
+                switch framing {
+                case .none: break
+                case .length(let length):
+                    output.append("Content-Length: ")
+                    output.append(utf8: String(length))
+                    output.append("\r\n")
+                case .chunked: output.append("Transfer-Encoding: chunked\r\n")
+                }
+                if head.pointee.closesConnection { output.append("Connection: close\r\n") }
+                output.append(0x0D)
+                output.append(0x0A)
+            }
+        }
+    }
+
+    /// A bound for the bytes of a head, close to what they are.
+    private static func bound(of head: RequestHead) -> Int {
+        let target = head.url.target.count + (head.isAbsolute ? head.url.endpoint.host.text.utf8.count : 0)
+        return head.method.utf8.count + target + head.host.count + head.fields.byteCount + 128
+    }
+
+    /// Refuses a head that is too long.
+    package static func checkLength(of head: RequestHead, _ framing: RequestFraming) throws(RequestRejection) {
+        guard bound(of: head) > RequestSyntax.maximumHeadLength else { return }
+        var bytes: [UInt8] = []
+        append(head, framing, to: &bytes)
+        if bytes.count > RequestSyntax.maximumHeadLength { throw RequestRejection(.head, .tooLong) }
+    }
+
+    /// All fields of a request as HTTP/1.1 sends them, with `Host`, framing and `Connection`.
+    package static func fields(of head: RequestHead, _ framing: RequestFraming) -> HTTPHeaders {
+        var bytes: [UInt8] = []
+        append(head, framing, to: &bytes)
+        bytes.removeLast(2)
+        let start = (bytes.firstIndex(of: 0x0A) ?? -1) + 1
+        return HTTPHeaders(
+            validated: bytes,
+            fieldsStart: start,
+            count: 1 + head.fields.count + (framing == .none ? 0 : 1) + (head.closesConnection ? 1 : 0)
+        )
     }
 
     /// Appends status line, fields and empty line.
@@ -26,15 +74,33 @@ package enum HeadWriter {
         buffer.append(0x20)
         buffer.append(contentsOf: reason.utf8)
         append("\r\n", to: &buffer)
-        append(headers, to: &buffer)
-    }
-
-    private static func append(_ headers: HTTPHeaders, to buffer: inout [UInt8]) {
         headers.withBytes { buffer.append(contentsOf: $0) }
         append("\r\n", to: &buffer)
     }
 
     private static func append(_ text: StaticString, to buffer: inout [UInt8]) {
         buffer.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+}
+
+extension OutputSpan<UInt8> {
+    @inline(__always)
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        withUnsafeMutableBufferPointer { buffer, count in
+            precondition(bytes.count <= buffer.count - count, "the head is longer than its bound")
+            UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
+                .copyMemory(from: bytes)
+            count += bytes.count
+        }
+    }
+
+    @inline(__always)
+    mutating func append(_ text: StaticString) {
+        append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    mutating func append(utf8 text: String) {
+        let isWritten: Void? = text.utf8.withContiguousStorageIfAvailable { append(UnsafeRawBufferPointer($0)) }
+        if isWritten == nil { for byte in text.utf8 { append(byte) } }
     }
 }

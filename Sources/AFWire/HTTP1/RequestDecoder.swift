@@ -23,7 +23,7 @@ package struct RequestDecoder: Sendable {
     /// A request head and what it means for the connection.
     package struct Received: Sendable, Equatable {
         package let version: HTTPVersion
-        package let request: RequestHead
+        package let request: ReceivedRequest
 
         /// Where the body ends. Never `.untilClose`: a request has no such body.
         package let framing: BodyFraming
@@ -92,7 +92,11 @@ package struct RequestDecoder: Sendable {
         let framing = reader.parser.framing
         return Received(
             version: version,
-            request: RequestHead(method: fields.startText(method), target: fields.startText(target), headers: fields),
+            request: ReceivedRequest(
+                method: fields.startText(method),
+                target: fields.startText(target),
+                headers: fields
+            ),
             framing: try bodyFraming(version, framing),
             persistent: framing.allowPersistence(in: version),
             expectsContinue: framing.expectsContinue

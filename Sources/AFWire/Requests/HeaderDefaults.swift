@@ -5,15 +5,15 @@
 package final class HeaderDefaults: Sendable {
     struct Field: Sendable {
         let name: [UInt8]
-        /// `Name: value` and CR LF.
-        let line: [UInt8]
+        /// The field itself.
+        let line: HTTPHeaders
         /// A request for a part is about the bytes of the content itself, and gets another line.
         let yieldsToRange: Bool
     }
 
     let fields: [Field]
-    /// All lines at once, for requests without fields of their own.
-    let allLines: [UInt8]
+    /// All of them at once, for requests without fields of their own.
+    package let all: HTTPHeaders
     let closesConnection: Bool
     /// The `Host` of requests that name none.
     package let hostField: [UInt8]?
@@ -35,7 +35,7 @@ package final class HeaderDefaults: Sendable {
         builder.addUnlessPresent("Accept", "*/*")
         if let contentCodings { builder.addCodings(contentCodings) }
         fields = builder.fields
-        allLines = builder.fields.flatMap(\.line)
+        all = HeaderDefaults.joined(builder.fields)
         closesConnection = builder.closesConnection
         hostField = builder.hostField
         expectation = builder.expectation
@@ -46,25 +46,15 @@ package final class HeaderDefaults: Sendable {
     /// not send them.
     package init(_ defaults: HeaderDefaults, without isLeftOut: (String) -> Bool) {
         fields = defaults.fields.filter { !isLeftOut(String(decoding: $0.name, as: UTF8.self)) }
-        allLines = fields.flatMap(\.line)
+        all = HeaderDefaults.joined(fields)
         closesConnection = defaults.closesConnection
         hostField = nil
         expectation = isLeftOut("Expect") ? nil : defaults.expectation
         rejection = defaults.rejection
     }
 
-    /// Whether the session has a field, by its name in lower case.
-    func contains(_ name: StaticString) -> Bool {
-        fields.contains { field in field.name.withUnsafeBytes { ByteScanning.equalsIgnoringCase($0, name) } }
-    }
-
-    /// What the session calls itself, with the line's end; empty if it does not say.
-    package var userAgentLine: [UInt8] {
-        fields.first { field in
-            field.name.withUnsafeBytes { name in
-                "User-Agent".withUTF8Bytes { ByteScanning.equalsIgnoringCase(name, $0) }
-            }
-        }?.line ?? []
+    private static func joined(_ fields: [Field]) -> HTTPHeaders {
+        fields.reduce(into: HTTPHeaders()) { $0.append(contentsOf: $1.line) }
     }
 
     private struct Builder {
@@ -92,8 +82,9 @@ package final class HeaderDefaults: Sendable {
         mutating func addCodings(_ codings: String) {
             guard !isPresent("Accept-Encoding") else { return }
             guard !isPresent("Range") else { return add("Accept-Encoding", "identity") }
-            let line = "Accept-Encoding: \(codings)\r\n"
-            fields.append(Field(name: Array("Accept-Encoding".utf8), line: Array(line.utf8), yieldsToRange: true))
+            var line = HTTPHeaders()
+            line.append("Accept-Encoding", codings)
+            fields.append(Field(name: Array("Accept-Encoding".utf8), line: line, yieldsToRange: true))
         }
 
         private func isPresent(_ name: String) -> Bool {
@@ -118,8 +109,10 @@ package final class HeaderDefaults: Sendable {
             }
         }
 
-        private static func line(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> [UInt8] {
-            Array(name) + Array(": ".utf8) + Array(value) + Array("\r\n".utf8)
+        private static func line(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> HTTPHeaders {
+            var line = HTTPHeaders()
+            line.append(name, value)
+            return line
         }
     }
 }

@@ -27,6 +27,13 @@ func freeze(
 }
 
 extension WireRequest {
+    /// The head as HTTP/1.1 sends it.
+    var headBytes: [UInt8] {
+        var bytes: [UInt8] = []
+        HeadWriter.append(head, body.framing, to: &bytes)
+        return bytes
+    }
+
     /// The lines of the head; the last is the empty one.
     var lines: [String] {
         String(decoding: headBytes.dropLast(2), as: UTF8.self)

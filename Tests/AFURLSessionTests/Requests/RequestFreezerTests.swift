@@ -10,10 +10,10 @@ struct RequestFreezerTests {
         #expect(
             frozen.lines == ["GET /x?y=1 HTTP/1.1", "Host: a.test", "User-Agent: test/1", "Accept: */*", ""]
         )
-        #expect(frozen.body == nil)
-        #expect(frozen.bodyLength == nil)
-        #expect(frozen.isIdempotent)
-        #expect(!frozen.closesConnection)
+        #expect(frozen.body.data == nil)
+        #expect(frozen.body.framing == .none)
+        #expect(frozen.head.traits.isIdempotent)
+        #expect(!frozen.head.closesConnection)
     }
 
     @Test func `the head ends with one empty line`() throws {

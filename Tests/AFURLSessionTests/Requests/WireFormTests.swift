@@ -3,6 +3,8 @@ import AFWire
 import Foundation
 import Testing
 
+@testable import AFTransport
+
 /// What a request says about the form in which it is sent.
 struct WireFormTests {
     @Test func `a request goes without the fields of the session that it withholds, in any case`() throws {
@@ -42,10 +44,34 @@ struct WireFormTests {
             plan: .length(5),
             expectsContinueAbove: 1
         )
-        #expect(known.values("Expect") == [] && known.expectation == nil && known.values("Content-Length") == ["5"])
+        #expect(known.values("Expect") == [] && !known.head.expectsContinue && known.values("Content-Length") == ["5"])
         #expect(throws: RequestRejection(.body, .lengthUnknown)) {
             try RequestFreezer.freeze(request, defaults: testDefaults, plan: .stream)
         }
+    }
+
+    /// A field that is new must be in the list below, and in the copy.
+    @Test func `a change of the head leaves all else of a wire request`() throws {
+        let frozen = try freeze("http://me@a.test/x#y") { request in
+            request.httpMethod = "PUT"
+            request.httpBody = Data([1])
+            request.cachePolicy = .reloadIgnoringLocalCacheData
+            request.timeoutInterval = 7
+            request.httpShouldUsePipelining = true
+            request.maximumBytesSentPerSecond = 9
+        }
+        let changed = frozen.changing { $0.fields.append("X", "y") }
+
+        let (before, after) = (Mirror(reflecting: frozen).children, Mirror(reflecting: changed).children)
+        #expect(before.map(\.label) == ["head", "body", "terms", "location", "defaults", "endpoint", "mentionsCaches"])
+        for (one, other) in zip(before, after) where one.label != "head" {
+            var texts = ("", "")
+            dump(one.value, to: &texts.0)
+            dump(other.value, to: &texts.1)
+            #expect(texts.0 == texts.1, "\(one.label ?? "")")
+        }
+        #expect(changed.defaults === frozen.defaults && changed.terms.limits === frozen.terms.limits)
+        #expect(changed.lines == frozen.lines.dropLast(2) + ["X: y"] + frozen.lines.suffix(2))
     }
 
     @Test func `fields are listed in the order of the wire`() throws {

@@ -16,7 +16,7 @@ struct UploadBufferTests {
         }
 
         let owned = body.withUnsafeBytes { $0.baseAddress }
-        #expect(try #require(frozen.body).withUnsafeBytes { $0.baseAddress } == owned)
+        #expect(try #require(frozen.body.data).withUnsafeBytes { $0.baseAddress } == owned)
         #expect(frozen.headBytes.count < 1000)
         #expect(frozen.values("Content-Length") == ["\(64 << 20)"])
     }

@@ -38,7 +38,7 @@ private final class EchoExchange: Exchange {
     func append(_ client: any ExchangeClient) {
         clients.append(client)
         client.exchangeBegins(on: self)
-        client.sent(headBytes: client.request.headBytes.count, bodyBytes: 0)
+        client.sent(headBytes: client.request.head.url.target.count, bodyBytes: 0)
         client.requestSent()
     }
 

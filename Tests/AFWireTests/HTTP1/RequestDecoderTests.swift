@@ -125,15 +125,20 @@ import Testing
 
     // MARK: - Round trips
 
-    @Test func `a written request is read back`() {
-        var head = RequestHead(method: "PUT", target: "/x")
-        head.headers.append("Host", "a.test")
-        head.headers.append("Transfer-Encoding", "chunked")
+    @Test func `a written request is read back`() throws {
+        let defaults = HeaderDefaults(additionalHeaders: ["Connection": "close"], userAgent: "t/1")
+        var head = try RequestHead(
+            RequestURL("http://a.test/x"),
+            method: "PUT",
+            traits: MethodTraits("PUT"),
+            defaults: defaults
+        )
+        head.fields.append("X", "y")
         var trailers = HTTPHeaders()
         trailers.append("Digest", "x")
         var wire: [UInt8] = []
 
-        HeadWriter.append(head, to: &wire)
+        HeadWriter.append(head, .chunked, to: &wire)
         for size in [1, 15, 16, 255, 256, 4_097] {
             ChunkWriter.appendHeader(for: size, to: &wire)
             wire += [UInt8](repeating: 0x61, count: size)
@@ -143,7 +148,10 @@ import Testing
         ChunkWriter.appendEnd(trailers: trailers, to: &wire)
         let outcome = Self.outcome(of: wire, Delivery(description: "whole", cuts: []))
 
-        #expect(outcome.head?.request == head)
+        let received = try #require(outcome.head?.request)
+        #expect(received.method == "PUT" && received.target == "/x")
+        #expect(received.headers == HeadWriter.fields(of: head, .chunked) && received.headers.count == 4)
+        #expect(received.headers.fields.map(\.name) == ["Host", "X", "Transfer-Encoding", "Connection"])
         #expect(outcome.body.count == 1 + 15 + 16 + 255 + 256 + 4_097)
         #expect(outcome.trailers == trailers && outcome.surplus == 0 && outcome.error == nil)
     }

@@ -132,12 +132,7 @@ final class CacheStep: LoadStep {
 extension WireRequest {
     /// The request with those of the fields that it does not have.
     fileprivate func adding(_ fields: HTTPHeaders) -> WireRequest {
-        var lacking: [HeadField] = []
-        fields.forEach { name, value in
-            let field = HeadField(Array(name), Array(value))
-            if field.line(in: headBytes) == nil { lacking.append(field) }
-        }
-        return replacing(lacking)
+        fields.isEmpty ? self : changing { $0.fields.add(lacking: fields) }
     }
 }
 

@@ -18,11 +18,11 @@ final class CookieStep: LoadStep {
         }
     }
 
-    func addFields(to fields: inout [HeadField], of request: WireRequest, _ load: Load, isRepeated: Bool) {
+    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, _ load: Load, isRepeated: Bool) {
         guard !isRepeated, let cookies = load.session.cookies, !cookies.isEmpty, let access = access(of: load),
             let value = access.field(for: request.url, now: load.session.world.wallClock())
         else { return }
-        fields.append(HeadField("Cookie", load.presentRequest?.cookieField(value) ?? value))
+        fields.append("Cookie", load.presentRequest?.cookieField(value) ?? value)
     }
 
     func learn(from head: ResponseHead, of transfer: Transfer, _ load: Load) {

@@ -22,15 +22,15 @@ final class CredentialStep: LoadStep {
 
     /// Adds the credentials for a request, asked for or not. If the request goes another time, they replace those of
     /// the first time: the server may have seen them, and RFC 7616 §3.4 lets it refuse a count that it has seen.
-    func addFields(to fields: inout [HeadField], of request: WireRequest, _ load: Load, isRepeated: Bool) {
+    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, _ load: Load, isRepeated: Bool) {
         guard hasCredentials(load) else { return }
         if isRepeated, load.memory?.authentication == nil { return }
         let exchange = isRepeated ? load.memory?.authentication?.exchange : nil
         let present = exchange ?? self.exchange(of: request, load)
-        let values = values(for: present, body: request.body, load)
+        let values = values(for: present, body: request.body.data, load)
         load.memory?.authentication?.exchange = present
-        if let value = values.authorization { fields.append(HeadField("Authorization", value)) }
-        if let value = values.proxyAuthorization { fields.append(HeadField("Proxy-Authorization", value)) }
+        if let value = values.authorization { fields.append("Authorization", value) }
+        if let value = values.proxyAuthorization { fields.append("Proxy-Authorization", value) }
     }
 
     private func values(
@@ -67,14 +67,14 @@ final class CredentialStep: LoadStep {
             proxy: reader.map { .proxy($0.endpoint, for: request.endpoint.scheme) }
         )
         exchange.proxyCredential = reader?.credential
-        exchange.hasOwnAuthorization = HeadField("Authorization", []).line(in: request.headBytes) != nil
+        exchange.hasOwnAuthorization = request.head.fields.contains("Authorization")
         exchange.mayHashBody = mayHashBody(of: request)
         return exchange
     }
 
     private func mayHashBody(of request: WireRequest) -> Bool {
-        if let body = request.body { return body.count <= CredentialStep.longestHashedBody }
-        return !request.isStreamed && request.bodyLength ?? 0 == 0
+        if let body = request.body.data { return body.count <= CredentialStep.longestHashedBody }
+        return !request.body.isStreamed && request.body.length ?? 0 == 0
     }
 
     // MARK: - After a response

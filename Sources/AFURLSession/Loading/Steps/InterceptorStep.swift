@@ -261,7 +261,7 @@ extension ExchangeOutcome {
 }
 
 extension WireRequest {
-    fileprivate var hasBody: Bool { body != nil || isStreamed || bodyLength ?? 0 > 0 }
+    fileprivate var hasBody: Bool { body.data != nil || body.isStreamed || body.length ?? 0 > 0 }
 }
 
 extension LoadError {

@@ -16,7 +16,7 @@ struct HARRequest: Encodable {
     let comment: String?
 
     init(_ exchange: RecordedExchange, _ mask: SecretMask?) {
-        let fields = HeadText.fields(of: exchange.head)
+        let fields = exchange.fields.fields
         method = exchange.method
         url = exchange.location.map { mask?.url($0) ?? $0.absoluteString } ?? ""
         headers = fields.map { HARPair(name: $0.name, value: mask?.value($0.value, of: $0.name) ?? $0.value) }
@@ -131,8 +131,13 @@ struct HARCookie: Encodable {
 
     private init(pair: Substring) {
         let sign = pair.utf8.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
-        name = HeadText.trimmed(pair[..<sign])
-        value = HeadText.trimmed(Substring(pair.utf8[sign...].dropFirst()))
+        name = HARCookie.trimmed(pair[..<sign])
+        value = HARCookie.trimmed(Substring(pair.utf8[sign...].dropFirst()))
+    }
+
+    /// The text without spaces and tabs around it.
+    private static func trimmed(_ text: Substring) -> String {
+        String(text).withUTF8Bytes { String(decoding: ByteScanning.trimmingOWS($0), as: UTF8.self) }
     }
 
     /// The cookies of a `Cookie` field.

@@ -1,5 +1,6 @@
 import AFLoop
 import AFTransport
+import AFWire
 import Foundation
 
 /// One attempt, as the recorder keeps it. It refers neither to the task nor to a body longer than the limit.
@@ -15,7 +16,8 @@ struct RecordedExchange: Sendable {
     let end: Date
     let method: String
     let location: URL?
-    let head: [UInt8]
+    /// The fields of the request, all that were sent.
+    let fields: HTTPHeaders
     let response: HTTPURLResponse?
     let fetchType: URLSessionTaskMetrics.ResourceFetchType
     let connection: Int?
@@ -36,7 +38,7 @@ struct RecordedExchange: Sendable {
         self.failure = failure
         method = attempt.sent?.method ?? attempt.request.httpMethod ?? "GET"
         location = attempt.sent?.location ?? attempt.request.url
-        head = attempt.sent?.headBytes ?? []
+        fields = attempt.sent?.sentFields ?? HTTPHeaders()
         response = attempt.response as? HTTPURLResponse
         fetchType = attempt.fetchType
         connection = times.connection?.number
@@ -92,9 +94,9 @@ extension RecordedExchange.Body {
     }
 
     fileprivate init(sentWith request: WireRequest) {
-        if let body = request.body {
+        if let body = request.body.data {
             self = .whole(body)
-        } else if request.isStreamed || request.bodyLength ?? 0 > 0 {
+        } else if request.body.isStreamed || request.body.length ?? 0 > 0 {
             self = .omitted("The body came from a file or a stream.")
         } else {
             self = .none
