@@ -65,7 +65,7 @@ package final class ProxyPassage: HandshakeClient, ProxyTunnelClient {
 
     private var exchange: any TunnelExchange {
         guard route.kind.isSOCKS else { return ConnectExchange(to: key.endpoint, by: route) }
-        return SOCKS5Exchange(to: destination, port: key.endpoint.port, login: route.login)
+        return SOCKS5Exchange(to: destination, port: key.endpoint.port, login: route.proxy.login)
     }
 
     // MARK: - From the handshake

@@ -1,88 +1,55 @@
 import AFBase
 package import AFWire
 
-/// The way through one proxy. Compared by value: connections are shared only by requests for which all of it is the
-/// same, credentials included.
+/// The way through one proxy. Connections are shared only by requests for which all of it is the same, credentials
+/// included.
 package final class ProxyRoute: Sendable {
-    package struct Account: Sendable {
-        package let user: String
-        package let password: String
-    }
-
-    package let kind: ProxyServer.Kind
-    /// Where the proxy is.
-    package let endpoint: Endpoint
+    package let proxy: ConfiguredProxy
     /// Our credentials for an HTTP proxy: the value of `Proxy-Authorization`.
     package let authorization: String?
-    /// Our credentials for a SOCKS proxy.
-    package let login: SOCKS5Login?
-    /// What `authorization` says, for HTTP proxies that want it in another form.
-    package let account: Account?
-    /// Its connections serve one request: their Digest credentials are good for once.
-    let servesOnce: Bool
-    package let tunnelsPlainHTTP: Bool
     /// The `User-Agent` line of requests for tunnels, with its end, or nothing.
     package let agentLine: [UInt8]
-    /// Further lines for requests that ask for a tunnel, each with its end.
-    package let tunnelLines: TunnelLines
-    /// How the connection to the proxy is secured, if it is.
-    package let tls: TLSConfiguration?
-    /// Tells the proxies of a session apart.
-    package let number: Int
 
-    package init(
+    package convenience init(
         _ server: ProxyServer,
         number: Int,
         tunnelsPlainHTTP: Bool = false,
         tunnelLines: TunnelLines = TunnelLines(),
         agentLine: [UInt8] = []
     ) {
-        kind = server.kind
-        endpoint = server.endpoint
-        self.number = number
-        self.tunnelsPlainHTTP = tunnelsPlainHTTP
-        self.tunnelLines = tunnelLines
-        self.agentLine = tunnelLines.nameAgent ? [] : agentLine
-        tls = kind == .https ? server.tls : nil
-        let isSOCKS = kind.isSOCKS
-        account = server.user.flatMap { isSOCKS ? nil : Account(user: $0, password: server.password) }
-        servesOnce = false
-        login = server.user.flatMap { isSOCKS ? SOCKS5Login(user: $0, password: server.password) : nil }
-        authorization = server.user.flatMap { user in
-            isSOCKS ? nil : try? BasicCredentials(user: user, password: server.password).fieldValue
-        }
+        let proxy = ConfiguredProxy(server, number, tunnelsPlainHTTP, tunnelLines)
+        let credentials = try? proxy.account.map { try BasicCredentials(user: $0.user, password: $0.password) }
+        self.init(proxy, authorization: credentials?.fieldValue, agentLine: tunnelLines.nameAgent ? [] : agentLine)
     }
 
-    private init(_ other: ProxyRoute, authorization: String?, agentLine: [UInt8]) {
-        kind = other.kind
-        endpoint = other.endpoint
+    private init(_ proxy: ConfiguredProxy, authorization: String?, agentLine: [UInt8]) {
+        self.proxy = proxy
         self.authorization = authorization
         self.agentLine = agentLine
-        login = other.login
-        account = other.account
-        servesOnce = authorization.map { ASCII.lowered($0).utf8.starts(with: "digest".utf8) } ?? false
-        tunnelsPlainHTTP = other.tunnelsPlainHTTP
-        tunnelLines = other.tunnelLines
-        tls = other.tls
-        number = other.number
     }
+
+    package var kind: ProxyServer.Kind { proxy.kind }
+    package var endpoint: Endpoint { proxy.endpoint }
+
+    /// Its connections serve one request: their Digest credentials are good for once.
+    var servesOnce: Bool { authorization.map { ASCII.lowered($0).utf8.starts(with: "digest".utf8) } ?? false }
 
     /// The same way with other credentials: the value of a `Proxy-Authorization` field. SOCKS has no such field.
     package func authorized(by field: String) -> ProxyRoute {
-        kind.isSOCKS ? self : ProxyRoute(self, authorization: field, agentLine: agentLine)
+        kind.isSOCKS ? self : ProxyRoute(proxy, authorization: field, agentLine: agentLine)
     }
 
     /// The same way for a request with these fields. A request for a tunnel has its `User-Agent`, and no other field of
     /// it. A `User-Agent` among the fields for tunnels comes first.
     package func naming(agentOf fields: HTTPHeaders) -> ProxyRoute {
-        guard !kind.isSOCKS, !tunnelLines.nameAgent else { return self }
+        guard !kind.isSOCKS, !proxy.tunnelLines.nameAgent else { return self }
         let line = fields.line("User-Agent") ?? []
-        return line == agentLine ? self : ProxyRoute(self, authorization: authorization, agentLine: line)
+        return line == agentLine ? self : ProxyRoute(proxy, authorization: authorization, agentLine: line)
     }
 
     /// Whether the proxy only passes bytes on.
     package func tunnels(to destination: Endpoint) -> Bool {
-        kind.isSOCKS || destination.scheme == .https || tunnelsPlainHTTP
+        kind.isSOCKS || destination.scheme == .https || proxy.tunnelsPlainHTTP
     }
 
     /// For messages. No secret is in it.
@@ -92,22 +59,54 @@ package final class ProxyRoute: Sendable {
 extension ProxyRoute: Hashable {
     package static func == (one: ProxyRoute, other: ProxyRoute) -> Bool {
         one === other
-            || (one.kind == other.kind && one.endpoint == other.endpoint && one.authorization == other.authorization
-                && one.login == other.login && one.tunnelsPlainHTTP == other.tunnelsPlainHTTP
-                && one.tunnelLines == other.tunnelLines && one.agentLine == other.agentLine
-                && one.number == other.number)
+            || (one.proxy === other.proxy && one.authorization == other.authorization
+                && one.agentLine == other.agentLine)
     }
 
     package func hash(into hasher: inout Hasher) {
-        hasher.combine(kind)
-        hasher.combine(endpoint)
+        hasher.combine(ObjectIdentifier(proxy))
         hasher.combine(authorization)
-        hasher.combine(login)
+        hasher.combine(agentLine)
+    }
+}
+
+/// One proxy of a session, as its configuration has it. All routes through the proxy refer to the same object.
+package final class ConfiguredProxy: Sendable {
+    package struct Account: Sendable {
+        package let user: String
+        package let password: String
+    }
+
+    package let kind: ProxyServer.Kind
+    /// Where the proxy is.
+    package let endpoint: Endpoint
+    /// Our credentials for a SOCKS proxy.
+    let login: SOCKS5Login?
+    /// Our credentials for an HTTP proxy.
+    package let account: Account?
+    let tunnelsPlainHTTP: Bool
+    /// Further lines for requests that ask for a tunnel, each with its end.
+    package let tunnelLines: TunnelLines
+    /// How the connection to the proxy is secured, if it is.
+    package let tls: TLSConfiguration?
+    /// Tells the proxies of a session apart.
+    package let number: Int
+
+    fileprivate init(_ server: ProxyServer, _ number: Int, _ tunnelsPlainHTTP: Bool, _ tunnelLines: TunnelLines) {
+        kind = server.kind
+        endpoint = server.endpoint
+        let isSOCKS = kind.isSOCKS
+        login = server.user.flatMap { isSOCKS ? SOCKS5Login(user: $0, password: server.password) : nil }
+        account = server.user.flatMap { isSOCKS ? nil : Account(user: $0, password: server.password) }
+        self.tunnelsPlainHTTP = tunnelsPlainHTTP
+        self.tunnelLines = tunnelLines
+        tls = kind == .https ? server.tls : nil
+        self.number = number
     }
 }
 
 /// The fields that a configuration has for requests for tunnels, checked.
-package struct TunnelLines: Hashable, Sendable {
+package struct TunnelLines: Sendable {
     /// Each line with its end.
     package let bytes: [UInt8]
     /// `User-Agent` is one of them.

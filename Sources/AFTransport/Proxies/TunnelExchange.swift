@@ -84,7 +84,7 @@ package struct ConnectExchange: TunnelExchange {
         let place = destination.text
         var text = "CONNECT \(place) HTTP/1.1\r\nHost: \(place)\r\n"
         if let authorization = route.authorization { text += "Proxy-Authorization: \(authorization)\r\n" }
-        request = Array(text.utf8) + route.agentLine + route.tunnelLines.bytes + Array("\r\n".utf8)
+        request = Array(text.utf8) + route.agentLine + route.proxy.tunnelLines.bytes + Array("\r\n".utf8)
     }
 
     package mutating func begin() -> [UInt8] { request }

@@ -22,7 +22,7 @@ final class SessionProxies {
 
     /// The route for a request whose `User-Agent` differs from the session's; most requests use the session's.
     func naming(_ route: ProxyRoute, by request: WireRequest) -> ProxyRoute {
-        if let lastNamed, lastNamed.number == route.number, lastNamed.naming(agentOf: request.head.fields) === lastNamed
+        if let lastNamed, lastNamed.proxy === route.proxy, lastNamed.naming(agentOf: request.head.fields) === lastNamed
         {
             return lastNamed
         }
@@ -40,11 +40,11 @@ final class SessionProxies {
     /// The TLS rules for a new connection to the proxy; nil if it has no TLS. If the rules have changed, calls `retire`
     /// with the former and the new ones.
     func security(for route: ProxyRoute, _ retire: (SecurityContext, SecurityContext) -> Void) -> SecurityContext? {
-        guard let tls = route.tls else { return nil }
+        guard let tls = route.proxy.tls else { return nil }
         let security =
-            securities[route.number]
-            ?? SessionSecurity(tls, connectionsPerHost: connectionsPerHost, owner: route.number)
-        securities[route.number] = security
+            securities[route.proxy.number]
+            ?? SessionSecurity(tls, connectionsPerHost: connectionsPerHost, owner: route.proxy.number)
+        securities[route.proxy.number] = security
         return security.context(retire)
     }
 }

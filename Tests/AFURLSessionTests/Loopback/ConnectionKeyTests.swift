@@ -184,6 +184,29 @@ struct ConnectionKeyTests {
         #expect(try keys().allSatisfy { ($0.proxyKey == nil) == ($0.route == nil) })
     }
 
+    /// A field that is new must be in the list below, in the comparison and in the copies.
+    @Test func `T-TLS-11 no field of a route is left out where routes are compared and copied`() throws {
+        let server = try ProxyServer("http://me:secret@proxy.test:3128")
+        let agent = Array("User-Agent: t/1\r\n".utf8)
+        let route = ProxyRoute(server, number: 1, agentLine: agent)
+        var fields = HTTPHeaders()
+        fields.append("User-Agent", "t/1")
+        let own = try #require(route.authorization)
+
+        #expect(Mirror(reflecting: route).children.map(\.label) == ["proxy", "authorization", "agentLine"])
+        let others = [
+            ProxyRoute(server, number: 1, agentLine: agent), route.authorized(by: "Basic YTpi"),
+            route.naming(agentOf: HTTPHeaders()),
+        ]
+        #expect(others.allSatisfy { $0 != route } && Set(others + [route]).count == 4)
+        for copy in [
+            route.authorized(by: "Basic YTpi").authorized(by: own),
+            route.naming(agentOf: HTTPHeaders()).naming(agentOf: fields),
+        ] {
+            #expect(copy == route && copy !== route && copy.hashValue == route.hashValue)
+        }
+    }
+
     /// A field that is new must be in `keys()` above and in the changes below.
     @Test func `T-TLS-11 no field is left out where keys are compared, hashed and copied`() throws {
         typealias Change = (inout ConnectionKey.Options) -> Void

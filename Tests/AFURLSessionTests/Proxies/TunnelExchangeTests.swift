@@ -87,7 +87,7 @@ extension ProxyTests {
                     tunnelLines: try TunnelLines(fields),
                     agentLine: Array("User-Agent: session/1\r\n".utf8)
                 ).naming(agentOf: asked)
-                return String(decoding: route.agentLine + route.tunnelLines.bytes, as: UTF8.self)
+                return String(decoding: route.agentLine + route.proxy.tunnelLines.bytes, as: UTF8.self)
             }
             var fields = HTTPHeaders()
             for (name, value) in [("Cookie", "User-Agent: no"), ("user-AGENT", "own/1"), ("X", "y")] {

@@ -210,7 +210,7 @@ final class CredentialStep: LoadStep {
 
 extension ProxyRoute {
     fileprivate var credential: URLCredential? {
-        account.map { URLCredential(user: $0.user, password: $0.password, persistence: .none) }
+        proxy.account.map { URLCredential(user: $0.user, password: $0.password, persistence: .none) }
     }
 }
 
