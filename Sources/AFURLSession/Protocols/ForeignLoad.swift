@@ -59,7 +59,6 @@ final class ForeignLoad: TransferSubstitute, TimerTarget, StopsWithLoad {
 
     var isAsking: Bool { stage == .asking }
     var hasBegun: Bool { times.requestStarted != nil }
-    var isRedirected: Bool { stage == .redirected }
 
     // MARK: - From the task
 

@@ -1,3 +1,4 @@
+import AFBase
 import AFTransport
 import Foundation
 
@@ -46,12 +47,21 @@ final class DelegatePair: Sendable {
         guard let own = own as? Kind, !session.isMissing(method, in: self.own) else {
             return askShared(method, usual, answer, call)
         }
-        // Weak: a delegate that keeps the closure does not keep the pair alive. A delegate without the method answers
-        // at once.
+        // A delegate without the method answers at once. One that keeps the closure keeps neither the pair alive nor
+        // what it was asked about.
+        let next = Lock<Next<Kind, Answer>?>(Next(call: call))
         call(own) { [weak self] given in
-            guard let self, session.isMissing(method, in: self.own) else { return answer(given) }
-            askShared(method, usual, answer, call)
+            guard let self, let next = next.withLock({ $0 }), session.isMissing(method, in: self.own) else {
+                return answer(given)
+            }
+            askShared(method, usual, answer, next.call)
         }
+        next.withLock { $0 = nil }
+    }
+
+    /// The call of the session's delegate.
+    private struct Next<Kind, Answer>: Sendable {
+        let call: @Sendable (Kind, @escaping @Sendable (Answer) -> Void) -> Void
     }
 
     private func askShared<Kind, Answer>(

@@ -33,7 +33,13 @@ import Testing
     }()
 
     private static let rows: [Row] = [
-        Row(error: .body(.noStream), reason: .body, detail: .exhausted, phase: .preparing, code: .unknown),
+        Row(
+            error: .body(.noStream),
+            reason: .body,
+            detail: .exhausted,
+            phase: .preparing,
+            code: .requestBodyStreamExhausted
+        ),
         Row(error: .impossibleSocketPath, reason: .request, phase: .preparing, code: .badURL),
         Row(
             error: .dial(.unresolved(ResolutionFailure(.notFound, message: "no such host")), DialReport()),
@@ -132,13 +138,13 @@ import Testing
         let endpoint = try RequestURL("https://a.test/").endpoint
         let route = ProxyRoute(try ProxyServer("http://proxy.test:3128"), number: 1)
 
-        for cause in [ProxyFailure.Cause.dial(.unreachable, Self.refused), .dropped] {
-            let failed = TransferError.proxy(ProxyFailure(route: route, cause: cause))
-            let error = LoadError.transfer(failed).urlError(for: nil, peer: endpoint)
+        let refused = TransferError.proxy(ProxyFailure(route: route, cause: .dial(.unreachable, Self.refused)))
+        let dropped = TransferError.proxy(ProxyFailure(route: route, cause: .dropped))
+        let first = try #require(LoadError.transfer(refused).urlError(for: nil, peer: endpoint).loadFailure)
+        let second = try #require(LoadError.transfer(dropped).urlError(for: nil, peer: endpoint).loadFailure)
 
-            #expect(error.loadFailure?.reason == .proxy)
-            #expect(error.loadFailure?.phase == .proxy)
-            #expect(error.loadFailure?.message.contains("proxy.test:3128") == true)
-        }
+        #expect(first.reason == .proxy && first.phase == .proxy)
+        #expect(second.reason == .lost && second.phase == .tls)
+        #expect([first, second].allSatisfy { $0.message.contains("proxy.test:3128") })
     }
 }

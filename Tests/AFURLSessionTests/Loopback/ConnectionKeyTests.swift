@@ -220,7 +220,7 @@ struct ConnectionKeyTests {
         let usual = ConnectionKey.Options()
         #expect(Set(Mirror(reflecting: usual).children.compactMap(\.label)) == Set(changes.keys))
         let plain = ConnectionKey(endpoint: endpoint, security: context(1))
-        #expect(Set(Mirror(reflecting: plain).children.compactMap(\.label)) == ["endpoint", "security", "detour"])
+        #expect(Set(Mirror(reflecting: plain).children.compactMap(\.label)) == ["endpoint", "security", "shared"])
 
         for (name, change) in changes {
             var options = usual

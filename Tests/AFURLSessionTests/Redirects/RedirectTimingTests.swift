@@ -108,27 +108,29 @@ struct RedirectTimingTests {
         #expect(world.finish() == [])
     }
 
-    @Test func `a delegate that never answers keeps no response alive`() {
-        let answers = Lock<[RedirectDelegate.Completion]>([])
-        let delegate = RedirectDelegate { _, _, completion in answers.withLock { $0.append(completion) } }
+    @Test(arguments: [false, true])
+    func `a delegate that never answers keeps neither the task nor its response alive`(isTasksOwn: Bool) {
+        let silent = SilentDelegate()
         let world = VirtualWorld()
         world.script("a.test", .expectRequest, .reply(Self.away), .reply("12345"))
-        weak var response: URLResponse?
+        let (session, queue) = isTasksOwn ? (world.session, world.queue) : world.makeSession(delegate: silent) { _ in }
         weak var finished: URLSessionTask?
         do {
-            let task = world.session.dataTask(with: URLRequest(url: URL(string: "http://a.test/")!))
-            task.delegate = delegate
+            let task = session.dataTask(with: URLRequest(url: URL(string: "http://a.test/")!))
+            if isTasksOwn { task.delegate = silent }
             task.resume()
-            world.run(limit: .seconds(5)) { answers.withLock { !$0.isEmpty } }
+            world.run(limit: .seconds(5)) { silent.isAsked }
+            #expect(silent.response != nil)
             task.cancel()
             world.run(limit: .seconds(5)) { task.state == .completed }
-            (response, finished) = (task.response, task)
+            finished = task
         }
         world.run(limit: .seconds(10))
 
-        // The completion is still here, and nothing that it was about.
-        #expect(answers.withLock { $0.count } == 1)
-        #expect(response == nil && finished == nil)
+        #expect(silent.isAsked)
+        #expect(finished == nil)
+        #expect(silent.response == nil)
+        withExtendedLifetime((session, queue)) {}
         #expect(world.finish() == [])
     }
 
@@ -241,5 +243,28 @@ extension VirtualWorld {
     /// Goes so many steps on the way of a task, if it has as many.
     fileprivate func take(_ steps: Int, of task: TaskEvents) {
         for _ in 0..<steps where !task.isComplete { _ = step(until: now + LoopInterval(.seconds(1))) }
+    }
+}
+
+/// Keeps the completion of a question, and never calls it.
+private final class SilentDelegate: URLSessionDataDelegate {
+    private struct Question {
+        weak var response: HTTPURLResponse?
+        let completion: @Sendable (URLRequest?) -> Void
+    }
+
+    private let question = Lock<Question?>(nil)
+
+    var isAsked: Bool { question.withLock { $0 != nil } }
+    var response: HTTPURLResponse? { question.withLock { $0?.response } }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        question.withLock { $0 = Question(response: response, completion: completionHandler) }
     }
 }

@@ -35,7 +35,7 @@ struct SettingsCopyTests {
         "content": { $0[\.content.maximumRatio] = 12 },
         "limits": { $0[\.limits.maximumConnections] = 13 },
         "protocols": { $0[\.protocols.classes] = [URLProtocol.self] },
-        "seeing": { $0[\.monitoring.keepsMetrics].toggle() },
+        "monitoring": { $0[\.monitoring.keepsMetrics].toggle() },
         "interception": { $0[\.interception.kept.interceptors] = [RetryRules()] },
         "background": { $0[\.background.isDiscretionary] = true },
     ]
