@@ -51,7 +51,9 @@ package final class Transfer: PoolClient, DeadlineClient {
         case over
     }
 
-    @exclusivity(unchecked) package private(set) var request: WireRequest
+    @exclusivity(unchecked) private var addressed: WireRequest
+    // Stored properties of a class are checked for exclusive access where other modules use them: they get accessors.
+    package var request: WireRequest { addressed }
     @exclusivity(unchecked) package private(set) var body: (any BodySource)?
     @exclusivity(unchecked) package private(set) var key: ConnectionKey
     private let idleInterval: LoopInterval
@@ -75,7 +77,7 @@ package final class Transfer: PoolClient, DeadlineClient {
     @exclusivity(unchecked) private var wasSentAhead = false
     @exclusivity(unchecked) private var isBodyAwaited = false
     /// Another transfer may have to send the body: this one does not close it.
-    @exclusivity(unchecked) package var keepsBody = false
+    @exclusivity(unchecked) private var isBodyKept = false
     @exclusivity(unchecked) package private(set) var hardDeadline: LoopInstant
     /// When it has waited long enough for its turn.
     @exclusivity(unchecked) private var queueDeadline = LoopInstant.distantFuture
@@ -100,7 +102,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         asksForPipelining: Bool,
         client: any TransferClient
     ) {
-        self.request = request.addressed(by: key.route)
+        addressed = request.addressed(by: key.route)
         self.key = key
         self.pool = pool
         self.loop = loop
@@ -125,7 +127,7 @@ package final class Transfer: PoolClient, DeadlineClient {
 
     /// - Parameter prepared: The request to send in place of the first one, if its body had to be opened before.
     package func start(_ prepared: WireRequest? = nil, priority: Float, body: (any BodySource)?) {
-        if let prepared, prepared !== request { request = prepared.addressed(by: key.route) }
+        if let prepared, prepared !== request { addressed = prepared.addressed(by: key.route) }
         self.body = body
         self.priority = priority
         // The rules may have changed while its body was being opened.
@@ -181,6 +183,12 @@ package final class Transfer: PoolClient, DeadlineClient {
         end()
         times.responseEnded = loop.now
         return channel
+    }
+
+    /// Whether the body stays open at the end, to go again.
+    package var keepsBody: Bool {
+        get { isBodyKept }
+        set { isBodyKept = newValue }
     }
 
     /// The hard deadline for another transfer in this one's place. The time of a suspension does not count.
@@ -370,7 +378,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         if !pauses.isDisjoint(with: .open) {
             // All has arrived, but the task cannot end yet, and its time goes on.
             stage = .over
-            if !keepsBody { body?.close() }
+            if !isBodyKept { body?.close() }
         } else {
             end()
         }
@@ -392,7 +400,7 @@ package final class Transfer: PoolClient, DeadlineClient {
     var mayDropExpectation: Bool { request.head.fields.contains("Expect") && body?.mayReplay != false }
 
     func dropExpectation() {
-        request = request.changing { $0.fields.remove("Expect") }
+        addressed = request.changing { $0.fields.remove("Expect") }
     }
 
     func retry() {
@@ -416,7 +424,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         // Its former connection waited for a share of the rate limit; the next one asks for its own.
         pauses.remove(.share)
         observer?.retried()
-        if let client { request = client.requestToSendAgain(self) }
+        if let client { addressed = client.requestToSendAgain(self) }
     }
 
     private func retryOnFreshConnection() {
@@ -443,7 +451,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         if case .preparing = stage { host?.leftBetweenConnections() }
         stage = .over
         client = nil
-        if !keepsBody { body?.close() }
+        if !isBodyKept { body?.close() }
         if watchPlace >= 0 { deadlines.remove(at: Int(watchPlace)) }
         watchPlace = -1
     }

@@ -205,7 +205,10 @@ public final class URLSession: NSObject, Sendable {
         isAwaited: Bool = false,
         _ completion: DataCompletion? = nil
     ) -> URLSessionDataTask {
-        make { URLSessionDataTask(request, $0, in: self, isAwaited: isAwaited, completion) }
+        make {
+            let consumer = URLSessionTask.consumer(isAwaited: isAwaited, completion)
+            return URLSessionDataTask(request, $0, in: self, consumer: consumer, completion)
+        }
     }
 
     func makeUploadTask(
@@ -214,7 +217,10 @@ public final class URLSession: NSObject, Sendable {
         isAwaited: Bool = false,
         _ completion: DataCompletion? = nil
     ) -> URLSessionUploadTask {
-        make { URLSessionUploadTask(request, $0, in: self, body: body, isAwaited: isAwaited, completion) }
+        make {
+            let consumer = URLSessionTask.consumer(isAwaited: isAwaited, completion)
+            return URLSessionUploadTask(request, $0, in: self, body: body, consumer: consumer, completion)
+        }
     }
 
     /// Makes a task with the next number, and holds it until it runs.

@@ -39,7 +39,7 @@ package final class ProvenCredentials {
 
     package let settings: CredentialSettings
     private let makeRandom: () -> [UInt8]?
-    private var entries: [Entry] = []
+    @exclusivity(unchecked) private var entries: [Entry] = []
     /// Tasks that answer the same challenge with the same credential share one session and its key.
     private var sessions: [LiveSession] = []
     private var nonces: [LiveNonce] = []

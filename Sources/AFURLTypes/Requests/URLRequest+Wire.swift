@@ -69,24 +69,3 @@ package enum OwnWire: Sendable, Hashable {
         return form.withheld
     }
 }
-
-/// The request a task was made with, or why the session cannot send it. One word in memory: every queued task has one,
-/// and hardly any is refused.
-package enum OwnRequest {
-    case ready(WireRequest)
-    indirect case refused(RequestRejection)
-
-    package init(_ result: Result<WireRequest, RequestRejection>) {
-        switch result {
-        case .success(let request): self = .ready(request)
-        case .failure(let rejection): self = .refused(rejection)
-        }
-    }
-
-    package func get() throws(RequestRejection) -> WireRequest {
-        switch self {
-        case .ready(let request): return request
-        case .refused(let rejection): throw rejection
-        }
-    }
-}
