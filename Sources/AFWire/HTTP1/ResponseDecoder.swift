@@ -90,13 +90,16 @@ package struct ResponseDecoder: Sendable {
     /// body is followed by `.end` on the next call, which may be given no input.
     package mutating func decode(_ input: UnsafeRawBufferPointer) throws(HTTP1Error) -> Step {
         if let failure { throw failure }
-        do throws(HTTP1Error) {
-            return try advance(input)
-        } catch {
-            failure = error
-            mayReuse = false
-            throw error
-        }
+        var consumed = 0
+        let event = try advance(input, &consumed)
+        return Step(consumed: consumed, event: event, headBytes: headBytesReceived, framedExactly: framedExactly)
+    }
+
+    /// Remembers why the response cannot be read on: every further call throws the same.
+    private mutating func fail(_ error: HTTP1Error) -> HTTP1Error {
+        failure = error
+        mayReuse = false
+        return error
     }
 
     /// The peer closed its side. Ends a body that lasts until then; anything else
@@ -118,34 +121,38 @@ package struct ResponseDecoder: Sendable {
     }
 
     @inline(__always)
-    private mutating func advance(_ input: UnsafeRawBufferPointer) throws(HTTP1Error) -> Step {
-        guard let (consumed, event) = try body?.read(input, limits) else { return try readHead(input) }
-        return step(consumed, Event(event))
+    private mutating func advance(_ input: UnsafeRawBufferPointer, _ consumed: inout Int) throws(HTTP1Error) -> Event {
+        guard body != nil else { return try readHead(input, &consumed) }
+        do throws(HTTP1Error) {
+            guard let (count, event) = try body?.read(input, limits) else { return .needMore }
+            consumed = count
+            return Event(event)
+        } catch {
+            throw fail(error)
+        }
     }
 
     // MARK: - Head
 
     @inline(__always)
-    private mutating func readHead(_ input: UnsafeRawBufferPointer) throws(HTTP1Error) -> Step {
+    private mutating func readHead(_ input: UnsafeRawBufferPointer, _ consumed: inout Int) throws(HTTP1Error) -> Event {
         var fields = HTTPHeaders()
-        let consumed = try reader.read(input, limits, fields: &fields)
-        guard reader.isComplete else { return step(consumed, .needMore) }
-
-        completedHeadBytes += reader.parser.position
-        let head = try makeHead(reader.parser, fields)
-        let parser = reader.parser
-        if parser.sawBareLineFeed || parser.sawLeadingEmptyLine || parser.sawFold { mayReuse = false }
-        if head.status < 200 {
-            try startNextHead()
-            return step(consumed, .interim(head))
+        let head: ResponseHead
+        do throws(HTTP1Error) {
+            consumed = try reader.read(input, limits, fields: &fields)
+            guard reader.isComplete else { return .needMore }
+            completedHeadBytes += reader.parser.position
+            head = try makeHead(reader.parser, fields)
+            let parser = reader.parser
+            if parser.sawBareLineFeed || parser.sawLeadingEmptyLine || parser.sawFold { mayReuse = false }
+            if head.status < 200 { try startNextHead() }
+        } catch {
+            throw fail(error)
         }
+        if head.status < 200 { return .interim(head) }
         noteReuse(head, reader.parser.framing)
         body = BodyReader(head.framing, allowsFolds: true)
-        return step(consumed, .head(head))
-    }
-
-    private func step(_ consumed: Int, _ event: Event) -> Step {
-        Step(consumed: consumed, event: event, headBytes: headBytesReceived, framedExactly: framedExactly)
+        return .head(head)
     }
 
     private mutating func startNextHead() throws(HTTP1Error) {
