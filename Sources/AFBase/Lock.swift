@@ -4,9 +4,8 @@ public import Glibc
 // specialization in the caller's module each costs 360 instructions instead of 60.
 /// A value that any thread may use, one at a time.
 ///
-/// Built on `pthread_mutex`: the thread sanitizer reports false races for
-/// `Synchronization.Mutex`, and under contention this one is several times
-/// cheaper. Nothing is called out to while it is held.
+/// Built on `pthread_mutex`: the thread sanitizer reports false races for `Synchronization.Mutex`, and under contention
+/// this one is several times cheaper. Nothing is called out to while it is held.
 public struct Lock<State>: @unchecked Sendable {
     @usableFromInline
     let storage: ManagedBuffer<pthread_mutex_t, State>

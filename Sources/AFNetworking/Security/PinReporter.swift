@@ -9,8 +9,7 @@ public import Foundation
 final class PinReporter: Sendable {
     typealias Handler = @Sendable (PinningReport) -> Void
 
-    /// How many may wait for a slow handler. Further ones are lost: a server that fails its
-    /// pins fails them again.
+    /// How many may wait for a slow handler. Further ones are lost: a server that fails its pins fails them again.
     static let limit = 100
 
     private struct State: Sendable {

@@ -48,8 +48,7 @@ extension SecurityPolicy {
         self.init(pinningMode: pinningMode, certificates: try Certificate.certificates(atPath: path))
     }
 
-    /// A policy that pins the certificates of the files in a folder that end in `.cer`, `.der`,
-    /// `.pem` or `.crt`.
+    /// A policy that pins the certificates of the files in a folder that end in `.cer`, `.der`, `.pem` or `.crt`.
     ///
     /// Throws if there is no such file, or if anything in one of them is no certificate.
     public convenience init(
@@ -59,8 +58,7 @@ extension SecurityPolicy {
         self.init(pinningMode: pinningMode, certificates: try Certificate.certificates(inFolder: path))
     }
 
-    /// A policy that pins the certificates of the files in a bundle that end in `.cer`, `.der`,
-    /// `.pem` or `.crt`.
+    /// A policy that pins the certificates of the files in a bundle that end in `.cer`, `.der`, `.pem` or `.crt`.
     ///
     /// Throws if there is no such file, or if anything in one of them is no certificate.
     public convenience init(

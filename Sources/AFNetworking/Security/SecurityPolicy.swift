@@ -24,13 +24,11 @@ public import Foundation
 /// | certificate | some | no | a valid chain that is also valid with the pins as its only authorities |
 /// | certificate | some | yes | a chain that is valid with the pins as its only authorities |
 ///
-/// A chain is valid if it leads to an authority, is within its dates, may serve TLS, and,
-/// as long as ``validatesDomainName`` is true, names the host. Keys are compared as whole
-/// SubjectPublicKeyInfo structures and looked for only among certificates that
-/// are proven: that a server sends a pinned certificate along means nothing.
+/// A chain is valid if it leads to an authority, is within its dates, may serve TLS, and, as long as
+/// ``validatesDomainName`` is true, names the host. Keys are compared as whole SubjectPublicKeyInfo structures and
+/// looked for only among certificates that are proven: that a server sends a pinned certificate along means nothing.
 ///
-/// Safe to use and to change from any thread. Tasks that have started keep the rules they
-/// started with.
+/// Safe to use and to change from any thread. Tasks that have started keep the rules they started with.
 ///
 /// ## A policy of your own
 ///
@@ -60,8 +58,7 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
     private let state = Lock(State())
     private let reporter = PinReporter()
 
-    /// A policy that pins nothing and trusts what the session's authorities vouch for,
-    /// for the name of the host.
+    /// A policy that pins nothing and trusts what the session's authorities vouch for, for the name of the host.
     public init() {}
 
     convenience init(_ rules: SecurityRules) {
@@ -146,11 +143,10 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
 
     /// What some hosts must show. Empty.
     ///
-    /// Of the rules that match a host the most specific one counts alone: `api.example.com` goes
-    /// before `*.example.com`, that before `**.example.com`, and that before `**.com`. It replaces the
-    /// pins of the policy itself for that host, and neither ``allowInvalidCertificates`` nor
-    /// ``validatesDomainName`` has any effect on it: its chain must be valid and must name it. With two
-    /// rules for the very same hosts, those hosts are refused.
+    /// Of the rules that match a host the most specific one counts alone: `api.example.com` goes before
+    /// `*.example.com`, that before `**.example.com`, and that before `**.com`. It replaces the pins of the policy
+    /// itself for that host, and neither ``allowInvalidCertificates`` nor ``validatesDomainName`` has any effect on it:
+    /// its chain must be valid and must name it. With two rules for the very same hosts, those hosts are refused.
     public var hostRules: [HostRule] {
         get { rules.hostRules }
         set { change { $0.hostRules = newValue } }
@@ -171,8 +167,7 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
     /// Whether there are hosts that it pins. Sessions then refuse to talk to those without TLS.
     public var isPinning: Bool { rules.isPinning }
 
-    /// Hears of each handshake in which a host with a rule has a valid chain without a
-    /// pinned member, refused or not.
+    /// Hears of each handshake in which a host with a rule has a valid chain without a pinned member, refused or not.
     ///
     /// Called one at a time on a queue of its own, never on the network thread. While 100
     /// reports wait for it, further ones are dropped. Not kept by coding.
@@ -266,4 +261,33 @@ extension SecurityPolicy: ServerEvaluator {
 
     /// Whether it pins this host: without TLS no pin is ever looked at.
     public func forbidsPlainText(to host: String) -> Bool { frozen.forbidsPlainText(to: host) }
+}
+
+/// A policy as it was at one time.
+final class FrozenSecurityPolicy: ServerEvaluator {
+    let rules: SecurityRules
+    let fingerprint: [UInt8]?
+    private let reporter: PinReporter
+
+    init(_ rules: SecurityRules, _ reporter: PinReporter) {
+        self.rules = rules
+        self.reporter = reporter
+        fingerprint = rules.fingerprint
+    }
+
+    func evaluate(_ trust: ServerTrust) -> ServerTrustDecision {
+        decide(trust, domain: trust.host)
+    }
+
+    func decide(_ trust: ServerTrust, domain: String?) -> ServerTrustDecision {
+        guard let verdict = rules.decideByHost(trust, domain ?? trust.host) else {
+            return rules.decide(trust, domain: domain)
+        }
+        if let report = verdict.report { reporter.post(report) }
+        return verdict.decision
+    }
+
+    func forbidsPlainText(to host: String) -> Bool {
+        rules.pins(host)
+    }
 }

@@ -8,8 +8,7 @@ extension SecurityRules {
 
     /// The decision by the rule for the host; nil if there is none and need not be one.
     ///
-    /// The switches of the policy have no say in it: such a host must always show a
-    /// chain that is valid and names it.
+    /// The switches of the policy have no say in it: such a host must always show a chain that is valid and names it.
     func decideByHost(_ trust: ServerTrust, _ host: String) -> HostVerdict? {
         switch HostRuleMatch(hostRules, host: host) {
         case .none: refusesHostsWithoutRule ? HostVerdict(decision: .noRule(for: host)) : nil

@@ -39,8 +39,7 @@ public struct ProxyBehaviour: Sendable {
     /// Connects the client to its target.
     public static var forwarding: ProxyBehaviour { ProxyBehaviour() }
 
-    /// Answers an HTTP request, CONNECT included, in place of the target. A SOCKS proxy answers with "general
-    /// failure".
+    /// Answers an HTTP request, CONNECT included, in place of the target. A SOCKS proxy answers with "general failure".
     ///
     /// The reply may misbehave as any reply: it may be huge, endless, slow or cut off.
     public static func answering(_ reply: ServerReply) -> ProxyBehaviour {

@@ -25,10 +25,9 @@ public import Foundation
 ///
 /// With `tls:` the server speaks TLS as `ServerTLS` says. `RecordedConnection.tls` describes the handshake.
 ///
-/// The server uses blocking sockets, one thread that accepts and one thread for each connection, on which handlers
-/// run (256 KiB of stack). It never uses the time of day and adds no `Date` field, so that its replies depend on the
-/// test only; the one exception is `RouteSet.caching`. It stops with `stop()`, or when the last reference to it goes
-/// away.
+/// The server uses blocking sockets, one thread that accepts and one thread for each connection, on which handlers run
+/// (256 KiB of stack). It never uses the time of day and adds no `Date` field, so that its replies depend on the test
+/// only; the one exception is `RouteSet.caching`. It stops with `stop()`, or when the last reference to it goes away.
 public final class TestServer: Sendable {
     /// Limits and defaults of a server.
     public typealias Options = TestServerOptions

@@ -2,9 +2,8 @@ import Glibc
 
 /// A value behind a mutex, with a condition variable for its changes.
 ///
-/// Built on pthreads because thread sanitizer misreads `Synchronization.Mutex`.
-/// Unchecked, because the compiler cannot see that every access holds the mutex. The
-/// pointers never leave this file.
+/// Built on pthreads because thread sanitizer misreads `Synchronization.Mutex`. Unchecked, because the compiler cannot
+/// see that every access holds the mutex. The pointers never leave this file.
 final class Lock<State: Sendable>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)

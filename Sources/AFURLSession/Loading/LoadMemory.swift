@@ -45,7 +45,7 @@ final class LoadMemory {
     }
 
     /// What each step keeps of this load, by its type. Files of steps name theirs in extensions of this class.
-    private var kept: [KeptValue] = []
+    private var kept: [ObjectIdentifier: Any] = [:]
 
     /// A proxy's response in place of the tunnel to the server.
     var refusal: HTTPURLResponse?
@@ -66,8 +66,8 @@ final class LoadMemory {
 
     /// The load has failed or completed: nothing in here goes on.
     func stop() {
-        for value in kept { value.stop() }
-        kept = []
+        for value in kept.values { (value as? any StopsWithLoad)?.stop() }
+        kept = [:]
         clock?.stop()
         clock = nil
         stopWaiting()
@@ -110,34 +110,12 @@ final class LoadMemory {
 extension LoadMemory {
     /// What a step keeps of this load; nil if it keeps nothing.
     subscript<Value>(_ type: Value.Type) -> Value? {
-        get { kept.lazy.compactMap { $0 as? Kept<Value> }.first?.value }
-        set {
-            let place = kept.firstIndex { $0 is Kept<Value> }
-            switch (place, newValue) {
-            case (let place?, let value?): (kept[place] as? Kept<Value>)?.value = value
-            case (let place?, nil): kept.remove(at: place)
-            case (nil, let value?): kept.append(Kept(value))
-            case (nil, nil): break
-            }
-        }
+        get { kept[ObjectIdentifier(type)] as? Value }
+        set { kept[ObjectIdentifier(type)] = newValue }
     }
 }
 
 /// What a step keeps and must let go when the load ends.
 protocol StopsWithLoad {
     func stop()
-}
-
-private class KeptValue {
-    func stop() {}
-}
-
-private final class Kept<Value>: KeptValue {
-    var value: Value
-
-    init(_ value: Value) {
-        self.value = value
-    }
-
-    override func stop() { (value as? any StopsWithLoad)?.stop() }
 }

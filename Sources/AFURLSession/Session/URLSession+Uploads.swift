@@ -86,8 +86,7 @@ extension URLSession {
         try await answer(delegate: delegate) { makeUploadTask(request, .data(bodyData), isAwaited: true, $0) }
     }
 
-    /// Sends the content of a file, as ``uploadTask(with:fromFile:)`` does, and returns the
-    /// whole response.
+    /// Sends the content of a file, as ``uploadTask(with:fromFile:)`` does, and returns the whole response.
     ///
     /// Cancelling the Swift task cancels the request. The result comes, and the delegate is called, as in
     /// ``data(for:delegate:)``.

@@ -86,8 +86,7 @@ public final class URLSession: NSObject, Sendable {
     /// Whether the delegate hears of resumed and suspended tasks.
     let tellsTaskStates: Bool
 
-    /// Makes a session without a delegate, with a serial queue of its own for
-    /// completion handlers.
+    /// Makes a session without a delegate, with a serial queue of its own for completion handlers.
     public convenience init(configuration: URLSessionConfiguration) {
         self.init(configuration: configuration, delegate: nil, delegateQueue: nil)
     }

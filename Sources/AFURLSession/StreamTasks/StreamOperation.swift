@@ -45,3 +45,36 @@ final class StreamWrite {
 
     var isSent: Bool { sent == data.count }
 }
+
+/// A timer that can be paused. Confined to the loop. Stop it before you release it.
+final class StreamClock: TimerTarget {
+    private let loop: EventLoop
+    private let over: () -> Void
+    private var left: LoopInterval
+    private var running: (timer: TimerID, since: LoopInstant)?
+
+    init(_ interval: LoopInterval, on loop: EventLoop, _ over: @escaping () -> Void) {
+        self.loop = loop
+        left = interval
+        self.over = over
+    }
+
+    func start() {
+        guard running == nil else { return }
+        running = (loop.startTimer(at: loop.now + left, in: .all, for: self), loop.now)
+    }
+
+    func stop() {
+        guard let running else { return }
+        loop.cancelTimer(running.timer)
+        let rest = left.nanoseconds - running.since.nanoseconds(to: loop.now)
+        left = LoopInterval(.nanoseconds(max(0, rest)))
+        self.running = nil
+    }
+
+    func timerFired(_ timer: TimerID) {
+        running = nil
+        left = LoopInterval(.zero)
+        over()
+    }
+}

@@ -239,16 +239,8 @@ package struct CredentialSettings: Sendable {
     package var sendsPasswordsInClear = false
     package var maximumRounds = 3
 
-    package init(
-        storage: URLCredentialStorage? = .shared,
-        netrc: NetrcFile? = nil,
-        sendsPasswordsInClear: Bool = false,
-        maximumRounds: Int = 3
-    ) {
+    package init(storage: URLCredentialStorage? = .shared) {
         self.storage = storage
-        self.netrc = netrc
-        self.sendsPasswordsInClear = sendsPasswordsInClear
-        self.maximumRounds = maximumRounds
     }
 
     /// For sessions that keep no credentials after their end.
