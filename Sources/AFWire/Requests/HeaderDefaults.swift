@@ -1,5 +1,3 @@
-
-
 /// The fields a session adds to requests that lack them: its configuration's additional headers, then our own.
 ///
 /// Made once per session and validated then; a request pays one comparison per field. Whatever was invalid is kept
