@@ -155,8 +155,30 @@ let package = Package(
         // MARK: Tests
         .target(
             name: "AFVirtualWorld",
-            dependencies: ["AFBase", "AFWire", "AFLoop", "AFURLSession", "CAFLinux", "CAFTestSupport"],
+            dependencies: [
+                "AFBase", "AFTestSupport", "AFWire", "AFLoop", "AFURLSession", "CAFLinux", "CAFTestSupport",
+            ],
             path: "Tests/Support/AFVirtualWorld",
+            swiftSettings: strict
+        ),
+        // What tests of more than one module need, and no module above AFTLS.
+        .target(
+            name: "AFTestSupport",
+            dependencies: [
+                "AFBase", "AFLoop", "AFTLS", "AFNetworkingTesting", "AFFaults", "CAFOpenSSL", "CAFTestServer",
+                "CAFZlib",
+            ],
+            path: "Tests/Support/AFTestSupport",
+            swiftSettings: strict
+        ),
+        // Requests, cookies, responses and connections for tests of more than one module.
+        .target(
+            name: "AFTestFixtures",
+            dependencies: [
+                "AFBase", "AFTestSupport", "AFWire", "AFLoop", "AFTLS", "AFTransport", "AFState", "AFURLTypes",
+                "AFNetworkingTesting",
+            ],
+            path: "Tests/Support/AFTestFixtures",
             swiftSettings: strict
         ),
         .target(
@@ -220,19 +242,43 @@ let package = Package(
         .testTarget(name: "AFWireTests", dependencies: ["AFBase", "AFWire", "AFFaults"], swiftSettings: strict),
         .testTarget(
             name: "AFLoopTests",
-            dependencies: ["AFBase", "AFLoop", "AFFaults", "CAFLinux"],
+            dependencies: ["AFBase", "AFTestSupport", "AFLoop", "AFFaults", "CAFLinux"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "AFTLSTests",
-            dependencies: ["AFTLS", "CAFOpenSSL", "AFNetworkingTesting", "AFFaults"],
+            dependencies: ["AFTLS", "AFTestSupport", "CAFOpenSSL", "AFNetworkingTesting", "AFFaults"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "AFTransportTests",
+            dependencies: [
+                "AFBase", "AFTestFixtures", "AFTestSupport", "AFTransport", "AFWire", "AFLoop", "AFTLS",
+                "AFNetworkingTesting", "AFVirtualWorld", "AFFaults", "CAFOpenSSL", "CAFZlib",
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "AFStateTests",
+            dependencies: [
+                "AFBase", "AFTestFixtures", "AFTestSupport", "AFState", "AFWire", "AFLoop", "AFTLS", "AFVirtualWorld",
+                "AFFaults", "CAFLinux",
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "AFURLTypesTests",
+            dependencies: [
+                "AFBase", "AFTestFixtures", "AFTestSupport", "AFURLTypes", "AFState", "AFTransport", "AFWire", "AFLoop",
+                "AFTLS", "AFNetworkingTesting",
+            ],
             swiftSettings: strict
         ),
         .testTarget(
             name: "AFNetworkingTests",
             dependencies: [
-                "AFBase", "AFNetworking", "AFURLSession", "AFURLTypes", "AFLoop", "AFTLS", "AFNetworkingTesting",
-                "AFVirtualWorld", "AFFaults", "CAFLinux",
+                "AFBase", "AFTestSupport", "AFNetworking", "AFURLSession", "AFURLTypes", "AFLoop", "AFTLS",
+                "AFNetworkingTesting", "AFVirtualWorld", "AFFaults", "CAFLinux",
             ],
             swiftSettings: strict
         ),
@@ -267,9 +313,9 @@ let package = Package(
         .testTarget(
             name: "AFURLSessionTests",
             dependencies: [
-                "AFBase", "AFState", "AFTransport", "AFURLSession", "AFURLTypes", "AFImages", "AFNetworking",
-                "AFSecurity", "AFWire", "AFLoop", "AFTLS", "AFNetworkingTesting", "AFVirtualWorld", "AFFaults",
-                "CAFLinux", "CAFOpenSSL", "CAFZlib",
+                "AFBase", "AFTestFixtures", "AFTestSupport", "AFState", "AFTransport", "AFURLSession", "AFURLTypes",
+                "AFImages", "AFNetworking", "AFSecurity", "AFWire", "AFLoop", "AFTLS", "AFNetworkingTesting",
+                "AFVirtualWorld", "AFFaults", "CAFLinux", "CAFOpenSSL",
             ],
             swiftSettings: strict
         ),
@@ -290,7 +336,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AFVirtualWorldTests",
-            dependencies: ["AFBase", "AFVirtualWorld", "AFLoop"],
+            dependencies: ["AFBase", "AFTestSupport", "AFVirtualWorld", "AFLoop"],
             swiftSettings: strict
         ),
         .testTarget(

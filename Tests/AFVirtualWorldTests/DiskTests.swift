@@ -1,4 +1,5 @@
 import AFLoop
+import AFTestSupport
 import AFVirtualWorld
 import Foundation
 import Testing

@@ -55,7 +55,7 @@ public struct CertificateKey: Sendable {
         }
     }
 
-    var handle: OpaquePointer { storage.handle }
+    package var handle: OpaquePointer { storage.handle }
 
     /// The public key as SubjectPublicKeyInfo in DER. A pin is the SHA-256 of these bytes.
     public var publicKeyBytes: [UInt8] {

@@ -6,7 +6,7 @@ import Glibc
 ///
 /// A file gets its name only when it is written, and replaces the one of that name in the same step. Nothing is synced:
 /// a cache may be lost, and a file that a power failure left incomplete fails its checksum.
-struct CacheFolder {
+package struct CacheFolder {
     struct Found {
         let id: CacheEntryID
         let size: Int
@@ -17,7 +17,7 @@ struct CacheFolder {
     /// Seconds after which a file without its final name belongs to a process that has died.
     private static let temporaryLifetime: Int64 = 3600
     /// Every incompatible format of these files has its own number.
-    static let name = "AFURLSession-cache-2"
+    package static let name = "AFURLSession-cache-2"
 
     private let folder: Folder
     private let parent: String

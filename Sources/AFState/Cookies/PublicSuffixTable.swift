@@ -4,7 +4,7 @@ import AFWire
 
 /// The rules of the public suffix list in one block of bytes and a table of offsets in it: ten thousand strings would
 /// take a megabyte.
-struct PublicSuffixTable: Sendable {
+package struct PublicSuffixTable: Sendable {
     /// Each rule: its length, its kind, its name.
     private var names: [UInt8] = []
     /// The offset of each rule plus one; 0 is an empty slot. Open addressing; the number of slots is a power of two.
@@ -12,7 +12,7 @@ struct PublicSuffixTable: Sendable {
     private(set) var count = 0
 
     /// Reads the text format of the list: one rule per line, comments behind `//`.
-    init(_ text: UnsafeRawBufferPointer) {
+    package init(_ text: UnsafeRawBufferPointer) {
         let lines = text.lazy.filter { $0 == 0x0A }.count + 1
         places = Array(repeating: 0, count: 1 << (Int.bitWidth - (2 * lines).leadingZeroBitCount))
         var start = 0

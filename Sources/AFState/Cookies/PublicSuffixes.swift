@@ -14,7 +14,7 @@ package final class PublicSuffixes: Sendable {
     /// Whether the usual categories below every country are suffixes, where no list names them.
     private let guessesCategories: Bool
 
-    init(_ table: PublicSuffixTable, guessesCategories: Bool = false) {
+    package init(_ table: PublicSuffixTable, guessesCategories: Bool = false) {
         rules = .table(table)
         self.guessesCategories = guessesCategories
     }

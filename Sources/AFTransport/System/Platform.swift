@@ -76,6 +76,8 @@ package final class TLSBuffers {
     /// Where the end of a head and the beginning of its body become one record.
     package let record = UnsafeMutableRawBufferPointer.allocate(byteCount: TLSEngine.recordSize, alignment: 64)
 
+    package init() {}
+
     deinit {
         input.deallocate()
         output.deallocate()

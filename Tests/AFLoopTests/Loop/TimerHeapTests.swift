@@ -1,3 +1,4 @@
+import AFTestSupport
 import Testing
 
 @testable import AFLoop
@@ -57,7 +58,7 @@ struct TimerHeapTests {
     }
 
     @Test func `T-RES-18 a hundred thousand timers armed and cancelled at random stay in order`() {
-        var random = SeededGenerator(18)
+        var random = SeededGenerator(seed: 18)
         var heap = TimerHeap()
         var armed: [TimerID: Int64] = [:]
         var order: [TimerID] = []
@@ -87,22 +88,5 @@ struct TimerHeapTests {
             _ = at(.min).duration(to: moved)
         }
         #expect((at(1) + .seconds(Int64.max)) == .distantFuture)
-    }
-}
-
-/// Random numbers that are the same in every run.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

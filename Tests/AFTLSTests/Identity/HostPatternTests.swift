@@ -1,4 +1,5 @@
 import AFTLS
+import AFTestSupport
 import Testing
 
 @Suite struct HostPatternTests {

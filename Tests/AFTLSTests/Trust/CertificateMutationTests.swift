@@ -1,5 +1,6 @@
 import AFNetworkingTesting
 import AFTLS
+import AFTestSupport
 import CAFOpenSSL
 import Testing
 

@@ -1,3 +1,4 @@
+import AFTestSupport
 import Testing
 
 @testable import AFTLS

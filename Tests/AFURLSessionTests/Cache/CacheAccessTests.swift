@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFTestFixtures
 import AFWire
 import Foundation
 import Testing

@@ -1,6 +1,7 @@
 import AFBase
 import AFLoop
 import AFNetworkingTesting
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Testing
@@ -40,7 +41,7 @@ extension DownloadTests {
 
             let task = session.dataTask(with: server.url("/file"))
             task.resume()
-            try await LoopbackTests.eventually { task.countOfBytesReceived > 0 && waiter.answer.value != nil }
+            try await eventually { task.countOfBytesReceived > 0 && waiter.answer.value != nil }
             waiter.answer.value?(.becomeDownload)
             try await waiter.log.finished()
 
@@ -65,7 +66,7 @@ extension DownloadTests {
             let session = URLSession.downloading(to: folder, delegate: log)
             session.dataTask(with: server.url("/file")).resume()
             let download = try #require(try await became.wait { $0 != nil })
-            try await LoopbackTests.eventually { download.countOfBytesReceived == 1_200_000 }
+            try await eventually { download.countOfBytesReceived == 1_200_000 }
 
             let (data, uploads, downloads) = await session.tasks
             #expect(data.isEmpty && uploads.isEmpty && downloads == [download])

@@ -2,6 +2,7 @@ import AFBase
 import AFFaults
 import AFLoop
 import AFNetworkingTesting
+import AFTestSupport
 import AFURLSession
 import CAFLinux
 import Foundation
@@ -73,7 +74,7 @@ extension DownloadTests {
                 let session = URLSession.downloading(to: folder, delegate: log)
                 let task = session.downloadTask(with: server.url("/file"))
                 task.resume()
-                try await LoopbackTests.eventually { task.countOfBytesReceived == 2_500_000 }
+                try await eventually { task.countOfBytesReceived == 2_500_000 }
                 if isInvalidated { session.invalidateAndCancel() } else { task.cancel() }
                 try await log.finished()
                 #expect(log.error.withLock { $0?.userInfo[NSURLSessionDownloadTaskResumeData] } == nil)
@@ -108,13 +109,13 @@ extension DownloadTests {
                 let outcomes = DownloadOutcomes()
                 let task = session.downloadTask(with: url, completionHandler: outcomes.handler)
                 task.resume()
-                try await LoopbackTests.eventually { task.countOfBytesReceived > 1 << 20 }
+                try await eventually { task.countOfBytesReceived > 1 << 20 }
                 // What may still come is bounded, however long one waits.
                 for _ in 0..<50 { _ = try await session.outcome(of: server.url("/hello")) }
                 #expect(task.countOfBytesReceived <= 4 << 20)
 
                 disk.goOn()
-                try await LoopbackTests.eventually { task.countOfBytesReceived > 8 << 20 }
+                try await eventually { task.countOfBytesReceived > 8 << 20 }
                 task.cancel()
                 #expect(try await outcomes.first().code == -999)
             }

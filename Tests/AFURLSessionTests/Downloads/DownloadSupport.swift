@@ -1,6 +1,7 @@
 import AFBase
 import AFLoop
 import AFNetworkingTesting
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Glibc
@@ -9,19 +10,7 @@ import Testing
 /// Downloads against a real server on the loopback interface.
 enum DownloadTests {}
 
-/// A folder of the test's own, removed with it.
-final class ScratchFolder: Sendable {
-    let url: URL
-
-    init(in parent: URL = FileManager.default.temporaryDirectory) throws {
-        url = parent.appendingPathComponent("af-test-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(at: url)
-    }
-
+extension ScratchFolder {
     /// Where downloads gather, if this is the temporary folder of a session.
     var downloads: URL { ScratchFolder.downloads(in: url) }
 
@@ -32,15 +21,8 @@ final class ScratchFolder: Sendable {
 
     /// Files are removed after the completion, on a thread of their own.
     func isEmptyAtLast() async throws {
-        try await LoopbackTests.eventually { self.leftovers.isEmpty }
+        try await eventually { self.leftovers.isEmpty }
     }
-
-    func size(of file: URL) throws -> Int {
-        let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
-        return (attributes[.size] as? NSNumber)?.intValue ?? 0
-    }
-
-    func file(_ name: String) -> URL { url.appendingPathComponent(name) }
 }
 
 /// How a download ended.

@@ -1,5 +1,6 @@
 import AFLoop
 import AFNetworkingTesting
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Testing
@@ -162,7 +163,7 @@ extension DownloadTests {
             let task = session.downloadTask(with: server.url("/file"))
             task.resume()
 
-            try await LoopbackTests.eventually { task.state == .completed }
+            try await eventually { task.state == .completed }
             #expect(task.error == nil)
             try await folder.isEmptyAtLast()
         }

@@ -1,6 +1,7 @@
 import AFBase
 import AFLoop
 import AFNetworkingTesting
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Testing
@@ -92,7 +93,7 @@ extension DownloadTests {
             for expected in [1_000_000, 1_500_000, 2_200_000] as [Int64] {
                 if let data { task = session.downloadTask(withResumeData: data) }
                 task.resume()
-                try await LoopbackTests.eventually { [task] in task.countOfBytesReceived == expected }
+                try await eventually { [task] in task.countOfBytesReceived == expected }
                 data = await task.cancelByProducingResumeData()
                 #expect((task.error as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data == data)
                 #expect(folder.leftovers.count == 1)
@@ -225,7 +226,7 @@ extension DownloadTests {
             let session = URLSession.downloading(to: folder)
             let task = session.downloadTask(with: server.url("/file"))
             task.resume()
-            try await LoopbackTests.eventually { task.countOfBytesReceived == 200 }
+            try await eventually { task.countOfBytesReceived == 200 }
             let data = try #require(await task.cancelByProducingResumeData())
 
             let (file, response) = try await session.download(resumeFrom: data)

@@ -1,6 +1,8 @@
 import AFBase
 import AFLoop
 import AFNetworkingTesting
+import AFTestFixtures
+import AFTestSupport
 import Foundation
 import Testing
 
@@ -159,7 +161,7 @@ struct TokenInterceptorTests {
                 return attempts
             }
             guard number == 1 else { return "new" }
-            try await LoopbackTests.eventually { holder.withLock { $0?.waiting } == 5 }
+            try await eventually { holder.withLock { $0?.waiting } == 5 }
             throw TokenServer.Refused()
         }
         holder.withLock { $0 = interceptor }

@@ -1,5 +1,7 @@
 import AFLoop
 import AFNetworkingTesting
+import AFTestFixtures
+import AFTestSupport
 import AFVirtualWorld
 import Foundation
 import Testing
@@ -338,7 +340,7 @@ struct CodedTaskTests {
         let session = URLSession.downloading(to: folder)
         let task = session.downloadTask(with: server.url("/file"))
         task.resume()
-        try await LoopbackTests.eventually { task.countOfBytesReceived > 1_000_000 }
+        try await eventually { task.countOfBytesReceived > 1_000_000 }
 
         #expect(await task.cancelByProducingResumeData() == nil)
         try await folder.isEmptyAtLast()
@@ -374,7 +376,7 @@ struct CodedTaskTests {
         let session = URLSession.loopback()
         let task = session.dataTask(with: server.url("/file"), completionHandler: outcomes.handler)
         task.resume()
-        try await LoopbackTests.eventually { task.countOfBytesReceived > 0 }
+        try await eventually { task.countOfBytesReceived > 0 }
         task.suspend()
         await session.settled()
         let received = task.countOfBytesReceived

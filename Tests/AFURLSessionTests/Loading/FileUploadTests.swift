@@ -1,5 +1,6 @@
 import AFFaults
 import AFNetworkingTesting
+import AFTestFixtures
 import AFURLSession
 import CAFLinux
 import Foundation

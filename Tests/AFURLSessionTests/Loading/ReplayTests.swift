@@ -1,3 +1,4 @@
+import AFTestFixtures
 import AFURLSession
 import AFVirtualWorld
 import Foundation

@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFTestSupport
 import AFURLSession
 import Dispatch
 import Foundation

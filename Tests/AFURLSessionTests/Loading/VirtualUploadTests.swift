@@ -1,4 +1,5 @@
 import AFLoop
+import AFTestFixtures
 import AFURLSession
 import AFVirtualWorld
 import Foundation

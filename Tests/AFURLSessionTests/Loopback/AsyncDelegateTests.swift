@@ -1,5 +1,7 @@
 import AFLoop
 import AFNetworkingTesting
+import AFTestFixtures
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Testing
@@ -44,7 +46,7 @@ extension LoopbackTests {
             session.dataTask(with: server.url("/kept")).resume()
             try await delegate.heard.wait("the cache") { $0.contains("cache") && $0.contains("completed 0") }
             let request = URLRequest(url: server.url("/kept"))
-            try await LoopbackTests.eventually {
+            try await eventually {
                 session.configuration.urlCache?.cachedResponse(for: request)?.data == Data("changed".utf8)
             }
         }

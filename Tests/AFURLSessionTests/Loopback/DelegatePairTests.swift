@@ -1,5 +1,6 @@
 import AFLoop
 import AFNetworkingTesting
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Testing
@@ -178,7 +179,7 @@ extension LoopbackTests {
 
             answer()
 
-            try await LoopbackTests.eventually {
+            try await eventually {
                 session.configuration.urlCache?.cachedResponse(for: URLRequest(url: server.url("/kept"))) != nil
             }
         }
@@ -194,7 +195,7 @@ extension LoopbackTests {
             }
             try await log.finished()
 
-            try await LoopbackTests.eventually { gone == nil }
+            try await eventually { gone == nil }
         }
 
         private func outcome(

@@ -1,4 +1,6 @@
 import AFNetworkingTesting
+import AFTestFixtures
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Glibc
@@ -69,7 +71,7 @@ extension LoopbackTests {
             }
 
             task.resume()
-            try await LoopbackTests.eventually { task.state == .completed }
+            try await eventually { task.state == .completed }
             #expect(order.value.isEmpty)
             session.delegateQueue.isSuspended = false
 

@@ -1,5 +1,7 @@
 import AFFaults
 import AFNetworkingTesting
+import AFTestFixtures
+import AFTestSupport
 import AFURLSession
 import CAFLinux
 import Foundation
@@ -191,7 +193,7 @@ extension LoopbackTests.Alone {
                 let next = try await session.outcome(of: try #require(URL(string: "http://next.test/")))
                 #expect(next.code == -1003)
                 session.finishTasksAndInvalidate()
-                try await LoopbackTests.eventually { Self.resolverThreads == 0 }
+                try await eventually { Self.resolverThreads == 0 }
             }
             let excess = before.excess()
             #expect(excess == nil, "\(excess ?? "")")

@@ -1,4 +1,5 @@
 import AFNetworkingTesting
+import AFTestFixtures
 import AFURLSession
 import Foundation
 import Testing

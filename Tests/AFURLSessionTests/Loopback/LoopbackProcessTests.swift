@@ -2,6 +2,8 @@ import AFBase
 import AFFaults
 import AFLoop
 import AFNetworkingTesting
+import AFTestFixtures
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Glibc
@@ -105,7 +107,7 @@ extension LoopbackTests.Alone {
             let outcomes = Outcomes()
             session.dataTask(with: site.server.url("/held"), completionHandler: outcomes.handler).resume()
             try await site.server.waitForConnections(1)
-            try await LoopbackTests.eventually { site.server.connections.first?.bytesReceived ?? 0 > 0 }
+            try await eventually { site.server.connections.first?.bytesReceived ?? 0 > 0 }
             await session.settled()
 
             // With all that a program does on its way out.
@@ -256,7 +258,7 @@ extension LoopbackTests.Alone {
             for (number, steps) in steps.enumerated() { server.script(on: .connection(number + 1), steps: steps) }
             let suspended = session.dataTask(with: server.url("/1"))
             suspended.resume()
-            try await LoopbackTests.eventually { suspended.countOfBytesReceived > 0 }
+            try await eventually { suspended.countOfBytesReceived > 0 }
             suspended.suspend()
             #expect(try await session.outcome(of: server.url("/2")).code == -1005)
             let silent = session.dataTask(with: server.url("/3"))

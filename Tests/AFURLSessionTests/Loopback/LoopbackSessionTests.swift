@@ -1,6 +1,8 @@
 import AFBase
 import AFLoop
 import AFNetworkingTesting
+import AFTestFixtures
+import AFTestSupport
 import Foundation
 import Testing
 
@@ -481,20 +483,5 @@ extension LoopbackTests {
             #expect(try await events.wait { $0.contains(.invalid) }.suffix(2) == [.completed(-999), .invalid])
             try await eventually { weakLog == nil }
         }
-    }
-
-    /// Waits for what no callback announces, such as the end of the last reference.
-    static func eventually(seconds: Double = 60, _ condition: () -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(seconds)
-        while !condition() {
-            try #require(ContinuousClock.now < deadline, "waited in vain")
-            try await Task.sleep(for: .milliseconds(2))
-        }
-    }
-}
-
-extension LoopbackTests.Sessions {
-    private func eventually(_ condition: () -> Bool) async throws {
-        try await LoopbackTests.eventually(condition)
     }
 }

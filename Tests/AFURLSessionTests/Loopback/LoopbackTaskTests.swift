@@ -1,5 +1,7 @@
 import AFLoop
 import AFNetworkingTesting
+import AFTestFixtures
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Testing
@@ -319,10 +321,6 @@ extension LoopbackTests {
             progress.cancel()
 
             #expect(try await outcomes.first().code == -999)
-        }
-
-        private func eventually(_ condition: () -> Bool) async throws {
-            try await LoopbackTests.eventually(condition)
         }
     }
 }

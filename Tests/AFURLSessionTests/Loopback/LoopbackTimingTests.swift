@@ -1,4 +1,6 @@
 import AFNetworkingTesting
+import AFTestFixtures
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Testing
@@ -357,10 +359,6 @@ extension LoopbackTests {
             let outcome = try await URLSession.loopback().outcome(of: URLRequest("POST", server.url(), body: body))
 
             #expect(outcome.code == -1005)
-        }
-
-        private func eventually(_ condition: () -> Bool) async throws {
-            try await LoopbackTests.eventually(condition)
         }
     }
 }

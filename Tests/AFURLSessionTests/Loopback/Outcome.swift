@@ -1,4 +1,5 @@
 import AFLoop
+import AFTestSupport
 import AFURLSession
 import Foundation
 
@@ -69,14 +70,5 @@ extension URLSession {
         await withCheckedContinuation { continuation in
             NetworkThread.loop.enqueue { continuation.resume() }
         }
-    }
-}
-
-extension URLRequest {
-    init(_ method: String, _ url: URL, body: Data? = nil, fields: [String: String] = [:]) {
-        self.init(url: url)
-        httpMethod = method
-        httpBody = body
-        for (name, value) in fields { setValue(value, forHTTPHeaderField: name) }
     }
 }

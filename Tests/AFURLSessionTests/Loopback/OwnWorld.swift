@@ -2,6 +2,7 @@ import AFBase
 import AFFaults
 import AFLoop
 import AFNetworkingTesting
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Testing
@@ -72,7 +73,7 @@ final class OwnWorld: Sendable {
             sessions.session = session
             return try await body(session)
         }
-        try await LoopbackTests.eventually { sessions.session == nil }
+        try await eventually { sessions.session == nil }
         #expect(own.stop(), "the loop does not stop")
         return result
     }

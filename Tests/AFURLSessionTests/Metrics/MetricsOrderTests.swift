@@ -1,5 +1,7 @@
 import AFLoop
 import AFNetworkingTesting
+import AFTestFixtures
+import AFTestSupport
 import Foundation
 import Testing
 
@@ -60,7 +62,7 @@ extension SeeingTests {
                 return log.events.value.count { $0 == .metrics }
             }
             // The task has ended, and what it has to say waits for the queue.
-            try await LoopbackTests.eventually { queue.operationCount > 0 }
+            try await eventually { queue.operationCount > 0 }
             await session.settled()
             queue.isSuspended = false
 

@@ -1,5 +1,6 @@
 import AFLoop
 import AFNetworkingTesting
+import AFTestFixtures
 import AFVirtualWorld
 import Foundation
 import Testing

@@ -1,6 +1,8 @@
 import AFBase
 import AFLoop
 import AFNetworkingTesting
+import AFTestFixtures
+import AFTestSupport
 import AFVirtualWorld
 import Foundation
 import Testing

@@ -1,6 +1,7 @@
 import AFBase
 import AFLoop
 import AFNetworking
+import AFTestSupport
 import Foundation
 import Glibc
 import Testing

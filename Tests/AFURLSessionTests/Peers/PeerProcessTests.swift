@@ -1,6 +1,8 @@
 import AFFaults
 import AFLoop
 import AFNetworkingTesting
+import AFTestFixtures
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Glibc

@@ -2,6 +2,8 @@ import AFLoop
 import AFNetworkingTesting
 import AFSecurity
 import AFTLS
+import AFTestFixtures
+import AFTestSupport
 import AFURLSession
 import AFVirtualWorld
 import Foundation
@@ -181,7 +183,7 @@ struct PeerTests {
         }
         let task = session.downloadTask(with: server.url("/1"))
         task.resume()
-        try await LoopbackTests.eventually { task.countOfBytesReceived >= 200_000 }
+        try await eventually { task.countOfBytesReceived >= 200_000 }
 
         let data = try #require(await task.cancelByProducingResumeData())
         let (file, _) = try await session.download(resumeFrom: data)

@@ -1,5 +1,7 @@
 import AFLoop
 import AFNetworkingTesting
+import AFTestFixtures
+import AFTestSupport
 import Foundation
 import Glibc
 import Testing
@@ -139,7 +141,7 @@ struct LocalLoadTests {
         }
         let all = try await outcomes.wait(for: 50)
         #expect(all.allSatisfy { $0.error?.code == .cancelled || $0.data?.count == 3 << 20 })
-        try await LoopbackTests.eventually { openDescriptors(of: url) == 0 }
+        try await eventually { openDescriptors(of: url) == 0 }
     }
 
     private func openDescriptors(of url: URL) -> Int {

@@ -1,4 +1,5 @@
 import AFLoop
+import AFTestSupport
 import Foundation
 import Testing
 
@@ -32,11 +33,11 @@ struct ProtocolCacheTests {
     @Test func `a response is stored if the class, the rules and the delegate allow it`() async throws {
         let allowed = site(.allowed)
         #expect(try await session().outcome(of: allowed.url()).text == "stored")
-        try await LoopbackTests.eventually { stored(allowed)?.data == Data("stored".utf8) }
+        try await eventually { stored(allowed)?.data == Data("stored".utf8) }
 
         let bare = site(.allowed, [:])
         #expect(try await session().outcome(of: bare.url()).text == "stored")
-        try await LoopbackTests.eventually { stored(bare)?.data == Data("stored".utf8) }
+        try await eventually { stored(bare)?.data == Data("stored".utf8) }
 
         let refused = [
             site(.notAllowed), site(.allowed, ["Cache-Control": "no-store"]), site(.allowed, [:], status: 404),

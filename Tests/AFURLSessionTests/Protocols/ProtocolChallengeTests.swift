@@ -1,6 +1,7 @@
 import AFBase
 import AFLoop
 import AFNetworkingTesting
+import AFTestSupport
 import Foundation
 import Testing
 

@@ -1,6 +1,8 @@
 import AFBase
 import AFLoop
 import AFNetworkingTesting
+import AFTestFixtures
+import AFTestSupport
 import Foundation
 import Testing
 
@@ -377,7 +379,7 @@ struct ProtocolTests {
         await session.settled()
         for _ in 0..<64 { flood.load(Data(count: 64 << 10)) }
         flooded.resume()
-        try await LoopbackTests.eventually { flooded.state == .completed }
+        try await eventually { flooded.state == .completed }
         #expect((flooded.error as? URLError)?.code == .dataLengthExceedsMaximum)
     }
 

@@ -1,4 +1,5 @@
 import AFTLS
+import AFTestSupport
 import AFVirtualWorld
 import Foundation
 import Testing

@@ -1,6 +1,7 @@
 import AFFaults
 import AFLoop
 import AFSecurity
+import AFTestSupport
 import AFVirtualWorld
 import AFWire
 import Foundation

@@ -1,5 +1,6 @@
 import AFLoop
 import AFTLS
+import AFTestSupport
 import AFURLSession
 import AFVirtualWorld
 import Foundation

@@ -1,3 +1,4 @@
+import AFTestSupport
 import AFVirtualWorld
 
 /// What one simulated task asks for, and what becomes of it.

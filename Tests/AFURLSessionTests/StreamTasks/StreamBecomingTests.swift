@@ -1,5 +1,6 @@
 import AFLoop
 import AFNetworkingTesting
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Testing

@@ -1,3 +1,4 @@
+import AFTestSupport
 import AFVirtualWorld
 import Testing
 

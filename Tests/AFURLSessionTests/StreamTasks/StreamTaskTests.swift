@@ -1,6 +1,7 @@
 import AFLoop
 import AFNetworkingTesting
 import AFTLS
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Testing
@@ -155,7 +156,7 @@ extension StreamTaskTests {
             log.write(task, "x")
             log.read(task, 8, 8)
             log.read(task, 1, 1)
-            try await LoopbackTests.eventually { task.countOfBytesReceived == 4 }
+            try await eventually { task.countOfBytesReceived == 4 }
             server.signal("it was read")
 
             let events = try await log.finished()

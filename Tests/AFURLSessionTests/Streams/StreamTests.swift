@@ -1,6 +1,8 @@
 import AFBase
 import AFLoop
 import AFNetworkingTesting
+import AFTestFixtures
+import AFTestSupport
 import AFVirtualWorld
 import Foundation
 import Testing
@@ -181,7 +183,7 @@ struct StreamTests {
         bytes = nil
 
         try await server.waitForEnd(ofConnection: 1)
-        try await LoopbackTests.eventually { task.state == .completed }
+        try await eventually { task.state == .completed }
     }
 
     @Test func `cancelling the Swift task cancels the load, while it waits for the head or for bytes`() async throws {
@@ -193,7 +195,7 @@ struct StreamTests {
                 for try await _ in try await session.bytes(from: server.url("/x")).0 { read.withLock { $0 += 1 } }
             }
             try await server.waitForRequests(number)
-            if number == 2 { try await LoopbackTests.eventually { read.withLock { $0 } == 3 } }
+            if number == 2 { try await eventually { read.withLock { $0 } == 3 } }
             work.cancel()
             let result = await work.result
             #expect(throws: URLError.self) { try result.get() }
@@ -224,7 +226,7 @@ struct StreamTests {
             _ = await work.result
         }
 
-        try await LoopbackTests.eventually { self.server.openConnections <= 6 }
+        try await eventually { self.server.openConnections <= 6 }
         for _ in 1...50 where await !session.allTasks.isEmpty { await session.settled() }
         #expect(await session.allTasks.isEmpty)
     }

@@ -2,6 +2,8 @@ import AFBase
 import AFLoop
 import AFNetworkingTesting
 import AFTLS
+import AFTestFixtures
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Testing
@@ -80,7 +82,7 @@ extension SecuredTests {
 
             let task = session.dataTask(with: site.server.url("/big"))
             task.resume()
-            try await LoopbackTests.eventually { task.countOfBytesReceived > 200_000 }
+            try await eventually { task.countOfBytesReceived > 200_000 }
             #expect(task.countOfBytesReceived < 2 << 20)
             gate.signal()
 
@@ -100,7 +102,7 @@ extension SecuredTests {
             task.resume()
 
             for part in 1...5 {
-                try await LoopbackTests.eventually {
+                try await eventually {
                     task.countOfBytesReceived > part * size / 10 || !outcomes.all.value.isEmpty
                 }
                 task.suspend()

@@ -1,5 +1,6 @@
 import AFNetworkingTesting
 import AFTLS
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Testing
@@ -101,7 +102,7 @@ extension SecuredTests {
             let task = session.dataTask(with: site.server.url("/x"), completionHandler: outcomes.handler)
             task.resume()
             if isGated {
-                try await LoopbackTests.eventually { task.countOfBytesReceived == 10 }
+                try await eventually { task.countOfBytesReceived == 10 }
                 site.server.signal("seen")
             }
 

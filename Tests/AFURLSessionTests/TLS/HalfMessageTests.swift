@@ -1,6 +1,7 @@
 import AFLoop
 import AFNetworkingTesting
 import AFTLS
+import AFTestFixtures
 import Foundation
 import Glibc
 import Testing

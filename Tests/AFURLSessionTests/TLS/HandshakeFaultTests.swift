@@ -1,6 +1,8 @@
 import AFFaults
 import AFNetworkingTesting
 import AFTLS
+import AFTestFixtures
+import AFTestSupport
 import AFURLSession
 import CAFLinux
 import Foundation

@@ -2,6 +2,8 @@ import AFBase
 import AFLoop
 import AFNetworkingTesting
 import AFTLS
+import AFTestFixtures
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Testing
@@ -141,7 +143,7 @@ extension SecuredTests {
             let session = site.session { $0.speak(version) }
             let task = session.dataTask(with: site.server.url("/long"), completionHandler: outcomes.handler)
             task.resume()
-            try await LoopbackTests.eventually { task.countOfBytesReceived == 5 }
+            try await eventually { task.countOfBytesReceived == 5 }
 
             session.tls.evaluator = successor.evaluator
             let second = try await session.outcome(of: site.server.url("/hello"))

@@ -1,5 +1,6 @@
 import AFNetworkingTesting
 import AFTLS
+import AFTestFixtures
 import AFURLSession
 import Foundation
 import Testing

@@ -1,6 +1,7 @@
 import AFFaults
 import AFNetworkingTesting
 import AFTLS
+import AFTestFixtures
 import AFURLSession
 import Foundation
 import Glibc

@@ -61,13 +61,6 @@ extension SecuredSite {
     }
 }
 
-extension ClientIdentity {
-    init(_ issued: IssuedCertificate, hosts: [String]? = nil) throws {
-        try self.init(certificates: issued.chain, privateKeyPEM: Array(issued.privateKeyPEM.utf8))
-        self.hosts = hosts
-    }
-}
-
 extension TLSConfiguration {
     mutating func speak(_ version: TLSVersion) {
         minimumVersion = version

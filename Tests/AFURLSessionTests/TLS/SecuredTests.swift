@@ -1,6 +1,7 @@
 import AFLoop
 import AFNetworkingTesting
 import AFTLS
+import AFTestFixtures
 import AFURLSession
 import Foundation
 import Testing

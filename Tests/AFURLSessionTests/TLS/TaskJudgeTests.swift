@@ -2,6 +2,7 @@ import AFBase
 import AFLoop
 import AFNetworkingTesting
 import AFTLS
+import AFTestSupport
 import Foundation
 import Testing
 

@@ -1,6 +1,7 @@
 import AFBase
 import AFLoop
 import AFTLS
+import AFTestSupport
 import AFURLSession
 import Foundation
 

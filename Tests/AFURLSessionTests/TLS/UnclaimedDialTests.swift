@@ -1,6 +1,7 @@
 import AFLoop
 import AFNetworkingTesting
 import AFTLS
+import AFTestSupport
 import AFURLSession
 import AFVirtualWorld
 import Foundation
@@ -72,7 +73,7 @@ extension SecuredTests {
             #expect(try await outcomes.wait(for: 2).allSatisfy { $0.text == "hello" })
             try await site.server.waitForConnections(2)
             site.server.signal("go")
-            try await LoopbackTests.eventually { site.server.connections[1].tls?.offeredVersions.isEmpty == false }
+            try await eventually { site.server.connections[1].tls?.offeredVersions.isEmpty == false }
             for _ in 1...100 { await session.settled() }
         }
 
@@ -128,12 +129,12 @@ extension SecuredTests {
             let first = session.dataTask(with: site.server.url("/hello"))
             first.delegate = silent
             first.resume()
-            try await LoopbackTests.eventually { queue.operationCount > 0 }
+            try await eventually { queue.operationCount > 0 }
             let second = session.dataTask(with: site.server.url("/hello"), completionHandler: answer.handler)
             second.delegate = trusting
             second.resume()
             first.cancel()
-            try await LoopbackTests.eventually { first.state == .completed }
+            try await eventually { first.state == .completed }
 
             queue.isSuspended = false
 

@@ -1,4 +1,5 @@
 import AFNetworkingTesting
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Testing
@@ -15,13 +16,13 @@ struct CancelledQueueTests {
         let session = URLSession.loopback(queue: queue)
         let outcomes = Outcomes()
         session.dataTask(with: server.url("/1"), completionHandler: outcomes.handler).resume()
-        try await LoopbackTests.eventually { queue.operationCount > 0 }
+        try await eventually { queue.operationCount > 0 }
 
         queue.cancelAllOperations()
         queue.isSuspended = false
 
         #expect(try await outcomes.wait(for: 1, seconds: 20).first?.text == "x")
         #expect(try await session.outcome(of: server.url("/1"), seconds: 20).text == "x")
-        try await LoopbackTests.eventually { queue.operationCount == 0 }
+        try await eventually { queue.operationCount == 0 }
     }
 }

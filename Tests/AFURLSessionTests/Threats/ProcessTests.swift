@@ -1,6 +1,7 @@
 import AFBase
 import AFLoop
 import AFNetworkingTesting
+import AFTestSupport
 import AFURLSession
 import Dispatch
 import Foundation
@@ -18,7 +19,7 @@ extension LoopbackTests.Alone {
             flood.resume()
             session.dataTask(with: server.url("/held")) { _, _, _ in }.resume()
             for _ in 1...20 { session.dataTask(with: server.url("/held")).resume() }
-            try await LoopbackTests.eventually { flood.countOfBytesReceived > 0 }
+            try await eventually { flood.countOfBytesReceived > 0 }
 
             exit(7)
         }

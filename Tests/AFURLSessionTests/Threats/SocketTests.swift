@@ -2,6 +2,7 @@ import AFBase
 import AFFaults
 import AFLoop
 import AFNetworkingTesting
+import AFTestSupport
 import AFURLSession
 import CAFLinux
 import Glibc
@@ -122,7 +123,7 @@ extension LoopbackTests.Alone {
             let session = URLSession.loopback { $0.timeoutIntervalForRequest = 600 }
             let outcomes = Outcomes()
             session.dataTask(with: server.url(), completionHandler: outcomes.handler).resume()
-            try await LoopbackTests.eventually { server.connections.first?.bytesReceived ?? 0 > 0 }
+            try await eventually { server.connections.first?.bytesReceived ?? 0 > 0 }
             await session.settled()
 
             for name in [TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT] { ConnectHook.set(name, to: 1) }

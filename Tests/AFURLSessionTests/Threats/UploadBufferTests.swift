@@ -1,3 +1,4 @@
+import AFTestFixtures
 import AFVirtualWorld
 import Foundation
 import Testing

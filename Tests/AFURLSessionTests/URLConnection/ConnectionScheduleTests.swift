@@ -1,6 +1,7 @@
 import AFBase
 import AFLoop
 import AFNetworkingTesting
+import AFTestSupport
 import Dispatch
 import Foundation
 import Testing
@@ -211,7 +212,7 @@ struct ConnectionScheduleTests {
         connection.setDelegateQueue(queue)
         connection.start()
         try await log.events.wait { $0.count >= 2 }
-        try await LoopbackTests.eventually { queue.operationCount == 0 }
+        try await eventually { queue.operationCount == 0 }
         #expect(log.events.value.last == .response(200))
         connection.setDelegateQueue(queue)
 
@@ -228,7 +229,7 @@ struct ConnectionScheduleTests {
         connection.start()
         try await log.events.wait { $0.contains(.response(200)) }
         var waiting = -1
-        try await LoopbackTests.eventually {
+        try await eventually {
             defer { waiting = connection.core.waitingBytes }
             return connection.core.waitingBytes >= ConnectionCore.highWater && waiting == connection.core.waitingBytes
         }

@@ -1,6 +1,8 @@
 import AFBase
 import AFLoop
 import AFNetworkingTesting
+import AFTestFixtures
+import AFTestSupport
 import Foundation
 import Testing
 
@@ -210,7 +212,7 @@ struct ConnectionTests {
             weakConnection = try sessions.start(URLRequest(url: server.url("/hello")), log)
             try await log.ended()
         }
-        try await LoopbackTests.eventually { weakLog == nil && weakConnection == nil }
+        try await eventually { weakLog == nil && weakConnection == nil }
     }
 
     @Test func `a running connection needs no reference to it`() async throws {
@@ -240,7 +242,7 @@ struct ConnectionTests {
         connection.cancel()
         connection.start()
 
-        try await LoopbackTests.eventually { weakLog == nil }
+        try await eventually { weakLog == nil }
         try await server.waitForEnd(ofConnection: 1)
         #expect(events.value == [.willSend("/held", redirect: nil)])
     }
@@ -326,7 +328,7 @@ struct ConnectionTests {
         let (content, path) = try #require(try await delegate.ended.wait { $0 != nil })
 
         #expect(content == "hello" && delegate.written.withLock { $0 } == 5)
-        try await LoopbackTests.eventually { !FileManager.default.fileExists(atPath: path) }
+        try await eventually { !FileManager.default.fileExists(atPath: path) }
     }
 
     // MARK: - Several responses

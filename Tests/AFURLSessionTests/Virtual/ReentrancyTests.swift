@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFTestFixtures
 import AFURLSession
 import AFVirtualWorld
 import Foundation

@@ -2,6 +2,8 @@ import AFBase
 import AFLoop
 import AFNetworkingTesting
 import AFTLS
+import AFTestFixtures
+import AFTestSupport
 import AFVirtualWorld
 import Foundation
 import Testing

@@ -1,5 +1,6 @@
 import AFNetworkingTesting
 import AFTLS
+import AFTestSupport
 import Foundation
 import Testing
 
@@ -80,7 +81,7 @@ struct CacheTrustTests {
 
         let vouched = try await vouchedSession(site)
         #expect(try await vouched.outcome(of: site.server.url("/1")).text == "old")
-        try await LoopbackTests.eventually { questions(site) == 2 }
+        try await eventually { questions(site) == 2 }
         // There is one connection that the rules vouch for: what was asked is over.
         #expect(try await vouched.outcome(of: site.server.url("/hello")).text == "hello")
         #expect(site.server.acceptedConnections == 3)

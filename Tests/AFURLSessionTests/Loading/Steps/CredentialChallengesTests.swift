@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFTestFixtures
 import AFVirtualWorld
 import AFWire
 import Foundation

@@ -1,4 +1,6 @@
 import AFNetworkingTesting
+import AFTestFixtures
+import AFTestSupport
 import AFURLSession
 import AFVirtualWorld
 import Foundation

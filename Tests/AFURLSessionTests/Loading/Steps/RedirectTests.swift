@@ -1,6 +1,7 @@
 import AFBase
 import AFLoop
 import AFNetworkingTesting
+import AFTestFixtures
 import Foundation
 import Testing
 

@@ -2,6 +2,7 @@ import AFBase
 import AFLoop
 import AFNetworkingTesting
 import AFTLS
+import AFTestFixtures
 import AFURLSession
 import Foundation
 import Testing

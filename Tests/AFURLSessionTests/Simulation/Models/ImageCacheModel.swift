@@ -1,4 +1,5 @@
 import AFImages
+import AFTestSupport
 import AFVirtualWorld
 import Foundation
 

@@ -1,3 +1,4 @@
+import AFTestSupport
 import AFURLSession
 import AFVirtualWorld
 import Foundation

@@ -1,3 +1,5 @@
+import AFTestFixtures
+import AFTestSupport
 import AFVirtualWorld
 import Foundation
 

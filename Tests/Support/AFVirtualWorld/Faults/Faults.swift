@@ -1,3 +1,5 @@
+package import AFTestSupport
+
 /// Which faults strike in a world, and how often each of them did.
 ///
 /// A point strikes only where it is armed, and then at random, from dice of its own: what one point does changes nothing

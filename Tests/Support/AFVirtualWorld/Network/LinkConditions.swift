@@ -1,3 +1,4 @@
+package import AFTestSupport
 import Glibc
 
 /// How a link between us and a server behaves.

@@ -1,4 +1,5 @@
 package import AFLoop
+import AFTestSupport
 import Glibc
 
 /// One connection, from the first SYN to the last close, with everything both ends

@@ -1,4 +1,5 @@
 package import AFLoop
+package import AFTestSupport
 import Glibc
 
 /// The network as far as a session can see it: addresses that answer or do not,

@@ -1,4 +1,5 @@
 package import AFLoop
+package import AFTestSupport
 
 /// Which virtual descriptors are watched, and which have become ready.
 package final class ReadyList {

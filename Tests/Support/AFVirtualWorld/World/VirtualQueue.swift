@@ -1,5 +1,6 @@
 import AFBase
 package import AFLoop
+import AFTestSupport
 package import AFURLSession
 
 /// A serial delegate queue whose callbacks run when the seed says so, on the test's

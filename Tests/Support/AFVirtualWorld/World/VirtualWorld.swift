@@ -1,5 +1,6 @@
 import AFBase
 package import AFLoop
+import AFTestSupport
 package import AFURLSession
 package import Foundation
 

@@ -1,0 +1,80 @@
+import AFNetworkingTesting
+import AFWire
+import Foundation
+import Testing
+
+@testable import AFState
+
+@Suite("Hosts that want TLS")
+struct HSTSStoreTests {
+    private func parse(_ text: String) -> String? {
+        text.withUTF8Bytes { TransportSecurity($0) }.map { "\($0.maxAge)\($0.includesSubdomains ? "+" : "")" }
+    }
+
+    @Test func `T-STS-01 the field is read as RFC 6797 says, and doubtful ones not at all`() {
+        let table: [(String, String?)] = [
+            ("max-age=31536000", "31536000"), ("max-age=\"10\"; includeSubDomains", "10+"),
+            (" MAX-AGE = 1 ;IncludeSubdomains; preload", "1+"), ("includeSubDomains; max-age=0", "0+"),
+            ("max-age=1;;", "1"), ("max-age=99999999999999999999", "2147483648"), ("max-age=1; x=\"a;b\"", "1"),
+            ("", nil), ("includeSubDomains", nil), ("max-age", nil), ("max-age=", nil), ("max-age=-1", nil),
+            ("max-age=+1", nil), ("max-age=1x", nil), ("max-age=1, max-age=2", nil), ("max-age=1; max-age=2", nil),
+            ("max-age=1; includeSubDomains=1", nil), ("max-age=\"1", nil), ("=1", nil),
+        ]
+        for (text, expected) in table { #expect(parse(text) == expected, "\(text)") }
+    }
+
+    private func store(_ host: String, subdomains: Bool = false, expires: Date = .distantFuture) throws -> HSTSStore {
+        let entry = HSTSStore.Entry(host: host, includesSubdomains: subdomains, expires: expires)
+        return HSTSStore(entries: [try #require(entry)])
+    }
+
+    @Test func `T-STS-02 a host is covered by its own name, and by those above that speak for it`() throws {
+        let plain = try store("Example.COM.")
+        #expect(plain.covers(host: "example.com") && plain.covers(host: "EXAMPLE.com."))
+        #expect(!plain.covers(host: "www.example.com") && !plain.covers(host: "com"))
+        let wide = try store("example.com", subdomains: true)
+        #expect(wide.covers(host: "a.b.example.com") && !wide.covers(host: "notexample.com"))
+        #expect(try !store("example.com", expires: Date(timeIntervalSince1970: 0)).covers(host: "example.com"))
+        #expect(HSTSStore.Entry(host: "192.0.2.1", includesSubdomains: false, expires: .distantFuture) == nil)
+        #expect(HSTSStore.Entry(host: "a b", includesSubdomains: false, expires: .distantFuture) == nil)
+    }
+
+    @Test func `hosts that were saved are read again, and no others`() throws {
+        let wide = try store("example.com", subdomains: true)
+        let data = try JSONEncoder().encode(wide.entries)
+
+        let read = try JSONDecoder().decode([HSTSStore.Entry].self, from: data)
+        #expect(HSTSStore(entries: read).entries == wide.entries)
+        let forged = String(decoding: data, as: UTF8.self).replacing("example.com", with: "192.0.2.1")
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode([HSTSStore.Entry].self, from: Data(forged.utf8))
+        }
+    }
+
+    @Test func `T-STS-03 it is learned over TLS only, from names only, and for 400 days at most`() throws {
+        let store = HSTSStore()
+        let field = Array("Strict-Transport-Security: max-age=99999999; includeSubDomains\r\n".utf8)
+        let headers = try #require(HTTPHeaders(checkingBlock: field))
+        store.learn(headers, from: try Endpoint(scheme: .https, host: "a.test").host, at: 1000)
+        store.learn(headers, from: try Endpoint(scheme: .https, host: "192.0.2.1").host, at: 1000)
+
+        #expect(store.entries.map(\.host) == ["a.test"])
+        #expect(store.entries.first?.expires == Date(timeIntervalSince1970: 1000 + 400 * 86_400))
+        let end = try #require(HTTPHeaders(checkingBlock: Array("strict-transport-security: max-age=0\r\n".utf8)))
+        store.learn(end, from: try Endpoint(scheme: .https, host: "a.test").host, at: 1001)
+        #expect(store.entries.isEmpty)
+    }
+
+    @Test func `T-STS-04 a server cannot fill the memory`() throws {
+        let store = HSTSStore()
+        let headers = try #require(
+            HTTPHeaders(checkingBlock: Array("Strict-Transport-Security: max-age=100\r\n".utf8))
+        )
+        for number in 0..<(HSTSStore.capacity + 10) {
+            store.learn(headers, from: try Endpoint(scheme: .https, host: "h\(number).test").host, at: Int64(number))
+        }
+
+        #expect(store.entries.count == HSTSStore.capacity)
+        #expect(!store.entries.contains { $0.host == "h0.test" })
+    }
+}

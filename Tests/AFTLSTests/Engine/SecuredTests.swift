@@ -1,0 +1,2 @@
+/// The engine of TLS, without a socket.
+enum SecuredTests {}

@@ -1,0 +1,2 @@
+/// What connections over TLS are made of, without a session.
+enum SecuredTests {}

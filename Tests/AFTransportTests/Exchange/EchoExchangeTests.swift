@@ -1,0 +1,169 @@
+import AFLoop
+import AFTestFixtures
+import AFVirtualWorld
+import AFWire
+import Testing
+
+@testable import AFTransport
+
+/// A second protocol beside HTTP/1.1: it answers each request with its own target, in the opposite order of the requests,
+/// and sends nothing.
+private final class EchoExchange: Exchange {
+    let made: ConnectionReport
+    let opened: LoopInstant
+    let generation: Int
+    private let channel: any ByteChannel
+    private let owner: any ExchangeOwner
+    private(set) var isReused = false
+    private var clients: [any ExchangeClient] = []
+
+    var keepAliveHint: Duration? { nil }
+    var capacity: Int { 3 }
+    var load: Int { clients.count }
+    var answersInOrder: Bool { false }
+
+    init(_ parts: ExchangeParts) {
+        made = parts.made
+        opened = parts.platform.loop.now
+        generation = parts.generation
+        channel = parts.channel
+        owner = parts.owner
+    }
+
+    func begin(_ client: any ExchangeClient) {
+        append(client)
+    }
+
+    func append(_ client: any ExchangeClient) {
+        clients.append(client)
+        client.exchangeBegins(on: self)
+        client.sent(headBytes: client.request.head.url.target.count, bodyBytes: 0)
+        client.requestSent()
+    }
+
+    func sendAppended() {}
+    func rest() {}
+    func goOn() {}
+    func probePeer() {}
+    func surrender() -> (any ByteChannel)? { nil }
+
+    func close() {
+        channel.close()
+        owner.exchangeClosed(self)
+        for client in clients { client.lostItsTurn() }
+        clients = []
+    }
+
+    func abandon(_ client: any ExchangeClient) {
+        clients.removeAll { $0 === client }
+        if clients.isEmpty { owner.exchangeEnded(on: self, mayReuse: true) }
+    }
+
+    /// Answers the request that came last.
+    func answer() throws {
+        guard let client = clients.popLast() else { return }
+        isReused = true
+        if clients.isEmpty { owner.exchangeEnded(on: self, mayReuse: true) } else { owner.exchangeHasRoom() }
+        var decoder = ResponseDecoder(method: .other)
+        let step = try Array("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n".utf8).withUnsafeBytes {
+            try decoder.decode($0)
+        }
+        guard case .head(let head) = step.event else { return }
+        client.receivedHead(head, headBytes: step.headBytes)
+        client.request.url.target.withUnsafeBytes { client.receivedBody($0) }
+        client.exchangeFinished()
+    }
+}
+
+private final class Listener: TransferClient {
+    private(set) var status = 0
+    private(set) var text = ""
+    private(set) var isFinished = false
+    private(set) var error: TransferError?
+
+    var handshakeDelegate: (any HandshakeDelegate)? { nil }
+    func transferSentBody(_ transfer: Transfer, total: Int64) {}
+    func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead) { status = head.status }
+    func transferMayDecode(_ transfer: Transfer) {}
+    func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer) {
+        text += String(decoding: bytes, as: UTF8.self)
+    }
+    func transferFinished(_ transfer: Transfer) { isFinished = true }
+    func transferFailed(_ transfer: Transfer, _ error: TransferError) { self.error = error }
+}
+
+/// The pool and the transfer know only `Exchange`: another protocol needs nothing but another implementation.
+@Suite("Another protocol in the place of HTTP/1.1")
+struct EchoExchangeTests {
+    private let world = VirtualWorld()
+    private let deadlines: DeadlineWatch
+    private let platform: Platform
+
+    init() {
+        deadlines = DeadlineWatch(loop: world.loop)
+        platform = world.makeWorld().platform
+        world.respond("api.test") { _, _, client in client.report("the echo sends nothing") }
+    }
+
+    private func pool(_ exchanges: @escaping (EchoExchange) -> Void) -> ConnectionPool {
+        let limits = PoolLimits(
+            perHost: 1,
+            maximumIdle: 1,
+            idleTime: LoopInterval(.seconds(60)),
+            maximumAge: LoopInterval(.seconds(600))
+        )
+        let settings = PoolSettings(
+            limits: limits,
+            continuePatience: LoopInterval(.seconds(1)),
+            rules: ConnectionRules(),
+            queueInterval: nil,
+            receiveRate: nil,
+            sendRate: nil
+        )
+        return ConnectionPool(platform: platform, settings: settings, observer: nil) { parts in
+            let exchange = EchoExchange(parts)
+            exchanges(exchange)
+            return exchange
+        }
+    }
+
+    private func start(_ target: String, in pool: ConnectionPool, for client: Listener) throws {
+        let request = try freeze("http://api.test\(target)")
+        let transfer = Transfer(
+            request,
+            key: ConnectionKey(endpoint: request.endpoint, security: nil),
+            pool: pool,
+            loop: world.loop,
+            deadlines: deadlines,
+            idleInterval: LoopInterval(.seconds(60)),
+            hardDeadline: world.now + .seconds(60),
+            asksForPipelining: false,
+            client: client
+        )
+        transfer.start(priority: 0.5, body: nil)
+    }
+
+    @Test func `the pool gives one connection as many requests as its exchange takes at once`() throws {
+        var exchanges: [EchoExchange] = []
+        let pool = pool { exchanges.append($0) }
+        let listeners = (1...4).map { _ in Listener() }
+        for (number, listener) in listeners.enumerated() { try start("/target-\(number)", in: pool, for: listener) }
+        world.advance(by: .seconds(1))
+
+        let exchange = try #require(exchanges.first)
+        #expect(exchange.load == 3)
+        try exchange.answer()
+        #expect(listeners.map(\.text) == ["", "", "/target-2", ""])
+        world.advance(by: .seconds(1))
+        #expect(exchange.load == 3, "the fourth has the place of the third")
+        while exchange.load > 0 { try exchange.answer() }
+
+        #expect(listeners.map(\.text) == ["/target-0", "/target-1", "/target-2", "/target-3"])
+        #expect(listeners.allSatisfy { $0.isFinished && $0.status == 200 && $0.error == nil })
+        #expect(exchanges.count == 1)
+        pool.shutDown()
+        deadlines.shutDown()
+        world.advance(by: .seconds(1))
+        #expect(world.network.openConnections.isEmpty)
+    }
+}

@@ -1,0 +1,2 @@
+/// Proxies, without a session.
+enum ProxyTests {}

@@ -1,0 +1,2 @@
+/// The cache as Foundation names it.
+enum CacheTests {}

@@ -1,0 +1,4 @@
+import AFTestFixtures
+
+/// Cookies as Foundation names them.
+enum CookieRules: CookieSamples {}

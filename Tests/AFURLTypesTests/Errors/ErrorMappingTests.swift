@@ -1,0 +1,202 @@
+import AFTestFixtures
+import AFWire
+import Foundation
+import Testing
+
+@testable import AFURLTypes
+
+struct ErrorMappingTests {
+    private static let hostile = "\u{1B}[2J\r\nfake: line\u{0}\u{202E}" + String(repeating: "A", count: 100_000)
+
+    @Test func `an error carries Apple's keys and the whole cause`() throws {
+        let url = try #require(URL(string: "http://me:CANARY@a.test/x?y"))
+        let peer = try RequestURL(url.absoluteString).endpoint
+        let attempt = LoadFailure.Attempt(address: "192.0.2.1:80", outcome: .failed, errno: 111)
+        let failure = LoadFailure.cannotConnect(peer, attempts: [attempt], errno: 111)
+
+        let error: any Error = ErrorMapping.error(failure, url: url)
+
+        let bridged = error as NSError
+        #expect(bridged.domain == NSURLErrorDomain)
+        #expect(bridged.code == -1004)
+        #expect((error as? URLError)?.loadFailure == failure)
+        #expect(bridged.userInfo[NSUnderlyingErrorKey] as? LoadFailure == failure)
+        #expect((error as? URLError)?.failingURL?.absoluteString == "http://a.test/x?y")
+        #expect(bridged.userInfo["NSErrorFailingURLStringKey"] as? String == "http://a.test/x?y")
+        #expect(error.localizedDescription == failure.message)
+        #expect(failure.message.hasPrefix("Connecting to a.test:80 failed: Connection refused"))
+        #expect(!"\(error)".contains("CANARY"))
+        #expect(!"\(bridged)".contains("CANARY"))
+    }
+
+    @Test(
+        arguments: [
+            (.request, nil, -1000), (.request, .scheme, -1002), (.request, .size, -1103), (.request, .method, -1000),
+            (.request, .header, -1000), (.resources, nil, -1004),
+            (.resources, .nameNotFound, -1003), (.resources, .nameLookup, -1006), (.timeout, nil, -1001),
+            (.lost, .head, -1005), (.malformed, .status, -1017), (.limit, nil, -1103), (.decoding, nil, -1016),
+            (.tls, nil, -1200), (.trust, nil, -1202), (.trust, .date, -1201), (.trust, .unknownRoot, -1203),
+            (.trust, .notYetValid, -1204), (.clientCertificate, nil, -1205), (.clientCertificate, .required, -1206),
+            (.redirect, nil, -1007), (.redirect, .location, -1010), (.redirect, .scheme, -1002),
+            (.authentication, nil, -1013), (.proxy, nil, -1004), (.file, nil, -3003), (.file, .create, -3000),
+            (.file, .open, -3001), (.file, .move, -3005), (.file, .missing, -1100), (.cancelled, nil, -999),
+        ] as [(LoadFailure.Reason, LoadFailure.Detail?, Int)]
+    )
+    func `every reason has the number users search for`(
+        reason: LoadFailure.Reason,
+        detail: LoadFailure.Detail?,
+        code: Int
+    ) {
+        let failure = LoadFailure(reason, detail, phase: .preparing, message: "")
+
+        #expect(ErrorMapping.error(failure, url: nil).errorCode == code)
+    }
+
+    @Test(arguments: [
+        ("file:///x", -1002), ("http://h%00/", -1000), ("http://h/" + String(repeating: "a", count: 70_000), -1103),
+        ("http:///", -1000), ("", -1002), ("a.test", -1002), ("/x", -1002), ("://a.test/", -1002),
+    ])
+    func `T-REQ-26 T-REQ-27 a refused URL has its code`(text: String, code: Int) {
+        let error = #expect(throws: RequestRejection.self) { try RequestURL(text) }
+
+        #expect(error.map { ErrorMapping.error(LoadFailure($0), url: nil).errorCode } == code)
+    }
+
+    @Test func `a cancelled task is described as Apple does it, an invalidated session by what to do`() {
+        let cancelled = LoadError.cancelled.urlError(for: nil)
+        let invalidated = LoadError.sessionInvalidated.urlError(for: nil)
+
+        #expect(cancelled.code == .cancelled && cancelled.localizedDescription == "cancelled")
+        #expect((cancelled as NSError).localizedDescription == "cancelled")
+        #expect(cancelled.loadFailure?.message == "The load was cancelled.")
+        #expect(invalidated.code == .cancelled && invalidated.loadFailure?.detail == .invalidated)
+        #expect(invalidated.localizedDescription.contains("Make the task in a new session"))
+    }
+
+    @Test func `a body with GET is too much data, as Apple says`() {
+        let failure = LoadFailure(RequestRejection(.body, .bodyNotAllowed))
+
+        #expect(ErrorMapping.code(for: failure) == .dataLengthExceedsMaximum)
+        #expect(failure.phase == .preparing)
+        #expect(failure.message.contains("Use another method"))
+    }
+
+    @Test(
+        arguments: [
+            (.status, .malformed, .status), (.header, .malformed, .header), (.framing, .malformed, .framing),
+            (.chunk, .malformed, .chunk), (.limit(.headBytes), .limit, nil), (.closed(.beforeHead), .lost, .head),
+            (.closed(.inHead), .lost, .head), (.closed(.inBody), .lost, .truncated),
+        ] as [(HTTP1Error.Kind, LoadFailure.Reason, LoadFailure.Detail?)]
+    )
+    func `an error of the parser keeps its kind`(
+        kind: HTTP1Error.Kind,
+        reason: LoadFailure.Reason,
+        detail: LoadFailure.Detail?
+    ) throws {
+        let peer = try RequestURL("http://a.test/").endpoint
+
+        let failure = LoadFailure(HTTP1Error(kind, "why"), phase: .waitingForHead, peer: peer)
+
+        #expect(failure.reason == reason)
+        #expect(failure.detail == detail)
+        #expect(failure.message.hasPrefix("Loading from a.test:80 failed: "))
+        #expect(failure.message.hasSuffix(": why."))
+    }
+
+    @Test func `T-MSG-57 text from a peer is printable and short in every message`() throws {
+        let peer = try RequestURL("http://a.test/").endpoint
+        let shown = Array(Self.hostile.utf8)
+        let failures = [
+            shown.withUnsafeBytes {
+                LoadFailure(HTTP1Error(.status, "status line", peer: $0), phase: .waitingForHead, peer: peer)
+            },
+            LoadFailure(RequestRejection(.host, .forbiddenByte, at: 1, excerpt: EscapedText(Self.hostile))),
+            LoadFailure(RequestRejection(.fieldValue, .control, at: 1, field: EscapedText(Self.hostile))),
+            LoadFailure.cannotResolve(peer, isKnownMissing: true, explanation: Self.hostile),
+            LoadFailure(
+                RedirectFailure.unusable(
+                    RequestRejection(.host, .forbiddenByte, at: 1, excerpt: EscapedText(Self.hostile))
+                ),
+                from: peer
+            ),
+        ]
+
+        for failure in failures {
+            let error = ErrorMapping.error(failure, url: nil)
+            let said = error.userInfo.values.compactMap { $0 as? String }
+            for text in said + [failure.message, failure.description, error.localizedDescription] {
+                #expect(text.utf8.allSatisfy { (0x20...0x7E).contains($0) })
+                #expect(text.utf8.count < 600)
+            }
+        }
+    }
+
+    @Test func `a description lists the addresses that were tried`() throws {
+        let peer = try RequestURL("http://a.test/").endpoint
+        let failure = LoadFailure.timeout(
+            phase: .connecting,
+            peer: peer,
+            interval: .milliseconds(1500),
+            attempts: [
+                .init(address: "[2001:db8::1]:80", outcome: .timedOut),
+                .init(address: "192.0.2.1:80", outcome: .failed, errno: 113),
+            ]
+        )
+
+        let lines = failure.description.split(separator: "\n")
+        #expect(lines.first?.contains("nothing happened for 1.5 seconds") == true)
+        #expect(
+            lines.dropFirst() == [
+                "  [2001:db8::1]:80: timed out", "  192.0.2.1:80: failed (No route to host, errno 113)",
+            ]
+        )
+    }
+
+    @Test func `errors from elsewhere have no failure`() {
+        #expect(URLError(.timedOut).loadFailure == nil)
+        let circle = URLError(.timedOut, userInfo: [NSUnderlyingErrorKey: NSError(domain: "mine", code: 1)])
+        #expect(circle.loadFailure == nil)
+    }
+
+    @Test func `the failure is found beneath other errors`() throws {
+        let failure = LoadFailure.cancelled(phase: .preparing)
+        let inner = NSError(
+            domain: "mine",
+            code: 1,
+            userInfo: [NSUnderlyingErrorKey: ErrorMapping.error(failure, url: nil)]
+        )
+
+        #expect(URLError(.timedOut, userInfo: [NSUnderlyingErrorKey: inner]).loadFailure == failure)
+        #expect(LoadFailure.beneath(failure) == failure)
+    }
+
+    @Test func `what happened and what to change are told apart, for people and for code`() throws {
+        let peer = try RequestURL("http://a.test/").endpoint
+        let failure = LoadFailure.timeout(phase: .connecting, peer: peer, interval: .milliseconds(500))
+
+        let happened = "Connecting to a.test:80 failed: nothing happened for 0.5 seconds."
+        let advice = "Raise timeoutInterval if the server needs longer."
+        #expect(failure.failureReason == happened && failure.advice == advice)
+        #expect(failure.message == "\(happened) \(advice)" && failure.localizedDescription == failure.message)
+        for error in [failure as NSError, ErrorMapping.error(failure, url: nil) as NSError] {
+            #expect(error.localizedDescription == failure.message)
+            #expect(error.localizedFailureReason == happened && error.localizedRecoverySuggestion == advice)
+        }
+        let bare = LoadFailure.cancelled(phase: .delivering)
+        #expect(bare.advice == nil && bare.message == bare.failureReason)
+        #expect(ErrorMapping.error(bare, url: nil).userInfo[NSLocalizedRecoverySuggestionErrorKey] == nil)
+    }
+
+    @Test(
+        arguments: [
+            (.nanoseconds(500_604_346), "0.5 seconds"), (.milliseconds(1), "0.001 seconds"), (.zero, "0 seconds"),
+            (.microseconds(12_345), "0.012 seconds"), (.milliseconds(123), "0.12 seconds"), (.seconds(1), "1 second"),
+            (.milliseconds(996), "1 second"), (.milliseconds(1500), "1.5 seconds"), (.seconds(60), "60 seconds"),
+            (.nanoseconds(9_960_000_000), "10 seconds"), (.nanoseconds(60_004_000_000), "60 seconds"),
+            (.seconds(604_800), "604800 seconds"),
+        ] as [(Duration, String)]
+    )
+    func `a time is told with the digits that help`(time: Duration, text: String) {
+        #expect(time.inWords == text)
+    }
+}
