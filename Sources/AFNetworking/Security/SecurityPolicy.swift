@@ -262,32 +262,3 @@ extension SecurityPolicy: ServerEvaluator {
     /// Whether it pins this host: without TLS no pin is ever looked at.
     public func forbidsPlainText(to host: String) -> Bool { frozen.forbidsPlainText(to: host) }
 }
-
-/// A policy as it was at one time.
-final class FrozenSecurityPolicy: ServerEvaluator {
-    let rules: SecurityRules
-    let fingerprint: [UInt8]?
-    private let reporter: PinReporter
-
-    init(_ rules: SecurityRules, _ reporter: PinReporter) {
-        self.rules = rules
-        self.reporter = reporter
-        fingerprint = rules.fingerprint
-    }
-
-    func evaluate(_ trust: ServerTrust) -> ServerTrustDecision {
-        decide(trust, domain: trust.host)
-    }
-
-    func decide(_ trust: ServerTrust, domain: String?) -> ServerTrustDecision {
-        guard let verdict = rules.decideByHost(trust, domain ?? trust.host) else {
-            return rules.decide(trust, domain: domain)
-        }
-        if let report = verdict.report { reporter.post(report) }
-        return verdict.decision
-    }
-
-    func forbidsPlainText(to host: String) -> Bool {
-        rules.pins(host)
-    }
-}

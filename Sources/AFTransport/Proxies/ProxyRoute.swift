@@ -32,7 +32,7 @@ package final class ProxyRoute: Sendable {
     package var endpoint: Endpoint { proxy.endpoint }
 
     /// Its connections serve one request: their Digest credentials are good for once.
-    var servesOnce: Bool { authorization.map { ASCII.lowered($0).utf8.starts(with: "digest".utf8) } ?? false }
+    var servesOnce: Bool { authorization.map { HTTPText.isSameName(String($0.prefix(6)), "digest") } ?? false }
 
     /// The same way with other credentials: the value of a `Proxy-Authorization` field. SOCKS has no such field.
     package func authorized(by field: String) -> ProxyRoute {

@@ -182,18 +182,14 @@ final class CredentialChallenges {
     }
 }
 
-extension AuthenticationMachine {
-    /// Takes the answer of the delegate to the last question. If there was no question, the response is delivered.
-    mutating func answered(
-        _ disposition: URLSession.AuthChallengeDisposition,
-        _ credential: URLCredential?,
-        in proven: ProvenCredentials
-    ) -> Step {
-        switch disposition {
-        case .useCredential: answered(.use(credential), in: proven)
-        case .performDefaultHandling: answered(.performDefault, in: proven)
-        case .cancelAuthenticationChallenge: answered(.cancel, in: proven)
-        case .rejectProtectionSpace: answered(.reject, in: proven)
-        }
+extension CredentialAnswer {
+    init(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?) {
+        self =
+            switch disposition {
+            case .useCredential: .use(credential)
+            case .performDefaultHandling: .performDefault
+            case .cancelAuthenticationChallenge: .cancel
+            case .rejectProtectionSpace: .reject
+            }
     }
 }

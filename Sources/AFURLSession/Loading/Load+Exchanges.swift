@@ -79,7 +79,7 @@ extension Load {
         memory.foreign = nil
         memory.add(foreign.record(of: memory.request, response ?? self.response))
         memory.hardDeadline = foreign.deadlineOfNext
-        foreign.cancel()
+        foreign.stop()
         self.response = nil
         forgetReceived()
     }

@@ -143,7 +143,7 @@ extension Load {
             deliver(asItIs: response, expecting: response.expectedContentLength)
             foreign.unpause(.undecided)
         case .foreignRedirect(_, let response, let foreign):
-            foreign.cancel()
+            foreign.stop()
             deliver(asItIs: response, expecting: 0)
             finishReceiving()
         case .failure: break

@@ -147,11 +147,7 @@ final class Load {
     ///
     /// - Returns: Whether the response has already arrived in full.
     func handOver(to other: URLSessionTask, consumer: any TaskConsumer) -> Bool {
-        let number = other.taskIdentifier
-        trace?.became(
-            other is URLSessionStreamTask ? .becameStream(task: number) : .becameDownload(task: number),
-            number
-        )
+        trace?.became(other.taskIdentifier, isStream: other is URLSessionStreamTask)
         // The session lists the load, which stays the same.
         snapshot = other.snapshot
         handle = other
@@ -187,7 +183,7 @@ final class Load {
         switch take(.fail) {
         case .save:
             transfer?.cancel()
-            memory?.foreign?.cancel()
+            memory?.foreign?.stop()
             memory?.interception?.stop()
             let reported = urlError(error)
             if consumer.settle(error, reported: reported, of: self) { return }

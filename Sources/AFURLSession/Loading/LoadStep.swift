@@ -99,11 +99,9 @@ enum ExchangeOutcome {
 }
 
 /// Loads in place of a transfer: a class of the program, a `data:` URL or a file.
-protocol TransferSubstitute: AnyObject {
+protocol TransferSubstitute: AnyObject, StopsWithLoad {
     func pause(_ reason: Transfer.Pauses)
     func unpause(_ reason: Transfer.Pauses)
-    /// Ends the load: the task hears no more of it.
-    func cancel()
 }
 
 /// What a step makes of an outcome.

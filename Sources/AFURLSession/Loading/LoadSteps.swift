@@ -37,7 +37,7 @@ extension LoadSteps {
         let security = settings.transportSecurity.map(HSTSStep.init)
         let credentials = CredentialStep()
         let cache = CacheStep()
-        let interceptors = InterceptorStep()
+        let interceptors = InterceptorStep(settings.interception.kept.interceptors)
         let classes = ProtocolClasses(settings.protocols, asksRegistered: asksRegisteredClasses, in: world)
 
         preparing = [EarliestDateStep(), ConsumerStep()]

@@ -40,8 +40,8 @@ final class TaskTrace: TransferObserver {
         note(.suspended)
     }
 
-    func became(_ kind: SessionEvent.Kind, _ number: Int) {
-        note(kind)
+    func became(_ number: Int, isStream: Bool) {
+        note(isStream ? .becameStream(task: number) : .becameDownload(task: number))
         task = number
     }
 

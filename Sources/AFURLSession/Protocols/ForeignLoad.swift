@@ -7,7 +7,7 @@ import Foundation
 ///
 /// While the task is not paused, the load asks its source for events. Pieces have 64 KiB at most, and a turn of the
 /// loop delivers 1 MiB. The deadlines are those of a transfer.
-final class ForeignLoad: TransferSubstitute, TimerTarget, StopsWithLoad {
+final class ForeignLoad: TransferSubstitute, TimerTarget {
     private enum Stage {
         /// No class has taken the request yet.
         case asking
@@ -89,13 +89,11 @@ final class ForeignLoad: TransferSubstitute, TimerTarget, StopsWithLoad {
     }
 
     /// Ends the load: the task hears no more of it.
-    func cancel() {
+    func stop() {
         guard stage != .over else { return }
         stage = .over
         letGo()
     }
-
-    func stop() { cancel() }
 
     /// The deadline of the step that follows this load. The time of a suspension does not count.
     var deadlineOfNext: LoopInstant {

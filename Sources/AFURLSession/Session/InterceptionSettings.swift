@@ -43,10 +43,13 @@ extension URLSession {
 
 extension URLSessionTask {
     /// The interceptors of the task's requests, in the order in which the session asks them.
-    func interceptors(of session: SessionCore) -> [any TaskInterceptor] {
+    ///
+    /// - Parameter shared: Those of the session.
+    func interceptors(before shared: [any TaskInterceptor]) -> [any TaskInterceptor] {
         let own = originalRequest?.contents.interception.value ?? RequestInterception()
-        let all = own.kept.interceptors + (own.skipsSession ? [] : session.interceptors)
+        let all = own.kept.interceptors + (own.skipsSession ? [] : shared)
         guard let refresher = own.refresher else { return all }
+        // A value is never the refresher: the cast makes a new object of it.
         return all.filter { ObjectIdentifier($0 as AnyObject) != refresher }
     }
 }
@@ -55,9 +58,4 @@ extension URLSessionTask {
 enum TokenRefresh {
     /// The interceptor that gets a token in this Swift task.
     @TaskLocal static var refresher: ObjectIdentifier?
-}
-
-extension SessionCore {
-    /// The interceptors of the session's requests.
-    var interceptors: [any TaskInterceptor] { settings.interception.kept.interceptors }
 }

@@ -139,7 +139,8 @@ final class CredentialStep: LoadStep {
             challenges.ask(question, after: response) { disposition, credential in
                 reply { load, _ in
                     guard var authentication = load.memory?.authentication else { return .pass }
-                    let step = authentication.machine.answered(disposition, credential, in: load.session.proven)
+                    let answer = CredentialAnswer(disposition, credential)
+                    let step = authentication.machine.answered(answer, in: load.session.proven)
                     load.memory?.authentication = authentication
                     return take(step, load)
                 }

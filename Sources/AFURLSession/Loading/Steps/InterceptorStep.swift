@@ -6,12 +6,19 @@ import Foundation
 /// Lets interceptors change a request before the session sends it, and decide whether it goes again. The task's owner
 /// does not hear of the outcome while an interceptor may ask for another attempt.
 final class InterceptorStep: LoadStep {
+    /// The interceptors of the session's requests.
+    private let shared: [any TaskInterceptor]
+
+    init(_ shared: [any TaskInterceptor]) {
+        self.shared = shared
+    }
+
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
         if let interception = load.memory?.interception, let wait = interception.takeWait() {
             return waitToRepeat(wait, interception, &draft, load)
         }
-        guard load.isIntercepted, let present = load.presentRequest else { return .goOn }
-        let interceptors = load.handle?.interceptors(of: load.session) ?? []
+        guard isIntercepted(load), let present = load.presentRequest else { return .goOn }
+        let interceptors = load.handle?.interceptors(before: shared) ?? []
         guard !interceptors.isEmpty else { return .goOn }
         let memory = load.memory(beginningWith: present)
         let interception = memory.interception ?? Interception(interceptors)
@@ -21,6 +28,14 @@ final class InterceptorStep: LoadStep {
             interception.note(adapted)
             loadAnew(adapted.request, OwnRequest(adapted.frozen), &draft, load)
             return .goOn
+        }
+    }
+
+    private func isIntercepted(_ load: Load) -> Bool {
+        guard shared.isEmpty else { return true }
+        switch load.request {
+        case .ready(let request): return request.hasInterceptors
+        case .refused: return load.handle?.originalRequest?.contents.interception.hasInterceptors == true
         }
     }
 
@@ -224,17 +239,6 @@ final class InterceptorStep: LoadStep {
         }
         loadAnew(request, OwnRequest(wire), &draft, load)
         return .goOn
-    }
-}
-
-extension Load {
-    /// Whether the task has interceptors.
-    fileprivate var isIntercepted: Bool {
-        guard session.settings.interception.kept.objects.isEmpty else { return true }
-        switch request {
-        case .ready(let request): return request.hasInterceptors
-        case .refused: return handle?.originalRequest?.contents.interception.hasInterceptors == true
-        }
     }
 }
 

@@ -34,7 +34,7 @@ final class ProtocolClassStep: LoadStep {
     ) -> Preparation {
         guard let memory = load.memory, let foreign = memory.foreign else { return .goOn }
         guard let choice else {
-            foreign.cancel()
+            foreign.stop()
             memory.foreign = nil
             memory.hardDeadline = foreign.deadlineOfNext
             load.becomes(memory.request)
