@@ -10,7 +10,7 @@ import Testing
 @testable import AFURLTypes
 
 extension CacheTests {
-    struct Door {
+    struct Access {
         private let fresh = [("Cache-Control", "max-age=60"), ("ETag", "\"1\"")]
 
         private func isNetwork(_ finding: CacheFinding) -> Bool {
@@ -19,7 +19,7 @@ extension CacheTests {
 
         @Test("a stored response answers the next task byte for byte, T-CAC-29")
         func hit() throws {
-            let scene = DoorScene()
+            let scene = CacheAccessScene()
             let question = scene.question(try frozen())
             let fields = [("Content-Encoding", "gzip"), ("Content-Length", "9"), ("Content-Type", "text/plain")]
             try scene.store("the content", fields + fresh, for: question)
@@ -45,7 +45,7 @@ extension CacheTests {
         @Test("a request is not answered with a response to other credentials, T-CAC-02")
         func credentials() throws {
             let scratch = try CacheScene()
-            let scene = DoorScene(URLCache(store: scratch.store))
+            let scene = CacheAccessScene(URLCache(store: scratch.store))
             let one = scene.question(try frozen("http://a.test/page", ["Authorization": "Basic canary1"]))
             let other = scene.question(try frozen("http://a.test/page", ["Authorization": "Basic canary2"]))
             let plain = scene.question(try frozen())
@@ -64,7 +64,7 @@ extension CacheTests {
         @Test("no secret of a request is ever on disk, T-CAC-26")
         func secrets() throws {
             let scratch = try CacheScene()
-            let scene = DoorScene(URLCache(store: scratch.store))
+            let scene = CacheAccessScene(URLCache(store: scratch.store))
             let fields = [
                 "Authorization": "Bearer canary", "Cookie": "a=canary", "X-Api-Key": "canary",
                 "Accept-Language": "canary",
@@ -94,7 +94,7 @@ extension CacheTests {
 
         @Test("a response of a server that one set of rules trusted is not seen by others, T-CAC-28")
         func trust() throws {
-            let scene = DoorScene()
+            let scene = CacheAccessScene()
             func question(_ partition: CachePartition) throws -> CacheQuestion {
                 scene.question(try frozen("https://a.test/page"), partition: partition)
             }
@@ -129,7 +129,7 @@ extension CacheTests {
 
         @Test("only a complete body is stored, wherever it is cut, T-CAC-12")
         func incomplete() throws {
-            let scene = DoorScene()
+            let scene = CacheAccessScene()
             let question = scene.question(try frozen())
             let (body, fields) = (Array("complete".utf8), fresh)
             for count in 0...body.count {
@@ -154,7 +154,9 @@ extension CacheTests {
 
         @Test("a body that is too long is let go of, and what it replaces as well, T-CAC-21, T-CAC-11")
         func tooLong() throws {
-            let scene = DoorScene(URLCache(store: CacheScene.store(in: nil, memory: 40_000, disk: 0, CacheClocks())))
+            let scene = CacheAccessScene(
+                URLCache(store: CacheScene.store(in: nil, memory: 40_000, disk: 0, CacheClocks()))
+            )
             let question = scene.question(try frozen())
             try scene.store("short", fresh, for: question)
             try scene.store(String(repeating: "x", count: 2000), fresh, for: question)
@@ -177,7 +179,7 @@ extension CacheTests {
 
         @Test("a 200 always replaces, also one that is not stored, T-CAC-11")
         func replacement() throws {
-            let scene = DoorScene()
+            let scene = CacheAccessScene()
             let question = scene.question(try frozen())
             try scene.store("old", fresh, for: question)
             try scene.store("new", fresh, for: question)
@@ -206,7 +208,7 @@ extension CacheTests {
         @Test("a 304 renews what is stored, for all later tasks, T-CAC-08")
         func confirmation() throws {
             let disk = try CacheScene()
-            let scene = DoorScene(URLCache(store: disk.store))
+            let scene = CacheAccessScene(URLCache(store: disk.store))
             let question = scene.question(try frozen())
             try scene.store(
                 "body",
@@ -232,7 +234,7 @@ extension CacheTests {
         @Test("a reader from the disk keeps a whole body while a 304 renews it, as later readers do, T-CAC-08")
         func confirmationBesideReaders() throws {
             let disk = try CacheScene(memory: 0)
-            let scene = DoorScene(URLCache(store: disk.store))
+            let scene = CacheAccessScene(URLCache(store: disk.store))
             let question = scene.question(try frozen())
             let content = String(repeating: "b", count: 100_000)
             try scene.store(content, [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")], for: question)
@@ -259,7 +261,7 @@ extension CacheTests {
 
         @Test("a 304 that means something else has the task ask again, and the entry go, T-CAC-09")
         func mismatch() throws {
-            let scene = DoorScene()
+            let scene = CacheAccessScene()
             let question = scene.question(try frozen(), policy: .reloadRevalidatingCacheData)
             try scene.store("body", fresh, for: question)
             guard case .validate(let hit, _) = try scene.lookUp(question) else { throw CancellationError() }
@@ -274,7 +276,7 @@ extension CacheTests {
 
         @Test("an entry that was removed while it was validated is not brought back, T-CAC-19, T-CAC-34")
         func removedMeanwhile() throws {
-            let scene = DoorScene()
+            let scene = CacheAccessScene()
             let question = scene.question(try frozen(), policy: .reloadRevalidatingCacheData)
             try scene.store("body", fresh, for: question)
             guard case .validate(let hit, _) = try scene.lookUp(question) else { throw CancellationError() }
@@ -303,7 +305,7 @@ extension CacheTests {
 
         @Test("an unsafe request that succeeds outdates what is stored, T-CAC-14")
         func invalidation() throws {
-            let scene = DoorScene()
+            let scene = CacheAccessScene()
             for (method, status, isGone) in [
                 ("POST", 200, true), ("PUT", 500, false), ("DELETE", 204, true), ("OPTIONS", 200, false),
             ] {
@@ -317,7 +319,7 @@ extension CacheTests {
 
         @Test("tasks that miss at the same time each ask the server, T-CAC-30")
         func noCoalescing() throws {
-            let scene = DoorScene()
+            let scene = CacheAccessScene()
             let question = scene.question(try frozen())
             let fields = fresh
             try scene.onLoop { access in
@@ -352,7 +354,7 @@ extension CacheTests {
 
         @Test("only the cache may answer and cannot, so the task fails")
         func onlyCached() throws {
-            let scene = DoorScene()
+            let scene = CacheAccessScene()
             let findings = [
                 try scene.lookUp(scene.question(try frozen(), policy: .returnCacheDataDontLoad)),
                 try scene.lookUp(scene.question(try frozen("http://a.test/", ["cache-control": "ONLY-if-cached"]))),
@@ -370,11 +372,15 @@ extension CacheTests {
         private func lookUp(
             _ policy: URLRequest.CachePolicy,
             onDiskThatTakes duration: Duration
-        ) throws -> (scene: DoorScene, question: CacheQuestion, findings: Findings) {
+        ) throws -> (scene: CacheAccessScene, question: CacheQuestion, findings: Findings) {
             let disk = try CacheScene()
-            try DoorScene(URLCache(store: disk.store)).store("body", fresh, for: DoorScene().question(try frozen()))
+            try CacheAccessScene(URLCache(store: disk.store)).store(
+                "body",
+                fresh,
+                for: CacheAccessScene().question(try frozen())
+            )
             disk.store.catchUp()
-            let scene = DoorScene(URLCache(store: disk.reopened()), on: disk)
+            let scene = CacheAccessScene(URLCache(store: disk.reopened()), on: disk)
             scene.virtual.workers.take(duration)
             let question = scene.question(try frozen(), policy: policy)
             let findings = Findings()
@@ -437,7 +443,7 @@ extension CacheTests {
         }
 
         @Test func `a delegate may change what is stored, or refuse`() throws {
-            let scene = DoorScene()
+            let scene = CacheAccessScene()
             let (question, fields) = (scene.question(try frozen()), fresh)
             let url = try #require(URL(string: "http://a.test/page"))
             func finish(_ change: @escaping @Sendable (CachedURLResponse) -> CachedURLResponse?) throws {
@@ -474,7 +480,7 @@ extension CacheTests {
         }
 
         @Test func `HEAD is answered without a body, and what the program stored is served`() throws {
-            let scene = DoorScene()
+            let scene = CacheAccessScene()
             let url = try #require(URL(string: "http://a.test/page"))
             let response = try #require(
                 HTTPURLResponse(
@@ -497,7 +503,7 @@ extension CacheTests {
         private final class OwnResponse: HTTPURLResponse, @unchecked Sendable {}
 
         @Test func `a response that the program stored says its age, unless it is of a class of the program`() throws {
-            let scene = DoorScene()
+            let scene = CacheAccessScene()
             let url = try #require(URL(string: "http://a.test/page#part"))
             let fields = ["Cache-Control": "max-age=100", "Age": "5", "X": "y"]
             func shown(_ stored: HTTPURLResponse) throws -> HTTPURLResponse {
@@ -522,8 +528,8 @@ extension CacheTests {
             #expect(try shown(own) === own)
         }
 
-        @Test func `a access without a cache lets everything pass`() throws {
-            let virtual = DoorScene()
+        @Test func `an access without a cache lets everything pass`() throws {
+            let virtual = CacheAccessScene()
             let question = virtual.question(try frozen())
             let world = virtual.world
             let isPassed = try virtual.onLoop { [fresh] _ in

@@ -8,7 +8,7 @@ import Testing
 @testable import AFURLSession
 @testable import AFURLTypes
 
-extension SeeingTests {
+extension MonitoringTests {
     /// Who was resumed has metrics, once, and before its completion.
     @Suite("Metrics before completions")
     struct MetricsOrder {

@@ -8,7 +8,7 @@ import Testing
 @testable import AFURLSession
 @testable import AFURLTypes
 
-extension SeeingTests {
+extension MonitoringTests {
     /// An entry for everything that was sent, with what is true of it.
     @Suite("Metrics of every attempt")
     struct Metrics {

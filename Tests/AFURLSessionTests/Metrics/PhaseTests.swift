@@ -4,7 +4,7 @@ import Testing
 @testable import AFURLSession
 @testable import AFURLTypes
 
-extension SeeingTests {
+extension MonitoringTests {
     /// The order of a transfer's phases, whatever was noted of them.
     struct Phases {
         private func at(_ nanoseconds: Int64) -> LoopInstant { LoopInstant(nanoseconds: nanoseconds) }

@@ -3,7 +3,7 @@ import AFURLSession
 import Foundation
 import Testing
 
-extension SeeingTests {
+extension MonitoringTests {
     /// What comes beside the head and the body of a response.
     @Suite("Interim responses, tunnels and trailers in metrics")
     struct SideHeads {

@@ -7,7 +7,7 @@ import Testing
 @testable import AFURLSession
 @testable import AFURLTypes
 
-extension SeeingTests {
+extension MonitoringTests {
     @Suite("Requests as commands")
     struct Curl {
         @Test func `fields and cookies of a head are found by their bytes`() throws {

@@ -4,7 +4,7 @@ import AFURLSession
 import Foundation
 
 /// Everything that happens while a session works, in classes of tests.
-enum SeeingTests {}
+enum MonitoringTests {}
 
 /// A monitor that writes down everything it hears, in order.
 final class EventTape: SessionEventMonitor {

@@ -10,7 +10,7 @@ import Testing
 @testable import AFURLSession
 @testable import AFURLTypes
 
-extension SeeingTests {
+extension MonitoringTests {
     @Suite("What monitors hear")
     struct Events {
         private let server: TestServer

@@ -8,7 +8,7 @@ import Testing
 @testable import AFURLSession
 @testable import AFURLTypes
 
-extension SeeingTests {
+extension MonitoringTests {
     @Suite("Traffic for a file")
     struct HAR {
         private let server: TestServer

@@ -5,7 +5,7 @@ import Testing
 @testable import AFURLSession
 @testable import AFURLTypes
 
-extension SeeingTests {
+extension MonitoringTests {
     @Suite("What is a secret by its name")
     struct Names {
         static let secrets = [

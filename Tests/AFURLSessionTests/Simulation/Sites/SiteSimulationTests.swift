@@ -2,13 +2,13 @@ import AFVirtualWorld
 import Foundation
 import Testing
 
-/// Tasks on random courses over redirects, challenges, caches and dying connections.
+/// Tasks on random sites that redirect, ask for credentials, are cached, and whose connections die.
 ///
-/// `AFNET_COURSE_SEEDS` sets how many courses are run, and `AFNET_COURSE_SEED` replays a single one with its trace.
-@Suite("Simulated courses")
+/// `AFNET_SITE_SEEDS` sets how many sites are run, and `AFNET_SITE_SEED` replays a single one with its trace.
+@Suite("Simulated sites")
 struct SiteSimulationTests {
     private static let batches = 10
-    private static let seeds = number("AFNET_COURSE_SEEDS") ?? 300
+    private static let seeds = number("AFNET_SITE_SEEDS") ?? 300
 
     private static func number(_ name: String) -> Int? {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
@@ -18,20 +18,20 @@ struct SiteSimulationTests {
     func `whatever is met on the way and done meanwhile, a task ends once, rightly, and leaves nothing`(
         batch: Int
     ) throws {
-        guard SiteSimulationTests.number("AFNET_COURSE_SEED") == nil else { return }
+        guard SiteSimulationTests.number("AFNET_SITE_SEED") == nil else { return }
         let each = (SiteSimulationTests.seeds + SiteSimulationTests.batches - 1) / SiteSimulationTests.batches
         for seed in (batch * each)..<((batch + 1) * each) {
             let walk = try SiteWalk(seed: UInt64(seed))
             for violation in walk.run().prefix(3) {
                 Issue.record(
-                    "seed \(seed): \(violation)\nAFNET_COURSE_SEED=\(seed) swift test --filter SiteSimulationTests"
+                    "seed \(seed): \(violation)\nAFNET_SITE_SEED=\(seed) swift test --filter SiteSimulationTests"
                 )
             }
         }
     }
 
     @Test func `one course can be replayed with its trace`() throws {
-        guard let seed = SiteSimulationTests.number("AFNET_COURSE_SEED") else { return }
+        guard let seed = SiteSimulationTests.number("AFNET_SITE_SEED") else { return }
         let walk = try SiteWalk(seed: UInt64(seed), traced: true)
         let violations = walk.run()
         print(walk.world.trace.joined(separator: "\n"))

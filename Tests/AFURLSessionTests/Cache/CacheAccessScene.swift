@@ -13,8 +13,8 @@ import Testing
 /// The cache as loads see it.
 enum CacheTests: CacheSamples {}
 
-/// A access on a virtual loop.
-final class DoorScene {
+/// A cache access on a virtual loop.
+final class CacheAccessScene {
     let virtual = VirtualWorld()
     let clocks = CacheClocks()
     let cache: URLCache
