@@ -202,7 +202,8 @@ let package = Package(
         .target(
             name: "AFTorture",
             dependencies: [
-                "AFBase", "AFFaults", "AFLoop", "AFNetworking", "AFNetworkingTesting", "AFURLSession", "CAFLinux",
+                "AFBase", "AFFaults", "AFLoop", "AFNetworking", "AFNetworkingTesting", "AFTestSupport", "AFURLSession",
+                "CAFLinux",
             ],
             path: "Tests/Support/AFTorture",
             swiftSettings: strict
@@ -261,8 +262,8 @@ let package = Package(
         .testTarget(
             name: "AFStateTests",
             dependencies: [
-                "AFBase", "AFTestFixtures", "AFTestSupport", "AFState", "AFWire", "AFLoop", "AFTLS", "AFVirtualWorld",
-                "AFFaults", "CAFLinux",
+                "AFBase", "AFTestFixtures", "AFTestSupport", "AFState", "AFURLTypes", "AFWire", "AFLoop", "AFTLS",
+                "AFNetworkingTesting", "AFVirtualWorld", "AFFaults", "CAFLinux",
             ],
             swiftSettings: strict
         ),
@@ -270,7 +271,7 @@ let package = Package(
             name: "AFURLTypesTests",
             dependencies: [
                 "AFBase", "AFTestFixtures", "AFTestSupport", "AFURLTypes", "AFState", "AFTransport", "AFWire", "AFLoop",
-                "AFTLS", "AFNetworkingTesting",
+                "AFTLS", "AFNetworkingTesting", "AFFaults",
             ],
             swiftSettings: strict
         ),
@@ -336,7 +337,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AFVirtualWorldTests",
-            dependencies: ["AFBase", "AFTestSupport", "AFVirtualWorld", "AFLoop"],
+            dependencies: ["AFBase", "AFTestSupport", "AFVirtualWorld", "AFLoop", "AFURLSession"],
             swiftSettings: strict
         ),
         .testTarget(

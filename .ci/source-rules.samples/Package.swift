@@ -6,7 +6,8 @@ let package = Package(
     targets: [
         .target(name: "CAFLinux", cSettings: [.treatAllWarnings(as: .error)]),
         .target(name: "AFWire"),  // expect: warnings
-        .executableTarget(name: "afnet", swiftSettings: strict),
+        .target(name: "AFLoop", swiftSettings: strict),
+        .executableTarget(name: "afnet", dependencies: ["AFWire"], swiftSettings: strict),
         .testTarget(  // expect: warnings
             name: "AFWireTests",
             dependencies: ["AFWire"]

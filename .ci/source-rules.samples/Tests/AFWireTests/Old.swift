@@ -1,6 +1,7 @@
 import XCTest  // expect: xctest
 import FoundationNetworking  // expect: foundation-networking
-@testable import AFLoop
+@testable import AFLoop  // expect: dependencies
+@testable import AFWire
 
 let value = try! make() as! Int
 
