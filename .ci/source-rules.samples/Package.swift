@@ -5,8 +5,8 @@ let package = Package(
     name: "samples",
     targets: [
         .target(name: "CAFLinux", cSettings: [.treatAllWarnings(as: .error)]),
-        .target(name: "AFWire"),  // expect: warnings
-        .target(name: "AFLoop", swiftSettings: strict),
+        .target(name: "AFWire", dependencies: ["AFLoop"]),  // expect: warnings
+        .target(name: "AFLoop", dependencies: ["CAFLinux"], swiftSettings: strict),
         .executableTarget(name: "afnet", dependencies: ["AFWire"], swiftSettings: strict),
         .testTarget(  // expect: warnings
             name: "AFWireTests",
