@@ -1,3 +1,4 @@
+import AFBase
 import Dispatch
 import Foundation
 import Synchronization
@@ -12,7 +13,7 @@ import Testing
     private static let perRound = 12
 
     @Test func `each caller is answered once, however the session ends meanwhile`() async throws {
-        let answers = Mutex(Array(repeating: 0, count: Self.rounds * Self.perRound))
+        let answers = Lock(Array(repeating: 0, count: Self.rounds * Self.perRound))
         let count = Atomic(0)
         let answered: @Sendable (Int) -> Void = { number in
             answers.withLock { $0[number] += 1 }
