@@ -28,6 +28,16 @@ public struct Lock<State>: @unchecked Sendable {
         }
     }
 
+    /// Runs `body` with the value if no other thread has it; otherwise returns nil.
+    @inlinable
+    public func withLockIfFree<Result>(_ body: (inout State) -> Result) -> Result? {
+        storage.withUnsafeMutablePointers { mutex, state in
+            guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+            defer { pthread_mutex_unlock(mutex) }
+            return body(&state.pointee)
+        }
+    }
+
     /// Replaces a part of the value. The former part is released after the lock: its deinit may run the program's code.
     @inlinable
     public func set<Part>(_ part: WritableKeyPath<State, Part>, _ value: Part) {

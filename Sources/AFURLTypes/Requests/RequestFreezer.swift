@@ -63,18 +63,35 @@ package enum RequestFreezer {
         )
         // RFC 9110 §10.1.1: a server of HTTP/1.0 never answers `100 Continue`.
         let mayExpect = hasBody && version == .http11
+        let hasOwnRules = contents.wire.withheld != nil
+        let isReload = request.cachePolicy == .reloadIgnoringLocalAndRemoteCacheData
+        if !hasBody, !hasOwnRules, !isReload {
+            try head.addAll(fields, with: defaults)
+            let body = WireRequest.Body(data: nil, framing: framing, isStreamed: isStreamed)
+            return try wireRequest(head, body, contents, url, defaults)
+        }
         let isWithheld = contents.wire.withheld.map { names in { names.contains($0) } }
         try head.add(fields, hasBody: mayExpect)
         if mayExpect { head.addExpectation(of: defaults, butFor: isWithheld) }
         if mayExpect, let expectsContinueAbove, Int64(length ?? .max) > expectsContinueAbove { head.expectContinue() }
-        if request.cachePolicy == .reloadIgnoringLocalAndRemoteCacheData { head.addNoCache() }
+        if isReload { head.addNoCache() }
         head.add(defaults, lackingIn: fields, butFor: isWithheld)
         if hasBody, let type = impliedType(ofBodyIn: contents) { head.addType(type, lackingIn: defaults) }
-        try HeadWriter.checkLength(of: head, framing)
+        let body = WireRequest.Body(data: ownBody(of: contents, plan), framing: framing, isStreamed: isStreamed)
+        return try wireRequest(head, body, contents, url, defaults)
+    }
 
+    private static func wireRequest(
+        _ head: RequestHead,
+        _ body: WireRequest.Body,
+        _ contents: URLRequest.Contents,
+        _ url: URL,
+        _ defaults: HeaderDefaults
+    ) throws(RequestRejection) -> WireRequest {
+        try HeadWriter.checkLength(of: head, body.framing)
         return WireRequest(
             head: head,
-            body: WireRequest.Body(data: ownBody(of: contents, plan), framing: framing, isStreamed: isStreamed),
+            body: body,
             terms: WireRequest.Terms(
                 idleInterval: contents.explicitTimeout.map { LoopInterval(timeout: $0) },
                 asksForPipelining: contents.explicitPipelining,

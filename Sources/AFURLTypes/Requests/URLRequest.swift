@@ -67,6 +67,25 @@ public struct URLRequest: Sendable {
         )
     }
 
+    /// Header fields that many requests have.
+    package struct SharedFields: Sendable {
+        fileprivate var fields = RequestFields()
+
+        /// Sorted by name: of two names that differ in case only, the same one wins each time.
+        package init(_ headers: [String: String]) {
+            for (name, value) in headers.sorted(by: { $0.key < $1.key }) where fields[name] == nil {
+                fields[name] = value
+            }
+        }
+    }
+
+    package init(url: URL, method: String, _ shared: SharedFields? = nil) {
+        var contents = Contents(url: url.absoluteURL)
+        contents.method = MethodTraits.spelling(method)
+        if let shared { contents.addLacking(shared.fields) }
+        box = Box(contents)
+    }
+
     package var contents: Contents { box.contents }
 
     /// The bytes to send. All tasks of sessions with these defaults share them.
@@ -178,7 +197,21 @@ extension URLRequest {
 
 // MARK: - Header fields
 
+extension URLRequest.Contents {
+    fileprivate mutating func addLacking(_ shared: RequestFields) {
+        if shared.isEmpty { return }
+        hasHadFields = true
+        guard !fields.isEmpty else { return fields = shared }
+        for field in shared where fields[field.name] == nil { fields[field.name] = field.value }
+    }
+}
+
 extension URLRequest {
+    /// Adds those of the fields that the request lacks.
+    package mutating func addLacking(_ shared: SharedFields) {
+        change { $0.addLacking(shared.fields) }
+    }
+
     /// All header fields; nil as long as none were set. Setting it replaces all of them.
     public var allHTTPHeaderFields: [String: String]? {
         get { box.contents.fields.dictionary ?? (box.contents.hasHadFields ? [:] : nil) }

@@ -27,11 +27,14 @@ package final class Endpoint: Sendable {
     package let scheme: Scheme
     package let host: Host
     package let port: UInt16
+    /// The bytes of `hostField`.
+    package let hostFieldBytes: [UInt8]
 
     package init(scheme: Scheme, host: Host, port: UInt16) {
         self.scheme = scheme
         self.host = host
         self.port = port
+        hostFieldBytes = Array((port == scheme.defaultPort ? host.written : "\(host.written):\(port)").utf8)
     }
 
     /// Validates a host as it stands in a URL (an IPv6 address in brackets) and joins it with scheme and port.
@@ -44,9 +47,7 @@ package final class Endpoint: Sendable {
     package var isDefaultPort: Bool { port == scheme.defaultPort }
 
     /// What stands in `Host`: no zone, brackets around IPv6, the port unless it is the scheme's own.
-    package var hostField: String {
-        isDefaultPort ? host.written : "\(host.written):\(port)"
-    }
+    package var hostField: String { String(decoding: hostFieldBytes, as: UTF8.self) }
 
     /// `hostField` as it stands in a URL of this host: with the zone, without which a link-local address names no host.
     package var urlField: String {
@@ -57,22 +58,6 @@ package final class Endpoint: Sendable {
 
     /// `host:port` for messages, logs and proxies.
     package var text: String { "\(host.written):\(port)" }
-
-    /// Appends `hostField` without making a string for it.
-    package func appendHostField(to bytes: inout [UInt8]) {
-        if host.kind == .ipv6 { bytes.append(UInt8(ascii: "[")) }
-        bytes.append(contentsOf: host.text.utf8)
-        if host.kind == .ipv6 { bytes.append(UInt8(ascii: "]")) }
-        if host.isAbsolute { bytes.append(UInt8(ascii: ".")) }
-        guard !isDefaultPort else { return }
-        bytes.append(UInt8(ascii: ":"))
-        var divisor: UInt16 = 10_000
-        while divisor > port { divisor /= 10 }
-        while divisor > 0 {
-            bytes.append(UInt8(ascii: "0") + UInt8(port / divisor % 10))
-            divisor /= 10
-        }
-    }
 }
 
 extension Endpoint: Hashable {

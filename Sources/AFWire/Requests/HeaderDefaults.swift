@@ -1,3 +1,5 @@
+import AFBase
+
 /// The fields a session adds to requests that lack them: its configuration's additional headers, then our own.
 ///
 /// Made once per session and validated then; a request pays one comparison per field. Whatever was invalid is kept
@@ -20,6 +22,23 @@ package final class HeaderDefaults: Sendable {
     /// What requests with a body expect of the server.
     let expectation: [UInt8]?
     package let rejection: RequestRejection?
+    private let recent = Lock<RecentFields?>(nil)
+
+    /// The fields of a request without a body, and all that its head got for them.
+    struct RecentFields: Sendable {
+        let own: RequestFields
+        let all: HTTPHeaders
+        let closesConnection: Bool
+    }
+
+    /// What the last request got for its fields, if they are the same.
+    func recentFields(for fields: RequestFields) -> RecentFields? {
+        recent.withLock { recent in recent.flatMap { $0.own == fields ? $0 : nil } }
+    }
+
+    func noteRecent(_ fields: RequestFields, all: HTTPHeaders, closesConnection: Bool) {
+        recent.withLock { $0 = RecentFields(own: fields, all: all, closesConnection: closesConnection) }
+    }
 
     /// - Parameters:
     ///   - additionalHeaders: the configuration's fields.

@@ -1,8 +1,8 @@
 /// The caller's header fields, in the order they were set, one per name, each in the spelling it was first set in.
 ///
 /// A handful of fields is searched faster in an array than hashed, and the order on the wire is the caller's.
-package struct RequestFields: Sendable {
-    package struct Field: Sendable {
+package struct RequestFields: Sendable, Equatable {
+    package struct Field: Sendable, Equatable {
         package let name: String
         package fileprivate(set) var value: String
     }

@@ -37,9 +37,7 @@ package struct RequestHead: Sendable {
         } else if let named = defaults.hostField {
             host = named
         } else {
-            var place: [UInt8] = []
-            url.endpoint.appendHostField(to: &place)
-            host = place
+            host = url.endpoint.hostFieldBytes
         }
     }
 
@@ -55,6 +53,19 @@ package struct RequestHead: Sendable {
                 }
             }
         }
+    }
+
+    /// The caller's fields and those of the session, for a request without a body that lets the session decide. Most
+    /// requests have the same fields as the one before.
+    package mutating func addAll(_ fields: RequestFields, with defaults: HeaderDefaults) throws(RequestRejection) {
+        if let known = defaults.recentFields(for: fields) {
+            self.fields = known.all
+            closesConnection = known.closesConnection
+            return
+        }
+        try add(fields, hasBody: false)
+        add(defaults, lackingIn: fields)
+        defaults.noteRecent(fields, all: self.fields, closesConnection: closesConnection)
     }
 
     private mutating func add(

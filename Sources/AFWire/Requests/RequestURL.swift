@@ -22,12 +22,20 @@ package struct RequestURL: Hashable, Sendable {
         if bytes.count > Self.maximumLength { throw RequestRejection(.url, .tooLong) }
         let scheme = try Self.scheme(bytes)
         let authority = try Self.authority(bytes, from: scheme.text.utf8.count + 1)
+        let origin = UnsafeRawBufferPointer(rebasing: bytes[..<authority.upperBound])
+        if let known = KnownOrigins.endpoint(of: origin) {
+            endpoint = known
+            userInfo = nil
+            target = try Self.target(bytes, from: authority.upperBound)
+            return
+        }
         let split = try Self.splitAuthority(bytes, authority)
         let port = try Self.port(bytes, split.port)
         let host = try Endpoint.Host(UnsafeRawBufferPointer(rebasing: bytes[split.host]), offset: split.host.lowerBound)
         endpoint = Endpoint(scheme: scheme, host: host, port: port ?? scheme.defaultPort)
         userInfo = split.userInfo.map { Array(bytes[$0]) }
         target = try Self.target(bytes, from: authority.upperBound)
+        if userInfo == nil { KnownOrigins.note(endpoint, as: origin) }
     }
 
     /// `text` with the zone of a link-local address: what leads to the same peer again. Others do not see it.
