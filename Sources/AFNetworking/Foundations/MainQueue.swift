@@ -6,13 +6,67 @@ import Foundation
 ///
 /// To Foundation, a block that Dispatch runs on the main queue is not on `OperationQueue.main`: a notification that it
 /// posts waits forever for its observers on `OperationQueue.main`.
+///
+/// An operation costs as much as a small request. So calls that gather while the main queue is busy share one.
 package enum MainQueue {
+    private struct Call: Sendable {
+        let group: DispatchGroup?
+        let body: @Sendable () -> Void
+    }
+
+    private struct Calls: Sendable {
+        private var arriving: [Call] = []
+        /// The next one is the last.
+        private var leaving: [Call] = []
+
+        /// Whether an operation that will make the calls waits for the main queue.
+        private var isEnqueued = false
+
+        var count: Int { arriving.count + leaving.count }
+
+        mutating func add(_ call: Call) { arriving.append(call) }
+
+        /// True if the caller must enqueue an operation.
+        mutating func needsOperation() -> Bool {
+            defer { isEnqueued = isEnqueued || count > 0 }
+            return !isEnqueued && count > 0
+        }
+
+        /// The operation runs.
+        ///
+        /// - Returns: How many calls it makes.
+        mutating func begin() -> Int {
+            isEnqueued = false
+            return count
+        }
+
+        mutating func next() -> Call? {
+            if leaving.isEmpty { (leaving, arriving) = (arriving.reversed(), []) }
+            return leaving.popLast()
+        }
+    }
+
+    private static let calls = Lock(Calls())
+
     package static func async(group: DispatchGroup? = nil, _ body: @escaping @Sendable () -> Void) {
         group?.enter()
-        OperationQueue.main.addOperation {
-            body()
-            group?.leave()
+        let needsOperation = calls.withLock { calls in
+            calls.add(Call(group: group, body: body))
+            return calls.needsOperation()
         }
+        if needsOperation { OperationQueue.main.addOperation(run) }
+    }
+
+    /// Makes the calls that wait, and leaves those that come meanwhile to another operation: the main queue has other
+    /// work, too. A call may run the main queue itself, so each is taken out before it is made.
+    private static func run() {
+        BlockedMainQueueWarning.shared.calls()
+        for _ in 0..<calls.withLock({ $0.begin() }) {
+            guard let call = calls.withLock({ $0.next() }) else { break }
+            call.body()
+            call.group?.leave()
+        }
+        if calls.withLock({ $0.needsOperation() }) { OperationQueue.main.addOperation(run) }
     }
 
     /// Calls `body` on the main queue, after the blocks passed before.
@@ -34,10 +88,7 @@ package enum MainQueue {
     ) {
         guard queue == nil else { return async(on: queue, group: group, body) }
         BlockedMainQueueWarning.shared.willCall()
-        async(group: group) {
-            BlockedMainQueueWarning.shared.calls()
-            body()
-        }
+        async(group: group, body)
     }
 }
 

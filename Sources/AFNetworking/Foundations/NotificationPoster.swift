@@ -2,6 +2,12 @@ import AFBase
 import Dispatch
 package import Foundation
 
+/// What a notification says beside its name and its object.
+package protocol NotificationDetails: AnyObject, Sendable {
+    /// Asked on the main queue.
+    var userInfo: [AnyHashable: Any] { get }
+}
+
 /// Posts notifications on the main queue, in order.
 ///
 /// If no thread serves the main queue, notifications pile up together with the bodies of their responses. So at most
@@ -10,13 +16,11 @@ package final class NotificationPoster: Sendable {
     package static let main = NotificationPoster()
     package static let room = 4096
 
-    package typealias UserInfo = [AnyHashable: Any]
-
-    // Unchecked: the poster hands the object and the user info over to the observers.
+    // Unchecked: the poster hands the object over to the observers.
     fileprivate struct Posted: @unchecked Sendable {
         let name: Notification.Name
-        let object: Any
-        let userInfo: () -> UserInfo?
+        let object: AnyObject
+        let details: (any NotificationDetails)?
     }
 
     fileprivate struct State: Sendable {
@@ -38,13 +42,9 @@ package final class NotificationPoster: Sendable {
 
     /// Returns at once and runs none of the program's code: the caller may hold a lock.
     ///
-    /// - Parameter userInfo: Evaluated on the main queue, and not at all for a notification that is dropped.
-    package func post(
-        _ name: Notification.Name,
-        _ object: Any,
-        _ userInfo: @autoclosure @escaping () -> UserInfo? = nil
-    ) {
-        let posted = Posted(name: name, object: object, userInfo: userInfo)
+    /// - Parameter details: Asked when the notification is posted, and not at all if it is dropped.
+    package func post(_ name: Notification.Name, _ object: AnyObject, _ details: (any NotificationDetails)? = nil) {
+        let posted = Posted(name: name, object: object, details: details)
         let (isFirst, isFirstToGo) = state.withLock { state in
             state.waiting.append(posted)
             defer { state.isDelivering = true }
@@ -61,8 +61,8 @@ package final class NotificationPoster: Sendable {
             return state.waiting
         }
         for case let posted? in waiting {
-            let notification = Notification(name: posted.name, object: posted.object, userInfo: posted.userInfo())
-            NotificationCenter.default.post(notification)
+            let userInfo = posted.details?.userInfo
+            NotificationCenter.default.post(name: posted.name, object: posted.object, userInfo: userInfo)
         }
     }
 

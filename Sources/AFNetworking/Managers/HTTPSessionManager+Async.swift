@@ -199,7 +199,7 @@ extension HTTPSessionManager {
         }
         let outcome = Awaited<Result<SerializedResponse, RequestFailure>>()
         let options = TaskRecord.Options(serializer: serializer, isAwaited: true)
-        let task = makeTask(call, for: request, options) { task, response, object, error in
+        let completion = TaskRecord.Completion.awaited { task, response, object, error in
             if let error {
                 outcome.set(.failure(RequestFailure(error, response, object)))
             } else {
@@ -207,6 +207,7 @@ extension HTTPSessionManager {
                 outcome.set(.success(SerializedResponse(object: object, response: response, task: task)))
             }
         }
+        let task = makeTask(call, for: request, completion, options)
         let record = record(of: task)
         // Resume inside the cancellation handler: a Swift task that is already cancelled sends nothing.
         let result = await withTaskCancellationHandler {
@@ -214,7 +215,7 @@ extension HTTPSessionManager {
             return await outcome.value
         } onCancel: {
             // The data task may have become a download by then, which the record cancels.
-            record?.cancel()
+            record?.cancel(task)
             task.cancel()
         }
         return try result.get()

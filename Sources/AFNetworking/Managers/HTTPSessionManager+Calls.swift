@@ -39,9 +39,7 @@ extension HTTPSessionManager {
 
     func make(_ call: Call, _ success: Success?, _ failure: Failure?) -> URLSessionDataTask? {
         do {
-            return makeTask(call, for: try request(for: call)) { task, _, object, error in
-                if let error { failure?(task, error) } else { success?(task, object) }
-            }
+            return makeTask(call, for: try request(for: call), .verb(success: success, failure: failure))
         } catch {
             let error = error
             complete { failure?(nil, error) }
@@ -52,25 +50,25 @@ extension HTTPSessionManager {
     func makeTask(
         _ call: Call,
         for request: URLRequest,
-        _ options: TaskRecord.Options = TaskRecord.Options(),
-        _ completion: @escaping @Sendable (URLSessionDataTask, URLResponse?, Any?, (any Error)?) -> Void
+        _ completion: TaskRecord.Completion,
+        _ options: TaskRecord.Options = TaskRecord.Options()
     ) -> URLSessionDataTask {
         let isForm = call.form != nil && request.httpBodyStream != nil
         guard mayHaveOverrides else {
             // Nothing is overridden: make the task directly, which costs less.
-            let watchers = TaskRecord.Watchers(upload: call.upload, download: call.download)
-            var options = options
-            options.verb = completion
-            return make({ isForm ? $0.uploadTask(withStreamedRequest: request) : $0.dataTask(with: request) }) {
-                TaskRecord($0, watchers, options, completion: nil)
+            let record = TaskRecord(by: self, completion, options, upload: call.upload, download: call.download)
+            return make(record) { session, record in
+                isForm
+                    ? session.uploadTask(with: request, .streamed, for: record)
+                    : session.dataTask(with: request, for: record)
             }
         }
         // The handler is called with its own task, which can only be made once there is a handler: `made` has the task
         // later.
         let made = TaskBeingMade(options, by: self)
         let handler: TaskCompletionHandler = { response, object, error in
-            let outcome = TaskEnding.Outcome(object: object, error: error)
-            made.withTask { completion($0, response, outcome.object, outcome.error) }
+            let outcome = HandedOver((object, error))
+            made.withTask { completion.call($0, response, outcome.value.0, outcome.value.1) }
         }
         return made.make(by: self) {
             if isForm {
@@ -93,7 +91,7 @@ extension HTTPSessionManager {
         var (request, leavesBase) = try requestSerializer.request(
             call.method,
             call.urlString,
-            relativeTo: baseURL,
+            relativeTo: base,
             call.parameters,
             form: call.form,
             keeping: configuration.redirectPolicy

@@ -21,7 +21,8 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     /// Another scheme, host or port is another server. A request for one carries none of the secret fields of the
     /// request serializer and of the session's additional headers, which are those that `RedirectPolicy` keeps from
     /// other origins. The headers given to a call are sent.
-    public let baseURL: URL?
+    public var baseURL: URL? { base?.url }
+    let base: BaseURL?
     private let settings = Lock(Settings())
 
     /// A new manager, without a base URL and with a default session. Calls `init(coder:)` of a subclass.
@@ -44,7 +45,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     ///     `http://example.com/v1/users` and `/users` becomes `http://example.com/users`.
     ///   - configuration: The session's configuration; nil is the default one.
     public init(baseURL url: URL?, sessionConfiguration configuration: URLSessionConfiguration?) {
-        baseURL = url.map(BaseURL.completed)
+        base = url.map(BaseURL.init)
         super.init(sessionConfiguration: configuration)
     }
 
@@ -94,7 +95,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     /// Copying calls it too, with a coder without values: a subclass that implements it must call super.
     public required init?(coder: NSCoder) {
         let url = ManagerSeed(of: coder)?.baseURL ?? coder.decodeObject(of: NSURL.self, forKey: Key.baseURL) as URL?
-        baseURL = url.map(BaseURL.completed)
+        base = url.map(BaseURL.init)
         super.init(coder: coder)
         if let serializer = coder.decodeObject(of: HTTPRequestSerializer.self, forKey: Key.requestSerializer) {
             requestSerializer = serializer

@@ -1,48 +1,87 @@
+import AFBase
 import Dispatch
 import Foundation
 
-/// The end of a task: calls its completion handler, then posts the notification.
+/// The end of a task: makes the object of its response, calls its completion handler, then posts the notification.
 struct TaskEnding: Sendable {
     private let task: URLSessionTask
-    private let completion: TaskRecord.Completion?
-    private let file: URL?
-    private let state: TaskRecord.State
     private let manager: URLSessionManager
+    private let completion: TaskRecord.Completion
+    private let options: TaskRecord.Options
+    private let former: URLSessionDataTask?
     private let serializer: any URLResponseSerialization
+    private let body: Data
+    private let file: URL?
+    private let moveError: NSError?
+    private let failure: (any Error)?
+    private let metrics: URLSessionTaskMetrics?
 
-    /// Takes the body out of the record.
-    init(_ task: URLSessionTask, _ record: TaskRecord, of manager: URLSessionManager) {
+    /// Takes what the record has, and leaves it without its manager. Nil if that was done before.
+    ///
+    /// - Parameter body: The body, unless the session has called the manager with its parts.
+    init?(
+        _ task: URLSessionTask,
+        _ record: TaskRecord,
+        of manager: URLSessionManager,
+        _ body: Data,
+        _ metrics: URLSessionTaskMetrics?,
+        _ error: (any Error)?
+    ) {
+        var ended = TaskRecord.State(manager: nil, completion: .none, options: TaskRecord.Options())
+        record.state.withLock { swap(&$0, &ended) }
+        guard ended.manager != nil else { return nil }
         self.task = task
         self.manager = manager
-        completion = record.completion
-        state = record.state.withLock { state in
-            defer { state.body = Data() }
-            return state
-        }
-        serializer = state.options.serializer ?? manager.serializer
-        file = state.file
+        completion = ended.completion
+        options = ended.options
+        former = ended.former
+        serializer = ended.options.serializer ?? manager.serializer
+        self.body = body.isEmpty ? ended.body : body
+        file = ended.file
+        moveError = ended.moveError
+        failure = TaskEnding.failure(of: task, ended, error)
+        self.metrics = ended.metrics ?? metrics
+        ended.watch?.end()
     }
 
-    /// The transport failed.
-    func fail(_ error: any Error) {
-        complete(nil, error)
+    /// The error for the completion handler.
+    private static func failure(
+        of task: URLSessionTask,
+        _ state: TaskRecord.State,
+        _ error: (any Error)?
+    ) -> (any Error)? {
+        if let refusal = state.refusal { return refusal }
+        guard let error else { return nil }
+        if let recorded = state.error { return recorded }
+        guard let failure = error as? URLError, failure.loadFailure?.reason == .trust else { return error }
+        return UntrustedServer.error(nil, task.currentRequest?.url, underlying: failure)
+    }
+
+    func begin() {
+        if let failure {
+            complete(nil, failure)
+        } else if isQuick {
+            succeed()
+        } else {
+            URLSessionManager.processingQueue.async { succeed() }
+        }
     }
 
     /// Whether the serializer takes less time than a change of queues: it is of one of this library's own classes, and
     /// has little to decode.
-    var isQuick: Bool {
+    private var isQuick: Bool {
         let kind = ObjectIdentifier(type(of: serializer))
         return kind == ObjectIdentifier(HTTPResponseSerializer.self)
-            || kind == ObjectIdentifier(JSONResponseSerializer.self) && state.body.count <= 1024
+            || kind == ObjectIdentifier(JSONResponseSerializer.self) && body.count <= 1024
     }
 
     /// A response has arrived: runs the serializer.
-    func succeed() {
+    private func succeed() {
         if task is URLSessionDownloadTask {
-            complete(file, validate() ?? state.moveError)
+            complete(file, validate() ?? moveError)
         } else {
             let (object, error) = collectingError {
-                serializer.responseObject(for: task.response, data: state.body, error: $0)
+                serializer.responseObject(for: task.response, data: body, error: $0)
             }
             complete(object, error)
         }
@@ -56,34 +95,138 @@ struct TaskEnding: Sendable {
     }
 
     private func complete(_ object: Any?, _ error: (any Error)?) {
-        let outcome = Outcome(object: object, error: error)
-        let call: @Sendable () -> Void = {
-            if let verb = state.options.verb, let made = state.former ?? task as? URLSessionDataTask {
-                verb(made, task.response, outcome.object, outcome.error)
-            } else {
-                completion?(task.response, outcome.object, outcome.error)
-            }
-            NotificationPoster.main.post(.networkingTaskDidComplete, task, userInfo(outcome))
-        }
-        if state.options.isAwaited { call() } else { manager.complete(on: state.options.completionQueue, call) }
-    }
-
-    private func userInfo(_ outcome: Outcome) -> NotificationPoster.UserInfo {
-        var info: NotificationPoster.UserInfo = [Notification.NetworkingTaskKey.responseSerializer: serializer]
-        info[Notification.NetworkingTaskKey.serializedResponse] = outcome.object
-        info[Notification.NetworkingTaskKey.error] = outcome.error
-        info[Notification.NetworkingTaskKey.sessionTaskMetrics] = state.metrics
-        if let file {
-            info[Notification.NetworkingTaskKey.assetPath] = file
+        let outcome = TaskOutcome(
+            task: task,
+            made: former ?? task as? URLSessionDataTask,
+            completion: completion,
+            object: object,
+            error: error,
+            serializer: serializer,
+            body: file == nil ? body : nil,
+            file: file,
+            metrics: metrics
+        )
+        if options.isAwaited {
+            outcome.tell()
         } else {
-            info[Notification.NetworkingTaskKey.responseData] = state.body
+            manager.complete(on: options.completionQueue) { outcome.tell() }
         }
-        return info
+    }
+}
+
+// Unchecked: one thread hands the value over to another, and does not use it any more.
+/// A value that is used by one piece of code after the other.
+struct HandedOver<Value>: @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+}
+
+/// How a task has ended, for its completion handler and then its notification.
+final class TaskOutcome: NotificationDetails {
+    private let task: URLSessionTask
+    private let made: URLSessionDataTask?
+    private let completion: TaskRecord.Completion
+    private let object: HandedOver<Any?>
+    private let error: (any Error)?
+    private let serializer: any URLResponseSerialization
+    private let body: Data?
+    private let file: URL?
+    private let metrics: URLSessionTaskMetrics?
+
+    init(
+        task: URLSessionTask,
+        made: URLSessionDataTask?,
+        completion: TaskRecord.Completion,
+        object: Any?,
+        error: (any Error)?,
+        serializer: any URLResponseSerialization,
+        body: Data?,
+        file: URL?,
+        metrics: URLSessionTaskMetrics?
+    ) {
+        self.task = task
+        self.made = made
+        self.completion = completion
+        self.object = HandedOver(object)
+        self.error = error
+        self.serializer = serializer
+        self.body = body
+        self.file = file
+        self.metrics = metrics
     }
 
-    // Unchecked: first the completion handler uses the serializer's object, then the notification.
-    struct Outcome: @unchecked Sendable {
-        let object: Any?
-        let error: (any Error)?
+    func tell() {
+        completion.call(made, task.response, object.value, error)
+        NotificationPoster.main.post(.networkingTaskDidComplete, task, self)
+    }
+
+    var userInfo: [AnyHashable: Any] {
+        TaskInfo(
+            serializer: serializer,
+            object: object.value,
+            error: error,
+            metrics: metrics,
+            file: file,
+            body: body
+        ).dictionary
+    }
+}
+
+/// The user info of a notification, made by filling in a copy of a dictionary that has the same keys. To hash six long
+/// keys for each task would cost as much as half of a small request.
+struct TaskInfo {
+    let serializer: any URLResponseSerialization
+    let object: Any?
+    let error: (any Error)?
+    let metrics: URLSessionTaskMetrics?
+    let file: URL?
+    let body: Data?
+
+    private static let keys = [
+        Notification.NetworkingTaskKey.responseSerializer, Notification.NetworkingTaskKey.serializedResponse,
+        Notification.NetworkingTaskKey.error, Notification.NetworkingTaskKey.sessionTaskMetrics,
+        Notification.NetworkingTaskKey.assetPath, Notification.NetworkingTaskKey.responseData,
+    ]
+
+    /// A dictionary with some of the keys, and where each stands in it.
+    private struct Shape {
+        let dictionary: [AnyHashable: Any]
+        let places: [Dictionary<AnyHashable, Any>.Index?]
+
+        init(_ bits: Int) {
+            let keys = TaskInfo.keys.enumerated().filter { bits & 1 << $0.offset != 0 }.map(\.element)
+            let dictionary = Dictionary(uniqueKeysWithValues: keys.map { (AnyHashable($0), 0 as Any) })
+            self.dictionary = dictionary
+            places = TaskInfo.keys.map { dictionary.index(forKey: AnyHashable($0)) }
+        }
+    }
+
+    private static let shapes = Lock([HandedOver<Shape>?](repeating: nil, count: 64))
+
+    private var shape: Shape {
+        let bits =
+            1 | (object == nil ? 0 : 2) | (error == nil ? 0 : 4) | (metrics == nil ? 0 : 8) | (file == nil ? 0 : 16)
+            | (body == nil ? 0 : 32)
+        return TaskInfo.shapes.withLock { shapes in
+            let shape = shapes[bits] ?? HandedOver(Shape(bits))
+            shapes[bits] = shape
+            return shape
+        }
+        .value
+    }
+
+    var dictionary: [AnyHashable: Any] {
+        let shape = shape
+        var info = shape.dictionary
+        if let place = shape.places[0] { info.values[place] = serializer }
+        if let place = shape.places[1], let object { info.values[place] = object }
+        if let place = shape.places[2], let error { info.values[place] = error }
+        if let place = shape.places[3], let metrics { info.values[place] = metrics }
+        if let place = shape.places[4], let file { info.values[place] = file }
+        if let place = shape.places[5], let body { info.values[place] = body }
+        return info
     }
 }

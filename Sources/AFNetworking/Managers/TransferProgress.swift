@@ -43,14 +43,61 @@ extension TaskRecord {
         case download
     }
 
-    /// Made at the first call: most tasks never need one.
-    func progress(_ direction: Direction) -> Progress {
-        if let existing = state.withLock({ $0[direction] }) { return existing }
-        let made = makeProgress(parent: nil)
+    /// What follows the progress of a task.
+    struct Watch: Sendable {
+        var uploadHandler: ProgressHandler?
+        var downloadHandler: ProgressHandler?
+        var steps: [UUID: AsyncStream<TransferProgress>.Continuation] = [:]
+        var upload: Progress?
+        var download: Progress?
+        var progress = TransferProgress()
+
+        init(uploadHandler: ProgressHandler? = nil, downloadHandler: ProgressHandler? = nil) {
+            self.uploadHandler = uploadHandler
+            self.downloadHandler = downloadHandler
+        }
+
+        /// Follows a task that may be under way.
+        init(_ task: URLSessionTask) {
+            let (sent, received) = (task.countOfBytesSent, task.countOfBytesReceived)
+            if sent > 0 { progress.advance(.upload, to: sent, of: task.countOfBytesExpectedToSend) }
+            if received > 0 { progress.advance(.download, to: received, of: task.countOfBytesExpectedToReceive) }
+        }
+
+        func handler(_ direction: Direction) -> ProgressHandler? {
+            direction == .upload ? uploadHandler : downloadHandler
+        }
+
+        subscript(direction: Direction) -> Progress? {
+            get { direction == .upload ? upload : download }
+            set { if direction == .upload { upload = newValue } else { download = newValue } }
+        }
+
+        /// Updates the `Progress` object, if there is one.
+        func update(_ direction: Direction) {
+            guard let object = self[direction] else { return }
+            let (completed, total) = progress.counts(direction)
+            if total > 0 || object.totalUnitCount <= 0 { object.totalUnitCount = total }
+            object.completedUnitCount = completed
+        }
+
+        /// There are no further steps.
+        func end() {
+            for step in steps.values { step.finish() }
+        }
+    }
+
+    /// Made at the first call: most tasks never need one. Nil if the task has ended.
+    func progress(_ direction: Direction, of task: URLSessionTask) -> Progress? {
+        if let existing = state.withLock({ $0.watch?[direction] }) { return existing }
+        let made = makeProgress(of: task, parent: nil)
         return state.withLock { state in
-            if let winner = state[direction] { return winner }
-            state[direction] = made
-            state.update(direction)
+            guard state.manager != nil else { return nil }
+            var watch = state.watch ?? Watch(task)
+            defer { state.watch = watch }
+            if let winner = watch[direction] { return winner }
+            watch[direction] = made
+            watch.update(direction)
             return made
         }
     }
@@ -64,75 +111,59 @@ extension TaskRecord {
         default: return
         }
         guard let parent = Progress.current() else { return }
-        let made = makeProgress(parent: parent)
-        state.withLock { $0[direction] = made }
+        let made = makeProgress(of: task, parent: parent)
+        state.withLock { state in
+            var watch = state.watch ?? Watch()
+            watch[direction] = made
+            state.watch = watch
+        }
     }
 
-    private func makeProgress(parent: Progress?) -> Progress {
+    private func makeProgress(of task: URLSessionTask, parent: Progress?) -> Progress {
         let made = Progress(parent: parent)
         made.totalUnitCount = parent == nil ? NSURLSessionTransferSizeUnknown : 0
         made.isCancellable = true
         made.isPausable = true
-        made.cancellationHandler = { [weak self] in self?.cancel() }
-        made.pausingHandler = { [weak self] in self?.task.suspend() }
-        made.resumingHandler = { [weak self] in self?.task.resume() }
+        // Weak: the program may keep a progress for longer than the task.
+        made.cancellationHandler = { [weak self, weak task] in
+            if let task { self?.cancel(task) }
+        }
+        made.pausingHandler = { [weak self, weak task] in self?.present(task)?.suspend() }
+        made.resumingHandler = { [weak self, weak task] in self?.present(task)?.resume() }
         return made
     }
 
+    /// The task, or the download it has become.
+    private func present(_ task: URLSessionTask?) -> URLSessionTask? { state.withLock { $0.download } ?? task }
+
     /// Tells the handler and all streams of steps.
-    func advanced(_ direction: Direction, to completed: Int64, of total: Int64) {
-        let (handler, steps, progress) = state.withLock { state in
-            state.progress.advance(direction, to: completed, of: total)
-            state.update(direction)
-            return (state.watchers[direction], Array(state.watchers.steps.values), state.progress)
+    func advanced(_ direction: Direction, of task: URLSessionTask, to completed: Int64, of total: Int64) {
+        let watch = state.withLock { state in
+            state.watch?.progress.advance(direction, to: completed, of: total)
+            state.watch?.update(direction)
+            return state.watch
         }
-        if let handler { handler(self.progress(direction)) }
-        for step in steps { step.yield(progress) }
+        guard let watch else { return }
+        if let handler = watch.handler(direction), let progress = progress(direction, of: task) { handler(progress) }
+        for step in watch.steps.values { step.yield(watch.progress) }
     }
 
     /// The steps from now on.
-    func steps() -> AsyncStream<TransferProgress> {
+    func steps(of task: URLSessionTask) -> AsyncStream<TransferProgress> {
         let key = UUID()
         return AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             continuation.onTermination = { [weak self] _ in
-                _ = self?.state.withLock { $0.watchers.steps.removeValue(forKey: key) }
+                _ = self?.state.withLock { $0.watch?.steps.removeValue(forKey: key) }
             }
-            let hasEnded = state.withLock { state in
-                guard !state.watchers.hasEnded else { return true }
-                state.watchers.steps[key] = continuation
-                continuation.yield(state.progress)
-                return false
+            let isOpen = state.withLock { state in
+                guard state.manager != nil else { return false }
+                var watch = state.watch ?? Watch(task)
+                watch.steps[key] = continuation
+                continuation.yield(watch.progress)
+                state.watch = watch
+                return true
             }
-            if hasEnded { continuation.finish() }
+            if !isOpen { continuation.finish() }
         }
-    }
-
-    func endSteps() {
-        let steps = state.withLock { state in
-            defer { (state.watchers.steps, state.watchers.hasEnded) = ([:], true) }
-            return Array(state.watchers.steps.values)
-        }
-        for step in steps { step.finish() }
-    }
-}
-
-extension TaskRecord.Watchers {
-    subscript(direction: TaskRecord.Direction) -> TaskRecord.ProgressHandler? {
-        direction == .upload ? upload : download
-    }
-}
-
-extension TaskRecord.State {
-    subscript(direction: TaskRecord.Direction) -> Progress? {
-        get { direction == .upload ? upload : download }
-        set { if direction == .upload { upload = newValue } else { download = newValue } }
-    }
-
-    /// Updates the `Progress` object, if there is one.
-    func update(_ direction: TaskRecord.Direction) {
-        guard let object = self[direction] else { return }
-        let (completed, total) = progress.counts(direction)
-        if total > 0 || object.totalUnitCount <= 0 { object.totalUnitCount = total }
-        object.completedUnitCount = completed
     }
 }

@@ -18,7 +18,10 @@ extension URLSessionManager {
     func applyHooks(to session: URLSession) {
         if mayHaveOverrides { return }
         // Written under the lock: otherwise a thread that read earlier could write later.
-        state.withLock { session.ignoredDelegateMethods = $0.hooks.unused }
+        state.withLock { state in
+            session.ignoredDelegateMethods = state.hooks.unused
+            session.receiversTakeResponses = state.hooks.dataTaskDidReceiveData == nil
+        }
     }
 
     // MARK: - Of the session
@@ -146,6 +149,7 @@ struct SessionHooks: Sendable {
         if taskWillRedirect == nil { unused.insert(.taskWillPerformHTTPRedirection) }
         if dataTaskDidReceiveResponse == nil { unused.insert(.dataTaskDidReceiveResponse) }
         if dataTaskWillCacheResponse == nil { unused.insert(.dataTaskWillCacheResponse) }
+        if taskDidFinishCollectingMetrics == nil { unused.insert(.taskDidFinishCollectingMetrics) }
         return unused
     }
 

@@ -5,41 +5,23 @@ import Foundation
 extension URLSessionManager {
     // MARK: - Records
 
+    /// The record of a task of this manager that has not ended.
     func record(of task: URLSessionTask) -> TaskRecord? {
-        record(of: task, in: task.session)
+        guard let record = task.receiver as? TaskRecord, record.isOpen(by: self) else { return nil }
+        return record
     }
 
-    func record(of task: URLSessionTask, in session: URLSession) -> TaskRecord? {
-        state.withLock { $0.records[task, session] }
-    }
-
-    private enum Fate {
-        case begun
-        case ended((any Error)?)
-        /// The session no longer calls its delegate.
-        case late
-    }
-
-    /// Makes a task and its record.
-    func make<Task: URLSessionTask>(_ task: (URLSession) -> Task, _ record: (Task) -> TaskRecord) -> Task {
+    /// Makes a task for its record.
+    func make<Task: URLSessionTask>(_ record: TaskRecord, _ make: (URLSession, TaskRecord) -> Task) -> Task {
         let session = session
         applyTrust()
-        state.withLock { $0.records.beginMaking() }
-        let task = task(session)
-        let record = record(task)
-        TaskBeingMade.current?.note(task, record, by: self)
-        let fate = state.withLock { state in
-            let end = state.records.endMaking(task, in: session)
-            guard state.mayStillEndTasks(of: session) else { return Fate.late }
-            if let end { return .ended(end.error) }
-            state.records.add(record, of: task, in: session)
-            return .begun
-        }
-        switch fate {
-        case .begun: break
-        case .ended(let error): tellEnd(of: task, record, error)
-        case .late: failLate(task, record)
-        }
+        let being = TaskBeingMade.current
+        let isFirst = being?.apply(to: record, of: self) ?? false
+        let task = make(session, record)
+        if isFirst { being?.note(task) }
+        record.adoptCurrentProgress(task)
+        // An invalid session would wait until the task is resumed.
+        if session.isInvalidated { task.cancel() }
         return task
     }
 
@@ -49,38 +31,25 @@ extension URLSessionManager {
         TaskBeingMade(TaskRecord.Options(completionQueue: queue), by: self).make(by: self, make)
     }
 
-    func failLate(_ task: URLSessionTask, _ record: TaskRecord) {
-        let failure = LoadFailure(
-            .cancelled,
-            .invalidated,
-            phase: .preparing,
-            message: "The session of the manager was invalidated.",
-            advice: "Reset the session when you invalidate it, or use another manager."
-        )
-        task.cancel()
-        record.endSteps()
-        TaskEnding(task, record, of: self).fail(ErrorMapping.error(failure, url: task.originalRequest?.url))
-    }
-
     func makeUpload(
+        _ request: URLRequest,
+        _ body: URLSession.UploadBody,
         _ progress: ProgressHandler?,
-        _ completion: TaskCompletionHandler?,
-        _ task: (URLSession) -> URLSessionUploadTask
+        _ completion: TaskCompletionHandler?
     ) -> URLSessionUploadTask {
-        make(task) { TaskRecord($0, TaskRecord.Watchers(upload: progress), completion: completion) }
+        make(TaskRecord(by: self, completion.map { .handler($0) } ?? .none, upload: progress)) { session, record in
+            session.uploadTask(with: request, body, for: record)
+        }
     }
 
     func makeDownload(
         _ progress: ProgressHandler?,
         _ destination: DownloadDestination?,
         _ completion: DownloadCompletionHandler?,
-        _ task: (URLSession) -> URLSessionDownloadTask
+        _ task: (URLSession, TaskRecord) -> URLSessionDownloadTask
     ) -> URLSessionDownloadTask {
-        make(task) { task in
-            TaskRecord(task, TaskRecord.Watchers(download: progress), destination: destination) {
-                completion?($0, $1 as? URL, $2)
-            }
-        }
+        let completion = completion.map { TaskRecord.Completion.download($0) } ?? .none
+        return make(TaskRecord(by: self, completion, destination: destination, download: progress), task)
     }
 
     // MARK: - Progress
@@ -89,7 +58,7 @@ extension URLSessionManager {
     ///
     /// A reader that is slower than the network gets only the latest step.
     public func progressSteps(of task: URLSessionTask) -> AsyncStream<TransferProgress> {
-        record(of: task)?.steps() ?? AsyncStream { $0.finish() }
+        record(of: task)?.steps(of: task) ?? AsyncStream { $0.finish() }
     }
 
     // MARK: - Calling back
@@ -165,14 +134,20 @@ final class TaskBeingMade: Sendable {
         return task
     }
 
-    /// Called for each new task, before the program has it.
-    func note(_ task: URLSessionTask, _ record: TaskRecord, by manager: URLSessionManager) {
+    /// Called for each new task, before it is made.
+    ///
+    /// - Returns: Whether it is the first task of this manager, and has got the options.
+    func apply(to record: TaskRecord, of manager: URLSessionManager) -> Bool {
         let isFirst = made.withLock { made in
             // A first task that was released does not count.
-            guard made.task == nil, made.first == nil, ObjectIdentifier(manager) == self.manager else { return false }
-            made.first = task
-            return true
+            made.task == nil && made.first == nil && ObjectIdentifier(manager) == self.manager
         }
         if isFirst { record.state.withLock { $0.options.apply(options) } }
+        return isFirst
+    }
+
+    /// Called for the first task, before the program has it.
+    func note(_ task: URLSessionTask) {
+        made.withLock { $0.first = task }
     }
 }

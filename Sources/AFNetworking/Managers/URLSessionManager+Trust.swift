@@ -18,7 +18,7 @@ extension URLSessionManager {
     func applyTrust() {
         // Release the old value after the lock: its deinit may run the program's code.
         _ = state.withLock { state -> (TrustSource, (any ServerEvaluator)?)? in
-            let trust = state.wantedTrust(besides: sessionConfiguration.tls.evaluator)
+            let trust = state.wantedTrust(besides: configuredEvaluator)
             guard let session = state.session, trust != state.trust else { return nil }
             let former = (state.trust, session.tls.evaluator)
             state.trust = trust
@@ -36,7 +36,7 @@ extension URLSessionManager {
         in session: URLSession,
         _ done: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard let hook = hooks.sessionDidReceiveChallenge else {
+        guard let hook = hook(\.sessionDidReceiveChallenge) else {
             return DefaultDelegate.shared.urlSession(session, didReceive: challenge, completionHandler: done)
         }
         var credential: URLCredential?
@@ -61,7 +61,7 @@ extension URLSessionManager {
                 completionHandler: done
             )
         }
-        let record = record(of: task, in: session)
+        let record = record(of: task)
         let refused: @Sendable (ServerTrustDecision, ServerTrust) -> Void = { decision, trust in
             let space = challenge.protectionSpace
             let error = UntrustedServer.error(decision, trust, space, task.currentRequest?.url)

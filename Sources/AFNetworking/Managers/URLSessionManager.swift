@@ -37,11 +37,6 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     struct State: Sendable {
         var session: URLSession?
         var world = World.system
-        /// The session no longer calls its delegate.
-        var isInvalidated = false
-        /// Former sessions that still call their delegate.
-        var formerSessions: Set<ObjectIdentifier> = []
-        var records = TaskRecords()
         var hooks = SessionHooks()
         var responseSerializer: any URLResponseSerialization = JSONResponseSerializer()
         var securityPolicy = SecurityPolicy()
@@ -51,11 +46,6 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         var reachabilityManager = NetworkReachabilityManager.shared
         var completionQueue: DispatchQueue?
         var completionGroup: DispatchGroup?
-
-        /// If false, a task that is made there would end without a call of the delegate.
-        func mayStillEndTasks(of session: URLSession) -> Bool {
-            session === self.session ? !isInvalidated : formerSessions.contains(ObjectIdentifier(session))
-        }
     }
 
     static let processingQueue = DispatchQueue(
@@ -67,6 +57,8 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     /// The serial queue on which the session calls its delegate, and the manager all closures but completion handlers.
     public let operationQueue = URLSessionManager.makeOperationQueue()
     let sessionConfiguration: URLSessionConfiguration
+    /// What the configuration has decide about servers.
+    let configuredEvaluator: (any ServerEvaluator)?
     let state = Lock(State())
 
     /// A manager with a default session.
@@ -80,6 +72,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     /// ``securityPolicy`` is set.
     public init(sessionConfiguration configuration: URLSessionConfiguration?) {
         sessionConfiguration = configuration?.copied() ?? .default
+        configuredEvaluator = sessionConfiguration.tls.evaluator
         super.init()
     }
 
@@ -171,10 +164,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         if cancelPendingTasks { session.invalidateAndCancel() } else { session.finishTasksAndInvalidate() }
         guard resetSession else { return }
         state.withLock { state in
-            guard state.session === session else { return }
-            if !state.isInvalidated { state.formerSessions.insert(ObjectIdentifier(session)) }
-            state.session = nil
-            state.isInvalidated = false
+            if state.session === session { state.session = nil }
         }
     }
 
@@ -240,8 +230,9 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         downloadProgress downloadProgressBlock: ProgressHandler?,
         completionHandler: TaskCompletionHandler?
     ) -> URLSessionDataTask {
-        let watchers = TaskRecord.Watchers(upload: uploadProgressBlock, download: downloadProgressBlock)
-        return make({ $0.dataTask(with: request) }) { TaskRecord($0, watchers, completion: completionHandler) }
+        let completion = completionHandler.map { TaskRecord.Completion.handler($0) } ?? .none
+        let record = TaskRecord(by: self, completion, upload: uploadProgressBlock, download: downloadProgressBlock)
+        return make(record) { $0.dataTask(with: request, for: $1) }
     }
 
     /// Makes a suspended upload of a file, which is read while it is sent.
@@ -257,7 +248,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         progress uploadProgressBlock: ProgressHandler?,
         completionHandler: TaskCompletionHandler?
     ) -> URLSessionUploadTask {
-        makeUpload(uploadProgressBlock, completionHandler) { $0.uploadTask(with: request, fromFile: fileURL) }
+        makeUpload(request, .file(fileURL), uploadProgressBlock, completionHandler)
     }
 
     /// Makes a suspended upload of bytes.
@@ -273,7 +264,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         progress uploadProgressBlock: ProgressHandler?,
         completionHandler: TaskCompletionHandler?
     ) -> URLSessionUploadTask {
-        makeUpload(uploadProgressBlock, completionHandler) { $0.uploadTask(with: request, from: bodyData ?? Data()) }
+        makeUpload(request, .data(bodyData ?? Data()), uploadProgressBlock, completionHandler)
     }
 
     /// Makes a suspended upload of the request's body stream.
@@ -287,7 +278,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         progress uploadProgressBlock: ProgressHandler?,
         completionHandler: TaskCompletionHandler?
     ) -> URLSessionUploadTask {
-        makeUpload(uploadProgressBlock, completionHandler) { $0.uploadTask(withStreamedRequest: request) }
+        makeUpload(request, .streamed, uploadProgressBlock, completionHandler)
     }
 
     /// Makes a suspended download.
@@ -305,7 +296,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         destination: DownloadDestination?,
         completionHandler: DownloadCompletionHandler?
     ) -> URLSessionDownloadTask {
-        makeDownload(downloadProgressBlock, destination, completionHandler) { $0.downloadTask(with: request) }
+        makeDownload(downloadProgressBlock, destination, completionHandler) { $0.downloadTask(with: request, for: $1) }
     }
 
     /// Makes a suspended download that continues where another one ended.
@@ -322,7 +313,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         completionHandler: DownloadCompletionHandler?
     ) -> URLSessionDownloadTask {
         makeDownload(downloadProgressBlock, destination, completionHandler) {
-            $0.downloadTask(withResumeData: resumeData)
+            $0.downloadTask(withResumeData: resumeData, for: $1)
         }
     }
 
@@ -331,12 +322,16 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     /// How much of its body a task has sent. Nil if the task is not the manager's, or has completed.
     ///
     /// Cancelling, pausing or resuming the progress does the same to the task.
-    open func uploadProgress(for task: URLSessionTask) -> Progress? { record(of: task)?.progress(.upload) }
+    open func uploadProgress(for task: URLSessionTask) -> Progress? {
+        record(of: task)?.progress(.upload, of: task)
+    }
 
     /// How much of the response's body a task has received. Nil if the task is not the manager's, or has completed.
     ///
     /// Cancelling, pausing or resuming the progress does the same to the task.
-    open func downloadProgress(for task: URLSessionTask) -> Progress? { record(of: task)?.progress(.download) }
+    open func downloadProgress(for task: URLSessionTask) -> Progress? {
+        record(of: task)?.progress(.download, of: task)
+    }
 
     // MARK: - Coding and copying
 
@@ -350,6 +345,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     public required init?(coder: NSCoder) {
         sessionConfiguration =
             ManagerSeed(of: coder)?.configuration?.copied() ?? SessionConfigurationArchive.read(coder) ?? .default
+        configuredEvaluator = sessionConfiguration.tls.evaluator
         super.init()
     }
 
@@ -402,12 +398,12 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
 
     /// Posts `networkingTaskDidResume`.
     open func urlSession(_ session: URLSession, taskDidResume task: URLSessionTask) {
-        announce(.networkingTaskDidResume, task, in: session)
+        announce(.networkingTaskDidResume, task)
     }
 
     /// Posts `networkingTaskDidSuspend`.
     open func urlSession(_ session: URLSession, taskDidSuspend task: URLSessionTask) {
-        announce(.networkingTaskDidSuspend, task, in: session)
+        announce(.networkingTaskDidSuspend, task)
     }
 
     /// Asks the block for redirects. Without it the session's ``/AFURLTypes/RedirectPolicy`` decides.
@@ -418,7 +414,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        if let redirect = hooks.taskWillRedirect {
+        if let redirect = hook(\.taskWillRedirect) {
             return completionHandler(redirect(session, task, response, request))
         }
         // Answering with the request would overrule a refusal by the session's policy.
@@ -457,8 +453,8 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         task: URLSessionTask,
         didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
-        record(of: task, in: session)?.state.withLock { $0.metrics = metrics }
-        hooks.taskDidFinishCollectingMetrics?(session, task, metrics)
+        record(of: task)?.state.withLock { $0.metrics = metrics }
+        hook(\.taskDidFinishCollectingMetrics)?(session, task, metrics)
     }
 
     /// Makes the object of the response, and calls the completion handler of the task.
@@ -473,7 +469,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        completionHandler(hooks.dataTaskDidReceiveResponse?(session, dataTask, response) ?? .allow)
+        completionHandler(hook(\.dataTaskDidReceiveResponse)?(session, dataTask, response) ?? .allow)
     }
 
     /// Gives the completion handler of the data task to the download.
@@ -506,7 +502,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        guard let change = hooks.dataTaskWillCacheResponse else { return completionHandler(proposedResponse) }
+        guard let change = hook(\.dataTaskWillCacheResponse) else { return completionHandler(proposedResponse) }
         completionHandler(change(session, dataTask, proposedResponse))
     }
 
@@ -527,9 +523,9 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         totalBytesWritten: Int64,
         totalBytesExpectedToWrite: Int64
     ) {
-        record(of: downloadTask, in: session)?
-            .advanced(.download, to: totalBytesWritten, of: totalBytesExpectedToWrite)
-        hooks.downloadTaskDidWriteData?(
+        record(of: downloadTask)?
+            .advanced(.download, of: downloadTask, to: totalBytesWritten, of: totalBytesExpectedToWrite)
+        hook(\.downloadTaskDidWriteData)?(
             session,
             downloadTask,
             bytesWritten,
@@ -545,8 +541,9 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64
     ) {
-        record(of: downloadTask, in: session)?.advanced(.download, to: fileOffset, of: expectedTotalBytes)
-        hooks.downloadTaskDidResume?(session, downloadTask, fileOffset, expectedTotalBytes)
+        record(of: downloadTask)?
+            .advanced(.download, of: downloadTask, to: fileOffset, of: expectedTotalBytes)
+        hook(\.downloadTaskDidResume)?(session, downloadTask, fileOffset, expectedTotalBytes)
     }
 }
 

@@ -36,7 +36,8 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
     }
 
     /// What relative URLs are resolved against. Its path ends in a slash; the manager adds one if it is missing.
-    public let baseURL: URL?
+    public var baseURL: URL? { base?.url }
+    private let base: BaseURL?
     private let state = Lock(State())
 
     /// A new manager without a base URL. Calls `init(coder:)` of a subclass.
@@ -50,7 +51,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
     /// A manager. With `http://example.com/v1/`, `users` becomes `http://example.com/v1/users` and `/users` becomes
     /// `http://example.com/users`.
     public init(baseURL url: URL?) {
-        baseURL = url.map(BaseURL.completed)
+        base = url.map(BaseURL.init)
         super.init()
     }
 
@@ -146,7 +147,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
             (request, leavesBase) = try requestSerializer.request(
                 method,
                 urlString,
-                relativeTo: baseURL,
+                relativeTo: base,
                 parameters,
                 form: form,
                 keeping: RedirectPolicy()
@@ -281,7 +282,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
     /// Copying calls it too, with a coder without values: a subclass that implements it must call super.
     public required init?(coder: NSCoder) {
         let url = ManagerSeed(of: coder)?.baseURL ?? coder.decodeObject(of: NSURL.self, forKey: Key.baseURL) as URL?
-        baseURL = url.map(BaseURL.completed)
+        base = url.map(BaseURL.init)
         super.init()
         if let serializer = coder.decodeObject(of: HTTPRequestSerializer.self, forKey: Key.requestSerializer) {
             requestSerializer = serializer

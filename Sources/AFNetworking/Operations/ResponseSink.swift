@@ -29,7 +29,10 @@ final class ResponseSink: @unchecked Sendable {
 
     /// The bytes, if they are in memory.
     var data: Data? {
-        isMemory ? stream.property(forKey: .dataWrittenToMemoryStreamKey) as? Data ?? Data() : nil
+        guard isMemory else { return nil }
+        // A cast to `Data` would copy the bytes one by one.
+        let written = stream.property(forKey: .dataWrittenToMemoryStreamKey) as? NSData
+        return written.map { Data(bytes: $0.bytes, count: $0.length) } ?? Data()
     }
 
     private var offset: Int64? {

@@ -66,6 +66,8 @@ open class EncodableRequestSerializer: HTTPRequestSerializer, @unchecked Sendabl
         }
     }
 
+    override var isOfLibrary: Bool { type(of: self) == EncodableRequestSerializer.self }
+
     /// Another serializer with the same settings and the same encoder.
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = super.copy(with: zone)

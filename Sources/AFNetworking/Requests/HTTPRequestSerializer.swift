@@ -170,11 +170,24 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
     ///   - parameters: As ``HTTPRequestSerializer/queryString(from:)`` takes them; subclasses may take others. Nil for none.
     open func request(withMethod method: String, urlString: String, parameters: Any?) throws -> URLRequest {
         guard let url = URL(string: urlString) else { throw RequestError.unusableURL }
-        var request = URLRequest(url: url)
-        request.httpMethod = method
-        snapshot.apply(to: &request)
+        let request = snapshot.request(method, url, hasFields: false)
         return try self.request(bySerializing: request, withParameters: parameters)
     }
+
+    /// Makes a request, as ``request(withMethod:urlString:parameters:)`` does for the URL's text.
+    func request(_ method: String, _ url: URL, _ parameters: Any?) throws -> URLRequest {
+        let settings = snapshot
+        guard isOfLibrary else {
+            return try request(withMethod: method, urlString: url.absoluteString, parameters: parameters)
+        }
+        let isPlain = parameters == nil && settings.methodsInURI.contains(method)
+        let request = settings.request(method, url, hasFields: isPlain)
+        return isPlain ? request : try self.request(bySerializing: request, withParameters: parameters)
+    }
+
+    /// Whether the class is of this library. None of those overrides the method above, and all of them make the same
+    /// request if the parameters would go into the URL and there are none.
+    var isOfLibrary: Bool { type(of: self) == HTTPRequestSerializer.self }
 
     /// Makes a request whose body is a form of several parts, such as files, which are read while they are sent.
     ///

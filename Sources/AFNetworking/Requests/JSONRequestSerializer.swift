@@ -56,6 +56,8 @@ open class JSONRequestSerializer: HTTPRequestSerializer, @unchecked Sendable {
         }
     }
 
+    override var isOfLibrary: Bool { type(of: self) == JSONRequestSerializer.self }
+
     /// Another serializer with the same settings.
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = super.copy(with: zone)

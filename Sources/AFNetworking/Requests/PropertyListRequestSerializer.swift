@@ -76,6 +76,8 @@ open class PropertyListRequestSerializer: HTTPRequestSerializer, @unchecked Send
         }
     }
 
+    override var isOfLibrary: Bool { type(of: self) == PropertyListRequestSerializer.self }
+
     /// Another serializer with the same settings.
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = super.copy(with: zone)

@@ -11,10 +11,26 @@ struct RequestSettings: Sendable {
     var usesPipelining: Bool?
     var networkServiceType: URLRequest.NetworkServiceType?
     var timeout: TimeInterval?
-    var headers = DefaultHeaders.standard
+    var headers = DefaultHeaders.standard {
+        didSet { fields = URLRequest.SharedFields(headers) }
+    }
+    /// ``headers``, as requests take them.
+    private var fields = RequestSettings.standardFields
+    private static let standardFields = URLRequest.SharedFields(DefaultHeaders.standard)
     var methodsInURI: Set<String> = ["GET", "HEAD", "DELETE"]
     var queryStyle = HTTPRequestQueryStringSerializationStyle.defaultStyle
     var queryBlock: HTTPRequestSerializer.QueryStringBlock?
+
+    init() {}
+
+    /// A request without parameters.
+    ///
+    /// - Parameter hasFields: Whether the header fields are added at once.
+    func request(_ method: String, _ url: URL, hasFields: Bool) -> URLRequest {
+        var request = URLRequest(url: url, method: method, hasFields ? fields : nil)
+        apply(to: &request)
+        return request
+    }
 
     /// Puts the settings that were set on the request.
     func apply(to request: inout URLRequest) {
@@ -29,11 +45,7 @@ struct RequestSettings: Sendable {
     /// The request with the header fields that it lacks.
     func addingHeaders(to request: URLRequest) -> URLRequest {
         var result = request
-        // Two names may differ in case only: sorting makes the same one win each time.
-        for (name, value) in headers.sorted(by: { $0.key < $1.key })
-        where request.value(forHTTPHeaderField: name) == nil {
-            result.setValue(value, forHTTPHeaderField: name)
-        }
+        result.addLacking(fields)
         return result
     }
 
@@ -127,6 +139,8 @@ extension RequestSettings {
             guard let methods = texts as? [String] else { return nil }
             methodsInURI = Set(methods)
         }
+        // A property's observer is not called in an initializer.
+        fields = URLRequest.SharedFields(headers)
         if let style = coder.number(forKey: Key.queryStyle) {
             queryStyle = HTTPRequestQueryStringSerializationStyle(rawValue: style) ?? .defaultStyle
         }

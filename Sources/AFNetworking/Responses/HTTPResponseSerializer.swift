@@ -33,7 +33,7 @@ public import Foundation
 /// ```
 open class HTTPResponseSerializer: NSObject, URLResponseSerialization, @unchecked Sendable {
     private struct State: Sendable {
-        var acceptableStatusCodes: IndexSet? = IndexSet(200..<300)
+        var acceptableStatusCodes: IndexSet? = IndexSet(integersIn: 200..<300)
         var acceptableContentTypes: Set<String>?
     }
 

@@ -83,10 +83,7 @@ extension DownloadConsumer {
         case .waiter(let handler):
             load.resumptions.post(.block { handler(file?.url, response, error) })
         case .delegate:
-            guard let (delegate, task) = load.taskDelegate else { return }
-            load.session.outbox.post(
-                .block { delegate.urlSession(task.session, task: task, didCompleteWithError: error) }
-            )
+            load.reportEnd(error)
         case nil: break
         }
     }

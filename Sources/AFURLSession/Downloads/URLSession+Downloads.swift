@@ -1,10 +1,14 @@
 public import Foundation
 
 extension URLSession {
-    func makeDownloadTask(_ request: URLRequest, _ receiver: DownloadConsumer.Receiver) -> URLSessionDownloadTask {
+    func makeDownloadTask(
+        _ request: URLRequest,
+        _ fileReceiver: DownloadConsumer.Receiver,
+        for receiver: (any TaskReceiver)? = nil
+    ) -> URLSessionDownloadTask {
         // On the caller's thread, because it reads the environment.
         _ = SessionSettings.systemTemporaryFolder
-        return make { URLSessionDownloadTask(request, $0, in: self, receiver) }
+        return make(for: receiver) { URLSessionDownloadTask(request, $0, in: self, fileReceiver) }
     }
 
     /// Makes a task whose file goes to the session's delegate.
@@ -62,9 +66,13 @@ extension URLSession {
         resumingTask(resumeData, .handler(completionHandler))
     }
 
-    private func resumingTask(_ data: Data, _ receiver: DownloadConsumer.Receiver) -> URLSessionDownloadTask {
+    func resumingTask(
+        _ data: Data,
+        _ fileReceiver: DownloadConsumer.Receiver,
+        for receiver: (any TaskReceiver)? = nil
+    ) -> URLSessionDownloadTask {
         _ = SessionSettings.systemTemporaryFolder
-        return make { URLSessionDownloadTask(resuming: data, $0, in: self, receiver) }
+        return make(for: receiver) { URLSessionDownloadTask(resuming: data, $0, in: self, fileReceiver) }
     }
 }
 

@@ -15,23 +15,31 @@ extension Load {
         let keeps = keepsMetrics || session.settings.monitoring.keepsMetrics
         guard hearer != nil || keeps || trace != nil else { return }
         let now = session.loop.now
-        let attempts = attempts(of: task)
-        // A task that never ran has no metrics.
-        if let started, hearer != nil || keeps { finish(attempts, for: hearer, task, started: started, now: now) }
+        if hearer != nil || keeps, let metrics = metrics() { finish(metrics, for: hearer, task) }
         trace?.completed(
             outcome(error, after: started ?? now, now),
-            RecordedExchange.list(attempts, trace?.body, error, now: now)
+            RecordedExchange.list(attempts(of: task), trace?.body, error, now: now)
         )
     }
 
+    /// When each phase of the task happened; nil if the task never ran.
+    func metrics() -> URLSessionTaskMetrics? {
+        guard let started, let handle else { return nil }
+        let exchanges: URLSessionTaskMetrics.Exchanges
+        if memory == nil, let transfer, transfer.formerAttempts.isEmpty, let request = presentRequest {
+            exchanges = .one(transfer.times, transfer.request, request, response)
+        } else {
+            exchanges = .several(attempts(of: handle))
+        }
+        let redirects = memory?.redirects ?? 0
+        return URLSessionTaskMetrics(exchanges, redirects: redirects, started: started, ended: session.loop.now)
+    }
+
     private func finish(
-        _ attempts: [ExchangeAttempt],
+        _ metrics: URLSessionTaskMetrics,
         for hearer: (any URLSessionTaskDelegate)?,
-        _ task: URLSessionTask,
-        started: LoopInstant,
-        now: LoopInstant
+        _ task: URLSessionTask
     ) {
-        let metrics = URLSessionTaskMetrics(attempts, redirects: memory?.redirects ?? 0, started: started, now: now)
         if keepsMetrics || session.settings.monitoring.keepsMetrics { snapshot.withLock { $0.metrics = metrics } }
         guard let hearer else { return }
         // The collector only keeps the metrics, so its task need not wait for the delegate queue.

@@ -54,10 +54,7 @@ struct ExchangeRecord {
         _ sent: WireRequest?,
         _ type: URLSessionTaskMetrics.ResourceFetchType
     ) -> ExchangeAttempt {
-        var attempt = ExchangeAttempt(request, sent, times, type)
-        attempt.response = response
-        attempt.proof = proof
-        return attempt
+        ExchangeAttempt(request, sent, times, type, response, proof)
     }
 
     /// The same with its end, and with the bytes delivered since, if the response came from the cache.
@@ -70,21 +67,25 @@ struct ExchangeRecord {
 }
 
 /// One time the session sent a request, or was about to.
-struct ExchangeAttempt {
+struct ExchangeAttempt: Sendable {
     let request: URLRequest
     /// The request; nil if the session did not send it itself.
     let sent: WireRequest?
     let times: TransferTimes
     let fetchType: URLSessionTaskMetrics.ResourceFetchType
-    var response: URLResponse?
-    var proof = DigestAnswer.Proof.absent
+    let response: URLResponse?
+    let proof: DigestAnswer.Proof
 
     init(
         _ request: URLRequest,
         _ sent: WireRequest?,
         _ times: TransferTimes,
-        _ fetchType: URLSessionTaskMetrics.ResourceFetchType
+        _ fetchType: URLSessionTaskMetrics.ResourceFetchType,
+        _ response: URLResponse? = nil,
+        _ proof: DigestAnswer.Proof = .absent
     ) {
+        self.response = response
+        self.proof = proof
         self.request = request
         self.sent = sent
         self.times = times
@@ -94,7 +95,7 @@ struct ExchangeAttempt {
 
 extension TransferTimes {
     /// A response without a request is a proxy's, to the request for a tunnel.
-    fileprivate func fetchType(_ response: URLResponse?) -> URLSessionTaskMetrics.ResourceFetchType {
+    func fetchType(_ response: URLResponse?) -> URLSessionTaskMetrics.ResourceFetchType {
         requestStarted == nil && response == nil ? .unknown : .networkLoad
     }
 }

@@ -33,7 +33,7 @@ struct TransactionDates: Sendable {
 }
 
 /// Turns moments of the loop's clock into dates.
-struct WallClock {
+struct WallClock: Sendable {
     private let now: LoopInstant
     private let date = Date()
 

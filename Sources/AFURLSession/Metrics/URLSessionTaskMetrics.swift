@@ -1,4 +1,6 @@
+import AFBase
 import AFLoop
+import AFTransport
 public import Foundation
 
 /// When each phase of a task happened.
@@ -40,24 +42,51 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         case wrong = 2
     }
 
-    /// One entry for each time the session sent a request, or was about to: for each redirect, each answer to a
+    /// One entry for each time the session sent the request, or was about to: for each redirect, each answer to a
     /// challenge of a server or proxy, each attempt on another connection, and each response of the cache. In order.
     /// Empty for a task that was cancelled before it looked for a connection.
-    public let transactionMetrics: [URLSessionTaskTransactionMetrics]
+    public var transactionMetrics: [URLSessionTaskTransactionMetrics] {
+        (transactions.value ?? transactions.set(Transactions(exchanges, clock))).metrics
+    }
     /// From the task's first resumption to its completion.
-    public let taskInterval: DateInterval
+    public var taskInterval: DateInterval { DateInterval(start: clock.date(of: started), end: clock.date(of: ended)) }
     /// How many redirects the task followed.
     public let redirectCount: Int
 
-    init(
-        _ attempts: [ExchangeAttempt],
-        redirects: Int,
-        started: LoopInstant,
-        now: LoopInstant
-    ) {
-        let clock = WallClock(now: now)
-        taskInterval = DateInterval(start: clock.date(of: started), end: clock.date(of: now))
-        transactionMetrics = attempts.map { URLSessionTaskTransactionMetrics($0, clock) }
+    // Kept as the loop had it until a program asks: most notifications with metrics have no reader.
+    private let exchanges: Exchanges
+    private let started: LoopInstant
+    private let ended: LoopInstant
+    private let clock: WallClock
+    private let transactions = OnceReference<Transactions>()
+
+    /// What happened, in the loop's terms. Most tasks have one exchange.
+    enum Exchanges: Sendable {
+        case one(TransferTimes, WireRequest, URLRequest, URLResponse?)
+        case several([ExchangeAttempt])
+
+        var attempts: [ExchangeAttempt] {
+            switch self {
+            case .one(let times, let sent, let request, let response):
+                [ExchangeAttempt(request, sent, times, times.fetchType(response), response)]
+            case .several(let attempts): attempts
+            }
+        }
+    }
+
+    private final class Transactions: Sendable {
+        let metrics: [URLSessionTaskTransactionMetrics]
+
+        init(_ exchanges: Exchanges, _ clock: WallClock) {
+            metrics = exchanges.attempts.map { URLSessionTaskTransactionMetrics($0, clock) }
+        }
+    }
+
+    init(_ exchanges: Exchanges, redirects: Int, started: LoopInstant, ended: LoopInstant) {
+        self.exchanges = exchanges
+        self.started = started
+        self.ended = ended
+        clock = WallClock(now: ended)
         redirectCount = redirects
         super.init()
     }
@@ -65,6 +94,6 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     /// The metrics of a task that ended before it sent a request.
     static func withoutRequests() -> URLSessionTaskMetrics {
         let moment = LoopInstant(nanoseconds: 0)
-        return URLSessionTaskMetrics([], redirects: 0, started: moment, now: moment)
+        return URLSessionTaskMetrics(.several([]), redirects: 0, started: moment, ended: moment)
     }
 }

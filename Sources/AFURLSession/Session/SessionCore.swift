@@ -36,6 +36,8 @@ final class SessionCore {
     @exclusivity(unchecked) private var optionalMethods = OptionalMethods()
     /// Methods of the session's delegate that the session must not call.
     @exclusivity(unchecked) private var ignoredMethods: URLSession.DelegateMethods = []
+    /// Whether the receivers of tasks take bodies and ends in place of the delegate.
+    @exclusivity(unchecked) var receiversTakeResponses = false
     /// Whether the delegate's session-level method has answered the last challenge it got.
     @exclusivity(unchecked) private var hasAnsweredChallenge = false
     /// Numbers for the delegates of single tasks.

@@ -50,6 +50,9 @@ public final class URLSession: NSObject, Sendable {
         var description: String?
         var tls: TLSConfiguration
         var delegate: (any URLSessionDelegate)?
+        /// The delegate, if it hears of resumed and suspended tasks.
+        var stateDelegate: (any URLSessionTaskStateDelegate)?
+        var receiversTakeResponses = false
         var ignoredDelegateMethods: DelegateMethods = []
         /// Tasks that may not have been resumed.
         var made = MadeTasks()
@@ -125,8 +128,9 @@ public final class URLSession: NSObject, Sendable {
             world.callbackExecutor ?? inPlace
             ?? OperationQueueExecutor(delegateQueue, shortcut: own, for: world.loop)
         ownConfiguration = URLSessionConfiguration(settings)
-        state = Lock(State(tls: settings.tls, delegate: delegate))
-        tellsTaskStates = delegate is any URLSessionTaskStateDelegate
+        let stateDelegate = delegate as? any URLSessionTaskStateDelegate
+        state = Lock(State(tls: settings.tls, delegate: delegate, stateDelegate: stateDelegate))
+        tellsTaskStates = stateDelegate != nil
         let events = EventDispatcher(settings.monitoring.monitors, in: world)
         self.events = events
         core = LoopBound(
@@ -194,7 +198,10 @@ public final class URLSession: NSObject, Sendable {
     }
 
     func forgetDelegate() {
-        state.withLock { $0.delegate = nil }
+        state.withLock { state in
+            state.delegate = nil
+            state.stateDelegate = nil
+        }
     }
 
     // MARK: - Making tasks
@@ -223,12 +230,18 @@ public final class URLSession: NSObject, Sendable {
     }
 
     /// Makes a task with the next number, and holds it until it runs.
-    func make<Task: URLSessionTask>(_ body: (_ identifier: Int) -> Task) -> Task {
+    ///
+    /// - Parameter receiver: Takes the response for the task's owner.
+    func make<Task: URLSessionTask>(
+        for receiver: (any TaskReceiver)? = nil,
+        _ body: (_ identifier: Int) -> Task
+    ) -> Task {
         let identifier = state.withLock { state in
             defer { state.nextTaskIdentifier += 1 }
             return state.nextTaskIdentifier
         }
         let task = body(identifier)
+        if let receiver { task.receiver = receiver }
         events?.created(task)
         state.withLock { state in
             guard !state.isInvalidated else { return }

@@ -2,16 +2,13 @@ import Foundation
 
 /// Collects the body in memory and hands everything over at once.
 final class CompletionConsumer: TaskConsumer {
-    /// The most memory to reserve for an announced length: a server that announces much may never send it.
-    private static let maximumReservation: Int64 = 64 << 10
-
     /// Released once it was called: a finished task must not keep what its handler captured, which is often the owner
     /// of the task.
     @exclusivity(unchecked) private var handler: DataCompletion?
     /// Whether the caller awaits. Its result must not depend on the delegate queue, which may be the main queue of a
     /// program whose main thread is blocked. Metrics that a delegate takes on that queue still come first.
     private let isAwaited: Bool
-    @exclusivity(unchecked) private var body = Data()
+    @exclusivity(unchecked) private var body = CollectedBody()
 
     var isHolding: Bool { false }
 
@@ -23,25 +20,20 @@ final class CompletionConsumer: TaskConsumer {
     func receivedResponse(_ response: URLResponse, of load: Load) {}
 
     func receivedBody(_ bytes: UnsafeRawBufferPointer, of load: Load) {
-        let limit = load.session.settings.maximumBodyInMemory
-        guard body.count + bytes.count <= limit else { return load.fail(.bodyTooLong(limit: limit)) }
-        guard body.isEmpty else { return body.append(contentsOf: bytes) }
-        body = Data(bytes)
-        let announced = min(load.expectedBodyLength, CompletionConsumer.maximumReservation)
-        if announced > bytes.count { body.reserveCapacity(Int(announced)) }
+        body.append(bytes, of: load)
     }
 
     var mayStartOver: Bool { true }
 
     func startOver(of load: Load) {
-        body = Data()
+        body = CollectedBody()
     }
 
     func completed(_ error: (any Error)?, of load: Load) {
         guard let handler else { return }
         let outbox = isAwaited ? load.resumptions : load.session.outbox
-        outbox.post(.completion(handler, error == nil ? body : nil, load.response, error))
+        let data = body.take()
+        outbox.post(.completion(handler, error == nil ? data : nil, load.response, error))
         self.handler = nil
-        body = Data()
     }
 }

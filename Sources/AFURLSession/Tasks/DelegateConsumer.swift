@@ -7,6 +7,9 @@ import Foundation
 /// Body bytes collect in a mailbox between the loop and the delegate queue. When the delegate is behind by `highWater`,
 /// the loop stops reading the connection; the kernel's buffers fill, and the server has to wait. It goes on when the
 /// delegate has taken the mail.
+///
+/// With a receiver of the task in place of the delegate (``TaskReceiver``) it collects the body, and hands it over with
+/// the end of the task.
 final class DelegateConsumer: TaskConsumer {
     static let highWater = 256 << 10
     static let chunkSize = 64 << 10
@@ -45,13 +48,25 @@ final class DelegateConsumer: TaskConsumer {
     }
 
     private let mailbox = Lock(Mailbox())
+    /// Whether the task's receiver takes the response; nil as long as there is none.
+    @exclusivity(unchecked) private var isForReceiver: Bool?
+    /// The body for the receiver.
+    @exclusivity(unchecked) private var body = CollectedBody()
 
     var asksAboutCaching: Bool { true }
+
+    var mayStartOver: Bool { isForReceiver == true }
+
+    func startOver(of load: Load) {
+        isForReceiver = nil
+        body = CollectedBody()
+    }
 
     /// Whether the delegate has got the response and has not answered yet.
     private(set) var isHolding = false
 
     func receivedResponse(_ response: URLResponse, of load: Load) {
+        isForReceiver = load.responseReceiver != nil
         guard let (delegate, task) = load.dataDelegate,
             !load.session.isMissing(.receivedResponse, in: delegate)
         else { return }
@@ -78,12 +93,20 @@ final class DelegateConsumer: TaskConsumer {
             announce(of: load)
             load.unpause(.unanswered)
             load.completeIfHeld()
-        case .becomeDownload: load.becomeDownload(after: mailbox.withLock { $0.chunks })
-        case .becomeStream: load.becomeStream(after: mailbox.withLock { $0.chunks })
+        case .becomeDownload: load.becomeDownload(after: takeChunks())
+        case .becomeStream: load.becomeStream(after: takeChunks())
         }
     }
 
+    private func takeChunks() -> [Data] {
+        isForReceiver == true ? [body.take()] : mailbox.withLock { $0.chunks }
+    }
+
     func receivedBody(_ bytes: UnsafeRawBufferPointer, of load: Load) {
+        if isForReceiver == true {
+            body.append(bytes, of: load)
+            return reportAdvance(of: load)
+        }
         guard load.dataDelegate != nil else { return }
         let loan = load.session.world.readBuffer.value.lend(bytes)
         let isFull = mailbox.withLock { mailbox in
@@ -103,8 +126,17 @@ final class DelegateConsumer: TaskConsumer {
     }
 
     func completed(_ error: (any Error)?, of load: Load) {
-        guard let (delegate, task) = load.taskDelegate else { return }
-        load.session.outbox.post(.block { delegate.urlSession(task.session, task: task, didCompleteWithError: error) })
+        guard isForReceiver ?? (load.responseReceiver != nil), let task = load.handle, let receiver = task.receiver
+        else {
+            return load.reportEnd(error)
+        }
+        let (body, metrics) = (body.take(), load.metrics())
+        load.session.outbox.post(.block { receiver.ended(task, body, metrics, error) })
+    }
+
+    private func reportAdvance(of load: Load) {
+        guard let task = load.handle, let receiver = task.receiver, receiver.isWatched else { return }
+        load.session.outbox.post(.block { receiver.advanced(task) })
     }
 
     // MARK: - The mailbox

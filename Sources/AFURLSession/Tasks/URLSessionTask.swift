@@ -117,6 +117,8 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
     let load: LoopBound<Load>
     /// The source of the body.
     let body: TaskBody
+    /// Takes the response for the task's owner. The session sets it before another thread has the task.
+    package internal(set) final var receiver: (any TaskReceiver)?
 
     /// Freezes the request here, on the caller's thread: the network thread gets bytes that are ready to be sent.
     init(
@@ -172,6 +174,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         originalRequest = other.originalRequest
         session = other.session
         body = other.body
+        receiver = other.receiver
         snapshot = Lock(
             other.snapshot.withLock { snapshot in
                 // The copy keeps what `complete` releases here until the lock is free.
@@ -233,7 +236,7 @@ extension URLSessionTask {
     func cancelIfSuspended() -> Bool { snapshot.withLock { $0.life.cancelIfSuspended() } }
 
     private var stateDelegate: (any URLSessionTaskStateDelegate)? {
-        session.tellsTaskStates ? session.delegate as? any URLSessionTaskStateDelegate : nil
+        session.tellsTaskStates ? session.state.withLock { $0.stateDelegate } : nil
     }
 
     /// Makes the loop's side do what the snapshot says. The jobs carry no orders: if two threads resume and suspend at
@@ -256,7 +259,8 @@ extension URLSessionTask {
         let delegate = listeners.delegate ?? session.delegate as? any URLSessionTaskDelegate
         if hasRun { delegate?.urlSession(session, task: self, didFinishCollecting: metrics) }
         if let completion = listeners.completion { return completion(nil, nil, error) }
-        delegate?.urlSession(session, task: self, didCompleteWithError: error)
+        if let delegate { return delegate.urlSession(session, task: self, didCompleteWithError: error) }
+        receiver?.ended(self, Data(), nil, error)
     }
 }
 
@@ -349,6 +353,31 @@ public class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
 // Unchecked as its superclass.
 /// A task that sends a body from memory, a file or a stream. It delivers its response like a data task.
 public final class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {}
+
+/// Takes the response of one task for its owner, who made it: a session manager's record of the task.
+///
+/// A session that has a delegate calls that about the task, and the delegate finds the receiver in
+/// ``URLSessionTask/receiver``. Two things go to the receiver itself:
+///
+/// - with ``URLSession/receiversTakeResponses``, the body in one piece and the end. The session does not call its
+///   delegate with either. A task with a delegate of its own is an exception;
+/// - the end of a task whose session has become invalid, and has no delegate any more, or that has a delegate of its own.
+///
+/// The session calls it on the delegate queue, unless a method says otherwise.
+package protocol TaskReceiver: AnyObject, Sendable {
+    /// Whether ``advanced(_:)`` is called for each part of the body. Asked on the network thread.
+    var isWatched: Bool { get }
+
+    /// More of the response's body has arrived: `countOfBytesReceived` of the task says how much.
+    func advanced(_ task: URLSessionTask)
+
+    /// The task has ended.
+    ///
+    /// - Parameters:
+    ///   - body: What has arrived of the body, unless the delegate has it.
+    ///   - metrics: When each phase of the task happened; nil if the task never ran, or the delegate has the end.
+    func ended(_ task: URLSessionTask, _ body: Data, _ metrics: URLSessionTaskMetrics?, _ error: (any Error)?)
+}
 
 /// Hears at once when tasks of its session are resumed and suspended.
 ///

@@ -113,7 +113,7 @@ import Testing
 
     @Test func `5.1 a task that is made while its session ends and is replaced fails with an error`() async throws {
         let manager = manager
-        let task = manager.make({ session in
+        let task = manager.make(TaskRecord(by: manager, .handler(heard.completion))) { session, record in
             let isInvalid = DispatchSemaphore(value: 0)
             let name = Notification.Name.urlSessionDidInvalidate
             let token = NotificationCenter.default.addObserver(forName: name, object: session, queue: nil) { _ in
@@ -122,8 +122,8 @@ import Testing
             manager.invalidateSessionCancelingTasks(true, resetSession: true)
             isInvalid.wait()
             NotificationCenter.default.removeObserver(token)
-            return session.dataTask(with: site.request("/get"))
-        }) { TaskRecord($0, completion: heard.completion) }
+            return session.dataTask(with: site.request("/get"), for: record)
+        }
 
         #expect(try await heard.first.error?.localizedDescription.contains("invalidated") == true)
         #expect(task.session !== manager.session)
@@ -134,17 +134,16 @@ import Testing
         let manager = manager
         let hasEnded = DispatchSemaphore(value: 0)
         manager.setTaskDidCompleteBlock { _, _, _ in hasEnded.signal() }
-        let task = manager.make({ session in
-            let task = session.dataTask(with: site.request("/get"))
+        let task = manager.make(TaskRecord(by: manager, .handler(heard.completion))) { session, record in
+            let task = session.dataTask(with: site.request("/get"), for: record)
             // As all tasks of the session are.
             task.cancel()
             hasEnded.wait()
             return task
-        }) { TaskRecord($0, completion: heard.completion) }
+        }
 
         #expect(try await heard.wait(seconds: 10)[0].error?.code == NSURLErrorCancelled)
         #expect(task.state == .completed && manager.record(of: task) == nil)
-        #expect(manager.state.withLock { $0.records.count } == 0)
     }
 
     /// Uses a manager when it is released.

@@ -87,7 +87,7 @@ import Testing
         #expect(
             ignored == [
                 .didReceiveChallenge, .taskDidReceiveChallenge, .taskWillPerformHTTPRedirection,
-                .dataTaskDidReceiveResponse, .dataTaskWillCacheResponse,
+                .dataTaskDidReceiveResponse, .dataTaskWillCacheResponse, .taskDidFinishCollectingMetrics,
             ]
         )
         manager.setTaskWillPerformHTTPRedirectionBlock { _, _, _, request in request }

@@ -1,0 +1,84 @@
+package import Foundation
+
+// How the owner of a task takes its response: see `TaskReceiver`.
+
+extension URLSession {
+    package func dataTask(with request: URLRequest, for receiver: any TaskReceiver) -> URLSessionDataTask {
+        make(for: receiver) {
+            URLSessionDataTask(request, $0, in: self, consumer: DelegateConsumer(), nil)
+        }
+    }
+
+    package func uploadTask(
+        with request: URLRequest,
+        _ body: UploadBody,
+        for receiver: any TaskReceiver
+    ) -> URLSessionUploadTask {
+        make(for: receiver) {
+            URLSessionUploadTask(request, $0, in: self, body: body.taskBody, consumer: DelegateConsumer(), nil)
+        }
+    }
+
+    package func downloadTask(with request: URLRequest, for receiver: any TaskReceiver) -> URLSessionDownloadTask {
+        makeDownloadTask(request, .delegate, for: receiver)
+    }
+
+    package func downloadTask(
+        withResumeData resumeData: Data,
+        for receiver: any TaskReceiver
+    ) -> URLSessionDownloadTask {
+        resumingTask(resumeData, .delegate, for: receiver)
+    }
+
+    /// The body of an upload task.
+    package enum UploadBody {
+        case data(Data)
+        case file(URL)
+        /// The stream that the delegate supplies.
+        case streamed
+
+        fileprivate var taskBody: TaskBody {
+            switch self {
+            case .data(let data): .data(data)
+            case .file(let url): .file(url)
+            case .streamed: .streamed
+            }
+        }
+    }
+
+    /// Whether the session gives the bodies and ends of tasks to their receivers and not to its delegate, which must
+    /// have no methods of its own for them. You may change it at any time; it is sure to hold for tasks that you resume
+    /// after that.
+    package var receiversTakeResponses: Bool {
+        get { state.withLock { $0.receiversTakeResponses } }
+        set {
+            state.withLock { $0.receiversTakeResponses = newValue }
+            // The job reads it again: if two threads set it, the loop ends with the value that stays.
+            world.enqueue { [self] in core.value.receiversTakeResponses = receiversTakeResponses }
+        }
+    }
+
+    /// Whether the session takes no new tasks.
+    package var isInvalidated: Bool { state.withLock { $0.isInvalidated } }
+}
+
+extension Load {
+    /// Tells the task's delegate that the task has ended, and its receiver if the session's delegate may not hear of it.
+    func reportEnd(_ error: (any Error)?) {
+        guard let handle else { return }
+        if let (delegate, task) = taskDelegate {
+            session.outbox.post(
+                .block { delegate.urlSession(task.session, task: task, didCompleteWithError: error) }
+            )
+        }
+        if let receiver = handle.receiver, listener != nil || session.taskDelegate == nil {
+            session.outbox.post(.block { receiver.ended(handle, Data(), nil, error) })
+        }
+    }
+
+    /// Takes the response of the task in place of the session's delegate; nil if the delegate takes it.
+    var responseReceiver: (any TaskReceiver)? {
+        guard session.receiversTakeResponses, listener == nil else { return nil }
+        return handle?.receiver
+    }
+}

@@ -1,0 +1,51 @@
+import AFBase
+import AFNetworkingTesting
+import Dispatch
+import Foundation
+import Testing
+
+@testable import AFNetworking
+
+/// Calls that gather for the main queue share an operation.
+@Suite struct MainQueueTests {
+    @Test func `calls are made in order, on the operation queue, and leave their group`() async throws {
+        let (heard, group) = (Heard<Int>(), DispatchGroup())
+        for number in 0..<100 {
+            MainQueue.async(group: number.isMultiple(of: 2) ? group : nil) {
+                heard.say(OperationQueue.current === OperationQueue.main ? number : -1)
+            }
+        }
+        #expect(try await heard.wait(for: 100) == Array(0..<100))
+        await withCheckedContinuation { continuation in
+            group.notify(queue: .global()) { continuation.resume() }
+        }
+    }
+
+    @Test func `a call that is made by another comes after those that wait, and after other work`() async throws {
+        let (heard, gate) = (Heard<String>(), DispatchSemaphore(value: 0))
+        MainQueue.async {
+            gate.wait()
+            heard.say("first")
+            MainQueue.async { heard.say("third") }
+            DispatchQueue.main.async { heard.say("other work") }
+        }
+        MainQueue.async { heard.say("second") }
+        gate.signal()
+        let all = try await heard.wait(for: 4)
+        #expect(all.filter { $0 != "other work" } == ["first", "second", "third"])
+    }
+
+    @Test func `calls of many threads are each made once`() async throws {
+        let heard = Heard<Int>()
+        await withTaskGroup(of: Void.self) { group in
+            for thread in 0..<8 {
+                group.addTask {
+                    for number in 0..<200 { MainQueue.async { heard.say(thread * 200 + number) } }
+                }
+            }
+        }
+        let all = try await heard.wait(for: 1600)
+        #expect(all.sorted() == Array(0..<1600))
+        for thread in 0..<8 { #expect(all.filter { $0 / 200 == thread } == Array(thread * 200..<(thread + 1) * 200)) }
+    }
+}
