@@ -36,8 +36,8 @@ static SSL_CTX *context;
 static int epoll;
 
 static const char answer[] = "HTTP/1.1 200 OK\r\nServer: sink/1.0\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\n"
-                             "Content-Type: text/plain\r\nContent-Length: 40\r\nConnection: keep-alive\r\n\r\n"
-                             "0123456789012345678901234567890123456789";
+                             "Content-Type: application/json\r\nContent-Length: 40\r\nConnection: keep-alive\r\n\r\n"
+                             "{\"id\":123456,\"name\":\"01234567890123456\"}";
 
 static void end(const char *why) {
     perror(why);

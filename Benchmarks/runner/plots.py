@@ -12,7 +12,8 @@ LINES = ("w1", "w2")
 CUT_BEYOND, CUT_AT = 6, 3  # times the longest bar of ours
 COLOUR = {
     "ceil": "grey", "completion": "blue", "delegate": "teal", "async": "purple", "executor": "pink",
-    "network": "green", "network-delegate": "green", "discard": "pink", "manager": "teal",
+    "network": "green", "network-delegate": "green", "discard": "pink",
+    "url": "purple", "manager": "teal", "manager-queue": "green", "manager-async": "pink", "operation": "purple",
     "libcurl": "orange", "foundation": "red",
     "hello-c": "grey", "hello-swift-static": "blue", "hello-swift": "teal", "hello-curl": "orange", "hello-fn": "red",
 }

@@ -6,6 +6,8 @@ from .clients import LIMIT
 GIB = 1 << 30
 QUICK_TRANSFER = 1 << 28
 STYLES = ("completion", "delegate", "async", "executor", "network")
+# What is built on the styles, and what they cost as programs use them.
+LAYERS = ("url", "manager", "manager-queue", "manager-async", "operation")
 PEERS = ("libcurl", "foundation")
 TAGS = {"plain": "plain", "tls": "TLS"}
 STARTERS = ("hello-c", "hello-swift-static", "hello-swift", "hello-curl", "hello-fn")
@@ -99,8 +101,8 @@ def small_gets(prefix, secure):
     for flight in (1, 16, 64, 256):
         yield Case(name=f"{prefix}-{flight}", title=f"{flight} in flight", secure=secure, concurrency=flight,
                    total=20_000 if flight == 1 else 80_000, warm=max(500, 4 * flight),
-                   clients=(LIMIT, *STYLES, *(("manager",) if flight == 64 else ()), *PEERS),
-                   shares={"manager": 0.5},
+                   clients=(LIMIT, *STYLES, *(LAYERS if flight == 64 else ()), *PEERS),
+                   shares={layer: 0.5 for layer in LAYERS},
                    quick={"total": 24_000, "warm": 400} if flight == 64 else None)
 
 

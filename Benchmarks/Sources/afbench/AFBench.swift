@@ -1,4 +1,5 @@
 import AFURLSession
+import Dispatch
 import Foundation
 import Harness
 
@@ -8,7 +9,12 @@ struct AFBench {
         let arguments = Arguments()
         let style = arguments.namedStyle
         let bench = Bench(arguments, callsBackOnNetworkThread: style == .network || style == .networkDelegate)
-        arguments.measure(client(bench, style), named: style.name)
+        guard style.needsMainQueue else { return arguments.measure(client(bench, style), named: style.name) }
+        Thread.detachNewThread {
+            arguments.measure(client(bench, style), named: style.name)
+            exit(0)
+        }
+        while RunLoop.main.run(mode: .default, before: .distantFuture) {}
     }
 
     private static func client(_ bench: Bench, _ style: Style) -> any Client {
@@ -21,6 +27,10 @@ struct AFBench {
         case .async: return AsyncClient(bench)
         case .executor: return ExecutorClient(bench)
         case .manager: return ManagerClient(bench)
+        case .managerQueue: return ManagerClient(bench, queue: DispatchQueue(label: "bench.completions"))
+        case .managerAsync: return ManagerAsyncClient(bench)
+        case .operation: return OperationClient(bench)
+        case .url: return CompletionClient(bench, makesRequests: true)
         }
     }
 }
@@ -40,6 +50,22 @@ enum Style: String, CaseIterable {
     case executor
     /// The verbs of a session manager.
     case manager
+    /// The same, with a completion queue that is not the main queue.
+    case managerQueue = "manager-queue"
+    /// The `async` verb of a session manager, which decodes a small JSON.
+    case managerAsync = "manager-async"
+    /// The operations of AFNetworking 2.
+    case operation
+    /// Completion handlers, with a new URL and a new request for each task.
+    case url
+
+    /// Whether the main queue is served: the managers post their notifications there.
+    var needsMainQueue: Bool {
+        switch self {
+        case .manager, .managerQueue, .managerAsync, .operation: true
+        case .completion, .async, .delegate, .discard, .network, .networkDelegate, .executor, .url: false
+        }
+    }
 
     var name: String { "afbench-\(rawValue)" }
 }
