@@ -154,7 +154,7 @@ import Testing
     @Test func `progress that is asked for while the body arrives begins where the task is`() async throws {
         let manager = manager
         let body = Data(count: 20_000)
-        site.server.route("GET", "/slow", .data(body).dribbling(1000, every: .milliseconds(20)))
+        site.server.route("GET", "/slow", .data(body).dribbling(1000, every: .milliseconds(150)))
         let task = try #require(manager.get("slow", parameters: nil, success: heard.success, failure: heard.failure))
         try await eventually("a part") { task.countOfBytesReceived > 0 }
         let progress = try #require(manager.downloadProgress(for: task))
