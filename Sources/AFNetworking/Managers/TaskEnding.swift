@@ -40,7 +40,7 @@ struct TaskEnding: Sendable {
         file = ended.file
         moveError = ended.moveError
         failure = TaskEnding.failure(of: task, ended, error)
-        self.metrics = ended.metrics ?? metrics
+        self.metrics = ended.metrics ?? metrics ?? task.metrics
         ended.watch?.end()
     }
 

@@ -19,6 +19,8 @@ extension URLSessionManager {
         let isFirst = being?.apply(to: record, of: self) ?? false
         let task = make(session, record)
         if isFirst { being?.note(task) }
+        // For the notification of a task whose end the session tells its delegate.
+        task.keepsMetrics = true
         record.adoptCurrentProgress(task)
         // An invalid session would wait until the task is resumed.
         if session.isInvalidated { task.cancel() }

@@ -128,6 +128,21 @@ import Testing
         }
     }
 
+    @Test func `the notification has the metrics of a download, and of a task with a delegate of its own`() async throws
+    {
+        let manager = manager
+        let own = try task(manager)
+        own.delegate = Silent()
+        let request = site.request("/hello")
+        let download = manager.downloadTask(with: request, progress: nil, destination: nil, completionHandler: nil)
+        for task in [own, download] as [URLSessionTask] {
+            let observed = Observed(.networkingTaskDidComplete, of: task)
+            task.resume()
+            let note = try #require(try await observed.heard.wait().first)
+            #expect(note.userInfo[Notification.NetworkingTaskKey.sessionTaskMetrics] is URLSessionTaskMetrics)
+        }
+    }
+
     @Test func `the user info of a completed task has its own values, whichever it has`() {
         let (error, file) = (URLError(.badURL), URL(fileURLWithPath: "/tmp/file"))
         for bits in 0..<16 {
