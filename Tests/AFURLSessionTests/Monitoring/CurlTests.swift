@@ -47,6 +47,7 @@ extension MonitoringTests {
                 fromFile: URL(fileURLWithPath: "/tmp/it's here")
             )
             #expect(try Shell.parsed(file.curlCommand()).words.contains("@/tmp/it's here"))
+            session.invalidateAndCancel()
         }
     }
 }
