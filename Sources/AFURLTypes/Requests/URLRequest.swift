@@ -5,15 +5,15 @@ public import Foundation
 
 /// A request to load a URL: its address and method, its header fields and its body.
 ///
-/// A value: a copy that a task has never changes. Copying is one retain; every change copies the contents once. Setters
-/// check nothing: a request with an unusable URL, method or field fails when its task starts, before the session
+/// A value: a copy that a task has never changes. Copying is one retain; a change copies the contents if there are other
+/// copies of the request. Setters check nothing: a request with an unusable URL, method or field fails when its task starts, before the session
 /// connects, with an error that names the part.
 public struct URLRequest: Sendable {
     private var box: Box
 
-    /// Constant, so that the compiler can see that requests may be shared: a change makes another box.
-    private final class Box: Sendable {
-        let contents: Contents
+    // Unchecked: a request changes its box only while no other request has it, so no other thread can read it.
+    private final class Box: @unchecked Sendable {
+        var contents: Contents
         /// The bytes that were sent first: a request that is sent again has the same.
         let frozen = OnceReference<WireRequest>()
 
@@ -97,9 +97,13 @@ public struct URLRequest: Sendable {
     }
 
     package mutating func change(_ body: (inout Contents) -> Void) {
-        var contents = box.contents
-        body(&contents)
-        box = Box(contents)
+        if isKnownUniquelyReferenced(&box), box.frozen.value == nil {
+            body(&box.contents)
+        } else {
+            var contents = box.contents
+            body(&contents)
+            box = Box(contents)
+        }
     }
 }
 

@@ -28,7 +28,7 @@ package struct RequestFields: Sendable, Equatable {
             switch (index, newValue) {
             case (let index?, let value?): fields[index].value = value
             case (let index?, nil): fields.remove(at: index)
-            case (nil, let value?): fields.append(Field(name: name, value: value))
+            case (nil, let value?): append(name, value)
             case (nil, nil): break
             }
         }
@@ -36,10 +36,15 @@ package struct RequestFields: Sendable, Equatable {
 
     package mutating func add(_ value: String, to name: String) {
         guard let index = index(of: name) else {
-            fields.append(Field(name: name, value: value))
-            return
+            return append(name, value)
         }
         fields[index].value += ",\(value)"
+    }
+
+    private mutating func append(_ name: String, _ value: String) {
+        // Few requests have more.
+        if fields.isEmpty { fields.reserveCapacity(4) }
+        fields.append(Field(name: name, value: value))
     }
 
     func contains(_ name: [UInt8]) -> Bool {
