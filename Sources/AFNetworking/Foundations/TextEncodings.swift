@@ -12,6 +12,10 @@ package enum UnicodeEncoding: Equatable, Sendable, CustomStringConvertible {
     ///
     /// - Returns: The encoding, and how many bytes of the beginning are a byte order mark.
     package static func detect(in text: Data) -> (encoding: UnicodeEncoding, mark: Int) {
+        // Most texts begin with two ASCII characters.
+        if text.count >= 2, (1..<0x80).contains(text[text.startIndex]), (1..<0x80).contains(text[text.startIndex + 1]) {
+            return (.utf8, 0)
+        }
         let start = [UInt8](text.prefix(4))
         let zeros = start.map { $0 == 0 }
         if start.starts(with: [0xEF, 0xBB, 0xBF]) { return (.utf8, 3) }

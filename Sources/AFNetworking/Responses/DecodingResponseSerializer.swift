@@ -21,9 +21,13 @@ public import Foundation
 /// not generic is archived as a member of a ``CompoundResponseSerializer``.
 open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTPResponseSerializer, @unchecked Sendable
 {
-    private typealias Decode = @Sendable (Data) throws -> Value
+    private struct Decoding: Sendable {
+        let decode: @Sendable (Data) throws -> Value
+        /// Whether it is JSON, decoded by Foundation.
+        let isJSON: Bool
+    }
 
-    private let decoding: Lock<Decode>
+    private let decoding: Lock<Decoding>
 
     /// A serializer of JSON.
     public required init() {
@@ -53,7 +57,7 @@ open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTP
         decode: @escaping @Sendable (Data) throws -> Value
     ) {
         self.init()
-        decoding.withLock { $0 = decode }
+        decoding.withLock { $0 = Decoding(decode: decode, isJSON: false) }
         self.acceptableContentTypes = acceptableContentTypes
     }
 
@@ -75,17 +79,26 @@ open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTP
     open override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
         serializeContent(of: response, data: data, error: error) { body in
             guard !body.isEmpty else { return (Value.self as? any EmptyRepresentable.Type)?.emptyValue }
-            let decode = decoding.withLock { $0 }
+            let decoding = decoding.withLock { $0 }
             do {
-                return try decode(body)
+                return try decoding.decode(body)
             } catch let failure {
                 throw Self.described(failure)
             }
         }
     }
 
-    private static func decode(with decoder: any BodyDecoder) -> Decode {
-        { body in try decoder.decode(Value.self, from: checked(body, for: decoder)) }
+    private static func decode(with decoder: any BodyDecoder) -> Decoding {
+        Decoding(
+            decode: { body in try decoder.decode(Value.self, from: checked(body, for: decoder)) },
+            isJSON: decoder is JSONDecoder
+        )
+    }
+
+    /// Only in the Swift task of its caller: to decode a value runs the program's code.
+    override func isQuick(bodyLength: Int, isAwaited: Bool) -> Bool {
+        isAwaited && bodyLength <= Self.quickLength && decoding.withLock { $0.isJSON }
+            && type(of: self) == DecodingResponseSerializer.self
     }
 
     /// The body as the decoder can read it without running out of stack.
@@ -137,8 +150,8 @@ open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTP
     /// Another serializer of the same class with the same settings and the very same decoder.
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = super.copy(with: zone)
-        let decode = decoding.withLock { $0 }
-        (copy as? DecodingResponseSerializer<Value>)?.decoding.withLock { $0 = decode }
+        let decoding = decoding.withLock { $0 }
+        (copy as? DecodingResponseSerializer<Value>)?.decoding.withLock { $0 = decoding }
         return copy
     }
 

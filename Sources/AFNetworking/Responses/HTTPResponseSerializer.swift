@@ -33,7 +33,9 @@ public import Foundation
 /// ```
 open class HTTPResponseSerializer: NSObject, URLResponseSerialization, @unchecked Sendable {
     private struct State: Sendable {
-        var acceptableStatusCodes: IndexSet? = IndexSet(integersIn: 200..<300)
+        static let usual = State(acceptableStatusCodes: IndexSet(integersIn: 200..<300))
+
+        var acceptableStatusCodes: IndexSet?
         var acceptableContentTypes: Set<String>?
     }
 
@@ -41,7 +43,7 @@ open class HTTPResponseSerializer: NSObject, URLResponseSerialization, @unchecke
 
     /// A serializer that accepts the status codes from 200 to 299 and any content type.
     public required override init() {
-        state = Lock(State())
+        state = Lock(State.usual)
         super.init()
     }
 
@@ -88,6 +90,15 @@ open class HTTPResponseSerializer: NSObject, URLResponseSerialization, @unchecke
         return accepted
     }
 
+    /// Whether it takes less time than a change of threads, and runs none of the program's code: it is of one of this
+    /// library's own classes, and has little to decode.
+    ///
+    /// - Parameter isAwaited: Whether it runs in the Swift task that awaits the value.
+    func isQuick(bodyLength: Int, isAwaited: Bool) -> Bool { type(of: self) == HTTPResponseSerializer.self }
+
+    /// The most bytes to decode without a change of threads.
+    static let quickLength = 1024
+
     // MARK: - Copying and coding
 
     /// Another serializer of the same class with the same settings.
@@ -105,7 +116,7 @@ open class HTTPResponseSerializer: NSObject, URLResponseSerialization, @unchecke
     ///
     /// What is missing in the archive has the value it has in a new serializer.
     public required init?(coder: NSCoder) {
-        var state = State()
+        var state = State.usual
         do {
             try coder.readJSON(ArchivedStatusCodes?.self, .acceptableStatusCodes) { codes in
                 state.acceptableStatusCodes = codes?.indexes

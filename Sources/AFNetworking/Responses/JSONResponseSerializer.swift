@@ -66,6 +66,10 @@ open class JSONResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
         }
     }
 
+    override func isQuick(bodyLength: Int, isAwaited: Bool) -> Bool {
+        bodyLength <= Self.quickLength && type(of: self) == JSONResponseSerializer.self
+    }
+
     // MARK: - Copying and coding
 
     /// Another serializer of the same class with the same settings.

@@ -63,10 +63,10 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     public var reasonPhrase: String { phrase.map(headers.startText) ?? "" }
 
     /// The media type of `Content-Type` in lower case without parameters; nil when there is none or it is malformed.
-    open override var mimeType: String? { contentType?.essence }
+    open override var mimeType: String? { headers.firstValue(of: "Content-Type", as: MediaType.essence(of:)) }
 
     /// The `charset` of `Content-Type` in lower case; nil when there is none.
-    open override var textEncodingName: String? { contentType?.charset }
+    open override var textEncodingName: String? { headers.firstValue(of: "Content-Type") { MediaType($0)?.charset } }
 
     /// The length in `Content-Length`. -1 when it is missing, malformed or overruled by a `Transfer-Encoding`, and when
     /// the session decodes the body, since it is then not the length you get. The field itself stays as it arrived.
@@ -84,10 +84,6 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
             bytes.withUnsafeBytes { ContentDisposition($0) }
         }
         return disposition?.fileName
-    }
-
-    private var contentType: MediaType? {
-        headers.firstBytes("Content-Type").flatMap { bytes in bytes.withUnsafeBytes { MediaType($0) } }
     }
 
     private static func announcedLength(_ headers: HTTPHeaders) -> Int64 {

@@ -194,7 +194,7 @@ extension HTTPHeaders {
     }
 
     fileprivate var isMultipart: Bool {
-        first("Content-Type").flatMap { MediaType($0) }?.type == "multipart"
+        firstValue(of: "Content-Type", as: MediaType.essence(of:))?.hasPrefix("multipart/") == true
     }
 
     fileprivate var refusesRanges: Bool {

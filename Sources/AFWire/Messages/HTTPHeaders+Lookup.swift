@@ -16,6 +16,14 @@ extension HTTPHeaders {
         }
     }
 
+    /// What `read` makes of the first value of the field `name`; nil if there is none.
+    package func firstValue<Result>(of name: String, as read: (UnsafeRawBufferPointer) -> Result?) -> Result? {
+        withName(name) { name, bytes in
+            var lines = FieldLines(bytes)
+            return lines.nextValue(of: name).flatMap(read)
+        }
+    }
+
     /// The first value of the field `name`, byte for byte.
     package func firstBytes(_ name: String) -> [UInt8]? {
         withName(name) { name, bytes in

@@ -5,7 +5,7 @@ import AFBase
 /// Every method either moves forward or leaves the position alone, so a parser built on it is linear as long as it
 /// does not go back further than one token.
 struct FieldScanner {
-    private let bytes: UnsafeRawBufferPointer
+    let bytes: UnsafeRawBufferPointer
     private(set) var position = 0
 
     init(_ bytes: UnsafeRawBufferPointer) {

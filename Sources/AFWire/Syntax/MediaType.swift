@@ -2,10 +2,8 @@ import AFBase
 
 /// The value of `Content-Type` (RFC 9110 §8.3.1).
 package struct MediaType: Sendable, Equatable {
-    /// In lower case.
-    package let type: String
-    /// In lower case.
-    package let subtype: String
+    /// `type/subtype` in lower case, without parameters.
+    package let essence: String
     /// Names in lower case, values with quotes and escapes resolved. A parameter that is malformed is left out; it
     /// invalidates neither the type nor those behind it.
     package let parameters: [Parameter]
@@ -18,13 +16,8 @@ package struct MediaType: Sendable, Equatable {
     /// Nil unless both type and subtype are there.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         var scanner = FieldScanner(bytes)
-        scanner.skipBlanks()
-        guard let type = scanner.loweredToken(), scanner.take(UInt8(ascii: "/")), let subtype = scanner.loweredToken()
-        else { return nil }
-        scanner.skipBlanks()
-        guard scanner.isAtEnd || scanner.next == UInt8(ascii: ";") else { return nil }
-        self.type = type
-        self.subtype = subtype
+        guard let essence = Self.essence(&scanner) else { return nil }
+        self.essence = essence
         parameters = scanner.parameters().map { Parameter(name: $0.name, value: $0.value) }
     }
 
@@ -33,8 +26,24 @@ package struct MediaType: Sendable, Equatable {
         self = parsed
     }
 
-    /// `type/subtype` in lower case, without parameters.
-    package var essence: String { "\(type)/\(subtype)" }
+    /// The ``essence`` of a value, whose parameters are not read; nil for a value that is no media type.
+    package static func essence(of bytes: UnsafeRawBufferPointer) -> String? {
+        var scanner = FieldScanner(bytes)
+        return essence(&scanner)
+    }
+
+    private static func essence(_ scanner: inout FieldScanner) -> String? {
+        scanner.skipBlanks()
+        let start = scanner.position
+        guard scanner.token() != nil, scanner.take(UInt8(ascii: "/")), scanner.token() != nil else { return nil }
+        let text = scanner.bytes[start..<scanner.position]
+        scanner.skipBlanks()
+        guard scanner.isAtEnd || scanner.next == UInt8(ascii: ";") else { return nil }
+        return String(unsafeUninitializedCapacity: text.count) { room in
+            for (index, byte) in text.enumerated() { room[index] = ASCII.folded(byte) }
+            return text.count
+        }
+    }
 
     /// The first `charset`, in lower case; nil if there is none or it cannot be the name of one (RFC 2978 §2.3).
     package var charset: String? {

@@ -25,6 +25,7 @@ struct MediaTypeTests {
 
         #expect(type?.essence == essence)
         #expect(type?.charset == charset)
+        #expect(text.withUTF8Bytes { MediaType.essence(of: $0) } == essence)
     }
 
     @Test(arguments: [
@@ -33,6 +34,7 @@ struct MediaTypeTests {
     ])
     func `T-MSG-56 type and subtype are both required`(text: String) {
         #expect(MediaType(text) == nil)
+        #expect(text.withUTF8Bytes { MediaType.essence(of: $0) } == nil)
     }
 
     @Test(arguments: [
