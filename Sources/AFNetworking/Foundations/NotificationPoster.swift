@@ -21,6 +21,10 @@ package final class NotificationPoster: Sendable {
         let name: Notification.Name
         let object: AnyObject
         let details: (any NotificationDetails)?
+
+        func tellObservers() {
+            NotificationCenter.default.post(name: name, object: object, userInfo: details?.userInfo)
+        }
     }
 
     fileprivate struct State: Sendable {
@@ -40,11 +44,19 @@ package final class NotificationPoster: Sendable {
     /// How many notifications were dropped. Observers that count by notifications look for what they have missed.
     package var dropCount: Int { state.withLock { $0.dropCount } }
 
-    /// Returns at once and runs none of the program's code: the caller may hold a lock.
+    /// Returns at once and runs none of the program's code, because the caller may hold a lock; unless `onMainQueue`.
     ///
-    /// - Parameter details: Asked when the notification is posted, and not at all if it is dropped.
-    package func post(_ name: Notification.Name, _ object: AnyObject, _ details: (any NotificationDetails)? = nil) {
+    /// - Parameters:
+    ///   - details: Asked when the notification is posted, and not at all if it is dropped.
+    ///   - onMainQueue: Whether this is called on the main queue, and the observers may be, too.
+    package func post(
+        _ name: Notification.Name,
+        _ object: AnyObject,
+        _ details: (any NotificationDetails)? = nil,
+        onMainQueue: Bool = false
+    ) {
         let posted = Posted(name: name, object: object, details: details)
+        if onMainQueue, state.withLock({ $0.waiting.isEmpty }) { return posted.tellObservers() }
         let (isFirst, isFirstToGo) = state.withLock { state in
             state.waiting.append(posted)
             defer { state.isDelivering = true }
@@ -60,10 +72,7 @@ package final class NotificationPoster: Sendable {
             defer { (state.waiting, state.skipped, state.isDelivering) = ([], 0, false) }
             return state.waiting
         }
-        for case let posted? in waiting {
-            let userInfo = posted.details?.userInfo
-            NotificationCenter.default.post(name: posted.name, object: posted.object, userInfo: userInfo)
-        }
+        for case let posted? in waiting { posted.tellObservers() }
     }
 
     /// Releases dropped notifications until there are none left.

@@ -1,4 +1,3 @@
-import AFBase
 public import Foundation
 
 // Unchecked: the serializer's object goes to one caller, and nothing else keeps it.
@@ -197,65 +196,22 @@ extension HTTPSessionManager {
         } catch {
             throw RequestFailure(error, kind: .request)
         }
-        let outcome = Awaited<Result<SerializedResponse, RequestFailure>>()
+        let end = Awaited<@Sendable () -> VerbOutcome>()
         let options = TaskRecord.Options(serializer: serializer, isAwaited: true)
-        let completion = TaskRecord.Completion.awaited { task, response, object, error in
-            if let error {
-                outcome.set(.failure(RequestFailure(error, response, object)))
-            } else {
-                let response = response as? HTTPURLResponse
-                outcome.set(.success(SerializedResponse(object: object, response: response, task: task)))
-            }
-        }
-        let task = makeTask(call, for: request, completion, options)
+        let task = makeTask(call, for: request, .awaited(end), options)
         let record = record(of: task)
         // Resume inside the cancellation handler: a Swift task that is already cancelled sends nothing.
-        let result = await withTaskCancellationHandler {
+        let makeOutcome = await withTaskCancellationHandler {
             task.resume()
-            return await outcome.value
+            return await end.value
         } onCancel: {
             // The data task may have become a download by then, which the record cancels.
             record?.cancel(task)
             task.cancel()
         }
-        return try result.get()
-    }
-}
-
-/// A value that is set once, and that one caller awaits.
-final class Awaited<Value: Sendable>: Sendable {
-    private enum State: Sendable {
-        case open
-        case awaited(CheckedContinuation<Value, Never>)
-        case set(Value)
-    }
-
-    private let state = Lock(State.open)
-
-    func set(_ value: Value) {
-        let waiting: CheckedContinuation<Value, Never>? = state.withLock { state in
-            switch state {
-            case .open: state = .set(value)
-            case .awaited(let continuation):
-                state = .set(value)
-                return continuation
-            case .set: break
-            }
-            return nil
-        }
-        waiting?.resume(returning: value)
-    }
-
-    var value: Value {
-        get async {
-            await withCheckedContinuation { continuation in
-                let present: Value? = state.withLock { state in
-                    if case .set(let value) = state { return value }
-                    state = .awaited(continuation)
-                    return nil
-                }
-                if let present { continuation.resume(returning: present) }
-            }
-        }
+        let outcome = makeOutcome()
+        if let error = outcome.error { throw RequestFailure(error, outcome.response, outcome.object) }
+        let response = outcome.response as? HTTPURLResponse
+        return SerializedResponse(object: outcome.object, response: response, task: outcome.task ?? task)
     }
 }

@@ -14,7 +14,8 @@ struct TaskEnding: Sendable {
     private let file: URL?
     private let moveError: NSError?
     private let failure: (any Error)?
-    private let metrics: URLSessionTaskMetrics?
+    /// The completion group, entered.
+    private let group: DispatchGroup?
 
     /// Takes what the record has, and leaves it without its manager. Nil if that was done before.
     ///
@@ -24,7 +25,6 @@ struct TaskEnding: Sendable {
         _ record: TaskRecord,
         of manager: URLSessionManager,
         _ body: Data,
-        _ metrics: URLSessionTaskMetrics?,
         _ error: (any Error)?
     ) {
         var ended = TaskRecord.State(manager: nil, completion: .none, options: TaskRecord.Options())
@@ -40,7 +40,7 @@ struct TaskEnding: Sendable {
         file = ended.file
         moveError = ended.moveError
         failure = TaskEnding.failure(of: task, ended, error)
-        self.metrics = ended.metrics ?? metrics ?? task.metrics
+        group = ended.enteredGroup
         ended.watch?.end()
     }
 
@@ -57,34 +57,35 @@ struct TaskEnding: Sendable {
         return UntrustedServer.error(nil, task.currentRequest?.url, underlying: failure)
     }
 
-    func begin() {
-        if let failure {
-            complete(nil, failure)
-        } else if isQuick {
-            succeed()
-        } else {
-            URLSessionManager.processingQueue.async { succeed() }
-        }
-    }
-
-    /// Whether the serializer takes less time than a change of queues: it is of one of this library's own classes, and
-    /// has little to decode.
-    private var isQuick: Bool {
-        let kind = ObjectIdentifier(type(of: serializer))
-        return kind == ObjectIdentifier(HTTPResponseSerializer.self)
-            || kind == ObjectIdentifier(JSONResponseSerializer.self) && body.count <= 1024
-    }
-
-    /// A response has arrived: runs the serializer.
-    private func succeed() {
-        if task is URLSessionDownloadTask {
-            complete(file, validate() ?? moveError)
-        } else {
-            let (object, error) = collectingError {
-                serializer.responseObject(for: task.response, data: body, error: $0)
+    /// - Parameter place: Where this is called.
+    func begin(on place: TaskEndPlace) {
+        switch completion {
+        case .awaited(let caller) where isQuick(isAwaited: true): caller.set { outcome().tellAwaiting() }
+        case .awaited(let caller):
+            URLSessionManager.processingQueue.async {
+                let outcome = outcome()
+                caller.set { outcome.tellAwaiting() }
             }
-            complete(object, error)
+        default:
+            if isQuick(isAwaited: false) { return tell(outcome(), on: place) }
+            URLSessionManager.processingQueue.async { tell(outcome(), on: .delegateQueue) }
         }
+    }
+
+    private func isQuick(isAwaited: Bool) -> Bool {
+        if failure != nil { return true }
+        let serializer = serializer as? HTTPResponseSerializer
+        return serializer?.isQuick(bodyLength: body.count, isAwaited: isAwaited) ?? false
+    }
+
+    /// Runs the serializer, if a response has arrived.
+    private func outcome() -> TaskOutcome {
+        if let failure { return outcome(nil, failure) }
+        if task is URLSessionDownloadTask { return outcome(file, validate() ?? moveError) }
+        let (object, error) = collectingError {
+            serializer.responseObject(for: task.response, data: body, error: $0)
+        }
+        return outcome(object, error)
     }
 
     /// Validates the response of a download, whose body is in a file and is not decoded.
@@ -94,8 +95,8 @@ struct TaskEnding: Sendable {
         return collectingError { serializer.validate(response, data: Data(), error: $0) }.error
     }
 
-    private func complete(_ object: Any?, _ error: (any Error)?) {
-        let outcome = TaskOutcome(
+    private func outcome(_ object: Any?, _ error: (any Error)?) -> TaskOutcome {
+        TaskOutcome(
             task: task,
             made: former ?? task as? URLSessionDataTask,
             completion: completion,
@@ -103,24 +104,26 @@ struct TaskEnding: Sendable {
             error: error,
             serializer: serializer,
             body: file == nil ? body : nil,
-            file: file,
-            metrics: metrics
+            file: file
         )
-        if options.isAwaited {
-            outcome.tell()
-        } else {
-            manager.complete(on: options.completionQueue) { outcome.tell() }
-        }
     }
-}
 
-// Unchecked: one thread hands the value over to another, and does not use it any more.
-/// A value that is used by one piece of code after the other.
-struct HandedOver<Value>: @unchecked Sendable {
-    let value: Value
-
-    init(_ value: Value) {
-        self.value = value
+    /// - Parameter place: Where this is called.
+    private func tell(_ outcome: TaskOutcome, on place: TaskEndPlace) {
+        switch place {
+        case .mainQueue:
+            outcome.tell(onMainQueue: true)
+            group?.leave()
+        case .queue:
+            outcome.tell()
+            group?.leave()
+        case .delegateQueue, .networkThread:
+            if options.isAwaited { return outcome.tell() }
+            manager.complete(on: options.completionQueue) {
+                outcome.tell()
+                group?.leave()
+            }
+        }
     }
 }
 
@@ -134,7 +137,6 @@ final class TaskOutcome: NotificationDetails {
     private let serializer: any URLResponseSerialization
     private let body: Data?
     private let file: URL?
-    private let metrics: URLSessionTaskMetrics?
 
     init(
         task: URLSessionTask,
@@ -144,8 +146,7 @@ final class TaskOutcome: NotificationDetails {
         error: (any Error)?,
         serializer: any URLResponseSerialization,
         body: Data?,
-        file: URL?,
-        metrics: URLSessionTaskMetrics?
+        file: URL?
     ) {
         self.task = task
         self.made = made
@@ -155,12 +156,17 @@ final class TaskOutcome: NotificationDetails {
         self.serializer = serializer
         self.body = body
         self.file = file
-        self.metrics = metrics
     }
 
-    func tell() {
+    func tell(onMainQueue: Bool = false) {
         completion.call(made, task.response, object.value, error)
+        NotificationPoster.main.post(.networkingTaskDidComplete, task, self, onMainQueue: onMainQueue)
+    }
+
+    /// Posts the notification, and returns what the Swift task gets that awaits.
+    func tellAwaiting() -> VerbOutcome {
         NotificationPoster.main.post(.networkingTaskDidComplete, task, self)
+        return VerbOutcome(task: made, response: task.response, object: object.value, error: error)
     }
 
     var userInfo: [AnyHashable: Any] {
@@ -168,7 +174,7 @@ final class TaskOutcome: NotificationDetails {
             serializer: serializer,
             object: object.value,
             error: error,
-            metrics: metrics,
+            metrics: task.metrics,
             file: file,
             body: body
         ).dictionary

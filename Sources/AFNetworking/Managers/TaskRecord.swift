@@ -4,13 +4,26 @@ import Foundation
 
 /// Makes tasks, and completes them.
 protocol TaskManager: AnyObject, Sendable {
+    /// A task has ended: where the session tells its record. Called once, on the network thread.
+    func placeOfEnd(bodyLength: Int, _ record: inout TaskRecord.State) -> TaskEndPlace
+
+    /// - Parameter place: Where this is called.
     func completed(
         _ task: URLSessionTask,
         _ record: TaskRecord?,
         _ body: Data,
-        _ metrics: URLSessionTaskMetrics?,
-        _ error: (any Error)?
+        _ error: (any Error)?,
+        on place: TaskEndPlace
     )
+}
+
+/// How the task of a verb has ended.
+struct VerbOutcome {
+    /// The data task that the verb made, even if it has become a download.
+    let task: URLSessionDataTask?
+    let response: URLResponse?
+    let object: Any?
+    let error: (any Error)?
 }
 
 /// What a manager knows about one of its tasks. The task refers to it from the beginning, and the manager finds it there.
@@ -31,8 +44,8 @@ final class TaskRecord: Sendable {
             success: (@Sendable (URLSessionDataTask, Any?) -> Void)?,
             failure: (@Sendable (URLSessionDataTask?, any Error) -> Void)?
         )
-        /// The same for a verb that is awaited.
-        case awaited(@Sendable (URLSessionDataTask, URLResponse?, Any?, (any Error)?) -> Void)
+        /// The Swift task that awaits a verb. It makes the object of a small response itself.
+        case awaited(Awaited<@Sendable () -> VerbOutcome>)
 
         /// - Parameter made: The data task that the caller made, if it was one.
         func call(_ made: URLSessionDataTask?, _ response: URLResponse?, _ object: Any?, _ error: (any Error)?) {
@@ -42,7 +55,9 @@ final class TaskRecord: Sendable {
             case .download(let handler): handler(response, object as? URL, error)
             case .verb(let success, let failure):
                 if let error { failure?(made, error) } else if let made { success?(made, object) }
-            case .awaited(let handler): if let made { handler(made, response, object, error) }
+            case .awaited(let caller):
+                let outcome = HandedOver(VerbOutcome(task: made, response: response, object: object, error: error))
+                caller.set { outcome.value }
             }
         }
     }
@@ -95,8 +110,8 @@ final class TaskRecord: Sendable {
         /// The error for the completion handler even if the session reports none: the manager may refuse a body that
         /// has arrived in full.
         var refusal: URLError?
-        /// The metrics that the session's delegate got.
-        var metrics: URLSessionTaskMetrics?
+        /// The completion group, if the manager has entered it for this task.
+        var enteredGroup: DispatchGroup?
         /// Nil as long as no caller follows the progress.
         var watch: Watch?
     }
@@ -134,9 +149,17 @@ extension TaskRecord: TaskReceiver {
         advanced(.download, of: task, to: task.countOfBytesReceived, of: task.countOfBytesExpectedToReceive)
     }
 
-    func ended(_ task: URLSessionTask, _ body: Data, _ metrics: URLSessionTaskMetrics?, _ error: (any Error)?) {
+    func placeOfEnd(bodyLength: Int) -> TaskEndPlace {
+        state.withLock { state in
+            // The steps of a progress are called on the delegate queue, and come before the end.
+            guard state.watch == nil, let manager = state.manager else { return .delegateQueue }
+            return manager.placeOfEnd(bodyLength: bodyLength, &state)
+        }
+    }
+
+    func ended(_ task: URLSessionTask, _ body: Data, _ error: (any Error)?, on place: TaskEndPlace) {
         guard let manager = state.withLock({ $0.manager }) else { return }
-        manager.completed(task, self, body, metrics, error)
+        manager.completed(task, self, body, error, on: place)
     }
 }
 

@@ -90,7 +90,7 @@ extension URLSessionManager {
             advice: "Override the delegate's method for that, or use a session of your own."
         )
         let error = ErrorMapping.error(failure, url: task.currentRequest?.url)
-        TaskEnding(task, record, of: self, Data(), nil, error)?.begin()
+        TaskEnding(task, record, of: self, Data(), error)?.begin(on: .delegateQueue)
     }
 
     // MARK: - Files
@@ -131,20 +131,40 @@ extension URLSessionManager {
 
     /// The session has called its delegate with the end of a task.
     func completed(_ task: URLSessionTask, in session: URLSession, _ error: (any Error)?) {
-        completed(task, record(of: task), Data(), nil, error)
+        completed(task, record(of: task), Data(), error, on: .delegateQueue)
     }
 }
 
 extension URLSessionManager: TaskManager {
+    /// Small responses skip the operation queue: to wake its thread takes longer than to decode them.
+    func placeOfEnd(bodyLength: Int, _ record: inout TaskRecord.State) -> TaskEndPlace {
+        let (queue, group, hasHook) = state.withLock { state in
+            (state.completionQueue, state.completionGroup, state.hooks.taskDidComplete != nil)
+        }
+        if hasHook { return .delegateQueue }
+        if case .awaited = record.completion { return .networkThread }
+        let used = record.options.serializer ?? serializer
+        guard !record.options.isAwaited, let quick = used as? HTTPResponseSerializer,
+            quick.isQuick(bodyLength: bodyLength, isAwaited: false)
+        else { return .delegateQueue }
+        record.options.serializer = used
+        group?.enter()
+        record.enteredGroup = group
+        guard let queue = record.options.completionQueue ?? queue, queue !== DispatchQueue.main else {
+            return .mainQueue
+        }
+        return .queue(queue)
+    }
+
     func completed(
         _ task: URLSessionTask,
         _ record: TaskRecord?,
         _ body: Data,
-        _ metrics: URLSessionTaskMetrics?,
-        _ error: (any Error)?
+        _ error: (any Error)?,
+        on place: TaskEndPlace
     ) {
         // End the record before any call: a callee that asks for the task's progress must find that it has ended.
-        if let record { TaskEnding(task, record, of: self, body, metrics, error)?.begin() }
+        if let record { TaskEnding(task, record, of: self, body, error)?.begin(on: place) }
         hook(\.taskDidComplete)?(task.session, task, error)
     }
 }

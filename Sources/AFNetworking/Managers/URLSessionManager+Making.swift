@@ -19,7 +19,7 @@ extension URLSessionManager {
         let isFirst = being?.apply(to: record, of: self) ?? false
         let task = make(session, record)
         if isFirst { being?.note(task) }
-        // For the notification of a task whose end the session tells its delegate.
+        // For the notification.
         task.keepsMetrics = true
         record.adoptCurrentProgress(task)
         // An invalid session would wait until the task is resumed.
@@ -76,7 +76,7 @@ extension URLSessionManager {
     /// - Parameter own: The queue of the task; nil for that of the manager.
     func complete(on own: DispatchQueue? = nil, _ body: @escaping @Sendable () -> Void) {
         let (queue, group) = state.withLock { (own ?? $0.completionQueue, $0.completionGroup) }
-        MainQueue.complete(on: queue, group: group ?? URLSessionManager.sharedCompletionGroup, body)
+        MainQueue.complete(on: queue, group: group, body)
     }
 }
 

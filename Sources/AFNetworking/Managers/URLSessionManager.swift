@@ -52,7 +52,6 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         label: "com.alamofire.networking.session.manager.processing",
         attributes: .concurrent
     )
-    static let sharedCompletionGroup = DispatchGroup()
 
     /// The serial queue on which the session calls its delegate, and the manager all closures but completion handlers.
     public let operationQueue = URLSessionManager.makeOperationQueue()
@@ -447,13 +446,12 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         sent(bytesSent, total: totalBytesSent, expected: totalBytesExpectedToSend, of: task, in: session)
     }
 
-    /// Keeps the metrics for the notification, and calls the block for them.
+    /// Calls the block for the metrics.
     open func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
-        record(of: task)?.state.withLock { $0.metrics = metrics }
         hook(\.taskDidFinishCollectingMetrics)?(session, task, metrics)
     }
 

@@ -29,6 +29,8 @@ final class SessionCore {
     let resourceTimeout: LoopInterval
     /// Callbacks for the delegate queue.
     let outbox: CallbackOutbox
+    /// Callbacks for the main queue.
+    let mainOutbox: CallbackOutbox
     /// Resumes Swift tasks that await, whatever the delegate queue is doing; they go on in their own executor.
     let resumptions: CallbackOutbox
     /// Answers to questions about the session, on a queue of its own.
@@ -89,6 +91,7 @@ final class SessionCore {
         proxies = SessionProxies(rules, connectionsPerHost: settings.maximumConnectionsPerHost)
         pool = ConnectionPool(platform: world.platform, settings: settings.pool, observer: events)
         outbox = CallbackOutbox(loop: world.loop, executor: callbacks)
+        mainOutbox = CallbackOutbox(loop: world.loop, executor: MainQueueExecutor(loop: world.loop))
         let resuming = world.callbackExecutor ?? ResumingExecutor(loop: world.loop)
         resumptions = CallbackOutbox(loop: world.loop, executor: resuming)
         let answering = world.callbackExecutor ?? DispatchQueueExecutor(label: "AFURLSession.answers", for: world.loop)

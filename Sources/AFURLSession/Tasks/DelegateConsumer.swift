@@ -130,8 +130,7 @@ final class DelegateConsumer: TaskConsumer {
         else {
             return load.reportEnd(error)
         }
-        let (body, metrics) = (body.take(), load.metrics())
-        load.session.outbox.post(.block { receiver.ended(task, body, metrics, error) })
+        load.reportEnd(error, body.take(), to: receiver, of: task)
     }
 
     private func reportAdvance(of load: Load) {

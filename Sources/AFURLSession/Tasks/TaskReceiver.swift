@@ -72,7 +72,21 @@ extension Load {
             )
         }
         if let receiver = handle.receiver, listener != nil || session.taskDelegate == nil {
-            session.outbox.post(.block { receiver.ended(handle, Data(), nil, error) })
+            session.outbox.post(.block { receiver.ended(handle, Data(), error, on: .delegateQueue) })
+        }
+    }
+
+    /// Tells the receiver of the task that it has ended.
+    func reportEnd(_ error: (any Error)?, _ body: Data, to receiver: any TaskReceiver, of task: URLSessionTask) {
+        let wanted = receiver.placeOfEnd(bodyLength: body.count)
+        // The end must not overtake what the delegate queue has still to do.
+        let place = session.outbox.isIdle ? wanted : .delegateQueue
+        let end = Callback.block { receiver.ended(task, body, error, on: place) }
+        switch place {
+        case .delegateQueue: session.outbox.post(end)
+        case .mainQueue: session.mainOutbox.post(end)
+        case .queue(let queue): session.resumptions.post(.block { queue.async { end.run() } })
+        case .networkThread: session.resumptions.post(end)
         }
     }
 

@@ -2,6 +2,7 @@ import AFBase
 import AFLoop
 import AFTransport
 import AFWire
+import Dispatch
 public import Foundation
 
 // Not final, so the compiler cannot check it: every stored property is immutable or
@@ -260,7 +261,7 @@ extension URLSessionTask {
         if hasRun { delegate?.urlSession(session, task: self, didFinishCollecting: metrics) }
         if let completion = listeners.completion { return completion(nil, nil, error) }
         if let delegate { return delegate.urlSession(session, task: self, didCompleteWithError: error) }
-        receiver?.ended(self, Data(), nil, error)
+        receiver?.ended(self, Data(), error, on: .delegateQueue)
     }
 }
 
@@ -365,6 +366,11 @@ public final class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable
 ///
 /// The session calls it on the delegate queue, unless a method says otherwise.
 package protocol TaskReceiver: AnyObject, Sendable {
+    /// The task has ended: where the session calls ``ended(_:_:_:on:)``. Asked once, on the network thread.
+    ///
+    /// - Parameter bodyLength: The length of the body, as far as it has arrived.
+    func placeOfEnd(bodyLength: Int) -> TaskEndPlace
+
     /// Whether ``advanced(_:)`` is called for each part of the body. Asked on the network thread.
     var isWatched: Bool { get }
 
@@ -375,8 +381,21 @@ package protocol TaskReceiver: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - body: What has arrived of the body, unless the delegate has it.
-    ///   - metrics: When each phase of the task happened; nil if the task never ran, or the delegate has the end.
-    func ended(_ task: URLSessionTask, _ body: Data, _ metrics: URLSessionTaskMetrics?, _ error: (any Error)?)
+    ///   - place: Where the session makes the call.
+    func ended(_ task: URLSessionTask, _ body: Data, _ error: (any Error)?, on place: TaskEndPlace)
+}
+
+/// Where a session calls the receiver of a task that has ended.
+package enum TaskEndPlace: Sendable {
+    /// On the delegate queue, after all that the session has called there before. In place of the others, too, if
+    /// something is left to do there.
+    case delegateQueue
+    /// On the main queue.
+    case mainQueue
+    /// On another queue.
+    case queue(DispatchQueue)
+    /// On the network thread, where the receiver runs none of the program's code.
+    case networkThread
 }
 
 /// Hears at once when tasks of its session are resumed and suspended.

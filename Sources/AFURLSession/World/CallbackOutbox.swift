@@ -46,11 +46,14 @@ package protocol CallbackExecutor: Sendable {
     /// Whether it wakes another thread. That costs as much as a small request, so the outbox then gathers callbacks for
     /// as long as more is coming in.
     var hops: Bool { get }
+    /// Whether all callbacks have run, so that one that runs elsewhere now overtakes none.
+    var isIdle: Bool { get }
     func run(_ callbacks: consuming [Callback])
 }
 
 extension CallbackExecutor {
     package var hops: Bool { false }
+    package var isIdle: Bool { false }
 }
 
 /// Callbacks on their way to one queue.
@@ -73,6 +76,9 @@ final class CallbackOutbox: TurnEndTarget {
         }
         batch.append(callback)
     }
+
+    /// Whether every callback that was posted has run.
+    var isIdle: Bool { batch.isEmpty && executor.isIdle }
 
     /// Sends what it holds at the end of this turn, also if more is coming in.
     func hurry() {
@@ -97,6 +103,8 @@ struct OperationQueueExecutor: CallbackExecutor {
     /// this executor's clients one at a time and in order.
     private let lane = SerialLane()
     let hops = true
+    /// An operation counts until it has finished.
+    var isIdle: Bool { queue.operationCount == 0 && !queue.isSuspended && shortcut == nil }
 
     init(_ queue: OperationQueue, shortcut: DispatchQueue?, for loop: EventLoop) {
         self.queue = queue

@@ -1,4 +1,5 @@
 import AFBase
+import AFLoop
 package import Dispatch
 import Foundation
 
@@ -75,13 +76,17 @@ package enum MainQueue {
     }
 
     /// Calls `body` on a queue; nil is the main queue.
-    static func async(on queue: DispatchQueue?, group: DispatchGroup? = nil, _ body: @escaping @Sendable () -> Void) {
+    package static func async(
+        on queue: DispatchQueue?,
+        group: DispatchGroup? = nil,
+        _ body: @escaping @Sendable () -> Void
+    ) {
         guard let queue, queue !== DispatchQueue.main else { return async(group: group, body) }
         queue.async(group: group, execute: body)
     }
 
     /// Calls a completion handler on a queue; nil is the main queue. Warns if no thread serves the main queue.
-    static func complete(
+    package static func complete(
         on queue: DispatchQueue?,
         group: DispatchGroup? = nil,
         _ body: @escaping @Sendable () -> Void
@@ -92,9 +97,21 @@ package enum MainQueue {
     }
 }
 
+/// Runs batches on the main queue.
+struct MainQueueExecutor: CallbackExecutor {
+    let loop: EventLoop
+    let hops = true
+
+    func run(_ callbacks: consuming [Callback]) {
+        loop.expectEcho()
+        let batch = CallbackBatch(callbacks)
+        MainQueue.complete(on: nil) { [loop] in loop.batchingWakes { batch.run() } }
+    }
+}
+
 /// Tells the programmer, once and in debug builds only, that completion handlers wait for a main queue that no thread
 /// serves.
-final class BlockedMainQueueWarning: Sendable {
+package final class BlockedMainQueueWarning: Sendable {
     static let shared = BlockedMainQueueWarning { check in
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(5), execute: check)
     } say: { text in
@@ -115,7 +132,7 @@ final class BlockedMainQueueWarning: Sendable {
     /// - Parameters:
     ///   - later: Calls the check after a time in which a served main queue would have called the handler.
     ///   - say: Shows a text to the programmer.
-    init(
+    package init(
         later: @escaping @Sendable (_ check: @escaping @Sendable () -> Void) -> Void,
         say: @escaping @Sendable (String) -> Void
     ) {
@@ -124,7 +141,7 @@ final class BlockedMainQueueWarning: Sendable {
     }
 
     /// Called when a completion handler is enqueued on the main queue.
-    func willCall() {
+    package func willCall() {
         #if DEBUG
             let isFirst = stage.withLock { stage in
                 guard stage == .unused else { return false }
@@ -139,7 +156,7 @@ final class BlockedMainQueueWarning: Sendable {
     }
 
     /// Called on the main queue: a thread serves it.
-    func calls() {
+    package func calls() {
         #if DEBUG
             stage.withLock { $0 = .over }
         #endif

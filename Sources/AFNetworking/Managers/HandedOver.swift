@@ -1,0 +1,51 @@
+import AFBase
+
+// How a value goes from one piece of code to another.
+
+// Unchecked: one thread hands the value over to another, and does not use it any more.
+/// A value that is used by one piece of code after the other.
+struct HandedOver<Value>: @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+}
+
+/// A value that is set once, and that one caller awaits.
+final class Awaited<Value: Sendable>: Sendable {
+    private enum State: Sendable {
+        case open
+        case awaited(CheckedContinuation<Value, Never>)
+        case set(Value)
+    }
+
+    private let state = Lock(State.open)
+
+    func set(_ value: Value) {
+        let waiting: CheckedContinuation<Value, Never>? = state.withLock { state in
+            switch state {
+            case .open: state = .set(value)
+            case .awaited(let continuation):
+                state = .set(value)
+                return continuation
+            case .set: break
+            }
+            return nil
+        }
+        waiting?.resume(returning: value)
+    }
+
+    var value: Value {
+        get async {
+            await withCheckedContinuation { continuation in
+                let present: Value? = state.withLock { state in
+                    if case .set(let value) = state { return value }
+                    state = .awaited(continuation)
+                    return nil
+                }
+                if let present { continuation.resume(returning: present) }
+            }
+        }
+    }
+}
