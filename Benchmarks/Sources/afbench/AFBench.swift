@@ -31,6 +31,7 @@ struct AFBench {
         case .managerAsync: return ManagerAsyncClient(bench)
         case .operation: return OperationClient(bench)
         case .url: return CompletionClient(bench, makesRequests: true)
+        case .cache: return CompletionClient(bench, caches: true)
         }
     }
 }
@@ -58,12 +59,15 @@ enum Style: String, CaseIterable {
     case operation
     /// Completion handlers, with a new URL and a new request for each task.
     case url
+    /// Completion handlers of a session with a cache, as sessions have unless told otherwise. It stores each response,
+    /// but may answer no request.
+    case cache
 
     /// Whether the main queue is served: the managers post their notifications there.
     var needsMainQueue: Bool {
         switch self {
         case .manager, .managerQueue, .managerAsync, .operation: true
-        case .completion, .async, .delegate, .discard, .network, .networkDelegate, .executor, .url: false
+        case .completion, .async, .delegate, .discard, .network, .networkDelegate, .executor, .url, .cache: false
         }
     }
 

@@ -9,10 +9,12 @@ final class CompletionClient: Client {
     /// Whether each task has a URL and a request of its own, as most programs make them. Otherwise all have the same.
     private let makesRequests: Bool
 
-    init(_ bench: Bench, makesRequests: Bool = false) {
+    init(_ bench: Bench, makesRequests: Bool = false, caches: Bool = false) {
         self.bench = bench
         self.makesRequests = makesRequests
-        session = bench.session()
+        let configuration = bench.configuration()
+        if caches { configuration.urlCache = URLCache(memoryCapacity: 4 << 20, diskCapacity: 0) }
+        session = URLSession(configuration: configuration)
     }
 
     func load(_ url: URL, inFlight: Int, _ tally: Tally) {

@@ -3,6 +3,10 @@
 struct CacheFieldWriter {
     private(set) var bytes: [UInt8] = []
 
+    init(capacity: Int = 0) {
+        bytes.reserveCapacity(capacity)
+    }
+
     mutating func add(_ field: some Collection<UInt8>) {
         add(number: UInt32(clamping: field.count))
         bytes.append(contentsOf: field)

@@ -17,14 +17,14 @@ package struct CacheKey: Sendable, Hashable {
     /// - Parameter host: The value of the field `Host`; nil if it is the URL's own.
     package init(_ url: RequestURL, host: [UInt8]? = nil) {
         let endpoint = url.endpoint
-        let own = Array(endpoint.hostField.utf8)
-        var fields = CacheFieldWriter()
+        let host = host ?? endpoint.hostFieldBytes
+        var fields = CacheFieldWriter(capacity: url.target.count + 2 * host.count + 64)
         fields.add(endpoint.scheme.text.utf8)
         fields.add(endpoint.host.bracketed.utf8)
         fields.add((endpoint.host.zone ?? "").utf8)
         fields.add(number: endpoint.port)
         fields.add(url.target)
-        fields.add((host ?? own).map(ASCII.folded))
+        fields.add(host.map(ASCII.folded))
         self.init(bytes: fields.bytes, hasQuery: url.target.contains(UInt8(ascii: "?")))
     }
 

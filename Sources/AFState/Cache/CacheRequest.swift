@@ -17,14 +17,21 @@ package struct CacheRequest: Sendable {
     package let headers: HTTPHeaders
     package let control: CacheControl
     package let hasBody: Bool
+    /// The request asks for a part. The cache neither stores parts nor makes them of a stored response.
+    package let isPartial: Bool
+    /// The caller validates a copy of its own and wants to see the answer.
+    package let isConditional: Bool
 
     package init(method: String, url: RequestURL, headers: HTTPHeaders, hasBody: Bool = false) {
         self.method = Self.kind(of: method)
         self.url = url
         key = CacheKey(url, host: headers.firstBytes("Host"))
         self.headers = headers
-        control = Self.control(headers)
         self.hasBody = hasBody
+        let asked = Asked(headers)
+        // RFC 9111 §5.4: the older field counts where the newer one is missing.
+        control = asked.hasControl ? asked.control : asked.pragma
+        (isPartial, isConditional) = (asked.isPartial, asked.isConditional)
     }
 
     private static func kind(of method: String) -> Method {
@@ -36,26 +43,39 @@ package struct CacheRequest: Sendable {
         }
     }
 
-    private static func control(_ headers: HTTPHeaders) -> CacheControl {
-        var control = CacheControl(of: headers)
-        // RFC 9111 §5.4: the older field counts where the newer one is missing.
-        guard headers.contains("Pragma"), !headers.contains("Cache-Control") else { return control }
-        control.noCache = headers.values("Pragma").contains { CacheControl($0).noCache }
-        return control
+    /// What the fields of a request ask of a cache.
+    private struct Asked {
+        var control = CacheControl()
+        var hasControl = false
+        var pragma = CacheControl()
+        var isPartial = false
+        var isConditional = false
+
+        init(_ headers: HTTPHeaders) {
+            headers.forEach { name, value in
+                func isCalled(_ other: StaticString) -> Bool { ByteScanning.equalsIgnoringCase(name, other) }
+                // Most names have another length than all of these.
+                switch name.count {
+                case 5 where isCalled("range"), 8 where isCalled("if-range"): isPartial = true
+                case 8 where isCalled("if-match"), 13 where isCalled("if-none-match"),
+                    17 where isCalled("if-modified-since"), 19 where isCalled("if-unmodified-since"):
+                    isConditional = true
+                case 6 where isCalled("pragma"):
+                    var directives = CacheControl()
+                    directives.add(value)
+                    pragma.noCache = pragma.noCache || directives.noCache
+                case 13 where isCalled("cache-control"):
+                    control.add(value)
+                    hasControl = true
+                default: break
+                }
+            }
+        }
     }
 
     /// Whether a stored response may be the answer at all.
     package var mayBeAnswered: Bool {
         (method == .get || method == .head) && !hasBody && !isPartial && !isConditional
-    }
-
-    /// The request asks for a part. The cache neither stores parts nor makes them of a stored response.
-    package var isPartial: Bool { headers.contains("Range") || headers.contains("If-Range") }
-
-    /// The caller validates a copy of its own and wants to see the answer.
-    package var isConditional: Bool {
-        headers.contains("If-None-Match") || headers.contains("If-Modified-Since") || headers.contains("If-Match")
-            || headers.contains("If-Unmodified-Since")
     }
 }
 

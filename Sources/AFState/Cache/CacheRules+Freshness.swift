@@ -87,7 +87,11 @@ extension CacheRules {
     /// When the response was made: its `Date`, or when it was received if `Date` is missing or unreadable (RFC 9110
     /// §6.6.1).
     private static func date(of stored: StoredHead) -> Int64 {
-        stored.headers.values("Date").compactMap { HTTPDate.seconds($0) }.min() ?? stored.responseTime
+        var earliest: Int64?
+        stored.headers.forEachValue(of: "Date") { value in
+            if let date = HTTPDate.seconds(value) { earliest = min(date, earliest ?? date) }
+        }
+        return earliest ?? stored.responseTime
     }
 
     /// Nil if there is none, or one of them is no date.

@@ -63,15 +63,34 @@ extension CacheRules {
     /// The fields of a response without those of its connection (RFC 9111 §3.1).
     package static func storedFields(_ headers: HTTPHeaders) -> HTTPHeaders {
         var kept = headers
-        for name in namesOfConnection(headers) { kept.remove(name) }
+        let named = namesInConnection(headers)
+        kept.removeAll { name in
+            concernsConnection(name)
+                || named.contains { $0.withUTF8Bytes { ByteScanning.equalsIgnoringCase(name, $0) } }
+        }
         return kept
     }
 
-    static func namesOfConnection(_ headers: HTTPHeaders) -> [String] {
-        var names = [
-            "connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authentication-info",
-            "proxy-authorization", "te", "transfer-encoding", "upgrade",
-        ]
+    /// Whether a field concerns the connection alone, whatever `Connection` says.
+    static func concernsConnection(_ name: UnsafeRawBufferPointer) -> Bool {
+        func isCalled(_ other: StaticString) -> Bool { ByteScanning.equalsIgnoringCase(name, other) }
+        // Most names have another length than all of these.
+        return switch name.count {
+        case 2: isCalled("te")
+        case 7: isCalled("upgrade")
+        case 10: isCalled("connection") || isCalled("keep-alive")
+        case 16: isCalled("proxy-connection")
+        case 17: isCalled("transfer-encoding")
+        case 18: isCalled("proxy-authenticate")
+        case 19: isCalled("proxy-authorization")
+        case 25: isCalled("proxy-authentication-info")
+        default: false
+        }
+    }
+
+    /// The names of the fields that `Connection` names, in lower case.
+    static func namesInConnection(_ headers: HTTPHeaders) -> [String] {
+        var names: [String] = []
         headers.forEach { name, value in
             guard ByteScanning.equalsIgnoringCase(name, "connection") else { return }
             ByteScanning.forEachListElement(of: value) { element in

@@ -109,8 +109,9 @@ extension CacheRules {
     /// the 304 does not have.
     private static func merged(_ stored: HTTPHeaders, with headers: HTTPHeaders) -> HTTPHeaders {
         var news: Set<String> = []
-        let ofConnection = Set(namesOfConnection(headers))
+        let ofConnection = Set(namesInConnection(headers))
         headers.forEach { name, _ in
+            if concernsConnection(name) { return }
             let name = String(decoding: name.map(ASCII.folded), as: UTF8.self)
             if !ofBody.contains(name), !ofConnection.contains(name) { news.insert(name) }
         }

@@ -1,3 +1,4 @@
+package import AFBase
 package import AFLoop
 package import AFWire
 package import Foundation
@@ -16,6 +17,16 @@ package final class WireRequest: Sendable {
     package let endpoint: Endpoint
     /// The request tells caches what to do.
     package let mentionsCaches: Bool
+    /// What the session has derived from the request, for all tasks that send it. The transport does not look at it.
+    package let derived = OnceReference<Derived>()
+
+    package final class Derived: Sendable {
+        package let value: any Sendable
+
+        package init(_ value: any Sendable) {
+            self.value = value
+        }
+    }
 
     package struct Body: Sendable {
         /// What the request itself holds; nil also when the task brings its own.

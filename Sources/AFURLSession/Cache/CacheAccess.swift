@@ -253,8 +253,8 @@ final class CacheAccess {
         isDecoded: Bool
     ) -> CacheWriter? {
         guard let store, question.request.method == "GET",
-            // A response of no use to the cache may still replace a stored one.
-            CacheRules.mayBeOfUse(status, headers) || store.mayHoldOutdated
+            // A response of no use to the cache, or too long for it, may still replace a stored one.
+            CacheRules.mayBeOfUse(status, headers) && store.bodyLimit > 0 || store.mayHoldOutdated
         else { return nil }
         let request = CacheRequest(question.request)
         guard let partition = question.partition.forCredentials(in: request.headers) else { return nil }

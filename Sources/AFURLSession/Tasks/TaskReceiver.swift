@@ -81,12 +81,12 @@ extension Load {
         let wanted = receiver.placeOfEnd(bodyLength: body.count)
         // The end must not overtake what the delegate queue has still to do.
         let place = session.outbox.isIdle ? wanted : .delegateQueue
-        let end = Callback.block { receiver.ended(task, body, error, on: place) }
+        let end: @Sendable () -> Void = { receiver.ended(task, body, error, on: place) }
         switch place {
-        case .delegateQueue: session.outbox.post(end)
-        case .mainQueue: session.mainOutbox.post(end)
-        case .queue(let queue): session.resumptions.post(.block { queue.async { end.run() } })
-        case .networkThread: session.resumptions.post(end)
+        case .delegateQueue: session.outbox.post(.block(end))
+        case .mainQueue: session.mainOutbox.post(.block(end))
+        case .queue(let queue): session.resumptions.post(.onQueue(queue, end))
+        case .networkThread: session.resumptions.post(.block(end))
         }
     }
 

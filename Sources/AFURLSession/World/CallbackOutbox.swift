@@ -1,12 +1,14 @@
 import AFBase
 import AFLoop
-import Dispatch
+package import Dispatch
 package import Foundation
 
 /// One call into the program's code.
 package enum Callback: Sendable {
     case completion(DataCompletion, Data?, URLResponse?, (any Error)?)
     case block(@Sendable () -> Void)
+    /// Made on another queue.
+    case onQueue(DispatchQueue, @Sendable () -> Void)
     /// The call has been made.
     case made
 
@@ -14,6 +16,7 @@ package enum Callback: Sendable {
         switch consume self {
         case .completion(let handler, let data, let response, let error): handler(data, response, error)
         case .block(let body): body()
+        case .onQueue(let queue, let body): queue.async(execute: body)
         case .made: break
         }
     }

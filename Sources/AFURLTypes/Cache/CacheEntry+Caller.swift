@@ -119,9 +119,15 @@ extension StoredHead {
 // MARK: - Requests in the words of the rules
 
 extension CacheRequest {
+    /// Made once for all tasks that send the request.
     package init(_ request: WireRequest) {
+        if let known = request.derived.value?.value as? CacheRequest {
+            self = known
+            return
+        }
         let hasBody = (request.body.length ?? 0) > 0 || request.body.isChunked
         self.init(method: request.method, url: request.url, headers: request.sentFields, hasBody: hasBody)
+        _ = request.derived.set(WireRequest.Derived(self))
     }
 
     /// A request as a caller wrote it, without the fields that a session adds. Nil if no response to it could be

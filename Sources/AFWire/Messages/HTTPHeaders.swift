@@ -122,6 +122,19 @@ package struct HTTPHeaders: Sendable {
         rebuild(without: name) { _, _ in }
     }
 
+    /// Removes every field whose name is unwanted.
+    package mutating func removeAll(where isUnwanted: (_ name: UnsafeRawBufferPointer) -> Bool) {
+        var kept = HTTPHeaders()
+        kept.storage.reserveCapacity(storage.count)
+        withBytes { bytes in
+            var lines = FieldLines(bytes)
+            while let line = lines.next() {
+                if !isUnwanted(line.name) { kept.appendLine(line) }
+            }
+        }
+        if kept.fieldCount != fieldCount { self = kept }
+    }
+
     /// Copies all fields but those called `name`; `replace` is called in the place of each of these.
     private mutating func rebuild(without name: String, _ replace: (_ isFirst: Bool, inout HTTPHeaders) -> Void) {
         var result = HTTPHeaders()
@@ -134,12 +147,16 @@ package struct HTTPHeaders: Sendable {
                     replace(isFirst, &result)
                     isFirst = false
                 } else {
-                    result.storage.append(contentsOf: line.whole)
-                    result.fieldCount += 1
+                    result.appendLine(line)
                 }
             }
         }
         self = result
+    }
+
+    private mutating func appendLine(_ line: FieldLines.Line) {
+        storage.append(contentsOf: line.whole)
+        fieldCount += 1
     }
 
     /// Gives `body` the UTF-8 of `name` and the block of lines.

@@ -14,10 +14,10 @@ package enum HTTPDate {
         guard (24...33).contains(bytes.count) else { return nil }
         var reader = Reader(bytes)
         guard let weekday = reader.word() else { return nil }
-        if shortDays.contains(weekday) {
+        if place(of: weekday, in: shortDays) != nil {
             return reader.take(",") ? imfDate(&reader) : asctimeDate(&reader)
         }
-        return longDays.contains(weekday) && reader.take(",") ? rfc850Date(&reader) : nil
+        return place(of: weekday, in: longDays) != nil && reader.take(",") ? rfc850Date(&reader) : nil
     }
 
     package static func seconds(_ text: String) -> Int64? { text.withUTF8Bytes { seconds($0) } }
@@ -83,7 +83,11 @@ extension HTTPDate {
     }
 
     private static func month(_ reader: inout Reader) -> Int? {
-        reader.word().flatMap { months.firstIndex(of: $0) }.map { $0 + 1 }
+        reader.word().flatMap { place(of: $0, in: months) }.map { $0 + 1 }
+    }
+
+    private static func place(of word: UnsafeRawBufferPointer, in names: [String]) -> Int? {
+        names.firstIndex { $0.withUTF8Bytes { ByteScanning.equalsIgnoringCase(word, $0) } }
     }
 
     /// Seconds within the day; a leap second counts as the first of the next minute.
@@ -116,13 +120,11 @@ extension HTTPDate {
 
         var isAtEnd: Bool { position == bytes.count }
 
-        /// Letters, the first of them as a capital.
-        mutating func word() -> String? {
+        /// Letters.
+        mutating func word() -> UnsafeRawBufferPointer? {
             let start = position
             while position < bytes.count, ASCIISet.letters.contains(bytes[position]) { position += 1 }
-            guard start < position else { return nil }
-            let rest = bytes[start + 1..<position].map(ASCII.folded)
-            return String(decoding: [bytes[start] & ~0x20] + rest, as: UTF8.self)
+            return start < position ? UnsafeRawBufferPointer(rebasing: bytes[start..<position]) : nil
         }
 
         /// - Parameter text: In lower case.

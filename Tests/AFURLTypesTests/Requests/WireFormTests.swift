@@ -1,3 +1,4 @@
+import AFState
 import AFTestFixtures
 import AFWire
 import Foundation
@@ -64,8 +65,12 @@ struct WireFormTests {
         let changed = frozen.changing { $0.fields.append("X", "y") }
 
         let (before, after) = (Mirror(reflecting: frozen).children, Mirror(reflecting: changed).children)
-        #expect(before.map(\.label) == ["head", "body", "terms", "location", "defaults", "endpoint", "mentionsCaches"])
-        for (one, other) in zip(before, after) where one.label != "head" {
+        #expect(
+            before.map(\.label) == [
+                "head", "body", "terms", "location", "defaults", "endpoint", "mentionsCaches", "derived",
+            ]
+        )
+        for (one, other) in zip(before, after) where one.label != "head" && one.label != "derived" {
             var texts = ("", "")
             dump(one.value, to: &texts.0)
             dump(other.value, to: &texts.1)
@@ -73,6 +78,17 @@ struct WireFormTests {
         }
         #expect(changed.defaults === frozen.defaults && changed.terms.limits === frozen.terms.limits)
         #expect(changed.lines == frozen.lines.dropLast(2) + ["X: y"] + frozen.lines.suffix(2))
+    }
+
+    @Test func `what is derived from a request is derived anew for a changed one`() throws {
+        let frozen = try freeze("http://a.test/x") { $0.setValue("no-store", forHTTPHeaderField: "Cache-Control") }
+        #expect(CacheRequest(frozen).control.noStore && !CacheRequest(frozen).isPartial)
+        #expect(frozen.derived.value?.value is CacheRequest)
+
+        let changed = frozen.changing { $0.fields.append("Range", "bytes=1-") }
+
+        #expect(changed.derived.value == nil && CacheRequest(changed).isPartial && !CacheRequest(frozen).isPartial)
+        #expect(CacheRequest(changed).key == CacheRequest(frozen).key)
     }
 
     @Test func `fields are listed in the order of the wire`() throws {
