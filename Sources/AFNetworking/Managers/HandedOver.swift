@@ -12,12 +12,13 @@ struct HandedOver<Value>: @unchecked Sendable {
     }
 }
 
-/// A value that is set once, and that one caller awaits.
+/// A value that is set once, and that one caller awaits. It keeps the value only until then: that may refer to it.
 final class Awaited<Value: Sendable>: Sendable {
     private enum State: Sendable {
         case open
         case awaited(CheckedContinuation<Value, Never>)
         case set(Value)
+        case taken
     }
 
     private let state = Lock(State.open)
@@ -27,9 +28,9 @@ final class Awaited<Value: Sendable>: Sendable {
             switch state {
             case .open: state = .set(value)
             case .awaited(let continuation):
-                state = .set(value)
+                state = .taken
                 return continuation
-            case .set: break
+            case .set, .taken: break
             }
             return nil
         }
@@ -40,9 +41,12 @@ final class Awaited<Value: Sendable>: Sendable {
         get async {
             await withCheckedContinuation { continuation in
                 let present: Value? = state.withLock { state in
-                    if case .set(let value) = state { return value }
-                    state = .awaited(continuation)
-                    return nil
+                    guard case .set(let value) = state else {
+                        state = .awaited(continuation)
+                        return nil
+                    }
+                    state = .taken
+                    return value
                 }
                 if let present { continuation.resume(returning: present) }
             }

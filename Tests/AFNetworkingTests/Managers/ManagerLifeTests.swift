@@ -74,6 +74,29 @@ import Testing
         #expect(forgotten == nil && session == nil)
     }
 
+    @Test func `managers are released whose verbs were awaited`() async throws {
+        site.server.route("GET", "/small", .json("[1]"))
+        site.server.route("GET", "/long", .json("[\(String(repeating: "1, ", count: 2000))1]"))
+        weak var forgotten: HTTPSessionManager?
+        weak var session: URLSession?
+        do {
+            // Not made by the site, which retains its managers.
+            let manager = HTTPSessionManager(
+                baseURL: site.server.url("/"),
+                sessionConfiguration: site.configuration
+            )
+            (forgotten, session) = (manager, manager.session)
+            for _ in 0..<20 {
+                #expect(try await manager.get("small", decode: [Int].self) == [1])
+                #expect(try await (manager.get("long").object as? [Int])?.count == 2001)
+                await #expect(throws: RequestFailure.self) { try await manager.get("nowhere") }
+            }
+            manager.invalidateSessionCancelingTasks(false, resetSession: false)
+        }
+        try await settle { forgotten == nil && session == nil }
+        #expect(forgotten == nil && session == nil)
+    }
+
     @Test func `tasks that are never resumed are held until the session of the manager ends`() async throws {
         let alive = Counter()
         let heard = Heard<Bool>()
