@@ -39,6 +39,14 @@ import Testing
         for name in ["a", "a.b", "-.1"] { #expect(DNSName.isValid(name.utf8)) }
     }
 
+    @Test("a label consists of letters, digits, hyphens and underscores")
+    func bytes() {
+        let allowed = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_".utf8)
+        for byte in UInt8.min ... .max where byte != UInt8(ascii: ".") {
+            #expect(DNSName.isValid([byte]) == allowed.contains(byte), "\(byte)")
+        }
+    }
+
     @Test("labels and names have the lengths of the DNS")
     func lengths() {
         let label = String(repeating: "a", count: 63)
