@@ -12,7 +12,8 @@ struct HandedOver<Value>: @unchecked Sendable {
     }
 }
 
-/// A value that is set once, and that one caller awaits. It keeps the value only until then: that may refer to it.
+/// A value that is set once, and that one caller awaits. It releases the value when the caller takes
+/// it, because the value may refer to it.
 final class Awaited<Value: Sendable>: Sendable {
     private enum State: Sendable {
         case open

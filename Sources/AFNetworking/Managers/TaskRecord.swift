@@ -4,8 +4,9 @@ import Foundation
 
 /// Makes tasks, and completes them.
 protocol TaskManager: AnyObject, Sendable {
-    /// A task has ended: where the session tells its record. Called once, on the network thread.
-    func placeOfEnd(bodyLength: Int, _ record: inout TaskRecord.State) -> TaskEndPlace
+    /// A task has ended: enters the completion group, and returns where the session tells the task's record. Called once,
+    /// on the network thread.
+    func prepareEnd(bodyLength: Int, _ record: inout TaskRecord.State) -> TaskEndPlace
 
     /// - Parameter place: Where this is called.
     func completed(
@@ -149,11 +150,11 @@ extension TaskRecord: TaskReceiver {
         advanced(.download, of: task, to: task.countOfBytesReceived, of: task.countOfBytesExpectedToReceive)
     }
 
-    func placeOfEnd(bodyLength: Int) -> TaskEndPlace {
+    func prepareEnd(bodyLength: Int) -> TaskEndPlace {
         state.withLock { state in
             // The steps of a progress are called on the delegate queue, and come before the end.
             guard state.watch == nil, let manager = state.manager else { return .delegateQueue }
-            return manager.placeOfEnd(bodyLength: bodyLength, &state)
+            return manager.prepareEnd(bodyLength: bodyLength, &state)
         }
     }
 

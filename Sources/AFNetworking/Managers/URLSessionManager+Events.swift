@@ -137,7 +137,7 @@ extension URLSessionManager {
 
 extension URLSessionManager: TaskManager {
     /// Small responses skip the operation queue: to wake its thread takes longer than to decode them.
-    func placeOfEnd(bodyLength: Int, _ record: inout TaskRecord.State) -> TaskEndPlace {
+    func prepareEnd(bodyLength: Int, _ record: inout TaskRecord.State) -> TaskEndPlace {
         let (queue, group, hasHook) = state.withLock { state in
             (state.completionQueue, state.completionGroup, state.hooks.taskDidComplete != nil)
         }

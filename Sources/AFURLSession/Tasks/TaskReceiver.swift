@@ -78,7 +78,7 @@ extension Load {
 
     /// Tells the receiver of the task that it has ended.
     func reportEnd(_ error: (any Error)?, _ body: Data, to receiver: any TaskReceiver, of task: URLSessionTask) {
-        let wanted = receiver.placeOfEnd(bodyLength: body.count)
+        let wanted = receiver.prepareEnd(bodyLength: body.count)
         // The end must not overtake what the delegate queue has still to do.
         let place = session.outbox.isIdle ? wanted : .delegateQueue
         let end: @Sendable () -> Void = { receiver.ended(task, body, error, on: place) }

@@ -366,10 +366,11 @@ public final class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable
 ///
 /// The session calls it on the delegate queue, unless a method says otherwise.
 package protocol TaskReceiver: AnyObject, Sendable {
-    /// The task has ended: where the session calls ``ended(_:_:_:on:)``. Asked once, on the network thread.
+    /// The task has ended. The session calls this once, on the network thread, and then ``ended(_:_:_:on:)`` where this
+    /// returns.
     ///
     /// - Parameter bodyLength: The length of the body, as far as it has arrived.
-    func placeOfEnd(bodyLength: Int) -> TaskEndPlace
+    func prepareEnd(bodyLength: Int) -> TaskEndPlace
 
     /// Whether ``advanced(_:)`` is called for each part of the body. Asked on the network thread.
     var isWatched: Bool { get }
@@ -387,8 +388,8 @@ package protocol TaskReceiver: AnyObject, Sendable {
 
 /// Where a session calls the receiver of a task that has ended.
 package enum TaskEndPlace: Sendable {
-    /// On the delegate queue, after all that the session has called there before. In place of the others, too, if
-    /// something is left to do there.
+    /// On the delegate queue, after all that the session has called there before. The session takes it in place of the
+    /// others if something is left to do there.
     case delegateQueue
     /// On the main queue.
     case mainQueue

@@ -219,7 +219,7 @@ struct MixedReplaceReader: Sendable {
     init?(_ response: URLResponse) {
         guard let response = response as? HTTPURLResponse, let url = response.url,
             response.mimeType == "multipart/x-mixed-replace",
-            let type = response.headers.firstBytes("Content-Type").flatMap({ $0.withUnsafeBytes { MediaType($0) } }),
+            let type = response.headers.firstValue(of: "Content-Type", as: { MediaType($0) }),
             let boundary = type.parameters.first(where: { $0.name == "boundary" })?.value,
             let parser = MixedReplaceParser(boundary: boundary)
         else { return nil }

@@ -106,8 +106,8 @@ struct OperationQueueExecutor: CallbackExecutor {
     /// this executor's clients one at a time and in order.
     private let lane = SerialLane()
     let hops = true
-    /// An operation counts until it has finished.
-    var isIdle: Bool { queue.operationCount == 0 && !queue.isSuspended && shortcut == nil }
+    /// An operation counts until it has finished. What runs on the shortcut is not counted.
+    var isIdle: Bool { shortcut == nil && queue.operationCount == 0 && !queue.isSuspended }
 
     init(_ queue: OperationQueue, shortcut: DispatchQueue?, for loop: EventLoop) {
         self.queue = queue

@@ -6,8 +6,8 @@ public import Foundation
 /// A request to load a URL: its address and method, its header fields and its body.
 ///
 /// A value: a copy that a task has never changes. Copying is one retain; a change copies the contents if there are other
-/// copies of the request. Setters check nothing: a request with an unusable URL, method or field fails when its task starts, before the session
-/// connects, with an error that names the part.
+/// copies of the request. Setters check nothing: a request with an unusable URL, method or field fails when its task
+/// starts, before the session connects, with an error that names the part.
 public struct URLRequest: Sendable {
     private var box: Box
 

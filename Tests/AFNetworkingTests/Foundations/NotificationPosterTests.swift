@@ -101,6 +101,26 @@ import Testing
         #expect(after == [1])
     }
 
+    @Test func `a notification from the main queue is heard at once, unless others wait in front of it`() async throws {
+        let name = Notification.Name("post \(UUID())")
+        let heard = Heard<Int>()
+        let token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { notification in
+            heard.say(notification.userInfo?["number"] as? Int ?? -1)
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        let (post, counts) = (NotificationPoster(), Heard<Int>())
+        MainQueue.async {
+            post.post(name, heard, Noted(["number": 1]), onMainQueue: true)
+            counts.say(heard.all.count)
+            post.post(name, heard, Noted(["number": 2]))
+            post.post(name, heard, Noted(["number": 3]), onMainQueue: true)
+            counts.say(heard.all.count)
+        }
+
+        #expect(try await heard.wait(for: 3) == [1, 2, 3])
+        #expect(counts.all == [1, 1])
+    }
+
     @Test func `a notification that an observer posts is delivered after the others`() async throws {
         let name = Notification.Name("post \(UUID())")
         let post = NotificationPoster()

@@ -34,17 +34,18 @@ import Testing
         var value: Int { lock.withLock { number } }
     }
 
+    /// Not made by the site, which retains its managers.
+    private var freeManager: HTTPSessionManager {
+        HTTPSessionManager(baseURL: site.server.url("/"), sessionConfiguration: site.configuration)
+    }
+
     @Test func `tasks, their handlers and their managers are released, over ten thousand requests`() async throws {
         let alive = Counter()
         let heard = Heard<Bool>()
         weak var forgotten: HTTPSessionManager?
         weak var session: URLSession?
         do {
-            // Not made by the site, which retains its managers.
-            let manager = HTTPSessionManager(
-                baseURL: site.server.url("/"),
-                sessionConfiguration: site.configuration
-            )
+            let manager = freeManager
             manager.completionQueue = .global()
             manager.responseSerializer = HTTPResponseSerializer()
             (forgotten, session) = (manager, manager.session)
@@ -80,11 +81,7 @@ import Testing
         weak var forgotten: HTTPSessionManager?
         weak var session: URLSession?
         do {
-            // Not made by the site, which retains its managers.
-            let manager = HTTPSessionManager(
-                baseURL: site.server.url("/"),
-                sessionConfiguration: site.configuration
-            )
+            let manager = freeManager
             (forgotten, session) = (manager, manager.session)
             for _ in 0..<20 {
                 #expect(try await manager.get("small", decode: [Int].self) == [1])
