@@ -3,6 +3,9 @@ from dataclasses import dataclass
 
 LIMIT = "ceil"
 LIBCURL_HINT = "needs libcurl's headers: ./dev setup --bench"
+NEWER_HINT = "needs Debian 12 and its backports: ./dev setup --bench"
+GO_HINT = "needs Go: ./dev setup --bench"
+NODE_HINT = "needs Node and undici: ./dev setup --bench"
 FOUNDATION_HINT = "is built from Benchmarks/Sources: see the messages of the build above"
 
 
@@ -14,6 +17,7 @@ class Client:
     kind: str  # limit, ours or peer
     options: tuple = ()
     share: float = 1  # of the small requests of a case: slow clients get fewer
+    warms: int = 1  # times the warm-up: what is compiled while it runs needs more of it
     hint: str = "is missing: see the messages of the build above"
     system_trust_only: bool = False  # cannot be given authorities, so it gets a system of its own
 
@@ -42,6 +46,9 @@ CLIENTS = {client.name: client for client in (
     ours("manager-async", "HTTPSessionManager, async, JSON"),
     ours("operation", "HTTPRequestOperationManager"),
     Client("libcurl", "curlmulti", "libcurl", "peer", hint=LIBCURL_HINT),
+    Client("libcurl-new", "curlmulti-new", "libcurl 8.14", "peer", hint=NEWER_HINT),
+    Client("go", "gobench", "Go net/http", "peer", share=1 / 2, hint=GO_HINT),
+    Client("undici", "undicibench", "Node undici", "peer", share=1 / 4, warms=10, hint=NODE_HINT),
     Client("foundation", "fnbench", "FoundationNetworking", "peer", share=1 / 16, hint=FOUNDATION_HINT,
            system_trust_only=True),
     starts("hello-c", "C sockets, OpenSSL", "limit"),

@@ -14,6 +14,9 @@ COLOURS = {
     "pink": ("#b0398c", "#f286d0"),
     "green": ("#1a7f37", "#56d364"),
     "orange": ("#b35900", "#f0983a"),
+    "brown": ("#8a5a44", "#d3a58a"),
+    "cyan": ("#0a7ea4", "#56d4f2"),
+    "olive": ("#737300", "#c8c845"),
     "red": ("#c0252f", "#ff7b72"),
 }
 CHARACTER = 6.6  # the widest a character of 12 px is on average

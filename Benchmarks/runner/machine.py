@@ -10,8 +10,10 @@ from pathlib import Path
 
 TICK = os.sysconf("SC_CLK_TCK")
 QUIET = 0.1  # cores
+MISSING = "not installed"
 HERE = Path(__file__).resolve().parent.parent
 REPOSITORY = HERE.parent
+BACKPORTS = REPOSITORY / ".build" / "bench" / "backports" / "usr"  # unpacked by ./dev setup --bench
 
 
 def fail(message):
@@ -140,11 +142,19 @@ def machine_facts():
     }
 
 
+def libcurl_version(configuration):
+    return first_match(r"libcurl (\S+)", output_of(configuration, "--version"), MISSING)
+
+
 def version_facts():
     return {
         "OpenSSL": first_match(r"OpenSSL (\S+)", output_of("openssl", "version")),
         "nginx": first_match(r"nginx/(\S+)", output_of("nginx", "-v")),
-        "libcurl": first_match(r"libcurl (\S+)", output_of("curl-config", "--version"), "not installed"),
+        "libcurl": libcurl_version("curl-config"),
+        "newer libcurl": libcurl_version(BACKPORTS / "bin" / "curl-config"),
+        "Go": first_match(r"go(\d\S+)", output_of(next(BACKPORTS.glob("lib/go-*/bin/go"), "go"), "version"), MISSING),
+        "Node": first_match(r"v(\S+)", output_of("node", "--version"), MISSING),
+        "undici": first_match(r'"version": "(.*)"', file_text("/usr/share/nodejs/undici/package.json"), MISSING),
         "Swift": first_match(r"Swift version (\S+)", output_of("swift", "--version")),
         "gcc": first_match(r"(\d+\.\d+\.\d+)$", output_of("gcc", "-dumpfullversion")),
         "Python": platform.python_version(),

@@ -84,7 +84,7 @@ class Bench:
         trust = ["--ca", self.trust.bundle(case.key, case.roots)] if case.secure else []
         start = self.own_system(case) if case.secure and client.system_trust_only else []
         return [*start, self.programs / client.program, server.url(case, self.turn), case.count_for(client),
-                case.concurrency, "--warm", case.warm, *trust, *options, *client.options]
+                case.concurrency, "--warm", case.warm_for(client), *trust, *options, *client.options]
 
     def observed(self, command, server):
         """A program's own report, and what the server and others used meanwhile."""

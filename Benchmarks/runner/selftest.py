@@ -130,6 +130,10 @@ class Plan(unittest.TestCase):
         self.assertEqual(CASES["w3-tls"].count_for(CLIENTS["foundation"]), 2)
         self.assertEqual(CASES["w6-tls-1000"].count_for(CLIENTS["foundation"]), 1000)
 
+    def test_what_is_compiled_while_it_runs_warms_up_longer(self):
+        self.assertEqual([CASES["w1-64"].warm_for(CLIENTS[name]) for name in ("go", "undici")], [500, 5000])
+        self.assertEqual(CASES["w3-tls"].warm_for(CLIENTS["undici"]), 0)
+
     def test_groups_of_clients(self):
         self.assertEqual(named(["limit", "async"]), (["ceil", "hello-c", "async"], None))
         self.assertEqual(named(["async", "nobody"]), (None, "nobody"))

@@ -8,7 +8,8 @@ QUICK_TRANSFER = 1 << 28
 STYLES = ("completion", "delegate", "async", "executor", "network")
 # What is built on the styles, and what they cost as programs use them.
 LAYERS = ("url", "manager", "manager-queue", "manager-async", "operation")
-PEERS = ("libcurl", "foundation")
+FIRST_PEERS = ("libcurl", "foundation")  # who is in every workload that has peers
+PEERS = ("libcurl", "libcurl-new", "go", "undici", "foundation")
 TAGS = {"plain": "plain", "tls": "TLS"}
 STARTERS = ("hello-c", "hello-swift-static", "hello-swift", "hello-curl", "hello-fn")
 
@@ -36,6 +37,9 @@ class Case:
     def count_for(self, client):
         own = 1 if self.size else client.share
         return max(1, int(self.total * self.shares.get(client.name, own)))
+
+    def warm_for(self, client):
+        return self.warm * client.warms
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,7 @@ def uploads():
                                      ("stream", "from a stream", ("--upload-stream", "{size}"))):
             yield Case(name=f"w5-{tag}-{body}", title=f"{TAGS[tag]}, {title}", path="/", server="sink", total=2,
                        size=GIB, secure=secure, options=options, metric="cpu_s_gb",
-                       clients=(LIMIT, "completion", *PEERS), shares={"foundation": 0.5})
+                       clients=(LIMIT, "completion", *PEERS), shares={"foundation": 0.5, "undici": 0.5})
 
 
 def idle_connections():
@@ -155,7 +159,7 @@ def idle_connections():
         for (tag, secure), seconds in zip((("plain", False), ("tls", True)), waits):
             yield Case(name=f"w6-{tag}-{count}", title=f"{count:,} connections, {TAGS[tag]}", path=f"/slow/{seconds}",
                        total=count, concurrency=count, secure=secure, options=("--idle",), metric="idle_kib",
-                       most_rounds=2, clients=(LIMIT, "completion", *PEERS), shares={"foundation": 1})
+                       most_rounds=2, clients=(LIMIT, "completion", *FIRST_PEERS), shares={"foundation": 1})
 
 
 def cold_starts():
