@@ -86,7 +86,7 @@ class Bench:
         return [*start, self.programs / client.program, server.url(case, self.turn), case.count_for(client),
                 case.concurrency, "--warm", case.warm_for(client), *trust, *options, *client.options]
 
-    def observed(self, command, server):
+    def observed(self, command, server, warm=0):
         """A program's own report, and what the server and others used meanwhile."""
         wait_for_quiet(self.patience)
         busy, served, own, start = busy_seconds(), server.cpu_seconds(), os.times(), time.monotonic()
@@ -97,12 +97,13 @@ class Bench:
         own = after.children_user - own.children_user + after.children_system - own.children_system
         report["foreign"] = round(max(0.0, busy - own - served) / wall, 3)
         if report.get("n"):
-            report["server_us_req"] = round(served * 1e6 / report["n"], 2)
+            report["server_us_req"] = round(served * 1e6 / (report["n"] + warm), 2)
         (self.folder / "out").unlink(missing_ok=True)
         return report
 
     def request(self, case, client):
-        return derived(self.observed(self.command(case, client), self.servers[case.server]), case)
+        row = self.observed(self.command(case, client), self.servers[case.server], case.warm_for(client))
+        return derived(row, case)
 
     def start(self, case, client):
         system = self.own_system(case) if case.secure else []
