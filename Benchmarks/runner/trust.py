@@ -18,6 +18,8 @@ def make_certificate(folder, key):
     command = ["openssl", "req", "-x509", "-newkey", *KEYS[key], "-nodes", "-days", "30",
                "-subj", f"/CN={key}.localhost", "-keyout", folder / f"{key}.key", "-out", folder / f"{key}.crt",
                "-addext", f"subjectAltName={names}",
+               # rustls takes no authority for a server's certificate, even if it is told to trust that one.
+               "-addext", "basicConstraints=critical,CA:FALSE",
                "-addext", "keyUsage=critical,digitalSignature,keyCertSign", "-addext", "extendedKeyUsage=serverAuth"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
