@@ -17,6 +17,7 @@ COLOURS = {
     "brown": ("#8a5a44", "#d3a58a"),
     "cyan": ("#0a7ea4", "#56d4f2"),
     "olive": ("#737300", "#c8c845"),
+    "indigo": ("#4338ca", "#a5b4fc"),
     "red": ("#c0252f", "#ff7b72"),
 }
 CHARACTER = 6.6  # the widest a character of 12 px is on average

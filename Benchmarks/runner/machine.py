@@ -146,6 +146,12 @@ def libcurl_version(configuration):
     return first_match(r"libcurl (\S+)", output_of(configuration, "--version"), MISSING)
 
 
+def crate_version(name):
+    """What cargo chose when it last built."""
+    lock = file_text(HERE / "Rust" / "Cargo.lock")
+    return first_match(rf'name = "{name}"\nversion = "(.*)"', lock, "not built")
+
+
 def version_facts():
     return {
         "OpenSSL": first_match(r"OpenSSL (\S+)", output_of("openssl", "version")),
@@ -155,6 +161,8 @@ def version_facts():
         "Go": first_match(r"go(\d\S+)", output_of(next(BACKPORTS.glob("lib/go-*/bin/go"), "go"), "version"), MISSING),
         "Node": first_match(r"v(\S+)", output_of("node", "--version"), MISSING),
         "undici": first_match(r'"version": "(.*)"', file_text("/usr/share/nodejs/undici/package.json"), MISSING),
+        **{name: crate_version(name) for name in ("hyper", "tokio", "rustls")},
+        "rustc": first_match(r"rustc (\S+)", output_of("/usr/bin/rustc", "--version"), MISSING),
         "Swift": first_match(r"Swift version (\S+)", output_of("swift", "--version")),
         "gcc": first_match(r"(\d+\.\d+\.\d+)$", output_of("gcc", "-dumpfullversion")),
         "Python": platform.python_version(),

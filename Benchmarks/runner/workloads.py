@@ -8,8 +8,8 @@ QUICK_TRANSFER = 1 << 28
 STYLES = ("completion", "delegate", "async", "executor", "network")
 # What is built on the styles, and what they cost as programs use them.
 LAYERS = ("url", "manager", "manager-queue", "manager-async", "operation")
-FIRST_PEERS = ("libcurl", "foundation")  # who is in every workload that has peers
-PEERS = ("libcurl", "libcurl-new", "go", "undici", "foundation")
+IDLE_PEERS = ("libcurl", "hyper", "foundation")  # those that can count what an idle connection takes
+PEERS = ("libcurl", "libcurl-new", "go", "hyper", "undici", "foundation")
 TAGS = {"plain": "plain", "tls": "TLS"}
 STARTERS = ("hello-c", "hello-swift-static", "hello-swift", "hello-curl", "hello-fn")
 
@@ -159,7 +159,7 @@ def idle_connections():
         for (tag, secure), seconds in zip((("plain", False), ("tls", True)), waits):
             yield Case(name=f"w6-{tag}-{count}", title=f"{count:,} connections, {TAGS[tag]}", path=f"/slow/{seconds}",
                        total=count, concurrency=count, secure=secure, options=("--idle",), metric="idle_kib",
-                       most_rounds=2, clients=(LIMIT, "completion", *FIRST_PEERS), shares={"foundation": 1})
+                       most_rounds=2, clients=(LIMIT, "completion", *IDLE_PEERS), shares={"foundation": 1})
 
 
 def cold_starts():
