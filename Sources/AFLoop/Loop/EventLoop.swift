@@ -123,9 +123,23 @@ public final class EventLoop: @unchecked Sendable {
     /// Runs callbacks of this loop's clients on another thread. Whatever they enqueue wakes the loop once, at the end,
     /// instead of in the middle, where on a busy core the two threads would take turns with every single request.
     package func batchingWakes(_ callbacks: () -> Void) {
+        markingThread(callbacks)
+        wakeIfOwed()
+    }
+
+    /// Runs one callback of a batch whose callbacks run apart from each other. The last one wakes the loop for all.
+    package func batchingWakes(in batch: ScatteredBatch, _ callback: () -> Void) {
+        markingThread(callback)
+        if batch.endsOne() { wakeIfOwed() }
+    }
+
+    private func markingThread(_ callbacks: () -> Void) {
         let outer = caf_exchange_thread_mark(mark)
         callbacks()
         _ = caf_exchange_thread_mark(outer)
+    }
+
+    private func wakeIfOwed() {
         let wake = inbox.withLock { inbox in
             guard inbox.owesWake else { return false }
             inbox.owesWake = false
@@ -395,6 +409,20 @@ extension EventLoop {
     package func remove(_ observer: LoopObserver) {
         observers.removeAll { $0 === observer }
     }
+}
+
+/// Callbacks that left together, and run one by one on queues of the program.
+package final class ScatteredBatch: Sendable {
+    private let left: Atomic<Int>
+
+    package init(count: Int) {
+        left = Atomic(count)
+    }
+
+    /// A callback has run.
+    ///
+    /// - Returns: Whether it was the last one.
+    fileprivate func endsOne() -> Bool { left.subtract(1, ordering: .relaxed).newValue == 0 }
 }
 
 /// Work collected for one step of a turn.

@@ -31,6 +31,8 @@ final class SessionCore {
     let outbox: CallbackOutbox
     /// Callbacks for the main queue.
     let mainOutbox: CallbackOutbox
+    /// Callbacks for queues that they name.
+    let queuesOutbox: CallbackOutbox
     /// Resumes Swift tasks that await, whatever the delegate queue is doing; they go on in their own executor.
     let resumptions: CallbackOutbox
     /// Answers to questions about the session, on a queue of its own.
@@ -92,6 +94,7 @@ final class SessionCore {
         pool = ConnectionPool(platform: world.platform, settings: settings.pool, observer: events)
         outbox = CallbackOutbox(loop: world.loop, executor: callbacks)
         mainOutbox = CallbackOutbox(loop: world.loop, executor: MainQueueExecutor(loop: world.loop))
+        queuesOutbox = CallbackOutbox(loop: world.loop, executor: NamedQueueExecutor(loop: world.loop))
         let resuming = world.callbackExecutor ?? ResumingExecutor(loop: world.loop)
         resumptions = CallbackOutbox(loop: world.loop, executor: resuming)
         let answering = world.callbackExecutor ?? DispatchQueueExecutor(label: "AFURLSession.answers", for: world.loop)

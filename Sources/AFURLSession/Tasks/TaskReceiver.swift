@@ -85,7 +85,7 @@ extension Load {
         switch place {
         case .delegateQueue: session.outbox.post(.block(end))
         case .mainQueue: session.mainOutbox.post(.block(end))
-        case .queue(let queue): session.resumptions.post(.onQueue(queue, end))
+        case .queue(let queue): session.queuesOutbox.post(.onQueue(queue, end))
         case .networkThread: session.resumptions.post(.block(end))
         }
     }

@@ -283,6 +283,64 @@ final class EventLoopTests {
         loop.run(in: .default) { isDone }
     }
 
+    // MARK: - Wake-ups
+
+    /// Takes a turn in which callbacks run while the loop naps, or sleeps if it expects none.
+    private func turn(expectsEcho: Bool = true, _ callbacks: @escaping () -> Void) {
+        if expectsEcho { loop.expectEcho() }
+        poller.onPoll = callbacks
+        loop.runTurn()
+    }
+
+    @Test func `callbacks that run together wake the loop once, at their end`() {
+        turn { [self] in
+            loop.batchingWakes {
+                enqueue {}
+                enqueue {}
+                #expect(poller.wakes.count == 0)
+            }
+            #expect(poller.wakes.count == 1)
+        }
+
+        #expect(poller.wakes.count == 1)
+    }
+
+    @Test func `of callbacks that run apart the last one wakes the loop, also if others enqueued`() {
+        turn { [self] in
+            let batch = ScatteredBatch(count: 3)
+            for _ in 1...2 {
+                loop.batchingWakes(in: batch) { enqueue {} }
+                #expect(poller.wakes.count == 0)
+            }
+            loop.batchingWakes(in: batch) {}
+            #expect(poller.wakes.count == 1)
+        }
+
+        #expect(poller.wakes.count == 1)
+    }
+
+    @Test func `callbacks that enqueue nothing do not wake the loop`() {
+        turn { [self] in
+            loop.batchingWakes {}
+            loop.batchingWakes(in: ScatteredBatch(count: 1)) {}
+        }
+
+        #expect(poller.wakes.count == 0)
+    }
+
+    @Test(arguments: [false, true])
+    func `a loop that sleeps is woken at once`(isInBatch: Bool) {
+        turn(expectsEcho: false) { [self] in
+            let enqueuing = { [self] in
+                enqueue {}
+                #expect(poller.wakes.count == 1)
+            }
+            if isInBatch { loop.batchingWakes(enqueuing) } else { enqueuing() }
+        }
+
+        #expect(poller.wakes.count == 1)
+    }
+
     // MARK: - Threads
 
     @Test func `T-RES-28 no job of sixteen threads is lost, and those of one thread stay in order`() async throws {
