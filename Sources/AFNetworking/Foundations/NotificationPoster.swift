@@ -8,7 +8,7 @@ package protocol NotificationDetails: AnyObject, Sendable {
     var userInfo: [AnyHashable: Any] { get }
 }
 
-/// Posts notifications on the main queue, in order.
+/// Posts notifications on the main queue, in order. Those that come while the network thread works leave together.
 ///
 /// If no thread serves the main queue, notifications pile up together with the bodies of their responses. So at most
 /// 4096 wait; beyond that the oldest are dropped.
@@ -62,7 +62,7 @@ package final class NotificationPoster: Sendable {
             defer { state.isDelivering = true }
             return (!state.isDelivering, state.makeRoom())
         }
-        if isFirst { MainQueue.async { self.deliver() } }
+        if isFirst { MainQueue.whenQuiet { self.deliver() } }
         // Releasing them may run the program's code, and the caller may hold a lock.
         if isFirstToGo { DispatchQueue.global().async { self.releaseDropped() } }
     }

@@ -70,6 +70,19 @@ package enum MainQueue {
         if calls.withLock({ $0.needsOperation() }) { OperationQueue.main.addOperation(run) }
     }
 
+    private static let gathering = LoopBound(GatheredCalls(), on: World.system.loop)
+
+    /// Calls `body` on the main queue when the network thread has done what is ready, after the blocks passed here
+    /// before.
+    ///
+    /// This is for what another queue does for each request. If each call woke the main thread, the two would take turns
+    /// on a shared core.
+    package static func whenQuiet(_ body: @escaping @Sendable () -> Void) {
+        let world = World.system
+        guard world.unavailability() == nil else { return async(body) }
+        world.loop.enqueue { gathering.value.add(body, on: world.loop) }
+    }
+
     /// Calls `body` on the main queue, after the blocks passed before.
     package static func onMainActor(_ body: @escaping @MainActor @Sendable () -> Void) {
         async { MainActor.assumeIsolated(body) }
@@ -94,6 +107,39 @@ package enum MainQueue {
         guard queue == nil else { return async(on: queue, group: group, body) }
         BlockedMainQueueWarning.shared.willCall()
         async(group: group, body)
+    }
+
+    /// Calls a completion handler on a queue; nil is the main queue, and then it is called as by ``whenQuiet(_:)``.
+    package static func completeWhenQuiet(
+        on queue: DispatchQueue?,
+        group: DispatchGroup,
+        _ body: @escaping @Sendable () -> Void
+    ) {
+        guard queue == nil else { return async(on: queue, group: group, body) }
+        BlockedMainQueueWarning.shared.willCall()
+        group.enter()
+        whenQuiet {
+            body()
+            group.leave()
+        }
+    }
+}
+
+/// Gathers calls on the loop, which leave for the main queue together.
+private final class GatheredCalls: TurnEndTarget {
+    private var bodies: [@Sendable () -> Void] = []
+
+    func add(_ body: @escaping @Sendable () -> Void, on loop: EventLoop) {
+        if bodies.isEmpty { loop.whenQuiet(self) }
+        bodies.append(body)
+    }
+
+    func turnEnded() {
+        var leaving: [@Sendable () -> Void] = []
+        swap(&leaving, &bodies)
+        MainQueue.async { [leaving] in
+            for body in leaving { body() }
+        }
     }
 }
 

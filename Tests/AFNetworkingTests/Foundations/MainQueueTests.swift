@@ -48,4 +48,28 @@ import Testing
         #expect(all.sorted() == Array(0..<1600))
         for thread in 0..<8 { #expect(all.filter { $0 / 200 == thread } == Array(thread * 200..<(thread + 1) * 200)) }
     }
+
+    @Test func `calls by way of the network thread stay in order, on the operation queue`() async throws {
+        let heard = Heard<Int>()
+        for number in 0..<100 {
+            MainQueue.whenQuiet { heard.say(OperationQueue.current === OperationQueue.main ? number : -1) }
+        }
+        #expect(try await heard.wait(for: 100) == Array(0..<100))
+    }
+
+    @Test(arguments: [nil, "completions"])
+    func `a completion by way of the network thread is within its group`(name: String?) async throws {
+        let (queue, group) = (name.map { DispatchQueue(label: $0) }, DispatchGroup())
+        let (heard, gate) = (Heard<String>(), DispatchSemaphore(value: 0))
+
+        MainQueue.completeWhenQuiet(on: queue, group: group) {
+            gate.wait()
+            heard.say("completion")
+        }
+        group.notify(queue: .global()) { heard.say("group") }
+        #expect(heard.all.isEmpty)
+        gate.signal()
+
+        #expect(try await heard.wait(for: 2) == ["completion", "group"])
+    }
 }

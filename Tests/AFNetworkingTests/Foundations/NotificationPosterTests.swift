@@ -58,7 +58,7 @@ import Testing
         body(post)
         main.goOn()
         // After everything that was posted.
-        await withCheckedContinuation { continuation in MainQueue.async { continuation.resume() } }
+        await withCheckedContinuation { continuation in MainQueue.whenQuiet { continuation.resume() } }
         return heard.all
     }
 
