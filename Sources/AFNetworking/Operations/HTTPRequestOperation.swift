@@ -100,6 +100,7 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
         // Holds the operation on purpose, so that it calls back even if the program has released it. The block is
         // released after its call.
         completionBlock = { [self] in
+            if isQuick { return tell(success, failure) }
             let group = completionGroup
             group?.enter()
             Self.processingQueue.async { [self] in
@@ -114,11 +115,22 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
         setCompletionBlockWithSuccess(success, failure: failure)
     }
 
+    /// Whether the response object is there, or is made in less time than a change of threads takes.
+    private var isQuick: Bool {
+        let (hasResult, serializer) = serialization.withLock { ($0.result != nil, $0.serializer) }
+        return hasResult || super.error != nil
+            || serializer.isQuick(bodyLength: responseData?.count ?? 0, isAwaited: false)
+    }
+
     private func callBack(_ success: Success?, _ failure: Failure?, in group: DispatchGroup?) {
         _ = responseObject
         MainQueue.complete(on: completionQueue, group: group ?? Self.privateHTTPGroup) { [self] in
-            if let error { failure?(self, error) } else { success?(self, responseObject) }
+            tell(success, failure)
         }
+    }
+
+    private func tell(_ success: Success?, _ failure: Failure?) {
+        if let error { failure?(self, error) } else { success?(self, responseObject) }
     }
 
     // MARK: - Going on after a pause

@@ -62,7 +62,7 @@ extension URLConnectionOperation {
         completionBlock = { [weak self] in
             // The operation's own block is enqueued in the group before the group is left.
             original?()
-            MainQueue.async(on: self?.completionQueue, group: group) {
+            MainQueue.completeWhenQuiet(on: self?.completionQueue, group: group) {
                 let finished = operations.count { $0.isFinished }
                 progress?(UInt(finished), UInt(operations.count))
                 group.leave()

@@ -104,8 +104,13 @@ extension URLConnectionOperation {
             state.set(\.keeper, nil)
             // A private group by default: in a shared one, the blocks of other operations would keep this operation
             // alive.
-            let group = completionGroup ?? DispatchGroup()
-            MainQueue.complete(on: completionQueue, group: group, block)
+            guard let group = completionGroup else {
+                return MainQueue.completeWhenQuiet(on: completionQueue, group: DispatchGroup()) {
+                    block()
+                    self.forgetCompletionBlock()
+                }
+            }
+            MainQueue.completeWhenQuiet(on: completionQueue, group: group, block)
             group.notify(queue: Self.tidyingQueue) { self.forgetCompletionBlock() }
         }
     }
